@@ -1,0 +1,24 @@
+# The four commands: each works alone and in any order; a second run does no work twice.
+.PHONY: setup build demo test test-full check clean
+
+setup:
+	@tools/setup
+
+build: setup
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+
+demo: build
+	@tools/demo
+
+test: build
+	@ctest --test-dir build --output-on-failure -LE full
+
+test-full: test
+	@tools/test_full
+
+check: build
+	@tools/check
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,51 @@
+# Finds every library the project links; CONTRIBUTING.md says why each is there.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ICU REQUIRED COMPONENTS uc i18n)
+find_package(ZLIB REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+
+find_path(ATTEND_SODIUM_INCLUDE sodium.h REQUIRED)
+find_library(ATTEND_SODIUM_LIBRARY NAMES libsodium.a sodium REQUIRED)
+add_library(attend::sodium INTERFACE IMPORTED)
+target_include_directories(attend::sodium INTERFACE ${ATTEND_SODIUM_INCLUDE})
+target_link_libraries(attend::sodium INTERFACE ${ATTEND_SODIUM_LIBRARY})
+
+# SentencePiece, built from source by tools/setup.
+set(ATTEND_SENTENCEPIECE ${PROJECT_SOURCE_DIR}/.deps/sentencepiece-0.2.1 CACHE PATH "where SentencePiece is installed")
+if(NOT EXISTS ${ATTEND_SENTENCEPIECE}/lib/libsentencepiece.a)
+  message(FATAL_ERROR "SentencePiece is not at ${ATTEND_SENTENCEPIECE}; run `make setup` first")
+endif()
+foreach(library sentencepiece sentencepiece_train)
+  add_library(attend::${library} STATIC IMPORTED)
+  set_target_properties(attend::${library} PROPERTIES
+    IMPORTED_LOCATION ${ATTEND_SENTENCEPIECE}/lib/lib${library}.a
+    INTERFACE_INCLUDE_DIRECTORIES ${ATTEND_SENTENCEPIECE}/include)
+endforeach()
+
+# Python of .venv: runs the tests that compare with other toolkits, and holds LibTorch.
+find_program(ATTEND_PYTHON NAMES python PATHS ${PROJECT_SOURCE_DIR}/.venv/bin NO_DEFAULT_PATH)
+
+if(ATTEND_TRAIN)
+  if(NOT ATTEND_TORCH)
+    file(GLOB torch_folders ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+    if(NOT torch_folders)
+      message(FATAL_ERROR "LibTorch is not in .venv; run `make setup`, or give -DATTEND_TORCH=DIR, or -DATTEND_TRAIN=OFF")
+    endif()
+    list(GET torch_folders 0 ATTEND_TORCH)
+  endif()
+  list(APPEND CMAKE_PREFIX_PATH ${ATTEND_TORCH})
+  find_package(Torch 2.11 REQUIRED)
+endif()
+
+if(ATTEND_TESTS)
+  find_package(GTest REQUIRED)
+  if(NOT TARGET GTest::gmock)
+    add_library(GTest::gmock INTERFACE IMPORTED)
+    target_link_libraries(GTest::gmock INTERFACE gmock)
+  endif()
+endif()

@@ -1,0 +1,46 @@
+# The few functions every CMakeLists.txt here uses.
+
+# Warnings and flags of the project's own code. Contraction stays off: a product-sum must not round differently from one
+# compiler or instruction set to the next unless the kernel says so.
+function(attend_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off)
+  if(ATTEND_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${ATTEND_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${ATTEND_SANITIZE})
+  endif()
+endfunction()
+
+# attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, found by ctest test by test.
+# Label `fast` by default; `slow` ones run in `make test` too, `full` ones only in `make test-full`.
+function(attend_test name)
+  if(NOT ATTEND_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  if(NOT arg_LABELS)
+    set(arg_LABELS fast)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  attend_compile_options(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${name} PRIVATE ATTEND_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ATTEND_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE attend fmt::fmt nlohmann_json::nlohmann_json GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 ENVIRONMENT "OMP_WAIT_POLICY=passive")
+endfunction()
+
+# attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells
+# it where the programs are.
+function(attend_python_test name file)
+  if(NOT ATTEND_TESTS OR NOT ATTEND_PYTHON)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "LABELS;ARGS" ${ARGN})
+  if(NOT arg_LABELS)
+    set(arg_LABELS fast)
+  endif()
+  add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 1800
+    ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
+endfunction()

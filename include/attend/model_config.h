@@ -1,0 +1,89 @@
+// What a model is: the shape of its stacks and how their parts are put together. Plain values; the
+// default is the paper's base model. "Attention Is All You Need", section 3.
+#ifndef ATTEND_MODEL_CONFIG_H_
+#define ATTEND_MODEL_CONFIG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+enum class Activation { kRelu, kGelu, kSwiGlu };
+enum class NormKind { kLayerNorm };
+enum class NormPlace {
+  kPost,  // LayerNorm(x + Sublayer(x)), the paper's
+  kPre,   // x + Sublayer(LayerNorm(x)), and one more norm at the end of the stack
+};
+enum class PositionKind { kSinusoidal, kLearned, kNone };
+enum class SinusoidConvention {
+  kInterleaved,  // sine at even, cosine at odd columns, exponent 2i / d_model: the paper's
+  kHalves,       // all sines, then all cosines, same exponents
+};
+enum class InputKind { kTokens };
+enum class HeadKind { kNone, kVocabulary };
+
+// One stack of layers, encoder or decoder. Sizes count elements.
+struct StackConfig {
+  int64_t layers = 6;
+  int64_t d_model = 512;
+  int64_t heads = 8;
+  int64_t d_k = 0;  // width of one head's queries and keys; 0: d_model / heads
+  int64_t d_v = 0;  // width of one head's values; 0: d_model / heads
+  int64_t d_ff = 2048;
+  Activation activation = Activation::kRelu;
+  NormKind norm = NormKind::kLayerNorm;
+  NormPlace norm_place = NormPlace::kPost;
+  double norm_epsilon = 1e-6;
+  PositionKind positions = PositionKind::kSinusoidal;
+  SinusoidConvention position_convention = SinusoidConvention::kInterleaved;
+  int64_t position_offset = 0;   // position of the first token
+  int64_t max_positions = 1024;  // rows of a learned position table; sinusoids have no end
+  bool attention_bias = false;   // biases on W^Q, W^K, W^V, W^O; the paper has none
+  bool feed_forward_bias = true;
+  bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
+
+  int64_t key_width() const { return d_k > 0 ? d_k : d_model / heads; }
+  int64_t value_width() const { return d_v > 0 ? d_v : d_model / heads; }
+  bool operator==(const StackConfig&) const = default;
+};
+
+// Ids that every vocabulary of attend gives its special tokens.
+struct SpecialIds {
+  int64_t pad = 0;
+  int64_t unk = 1;
+  int64_t bos = 2;
+  int64_t eos = 3;
+  bool operator==(const SpecialIds&) const = default;
+};
+
+// A model: an encoder, a decoder or both, and what stands on top.
+struct ModelConfig {
+  std::string task = "translation";
+  std::vector<std::string> languages;  // source, target; may be empty
+  InputKind input = InputKind::kTokens;
+  int64_t source_vocab_size = 0;  // rows of the encoder's embedding
+  int64_t target_vocab_size = 0;  // rows of the decoder's embedding and of the output projection
+  SpecialIds special_ids;
+  std::optional<StackConfig> encoder = StackConfig{};
+  std::optional<StackConfig> decoder = StackConfig{};
+  HeadKind head = HeadKind::kVocabulary;
+  bool head_bias = false;
+  bool tie_source_target =
+      true;  // encoder and decoder share one embedding; needs equal vocabularies
+  bool tie_target_output = true;  // the output projection is the decoder's embedding
+  bool operator==(const ModelConfig&) const = default;
+};
+
+// base and big (the paper), tiny (4+4 layers, 128 wide, 4 heads, d_ff 256), student (6+2 layers,
+// 256 wide, 8 heads, d_ff 1536). Throws Error(kConfiguration) for another name, naming the nearest.
+ModelConfig PresetConfig(const std::string& name);
+
+// Throws Error(kConfiguration) naming the first field that makes no sense (heads that do not divide
+// d_model, ties between embeddings of different size, no stack at all ...).
+void CheckModelConfig(const ModelConfig& config);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_CONFIG_H_

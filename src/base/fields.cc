@@ -1,0 +1,168 @@
+#include "base/fields.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+
+namespace attend {
+namespace {
+
+[[noreturn]] void Refuse(const Field& field, const std::string& found, const std::string& where) {
+  const std::string range = field.RangeText();
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{}: {} is {}, expected {}{}", where, field.name, found, field.TypeName(),
+                          range.empty() ? "" : ", " + range));
+}
+
+template <class Number>
+bool ParseNumber(std::string_view text, Number* number) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return status == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+void Field::Parse(std::string_view text, const std::string& where) const {
+  const std::string quoted = fmt::format("'{}'", text);
+  if (auto* const* target = std::get_if<std::string*>(&value)) {
+    **target = text;
+  } else if (std::holds_alternative<bool*>(value)) {
+    if (text != "true" && text != "false") Refuse(*this, quoted, where);
+    Set(text == "true", where);
+  } else if (std::holds_alternative<int64_t*>(value)) {
+    int64_t number = 0;
+    if (!ParseNumber(text, &number)) Refuse(*this, quoted, where);
+    Set(number, where);
+  } else if (std::holds_alternative<double*>(value)) {
+    double number = 0;
+    if (!ParseNumber(text, &number)) Refuse(*this, quoted, where);
+    Set(number, where);
+  } else if (auto* const* list = std::get_if<std::vector<std::string>*>(&value)) {
+    **list = {std::string(text)};
+  } else {
+    const EnumField& choice = std::get<EnumField>(value);
+    const auto found = std::find(choice.names.begin(), choice.names.end(), text);
+    if (found == choice.names.end()) Refuse(*this, quoted, where);
+    choice.set(found - choice.names.begin());
+  }
+}
+
+void Field::Set(bool new_value, const std::string& where) const {
+  auto* const* target = std::get_if<bool*>(&value);
+  if (target == nullptr) Refuse(*this, new_value ? "true" : "false", where);
+  **target = new_value;
+}
+
+void Field::Set(int64_t new_value, const std::string& where) const {
+  if (std::holds_alternative<double*>(value)) return Set(static_cast<double>(new_value), where);
+  auto* const* target = std::get_if<int64_t*>(&value);
+  const double number = static_cast<double>(new_value);
+  if (target == nullptr || number < min || number > max) {
+    Refuse(*this, std::to_string(new_value), where);
+  }
+  **target = new_value;
+}
+
+void Field::Set(double new_value, const std::string& where) const {
+  auto* const* target = std::get_if<double*>(&value);
+  if (target == nullptr || !(new_value >= min && new_value <= max)) {
+    Refuse(*this, fmt::format("{}", new_value), where);
+  }
+  **target = new_value;
+}
+
+void Field::Set(const std::vector<std::string>& new_value, const std::string& where) const {
+  auto* const* target = std::get_if<std::vector<std::string>*>(&value);
+  if (target == nullptr) Refuse(*this, "a list", where);
+  **target = new_value;
+}
+
+std::string Field::TypeName() const {
+  if (std::holds_alternative<bool*>(value)) return "true or false";
+  if (std::holds_alternative<int64_t*>(value)) return "an integer";
+  if (std::holds_alternative<double*>(value)) return "a number";
+  if (std::holds_alternative<std::string*>(value)) return "text";
+  if (IsList()) return "a list of texts";
+  return fmt::format("one of {}", fmt::join(std::get<EnumField>(value).names, ", "));
+}
+
+std::string Field::RangeText() const {
+  if (std::isfinite(min) && std::isfinite(max)) return fmt::format("{} to {}", min, max);
+  if (std::isfinite(min)) return fmt::format("at least {}", min);
+  if (std::isfinite(max)) return fmt::format("at most {}", max);
+  return "";
+}
+
+std::string Field::ValueText() const {
+  if (auto* const* flag = std::get_if<bool*>(&value)) return **flag ? "true" : "false";
+  if (auto* const* integer = std::get_if<int64_t*>(&value)) return std::to_string(**integer);
+  if (auto* const* number = std::get_if<double*>(&value)) return fmt::format("{}", **number);
+  if (auto* const* text = std::get_if<std::string*>(&value)) return **text;
+  if (auto* const* list = std::get_if<std::vector<std::string>*>(&value)) {
+    return fmt::format("{}", fmt::join(**list, ","));
+  }
+  const EnumField& choice = std::get<EnumField>(value);
+  return choice.names.at(choice.get());
+}
+
+FieldList& FieldList::Add(std::string name, bool* value, std::string help) {
+  fields_.push_back({std::move(name), std::move(help), value});
+  return *this;
+}
+
+FieldList& FieldList::Add(std::string name, std::string* value, std::string help) {
+  fields_.push_back({std::move(name), std::move(help), value});
+  return *this;
+}
+
+FieldList& FieldList::Add(std::string name, std::vector<std::string>* value, std::string help) {
+  fields_.push_back({std::move(name), std::move(help), value});
+  return *this;
+}
+
+FieldList& FieldList::Add(std::string name, int64_t* value, double min, double max,
+                          std::string help) {
+  fields_.push_back({std::move(name), std::move(help), value, min, max});
+  return *this;
+}
+
+FieldList& FieldList::Add(std::string name, double* value, double min, double max,
+                          std::string help) {
+  fields_.push_back({std::move(name), std::move(help), value, min, max});
+  return *this;
+}
+
+FieldList& FieldList::Nest(const std::string& prefix, FieldList inner) {
+  for (Field& field : inner.fields_) {
+    if (!prefix.empty()) field.name = prefix + "." + field.name;
+    fields_.push_back(std::move(field));
+  }
+  return *this;
+}
+
+const Field* FieldList::Find(std::string_view name) const {
+  for (const Field& field : fields_) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+const Field& FieldList::Get(std::string_view name, const std::string& where) const {
+  if (const Field* field = Find(name)) return *field;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{}: unknown option '{}'{}", where, name, DidYouMean(name, Names())));
+}
+
+std::vector<std::string> FieldList::Names() const {
+  std::vector<std::string> names;
+  for (const Field& field : fields_) names.push_back(field.name);
+  return names;
+}
+
+}  // namespace attend

@@ -1,0 +1,83 @@
+// Declares an option or file field once, for every reader: command line, TOML, JSON, documentation,
+// range checks.
+//
+// A plain struct has one `FieldList Fields(T&)` that names each member with its range and help. A
+// FieldList points into the struct it was made from and must not outlive it.
+#ifndef ATTEND_BASE_FIELDS_H_
+#define ATTEND_BASE_FIELDS_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace attend {
+
+// A member that holds one of a few named values.
+struct EnumField {
+  std::vector<std::string> names;  // by value, from 0
+  std::function<size_t()> get;     // position of the present value
+  std::function<void(size_t)> set;
+};
+
+using FieldPointer =
+    std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*, EnumField>;
+
+struct Field {
+  std::string name;  // snake_case; a nested field's is `outer.inner`
+  std::string help;
+  FieldPointer value;
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+
+  // Sets the value from text as the command line gives it. `where` opens the message of the
+  // Error(kConfiguration) thrown for a wrong type or a value out of range: "--dropout",
+  // "recipe.toml:7".
+  void Parse(std::string_view text, const std::string& where) const;
+  void Set(bool new_value, const std::string& where) const;
+  void Set(int64_t new_value, const std::string& where) const;
+  void Set(double new_value, const std::string& where) const;
+  void Set(const std::vector<std::string>& new_value, const std::string& where) const;
+
+  bool IsBool() const { return std::holds_alternative<bool*>(value); }
+  bool IsList() const { return std::holds_alternative<std::vector<std::string>*>(value); }
+  std::string TypeName() const;  // "integer", "number", "text", "true or false", "list", "post|pre"
+  std::string RangeText() const;  // "0 to 1", "at least 1", or ""
+  std::string ValueText() const;  // the present value, as the command line takes it
+};
+
+// The fields of one struct, in the order of declaration.
+class FieldList {
+ public:
+  FieldList& Add(std::string name, bool* value, std::string help);
+  FieldList& Add(std::string name, std::string* value, std::string help);
+  FieldList& Add(std::string name, std::vector<std::string>* value, std::string help);
+  FieldList& Add(std::string name, int64_t* value, double min, double max, std::string help);
+  FieldList& Add(std::string name, double* value, double min, double max, std::string help);
+  // An enum class whose values count from 0, with a name each.
+  template <class Enum>
+  FieldList& Add(std::string name, Enum* value, std::vector<std::string> names, std::string help) {
+    EnumField field{std::move(names), [value] { return static_cast<size_t>(*value); },
+                    [value](size_t position) { *value = static_cast<Enum>(position); }};
+    fields_.push_back({std::move(name), std::move(help), std::move(field)});
+    return *this;
+  }
+  // All fields of `inner`, under `prefix.` where a prefix is given.
+  FieldList& Nest(const std::string& prefix, FieldList inner);
+
+  const Field* Find(std::string_view name) const;
+  // Throws Error(kConfiguration) that names the nearest known field; `where` opens the message.
+  const Field& Get(std::string_view name, const std::string& where) const;
+  std::vector<std::string> Names() const;
+  const std::vector<Field>& fields() const { return fields_; }
+
+ private:
+  std::vector<Field> fields_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_BASE_FIELDS_H_

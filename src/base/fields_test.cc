@@ -1,0 +1,76 @@
+#include "base/fields.h"
+
+#include <gtest/gtest.h>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+enum class Colour { kRed, kGreen };
+
+struct Options {
+  int64_t count = 3;
+  double rate = 0.5;
+  bool flag = false;
+  std::string name = "x";
+  Colour colour = Colour::kRed;
+};
+
+FieldList Fields(Options& options) {
+  FieldList fields;
+  fields.Add("count", &options.count, 1, 10, "how many")
+      .Add("rate", &options.rate, 0, 1, "how fast")
+      .Add("flag", &options.flag, "whether")
+      .Add("name", &options.name, "which")
+      .Add("colour", &options.colour, {"red", "green"}, "what colour");
+  return fields;
+}
+
+std::string MessageOf(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(FieldsTest, SetsEveryTypeFromText) {
+  Options options;
+  const FieldList fields = Fields(options);
+  fields.Get("count", "t").Parse("7", "t");
+  fields.Get("rate", "t").Parse("1e-1", "t");
+  fields.Get("flag", "t").Parse("true", "t");
+  fields.Get("name", "t").Parse("a b", "t");
+  fields.Get("colour", "t").Parse("green", "t");
+  EXPECT_EQ(options.count, 7);
+  EXPECT_EQ(options.rate, 0.1);
+  EXPECT_TRUE(options.flag);
+  EXPECT_EQ(options.name, "a b");
+  EXPECT_EQ(options.colour, Colour::kGreen);
+  EXPECT_EQ(fields.Get("colour", "t").ValueText(), "green");
+}
+
+TEST(FieldsTest, RefusesWrongTypesAndRanges) {
+  Options options;
+  const FieldList fields = Fields(options);
+  EXPECT_EQ(MessageOf([&] { fields.Get("count", "t").Parse("7x", "f.toml:2"); }),
+            "f.toml:2: count is '7x', expected an integer, 1 to 10");
+  EXPECT_EQ(MessageOf([&] { fields.Get("count", "t").Set(int64_t{11}, "t"); }),
+            "t: count is 11, expected an integer, 1 to 10");
+  EXPECT_EQ(MessageOf([&] { fields.Get("rate", "t").Parse("nan", "t"); }),
+            "t: rate is nan, expected a number, 0 to 1");
+  EXPECT_EQ(MessageOf([&] { fields.Get("colour", "t").Parse("blue", "t"); }),
+            "t: colour is 'blue', expected one of red, green");
+}
+
+TEST(FieldsTest, NamesTheNearest) {
+  Options options;
+  EXPECT_EQ(MessageOf([&] { Fields(options).Get("conut", "t"); }),
+            "t: unknown option 'conut'; did you mean 'count'?");
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,156 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void Fail(ErrorKind kind, const char* action, const fs::path& path) {
+  const int reason = errno;
+  throw Error(kind, fmt::format("can't {} '{}': {}", action, path.string(), std::strerror(reason)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+struct stat StatRegular(const Descriptor& file, const fs::path& path) {
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) Fail(ErrorKind::kInput, "read", path);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("can't read '{}': not a regular file", path.string()));
+  }
+  return status;
+}
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::Open(const fs::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) Fail(ErrorKind::kInput, "open", path);
+  std::shared_ptr<MappedFile> mapped(new MappedFile);
+  mapped->path_ = path;
+  mapped->size_ = static_cast<size_t>(StatRegular(file, path).st_size);
+  if (mapped->size_ > 0) {
+    void* data = mmap(nullptr, mapped->size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (data == MAP_FAILED) Fail(ErrorKind::kInput, "map", path);
+    mapped->data_ = static_cast<const std::byte*>(data);
+  }
+  return mapped;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+std::string ReadFile(const fs::path& path, size_t max_bytes) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) Fail(ErrorKind::kInput, "open", path);
+  const auto size = static_cast<size_t>(StatRegular(file, path).st_size);
+  if (size > max_bytes) {
+    throw Error(ErrorKind::kInput, fmt::format("'{}' has {} bytes, expected at most {}",
+                                               path.string(), size, max_bytes));
+  }
+  std::string bytes(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = read(file.get(), bytes.data() + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) Fail(ErrorKind::kInput, "read", path);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+void WriteFileSynced(const fs::path& path, std::string_view bytes) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) Fail(ErrorKind::kRuntime, "create", path);
+  while (!bytes.empty()) {
+    const ssize_t written = write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail(ErrorKind::kRuntime, "write", path);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
+}
+
+void WriteFileAtomically(const fs::path& path, std::string_view bytes) {
+  fs::path temporary = path;
+  temporary += ".tmp";
+  try {
+    WriteFileSynced(temporary, bytes);
+    if (rename(temporary.c_str(), path.c_str()) != 0) Fail(ErrorKind::kRuntime, "rename to", path);
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
+  }
+  SyncDirectory(path.parent_path());
+}
+
+void SyncDirectory(const fs::path& directory) {
+  const fs::path path = directory.empty() ? "." : directory;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.get() < 0) Fail(ErrorKind::kRuntime, "open", path);
+  if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
+}
+
+AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
+  if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
+  temporary_ = target_;
+  temporary_ += ".tmp";
+  std::error_code error;
+  fs::remove_all(temporary_, error);
+  if (!error && target_.has_parent_path()) fs::create_directories(target_.parent_path(), error);
+  if (!error) fs::create_directory(temporary_, error);
+  if (error) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("can't create '{}': {}", temporary_.string(), error.message()));
+  }
+}
+
+AtomicDirectory::~AtomicDirectory() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+void AtomicDirectory::Commit() {
+  SyncDirectory(temporary_);
+  fs::path old = target_;
+  old += ".old";
+  std::error_code ignored;
+  fs::remove_all(old, ignored);
+  if (fs::exists(target_) && rename(target_.c_str(), old.c_str()) != 0) {
+    Fail(ErrorKind::kRuntime, "replace", target_);
+  }
+  if (rename(temporary_.c_str(), target_.c_str()) != 0)
+    Fail(ErrorKind::kRuntime, "rename to", target_);
+  committed_ = true;
+  SyncDirectory(target_.parent_path());
+  fs::remove_all(old, ignored);
+}
+
+}  // namespace attend

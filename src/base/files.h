@@ -1,0 +1,71 @@
+// Files: mapped for reading, written so that a reader or a crash never sees half of one.
+//
+// Every function throws Error that names the path and the system's reason: kInput where something
+// can't be read, kRuntime where something can't be written.
+#ifndef ATTEND_BASE_FILES_H_
+#define ATTEND_BASE_FILES_H_
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attend {
+
+// A regular file mapped read-only. Bytes stay valid while the object lives. Safe to read from many
+// threads.
+class MappedFile {
+ public:
+  static std::shared_ptr<const MappedFile> Open(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  MappedFile() = default;
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// The whole file; at most `max_bytes`.
+std::string ReadFile(const std::filesystem::path& path, size_t max_bytes = size_t{1} << 32);
+
+// Writes a new file and syncs it; an existing one is replaced in place (use inside a directory that
+// is not visible yet).
+void WriteFileSynced(const std::filesystem::path& path, std::string_view bytes);
+
+// Writes to `path`.tmp, syncs, renames over `path`, syncs the directory.
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
+
+// Makes what was renamed or created in `directory` durable.
+void SyncDirectory(const std::filesystem::path& directory);
+
+// A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it
+// to `target`. What is at `target` already is replaced only by Commit. Without Commit the
+// destructor removes what was written.
+class AtomicDirectory {
+ public:
+  explicit AtomicDirectory(std::filesystem::path target);
+  ~AtomicDirectory();
+  AtomicDirectory(const AtomicDirectory&) = delete;
+  AtomicDirectory& operator=(const AtomicDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return temporary_; }
+  void Commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  bool committed_ = false;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_BASE_FILES_H_

@@ -1,0 +1,63 @@
+#include "base/files.h"
+
+#include <gtest/gtest.h>
+
+#include "attend/error.h"
+#include "base/sha256.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+class FilesTest : public testing::Test {
+ protected:
+  FilesTest() : folder_(fs::path(testing::TempDir()) / "attend_files_test") {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~FilesTest() override { fs::remove_all(folder_); }
+  fs::path folder_;
+};
+
+TEST_F(FilesTest, WritesAndReadsBack) {
+  WriteFileAtomically(folder_ / "a", "one\0two");
+  EXPECT_EQ(ReadFile(folder_ / "a"), "one");
+  EXPECT_EQ(MappedFile::Open(folder_ / "a")->text(), "one");
+  EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
+  WriteFileAtomically(folder_ / "empty", "");
+  EXPECT_TRUE(MappedFile::Open(folder_ / "empty")->text().empty());
+}
+
+TEST_F(FilesTest, NamesThePath) {
+  try {
+    ReadFile(folder_ / "absent");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(std::string(error.what()).find("absent': No such file"), std::string::npos);
+  }
+  EXPECT_THROW(MappedFile::Open(folder_), Error);
+  EXPECT_THROW(WriteFileAtomically(folder_ / "no" / "such", "x"), Error);
+}
+
+TEST_F(FilesTest, DirectoryAppearsWholeOrNotAtAll) {
+  {
+    AtomicDirectory abandoned(folder_ / "d");
+    WriteFileSynced(abandoned.path() / "f", "1");
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  for (const char* text : {"1", "2"}) {
+    AtomicDirectory directory(folder_ / "d/");
+    WriteFileSynced(directory.path() / "f", text);
+    directory.Commit();
+    EXPECT_EQ(ReadFile(folder_ / "d" / "f"), text);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST(Sha256Test, KnownDigest) {  // FIPS 180-2, appendix B.1
+  EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace attend

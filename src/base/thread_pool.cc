@@ -1,0 +1,77 @@
+#include "base/thread_pool.h"
+
+#include <utility>
+
+namespace attend {
+
+ThreadPool::ThreadPool(int threads) {
+  for (int worker = 1; worker < threads; ++worker) {
+    workers_.emplace_back([this, worker] { WorkerLoop(worker); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::ParallelFor(int64_t tasks, const std::function<void(int64_t, int)>& body) {
+  if (workers_.empty() || tasks <= 1) {  // not worth waking anybody
+    for (int64_t task = 0; task < tasks; ++task) body(task, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    body_ = &body;
+    next_task_ = 0;
+    task_count_ = tasks;
+    running_ = size();
+    ++generation_;
+  }
+  wake_.notify_all();
+  RunTasks(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [this] { return running_ == 0; });
+  body_ = nullptr;
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ThreadPool::RunTasks(int worker) {
+  std::unique_lock lock(mutex_);
+  while (next_task_ < task_count_) {
+    const int64_t task = next_task_++;
+    const auto* body = body_;
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      (*body)(task, worker);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    if (thrown) {
+      if (!error_) error_ = thrown;
+      next_task_ = task_count_;
+    }
+  }
+  if (--running_ == 0) done_.notify_all();
+}
+
+void ThreadPool::WorkerLoop(int worker) {
+  uint64_t seen = 0;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+      if (stopping_) return;
+      seen = generation_;
+    }
+    RunTasks(worker);
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,80 @@
+// One command's options and arguments: from FieldLists to CLI11, TOML (--config) and --help.
+#ifndef ATTEND_CLI_COMMAND_LINE_H_
+#define ATTEND_CLI_COMMAND_LINE_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/log.h"
+
+namespace attend {
+
+// Options that commands share; each command lists those that mean something to it.
+struct CommonOptions {
+  int64_t threads = 0;  // 0: as many as the machine has
+  int64_t seed = 1;
+  bool quiet = false;
+  bool json = false;
+  std::string device = "cpu";
+  std::string data_dir;  // empty: ATTEND_DATA, or the working directory
+
+  int ThreadCount() const;
+  // `path` if it is absolute, empty or "-", else under data_dir.
+  std::string DataPath(const std::string& path) const;
+  Log MakeLog() const;
+};
+
+// The named ones of CommonOptions: "threads", "seed", "quiet", "json", "device", "data_dir".
+FieldList Fields(CommonOptions& options, const std::vector<std::string>& names);
+
+class CommandLine {
+ public:
+  // `examples`: whole command lines, one a line, for --help.
+  CommandLine(std::string name, std::string summary, std::string examples);
+
+  // Options `--snake-name`, in a TOML file under snake_name. The FieldList's struct must outlive Parse.
+  CommandLine& Options(const FieldList& fields);
+  CommandLine& Positional(std::string name, std::string* value, std::string help);
+  // One or more.
+  CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help);
+
+  // Reads `arguments` (without program and command name); a TOML file given with --config first, then the command line over
+  // it. Returns false after printing --help to standard output. Throws Error(kUsage) or Error(kConfiguration).
+  bool Parse(const std::vector<std::string>& arguments);
+  // The option was given, by command line or file.
+  bool IsSet(const std::string& name) const { return set_.count(name) > 0; }
+
+ private:
+  struct PositionalArgument {
+    std::string name;
+    std::string* value = nullptr;
+    std::vector<std::string>* values = nullptr;
+    std::string help;
+  };
+  std::string name_, summary_, examples_;
+  FieldList fields_;
+  std::vector<PositionalArgument> positionals_;
+  std::set<std::string> set_;
+};
+
+// Sets `fields` from TOML text: tables nest names with dots. Returns the names that were set. Throws Error(kConfiguration)
+// with `where:line`, naming the nearest known field for an unknown one.
+std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields, const std::string& where);
+
+// A command of the program: `attend NAME ...`.
+struct Command {
+  const char* name;
+  const char* summary;
+  int (*run)(const std::vector<std::string>& arguments);  // returns the exit status
+};
+
+// Runs the command that argv names; prints --help and --version; turns Error into one line on standard error and an exit
+// status (2 usage and configuration, 3 input, 1 else). A closed pipe ends quietly.
+int RunProgram(const char* program, const std::vector<Command>& commands, int argc, char** argv);
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_COMMAND_LINE_H_

@@ -1,0 +1,18 @@
+// The one declaration of ModelConfig's fields: names, ranges and help for config.json, TOML, the
+// command line and documents.
+#ifndef ATTEND_MODEL_CONFIG_FIELDS_H_
+#define ATTEND_MODEL_CONFIG_FIELDS_H_
+
+#include "attend/model_config.h"
+#include "base/fields.h"
+
+namespace attend {
+
+FieldList Fields(StackConfig& config);
+FieldList Fields(SpecialIds& ids);
+// The stacks that are present are nested under `encoder.` and `decoder.`.
+FieldList Fields(ModelConfig& config);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_CONFIG_FIELDS_H_

@@ -1,0 +1,155 @@
+#include "attend/model_config.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "model/config_fields.h"
+
+namespace attend {
+namespace {
+
+constexpr double kMaxWidth = 1 << 20;
+constexpr double kMaxLayers = 1000;
+constexpr double kMaxPositions = 1 << 24;
+constexpr double kMaxVocabulary = 1 << 24;
+
+[[noreturn]] void Refuse(const std::string& message) {
+  throw Error(ErrorKind::kConfiguration, message);
+}
+
+StackConfig Stack(int64_t layers, int64_t d_model, int64_t heads, int64_t d_ff) {
+  StackConfig config;
+  config.layers = layers;
+  config.d_model = d_model;
+  config.heads = heads;
+  config.d_ff = d_ff;
+  return config;
+}
+
+void CheckStack(const StackConfig& config, const std::string& name) {
+  if ((config.d_k == 0 || config.d_v == 0) && config.d_model % config.heads != 0) {
+    Refuse(fmt::format(
+        "{0}.heads is {1}, expected a divisor of {0}.d_model ({2}), or set {0}.d_k and {0}.d_v",
+        name, config.heads, config.d_model));
+  }
+  if (config.positions == PositionKind::kSinusoidal && config.d_model % 2 != 0) {
+    Refuse(fmt::format("{}.d_model is {}, expected an even number for sinusoidal positions", name,
+                       config.d_model));
+  }
+}
+
+}  // namespace
+
+FieldList Fields(StackConfig& config) {
+  FieldList fields;
+  fields.Add("layers", &config.layers, 1, kMaxLayers, "number of layers (the paper's N)")
+      .Add("d_model", &config.d_model, 1, kMaxWidth, "width of the residual stream")
+      .Add("heads", &config.heads, 1, kMaxWidth, "attention heads (the paper's h)")
+      .Add("d_k", &config.d_k, 0, kMaxWidth,
+           "width of a head's queries and keys; 0: d_model / heads")
+      .Add("d_v", &config.d_v, 0, kMaxWidth, "width of a head's values; 0: d_model / heads")
+      .Add("d_ff", &config.d_ff, 1, kMaxWidth, "width inside the feed-forward layer")
+      .Add("activation", &config.activation, {"relu", "gelu", "swiglu"},
+           "activation of the feed-forward layer")
+      .Add("norm", &config.norm, {"layer_norm"}, "kind of normalisation")
+      .Add("norm_place", &config.norm_place, {"post", "pre"},
+           "post: after the residual sum (the paper); pre: before the sub-layer")
+      .Add("norm_epsilon", &config.norm_epsilon, 1e-12, 1, "added to the variance in normalisation")
+      .Add("positions", &config.positions, {"sinusoidal", "learned", "none"},
+           "how positions are told apart")
+      .Add("position_convention", &config.position_convention, {"interleaved", "halves"},
+           "order of the sinusoids' columns")
+      .Add("position_offset", &config.position_offset, 0, kMaxPositions,
+           "position of the first token")
+      .Add("max_positions", &config.max_positions, 1, kMaxPositions,
+           "rows of a learned position table")
+      .Add("attention_bias", &config.attention_bias, "biases on the attention projections")
+      .Add("feed_forward_bias", &config.feed_forward_bias, "biases in the feed-forward layer")
+      .Add("scale_embedding", &config.scale_embedding,
+           "embeddings times the square root of d_model");
+  return fields;
+}
+
+FieldList Fields(SpecialIds& ids) {
+  FieldList fields;
+  fields.Add("pad", &ids.pad, -1, kMaxVocabulary, "id of padding; -1: none")
+      .Add("unk", &ids.unk, 0, kMaxVocabulary, "id of an unknown piece")
+      .Add("bos", &ids.bos, -1, kMaxVocabulary, "id that starts a target; -1: none")
+      .Add("eos", &ids.eos, 0, kMaxVocabulary, "id that ends a sentence");
+  return fields;
+}
+
+FieldList Fields(ModelConfig& config) {
+  FieldList fields;
+  fields.Add("task", &config.task, "what the model does: translation")
+      .Add("languages", &config.languages, "languages, source first")
+      .Add("input", &config.input, {"tokens"}, "what the first stack reads")
+      .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
+           "rows of the encoder's embedding")
+      .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
+           "rows of the decoder's embedding")
+      .Nest("special_ids", Fields(config.special_ids));
+  if (config.encoder) fields.Nest("encoder", Fields(*config.encoder));
+  if (config.decoder) fields.Nest("decoder", Fields(*config.decoder));
+  fields.Add("head", &config.head, {"none", "vocabulary"}, "what stands on the last stack")
+      .Add("head_bias", &config.head_bias, "bias of the output projection")
+      .Add("tie_source_target", &config.tie_source_target,
+           "encoder and decoder share one embedding")
+      .Add("tie_target_output", &config.tie_target_output,
+           "the output projection is the decoder's embedding");
+  return fields;
+}
+
+ModelConfig PresetConfig(const std::string& name) {
+  static const std::map<std::string, std::pair<StackConfig, StackConfig>> presets = {
+      {"base", {Stack(6, 512, 8, 2048), Stack(6, 512, 8, 2048)}},
+      {"big", {Stack(6, 1024, 16, 4096), Stack(6, 1024, 16, 4096)}},
+      {"tiny", {Stack(4, 128, 4, 256), Stack(4, 128, 4, 256)}},
+      {"student", {Stack(6, 256, 8, 1536), Stack(2, 256, 8, 1536)}},
+  };
+  const auto found = presets.find(name);
+  if (found == presets.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, stacks] : presets) names.push_back(known);
+    Refuse(fmt::format("unknown preset '{}', expected base, big, student or tiny{}", name,
+                       DidYouMean(name, names)));
+  }
+  ModelConfig config;
+  config.encoder = found->second.first;
+  config.decoder = found->second.second;
+  return config;
+}
+
+void CheckModelConfig(const ModelConfig& config) {
+  if (!config.encoder && !config.decoder) Refuse("the model has neither encoder nor decoder");
+  if (config.encoder) CheckStack(*config.encoder, "encoder");
+  if (config.decoder) CheckStack(*config.decoder, "decoder");
+  if (config.encoder && config.source_vocab_size < 1)
+    Refuse("source_vocab_size is 0, expected at least 1");
+  if (config.decoder && config.target_vocab_size < 1)
+    Refuse("target_vocab_size is 0, expected at least 1");
+  if (config.encoder && config.decoder) {
+    if (config.encoder->d_model != config.decoder->d_model) {
+      Refuse(fmt::format("decoder.d_model is {}, expected encoder.d_model ({})",
+                         config.decoder->d_model, config.encoder->d_model));
+    }
+    if (config.tie_source_target && config.source_vocab_size != config.target_vocab_size) {
+      Refuse(
+          fmt::format("tie_source_target needs one vocabulary, but source_vocab_size is {} and "
+                      "target_vocab_size {}",
+                      config.source_vocab_size, config.target_vocab_size));
+    }
+  }
+  for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
+                           config.special_ids.eos}) {
+    if ((config.encoder && id >= config.source_vocab_size) ||
+        (config.decoder && id >= config.target_vocab_size)) {
+      Refuse(fmt::format("special id {} is not in the vocabulary", id));
+    }
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,188 @@
+#include "model/tensor_table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+
+namespace attend {
+namespace {
+
+void AddLinear(std::vector<TensorSpec>* specs, const std::string& name, int64_t out, int64_t in,
+               bool bias) {
+  specs->push_back({name + ".weight", {out, in}});
+  if (bias) specs->push_back({name + ".bias", {out}});
+}
+
+void AddNorm(std::vector<TensorSpec>* specs, const std::string& name, int64_t width) {
+  specs->push_back({name + ".weight", {width}});
+  specs->push_back({name + ".bias", {width}});
+}
+
+void AddAttention(std::vector<TensorSpec>* specs, const std::string& name,
+                  const StackConfig& config) {
+  const int64_t keys = config.heads * config.key_width(),
+                values = config.heads * config.value_width();
+  AddLinear(specs, name + ".query", keys, config.d_model, config.attention_bias);
+  AddLinear(specs, name + ".key", keys, config.d_model, config.attention_bias);
+  AddLinear(specs, name + ".value", values, config.d_model, config.attention_bias);
+  AddLinear(specs, name + ".output", config.d_model, values, config.attention_bias);
+  AddNorm(specs, name + "_norm", config.d_model);
+}
+
+void AddFeedForward(std::vector<TensorSpec>* specs, const std::string& name,
+                    const StackConfig& config) {
+  AddLinear(specs, name + ".inner", config.d_ff, config.d_model, config.feed_forward_bias);
+  if (config.activation == Activation::kSwiGlu) {
+    AddLinear(specs, name + ".gate", config.d_ff, config.d_model, config.feed_forward_bias);
+  }
+  AddLinear(specs, name + ".outer", config.d_model, config.d_ff, config.feed_forward_bias);
+  AddNorm(specs, name + "_norm", config.d_model);
+}
+
+void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const StackConfig& config,
+              bool cross_attention) {
+  if (config.positions == PositionKind::kLearned) {
+    specs->push_back({name + ".positions.weight", {config.max_positions, config.d_model}});
+  }
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const std::string prefix = fmt::format("{}.layers.{}", name, layer);
+    AddAttention(specs, prefix + ".self_attention", config);
+    if (cross_attention) AddAttention(specs, prefix + ".cross_attention", config);
+    AddFeedForward(specs, prefix + ".feed_forward", config);
+  }
+  if (config.norm_place == NormPlace::kPre) AddNorm(specs, name + ".norm", config.d_model);
+}
+
+bool SourceTargetTied(const ModelConfig& config) {
+  return config.encoder && config.decoder && config.tie_source_target;
+}
+
+}  // namespace
+
+size_t TensorTypeSize(TensorType type) {
+  switch (type) {
+    case TensorType::kF32:
+    case TensorType::kI32:
+      return 4;
+    case TensorType::kI64:
+      return 8;
+    default:
+      return 1;
+  }
+}
+
+const char* TensorTypeName(TensorType type) {
+  switch (type) {
+    case TensorType::kF32:
+      return "F32";
+    case TensorType::kI32:
+      return "I32";
+    case TensorType::kI64:
+      return "I64";
+    case TensorType::kI8:
+      return "I8";
+    default:
+      return "U8";
+  }
+}
+
+int64_t TensorView::elements() const {
+  int64_t product = 1;
+  for (const int64_t size : shape) product *= size;
+  return product;
+}
+
+void TensorTable::Add(TensorView tensor) {
+  if (!positions_.emplace(tensor.name, tensors_.size()).second) {
+    throw Error(ErrorKind::kInput, fmt::format("tensor '{}' stands twice", tensor.name));
+  }
+  tensors_.push_back(std::move(tensor));
+}
+
+const TensorView* TensorTable::Find(const std::string& name) const {
+  const auto found = positions_.find(name);
+  return found == positions_.end() ? nullptr : &tensors_[found->second];
+}
+
+const TensorView& TensorTable::Get(const std::string& name) const {
+  if (const TensorView* tensor = Find(name)) return *tensor;
+  throw Error(ErrorKind::kInput, fmt::format("tensor '{}' is missing", name));
+}
+
+std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
+  std::vector<TensorSpec> specs;
+  if (config.encoder) {
+    specs.push_back(
+        {"encoder.embedding.weight", {config.source_vocab_size, config.encoder->d_model}});
+    AddStack(&specs, "encoder", *config.encoder, false);
+  }
+  if (config.decoder) {
+    if (!SourceTargetTied(config)) {
+      specs.push_back(
+          {"decoder.embedding.weight", {config.target_vocab_size, config.decoder->d_model}});
+    }
+    AddStack(&specs, "decoder", *config.decoder, config.encoder.has_value());
+  }
+  if (config.head == HeadKind::kVocabulary && config.decoder) {
+    if (!config.tie_target_output)
+      specs.push_back({"head.weight", {config.target_vocab_size, config.decoder->d_model}});
+    if (config.head_bias) specs.push_back({"head.bias", {config.target_vocab_size}});
+  }
+  return specs;
+}
+
+std::string DecoderEmbeddingName(const ModelConfig& config) {
+  return SourceTargetTied(config) ? "encoder.embedding.weight" : "decoder.embedding.weight";
+}
+
+std::string OutputWeightName(const ModelConfig& config) {
+  return config.tie_target_output ? DecoderEmbeddingName(config) : "head.weight";
+}
+
+int64_t ParameterCount(const ModelConfig& config) {
+  int64_t sum = 0;
+  for (const TensorSpec& spec : ExpectedTensors(config)) {
+    int64_t product = 1;
+    for (const int64_t size : spec.shape) product *= size;
+    sum += product;
+  }
+  return sum;
+}
+
+void CheckTensors(const TensorTable& tensors, const ModelConfig& config, const std::string& where) {
+  std::set<std::string> known;
+  const auto check = [&](const std::string& name, const std::vector<int64_t>& shape,
+                         bool may_be_int8) {
+    const TensorView* tensor = tensors.Find(name);
+    if (tensor == nullptr)
+      throw Error(ErrorKind::kInput, fmt::format("{}: tensor '{}' is missing", where, name));
+    if (tensor->shape != shape) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: tensor '{}' has shape [{}], expected [{}]", where, name,
+                              fmt::join(tensor->shape, ", "), fmt::join(shape, ", ")));
+    }
+    if (tensor->type != TensorType::kF32 && !(may_be_int8 && tensor->type == TensorType::kI8)) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: tensor '{}' has type {}, expected F32{}", where, name,
+                              TensorTypeName(tensor->type), may_be_int8 ? " or I8" : ""));
+    }
+    known.insert(name);
+  };
+  for (const TensorSpec& spec : ExpectedTensors(config)) {
+    check(spec.name, spec.shape, spec.shape.size() == 2);
+    if (tensors.Get(spec.name).type == TensorType::kI8)
+      check(spec.name + "_scale", {spec.shape[0]}, false);
+  }
+  for (const TensorView& tensor : tensors.tensors()) {
+    if (known.count(tensor.name)) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: tensor '{}' is not part of this model{}", where, tensor.name,
+                            DidYouMean(tensor.name, {known.begin(), known.end()})));
+  }
+}
+
+}  // namespace attend

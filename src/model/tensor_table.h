@@ -1,0 +1,84 @@
+// Tensors by name, and the names and shapes that a ModelConfig calls for: the contract between
+// training and inference.
+#ifndef ATTEND_MODEL_TENSOR_TABLE_H_
+#define ATTEND_MODEL_TENSOR_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/model_config.h"
+
+namespace attend {
+
+enum class TensorType { kF32, kI8, kI32, kI64, kU8 };
+
+size_t TensorTypeSize(TensorType type);       // bytes an element
+const char* TensorTypeName(TensorType type);  // safetensors' name: "F32", "I8" ...
+
+// A dense row-major tensor whose bytes belong to somebody else.
+struct TensorView {
+  std::string name;
+  TensorType type = TensorType::kF32;
+  std::vector<int64_t> shape;
+  const std::byte* data = nullptr;
+
+  int64_t elements() const;
+  size_t bytes() const { return static_cast<size_t>(elements()) * TensorTypeSize(type); }
+  // Precondition: type is kF32.
+  const float* f32() const { return reinterpret_cast<const float*>(data); }
+};
+
+// Tensors in the order they were added. The table keeps `owner` alive, which must keep the bytes
+// alive. Safe to read from many threads.
+class TensorTable {
+ public:
+  explicit TensorTable(std::shared_ptr<const void> owner = nullptr) : owner_(std::move(owner)) {}
+
+  // Throws Error(kInput) where the name is taken.
+  void Add(TensorView tensor);
+  const TensorView* Find(const std::string& name) const;
+  // Throws Error(kInput) naming what is missing.
+  const TensorView& Get(const std::string& name) const;
+  const std::vector<TensorView>& tensors() const { return tensors_; }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  std::vector<TensorView> tensors_;
+  std::map<std::string, size_t> positions_;
+};
+
+struct TensorSpec {
+  std::string name;
+  std::vector<int64_t> shape;  // matrices are [out, in]
+};
+
+// Every weight of a model in file order; tied embeddings stand once, under the name that comes
+// first:
+//   {encoder,decoder}.embedding.weight [V, D]   {encoder,decoder}.positions.weight [max_positions,
+//   D] (learned) {encoder,decoder}.layers.N.self_attention.{query,key} .weight [H*K, D] .bias,
+//   .value [H*Kv, D], .output [D, H*Kv] decoder.layers.N.cross_attention...
+//   {self_attention,cross_attention,feed_forward}_norm.{weight,bias} [D]
+//   .feed_forward.{inner,gate}.weight [F, D] .outer.weight [D, F] and biases
+//   {encoder,decoder}.norm.{weight,bias} (pre-norm) head.weight [V, D], head.bias [V]
+std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config);
+
+// Name under which the decoder's embedding, or the output projection, is stored once ties are
+// resolved.
+std::string DecoderEmbeddingName(const ModelConfig& config);
+std::string OutputWeightName(const ModelConfig& config);
+
+// Sum of the elements of ExpectedTensors.
+int64_t ParameterCount(const ModelConfig& config);
+
+// Throws Error(kInput) naming the first tensor that is missing, has another shape or type than the
+// configuration calls for, or is not called for at all (with the nearest known name). int8 weights
+// have an F32 `<name>_scale` [out] beside them.
+void CheckTensors(const TensorTable& tensors, const ModelConfig& config, const std::string& where);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_TENSOR_TABLE_H_
