@@ -7,7 +7,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(ZLIB REQUIRED)
-find_package(Boost 1.74 REQUIRED)
+find_package(Boost 1.74 CONFIG REQUIRED)
 
 find_path(ATTEND_SODIUM_INCLUDE sodium.h REQUIRED)
 find_library(ATTEND_SODIUM_LIBRARY NAMES libsodium.a sodium REQUIRED)

@@ -1,7 +1,8 @@
 // A vocabulary of word pieces: text to ids and back, by SentencePiece.
 //
-// Immutable once loaded; safe to use from many threads. The file holds everything that decides how text is cut, its
-// normalisation and lower-casing included, so that equal files give equal ids everywhere.
+// Immutable once loaded; safe to use from many threads. The file holds everything that decides how
+// text is cut, its normalisation and lower-casing included, so that equal files give equal ids
+// everywhere.
 #ifndef ATTEND_VOCABULARY_H_
 #define ATTEND_VOCABULARY_H_
 
@@ -21,15 +22,18 @@ class Vocabulary {
   // Throws Error(kInput) for a file that can't be read or is not a SentencePiece model.
   static std::shared_ptr<const Vocabulary> Load(const std::string& path);
   // From the bytes of such a file; `where` opens error messages.
-  static std::shared_ptr<const Vocabulary> FromBytes(std::string_view bytes, const std::string& where);
+  static std::shared_ptr<const Vocabulary> FromBytes(std::string_view bytes,
+                                                     const std::string& where);
   ~Vocabulary();
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 
-  // Ids of one line's pieces, without bos or eos. Malformed UTF-8 becomes U+FFFD (Unicode's "maximal subpart" practice);
-  // where `malformed` is given, the number of replacements is added to it.
+  // Ids of one line's pieces, without bos or eos. Malformed UTF-8 becomes U+FFFD (Unicode's
+  // "maximal subpart" practice); where `malformed` is given, the number of replacements is added to
+  // it.
   std::vector<int32_t> Encode(std::string_view line, int64_t* malformed = nullptr) const;
-  // Text of ids; special ids (pad, bos, eos) give nothing. Throws Error(kUsage) for an id that is not in the vocabulary.
+  // Text of ids; special ids (pad, bos, eos) give nothing. Throws Error(kUsage) for an id that is
+  // not in the vocabulary.
   std::string Decode(std::span<const int32_t> ids) const;
 
   int64_t size() const;

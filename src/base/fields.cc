@@ -53,6 +53,13 @@ void Field::Parse(std::string_view text, const std::string& where) const {
   }
 }
 
+void Field::Set(const std::string& new_value, const std::string& where) const {
+  if (!IsText() && !IsList() && !std::holds_alternative<EnumField>(value)) {
+    Refuse(*this, fmt::format("\"{}\"", new_value), where);
+  }
+  Parse(new_value, where);
+}
+
 void Field::Set(bool new_value, const std::string& where) const {
   auto* const* target = std::get_if<bool*>(&value);
   if (target == nullptr) Refuse(*this, new_value ? "true" : "false", where);
@@ -144,6 +151,12 @@ FieldList& FieldList::Nest(const std::string& prefix, FieldList inner) {
     fields_.push_back(std::move(field));
   }
   return *this;
+}
+
+FieldList FieldList::Select(const std::vector<std::string>& names) const {
+  FieldList selected;
+  for (const std::string& name : names) selected.fields_.push_back(Get(name, "field list"));
+  return selected;
 }
 
 const Field* FieldList::Find(std::string_view name) const {

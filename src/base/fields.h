@@ -37,12 +37,16 @@ struct Field {
   // Error(kConfiguration) thrown for a wrong type or a value out of range: "--dropout",
   // "recipe.toml:7".
   void Parse(std::string_view text, const std::string& where) const;
+  // From typed sources (TOML, JSON): a text is right only for a text, one of several names, or a
+  // list of one.
+  void Set(const std::string& new_value, const std::string& where) const;
   void Set(bool new_value, const std::string& where) const;
   void Set(int64_t new_value, const std::string& where) const;
   void Set(double new_value, const std::string& where) const;
   void Set(const std::vector<std::string>& new_value, const std::string& where) const;
 
   bool IsBool() const { return std::holds_alternative<bool*>(value); }
+  bool IsText() const { return std::holds_alternative<std::string*>(value); }
   bool IsList() const { return std::holds_alternative<std::vector<std::string>*>(value); }
   std::string TypeName() const;  // "integer", "number", "text", "true or false", "list", "post|pre"
   std::string RangeText() const;  // "0 to 1", "at least 1", or ""
@@ -67,6 +71,9 @@ class FieldList {
   }
   // All fields of `inner`, under `prefix.` where a prefix is given.
   FieldList& Nest(const std::string& prefix, FieldList inner);
+
+  // The named ones, in the order of `names`. Precondition: they are all there.
+  FieldList Select(const std::vector<std::string>& names) const;
 
   const Field* Find(std::string_view name) const;
   // Throws Error(kConfiguration) that names the nearest known field; `where` opens the message.

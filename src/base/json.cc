@@ -49,11 +49,7 @@ void SetFromJson(const Field& field, const Json& value, const std::string& where
     case Json::value_t::number_float:
       return field.Set(value.get<double>(), where);
     case Json::value_t::string:
-      if (!std::holds_alternative<std::string*>(field.value) &&
-          !std::holds_alternative<EnumField>(field.value)) {
-        break;
-      }
-      return field.Parse(std::string_view(value.get_ref<const std::string&>()), where);
+      return field.Set(value.get_ref<const std::string&>(), where);
     case Json::value_t::array: {
       std::vector<std::string> texts;
       for (const Json& item : value) {

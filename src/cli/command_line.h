@@ -35,14 +35,16 @@ class CommandLine {
   // `examples`: whole command lines, one a line, for --help.
   CommandLine(std::string name, std::string summary, std::string examples);
 
-  // Options `--snake-name`, in a TOML file under snake_name. The FieldList's struct must outlive Parse.
+  // Options `--snake-name`, in a TOML file under snake_name. The FieldList's struct must outlive
+  // Parse.
   CommandLine& Options(const FieldList& fields);
   CommandLine& Positional(std::string name, std::string* value, std::string help);
   // One or more.
   CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help);
 
-  // Reads `arguments` (without program and command name); a TOML file given with --config first, then the command line over
-  // it. Returns false after printing --help to standard output. Throws Error(kUsage) or Error(kConfiguration).
+  // Reads `arguments` (without program and command name); a TOML file given with --config first,
+  // then the command line over it. Returns false after printing --help to standard output. Throws
+  // Error(kUsage) or Error(kConfiguration).
   bool Parse(const std::vector<std::string>& arguments);
   // The option was given, by command line or file.
   bool IsSet(const std::string& name) const { return set_.count(name) > 0; }
@@ -60,9 +62,11 @@ class CommandLine {
   std::set<std::string> set_;
 };
 
-// Sets `fields` from TOML text: tables nest names with dots. Returns the names that were set. Throws Error(kConfiguration)
-// with `where:line`, naming the nearest known field for an unknown one.
-std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields, const std::string& where);
+// Sets `fields` from TOML text: tables nest names with dots. Returns the names that were set.
+// Throws Error(kConfiguration) with `where:line`, naming the nearest known field for an unknown
+// one.
+std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields,
+                                     const std::string& where);
 
 // A command of the program: `attend NAME ...`.
 struct Command {
@@ -71,9 +75,10 @@ struct Command {
   int (*run)(const std::vector<std::string>& arguments);  // returns the exit status
 };
 
-// Runs the command that argv names; prints --help and --version; turns Error into one line on standard error and an exit
-// status (2 usage and configuration, 3 input, 1 else). A closed pipe ends quietly.
-int RunProgram(const char* program, const std::vector<Command>& commands, int argc, char** argv);
+// Runs the command that argv names; prints --help and --version; turns Error into one line on
+// standard error and an exit status (2 usage and configuration, 3 input, 1 else). A closed pipe
+// ends quietly.
+int RunProgram(const std::vector<Command>& commands, int argc, char** argv);
 
 }  // namespace attend
 

@@ -1,1 +1,7 @@
-int main() { return 0; }
+// The program `attend`: dispatch only. Each command is in the file that bears its name.
+#include "cli/command_line.h"
+
+int main(int argc, char** argv) {
+  const std::vector<attend::Command> commands = {};
+  return attend::RunProgram(commands, argc, argv);
+}

@@ -1,5 +1,6 @@
-// Batches for training: examples of similar length, shuffled by (seed, epoch), made ahead of time by worker threads and
-// handed out in one order that nothing but the data, the options and the seed decides.
+// Batches for training: examples of similar length, shuffled by (seed, epoch), made ahead of time
+// by worker threads and handed out in one order that nothing but the data, the options and the seed
+// decides.
 #ifndef ATTEND_DATA_BATCH_STREAM_H_
 #define ATTEND_DATA_BATCH_STREAM_H_
 
@@ -13,14 +14,15 @@
 
 namespace attend {
 
-// One training example: named columns of ids (the names are the source's, e.g. "source", "target"). Later tasks add columns
-// of floats and labels.
+// One training example: named columns of ids (the names are the source's, e.g. "source", "target").
+// Later tasks add columns of floats and labels.
 struct Example {
   int64_t line = 0;  // where it stands in the corpus, from 0
   std::vector<std::vector<int32_t>> columns;
 };
 
-// What a training set is made of, already cut into ids; see parallel_corpus.h for the one made from text files.
+// What a training set is made of, already cut into ids; see parallel_corpus.h for the one made from
+// text files.
 class ExampleSource {
  public:
   virtual ~ExampleSource() = default;
@@ -54,17 +56,20 @@ struct BatchOptions {
   int64_t prefetch = 8;  // batches made ahead
 };
 
-// An example's cost in a batch is the longest of its columns; a batch costs rows times its largest cost. An example that
-// alone is over the bound makes a batch by itself.
+// An example's cost in a batch is the longest of its columns; a batch costs rows times its largest
+// cost. An example that alone is over the bound makes a batch by itself.
 class BatchStream {
  public:
-  // `source` must outlive the stream. Starts at `position`, in the middle of an epoch where it says so.
-  BatchStream(const ExampleSource* source, const BatchOptions& options, const DataPosition& position = {});
+  // `source` must outlive the stream. Starts at `position`, in the middle of an epoch where it says
+  // so.
+  BatchStream(const ExampleSource* source, const BatchOptions& options,
+              const DataPosition& position = {});
   ~BatchStream();
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
 
-  // The next batch; waits for the workers. Never ends: epochs follow each other. Throws what a worker threw.
+  // The next batch; waits for the workers. Never ends: epochs follow each other. Throws what a
+  // worker threw.
   Batch Next();
   // Where the next Next() stands.
   DataPosition position() const;
@@ -77,7 +82,8 @@ class BatchStream {
 };
 
 // The batches of one pass in source order (sorted by length within the budget), for validation.
-std::vector<std::vector<int64_t>> BatchesByLength(const ExampleSource& source, const BatchOptions& options);
+std::vector<std::vector<int64_t>> BatchesByLength(const ExampleSource& source,
+                                                  const BatchOptions& options);
 
 }  // namespace attend
 

@@ -1,5 +1,5 @@
-// The model directory: config.json, model.safetensors, vocabularies, samples.json. All that training and inference share;
-// docs/model_file.md is its grammar.
+// The model directory: config.json, model.safetensors, vocabularies, samples.json. All that
+// training and inference share; docs/model_file.md is its grammar.
 #ifndef ATTEND_MODEL_MODEL_DIRECTORY_H_
 #define ATTEND_MODEL_MODEL_DIRECTORY_H_
 
@@ -16,20 +16,24 @@ namespace attend {
 
 inline constexpr int64_t kFormatVersion = 1;
 
-// A model in memory. Immutable once made; shared between whoever uses it. Tensors may point into a mapped file.
+// A model in memory. Immutable once made; shared between whoever uses it. Tensors may point into a
+// mapped file.
 struct Model {
   ModelConfig config;
   TensorTable tensors;
-  // Serialised SentencePiece models; both empty for a model without vocabulary, equal for a joint one.
+  // Serialised SentencePiece models; both empty for a model without vocabulary, equal for a joint
+  // one.
   std::string source_vocabulary;
   std::string target_vocabulary;
-  Json tokenization = Json::object();  // how the text was prepared, for people: kind, normalization, lowercase ...
-  Json provenance = Json::object();    // command, seed, data digests, metrics
-  Json samples = Json::array();        // see docs/model_file.md; empty: none
+  Json tokenization =
+      Json::object();  // how the text was prepared, for people: kind, normalization, lowercase ...
+  Json provenance = Json::object();  // command, seed, data digests, metrics
+  Json samples = Json::array();      // see docs/model_file.md; empty: none
 };
 
-// Maps and checks everything but the digests: structure, sizes, names, shapes, finiteness of nothing. Throws Error(kInput)
-// that names the file and what is wrong; never allocates more than the files' sizes explain.
+// Maps and checks everything but the digests: structure, sizes, names, shapes, finiteness of
+// nothing. Throws Error(kInput) that names the file and what is wrong; never allocates more than
+// the files' sizes explain.
 std::shared_ptr<const Model> LoadModel(const std::filesystem::path& directory);
 
 // Writes the directory so that it appears whole or not at all, and replaces one that is there.

@@ -1,5 +1,5 @@
-// The safetensors container: u64 little-endian header length, JSON header, data. Used by the model directory and by
-// checkpoints.
+// The safetensors container: u64 little-endian header length, JSON header, data. Used by the model
+// directory and by checkpoints.
 #ifndef ATTEND_MODEL_SAFETENSORS_H_
 #define ATTEND_MODEL_SAFETENSORS_H_
 
@@ -13,8 +13,9 @@
 
 namespace attend {
 
-// Maps the file; the table keeps the mapping alive. Throws Error(kInput) for anything that is not a well-formed file:
-// lengths that overflow or leave the file, overlaps or holes, unknown types, names that stand twice, bytes left over.
+// Maps the file; the table keeps the mapping alive. Throws Error(kInput) for anything that is not a
+// well-formed file: lengths that overflow or leave the file, overlaps or holes, unknown types,
+// names that stand twice, bytes left over.
 TensorTable LoadSafetensors(const std::filesystem::path& path);
 
 // The same from bytes that `owner` keeps alive.

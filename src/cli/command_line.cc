@@ -1,0 +1,156 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "base/files.h"
+
+namespace attend {
+namespace {
+
+std::string OptionName(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+std::string FieldName(const std::string& option) {
+  std::string name = option.substr(2);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+// What --help says of a field beside its help: type, range and default.
+std::string TypeText(const Field& field) {
+  if (const auto* choice = std::get_if<EnumField>(&field.value)) {
+    return fmt::format("{}", fmt::join(choice->names, "|"));
+  }
+  if (field.IsList()) return "TEXT...";
+  if (field.IsText()) return "TEXT";
+  return std::holds_alternative<int64_t*>(field.value) ? "N" : "X";
+}
+
+std::string HelpText(const Field& field) {
+  const std::string range = field.RangeText(), value = field.ValueText();
+  std::string notes = range;
+  if (!value.empty()) notes += (notes.empty() ? "" : "; ") + fmt::format("default {}", value);
+  return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
+}
+
+CLI::Option* AddOption(CLI::App* app, const Field& field) {
+  const std::string name = OptionName(field.name);
+  if (field.IsBool()) return app->add_flag(name)->description(HelpText(field));
+  CLI::Option* option =
+      app->add_option(name)->description(HelpText(field))->type_name(TypeText(field));
+  if (field.IsList()) {
+    option->type_size(1)->expected(1, -1)->allow_extra_args();
+  } else {
+    option->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+  return option;
+}
+
+}  // namespace
+
+int CommonOptions::ThreadCount() const {
+  if (threads > 0) return static_cast<int>(threads);
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::string CommonOptions::DataPath(const std::string& path) const {
+  if (path.empty() || path == "-" || std::filesystem::path(path).is_absolute()) return path;
+  if (!data_dir.empty()) return (std::filesystem::path(data_dir) / path).string();
+  const char* folder = std::getenv("ATTEND_DATA");
+  return folder != nullptr && *folder != '\0' ? (std::filesystem::path(folder) / path).string()
+                                              : path;
+}
+
+Log CommonOptions::MakeLog() const { return StandardErrorLog(quiet); }
+
+FieldList Fields(CommonOptions& options, const std::vector<std::string>& names) {
+  FieldList all;
+  all.Add("threads", &options.threads, 0, 4096, "threads to run on; 0: one a processor")
+      .Add("seed", &options.seed, 0, 9e15, "seed of every random choice")
+      .Add("quiet", &options.quiet, "say nothing but warnings and results")
+      .Add("json", &options.json, "print the result as JSON on standard output")
+      .Add("device", &options.device, "cpu, or cuda[:N]")
+      .Add("data_dir", &options.data_dir,
+           "folder where relative paths start; default $ATTEND_DATA, or the working directory");
+  return all.Select(names);
+}
+
+CommandLine::CommandLine(std::string name, std::string summary, std::string examples)
+    : name_(std::move(name)), summary_(std::move(summary)), examples_(std::move(examples)) {}
+
+CommandLine& CommandLine::Options(const FieldList& fields) {
+  fields_.Nest("", fields);
+  return *this;
+}
+
+CommandLine& CommandLine::Positional(std::string name, std::string* value, std::string help) {
+  positionals_.push_back({std::move(name), value, nullptr, std::move(help)});
+  return *this;
+}
+
+CommandLine& CommandLine::Positional(std::string name, std::vector<std::string>* values,
+                                     std::string help) {
+  positionals_.push_back({std::move(name), nullptr, values, std::move(help)});
+  return *this;
+}
+
+bool CommandLine::Parse(const std::vector<std::string>& arguments) {
+  CLI::App app(summary_, "attend " + name_);
+  app.get_formatter()->column_width(36);
+  app.footer("Examples:\n" + examples_);
+  app.allow_extras();
+  std::string config;
+  app.add_option("--config", config, "TOML file with options; the command line wins")
+      ->type_name("FILE");
+  std::vector<std::pair<const Field*, CLI::Option*>> options;
+  for (const Field& field : fields_.fields()) options.emplace_back(&field, AddOption(&app, field));
+  for (const PositionalArgument& argument : positionals_) {
+    CLI::Option* option = argument.value != nullptr
+                              ? app.add_option(argument.name, *argument.value)
+                              : app.add_option(argument.name, *argument.values);
+    option->description(argument.help)->type_name("")->required();
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend {}: {}; see attend {} --help", name_, error.what(), name_));
+  }
+  for (const std::string& extra : app.remaining()) {
+    std::vector<std::string> known = {"--config", "--help"};
+    for (const Field& field : fields_.fields()) known.push_back(OptionName(field.name));
+    const bool is_option = extra.rfind("-", 0) == 0;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend {}: {} '{}'{}", name_,
+                            is_option ? "unknown option" : "unexpected argument", extra,
+                            is_option ? DidYouMean(extra.substr(0, extra.find('=')), known) : ""));
+  }
+  if (!config.empty()) set_ = FieldsFromToml(ReadFile(config, 1 << 24), fields_, config);
+  for (const auto& [field, option] : options) {
+    if (option->count() == 0) continue;
+    const std::string where = OptionName(field->name);
+    if (field->IsList()) {
+      field->Set(option->results(), where);
+    } else {
+      field->Parse(option->results().back(), where);
+    }
+    set_.insert(FieldName(where));
+  }
+  return true;
+}
+
+}  // namespace attend

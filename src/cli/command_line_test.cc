@@ -1,0 +1,100 @@
+#include "cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "attend/error.h"
+#include "base/files.h"
+
+namespace attend {
+namespace {
+
+struct Options {
+  int64_t beam_size = 4;
+  double dropout = 0.1;
+  bool scores = false;
+  std::vector<std::string> input;
+  std::string name;
+  int64_t layers = 6;
+  std::string model;
+};
+
+class CommandLineTest : public testing::Test {
+ protected:
+  bool Parse(const std::vector<std::string>& arguments) {
+    FieldList inner;
+    inner.Add("layers", &options_.layers, 1, 100, "layers");
+    FieldList fields;
+    fields.Add("beam_size", &options_.beam_size, 1, 100, "hypotheses")
+        .Add("dropout", &options_.dropout, 0, 1, "dropout")
+        .Add("scores", &options_.scores, "print scores")
+        .Add("input", &options_.input, "files")
+        .Add("name", &options_.name, "name")
+        .Nest("encoder", inner);
+    CommandLine line("test", "Does a test.", "  attend test x");
+    line.Options(fields).Positional("MODEL", &options_.model, "model");
+    return line.Parse(arguments);
+  }
+  std::string MessageOf(const std::vector<std::string>& arguments) {
+    try {
+      Parse(arguments);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+  std::string Config(const std::string& text) {
+    const std::string path = testing::TempDir() + "/attend_command_line_test.toml";
+    WriteFileSynced(path, text);
+    return path;
+  }
+  Options options_;
+};
+
+TEST_F(CommandLineTest, ReadsOptionsAndPositionals) {
+  EXPECT_TRUE(Parse({"--scores", "m", "--beam-size", "5", "--dropout=0.3", "--encoder.layers", "2",
+                     "--input", "a", "b"}));
+  EXPECT_TRUE(options_.scores);
+  EXPECT_EQ(options_.model, "m");
+  EXPECT_EQ(options_.beam_size, 5);
+  EXPECT_EQ(options_.dropout, 0.3);
+  EXPECT_EQ(options_.layers, 2);
+  EXPECT_EQ(options_.input, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(CommandLineTest, TheCommandLineWinsOverTheFile) {
+  const std::string file = Config(
+      "beam_size = 7\nscores = true\nname = \"a#b\"\ninput = [\"x\", \"y\"]\n[encoder]\nlayers = "
+      "3\n");
+  EXPECT_TRUE(Parse({"m", "--config", file, "--beam-size", "5", "--scores=false"}));
+  EXPECT_EQ(options_.beam_size, 5);
+  EXPECT_FALSE(options_.scores);
+  EXPECT_EQ(options_.name, "a#b");
+  EXPECT_EQ(options_.layers, 3);
+  EXPECT_EQ(options_.input, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST_F(CommandLineTest, SaysWhatIsWrong) {
+  EXPECT_EQ(MessageOf({"m", "--beam-sizze", "3"}),
+            "attend test: unknown option '--beam-sizze'; did you mean '--beam-size'?");
+  EXPECT_EQ(MessageOf({"m", "--beam-size", "x"}),
+            "--beam-size: beam_size is 'x', expected an integer, 1 to 100");
+  EXPECT_EQ(MessageOf({"m", "n"}), "attend test: unexpected argument 'n'");
+  EXPECT_NE(MessageOf({}).find("MODEL is required"), std::string::npos);
+  std::string file = Config("\nbeam_size = \"5\"\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":2: beam_size is \"5\", expected an integer, 1 to 100");
+  file = Config("bean_size = 5\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":1: unknown option 'bean_size'; did you mean 'beam_size'?");
+  file = Config("beam_size = = 5\n");
+  EXPECT_NE(MessageOf({"m", "--config", file}).find(file + ":1:13: not valid TOML"),
+            std::string::npos);
+  file = Config("[encoder]\nlayers = 0\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":2: encoder.layers is 0, expected an integer, 1 to 100");
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,105 @@
+// What every program of attend does around a command: help, version, errors, exit status.
+#include <fmt/core.h>
+#include <fmt/format.h>
+#include <sodium.h>
+#include <spdlog/version.h>
+#include <unicode/uversion.h>
+
+#include <boost/version.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "attend/error.h"
+#include "attend_version.h"
+#include "base/edit_distance.h"
+#include "cli/command_line.h"
+
+namespace attend {
+namespace {
+
+int ExitStatus(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+    case ErrorKind::kConfiguration:
+      return 2;
+    case ErrorKind::kInput:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+void PrintHelp(const std::vector<Command>& commands) {
+  std::cout
+      << "attend: trains, shrinks and serves the Transformer of \"Attention Is All You Need\"\n\n"
+         "usage: attend COMMAND [OPTION ...]\n\ncommands:\n";
+  for (const Command& command : commands) {
+    std::cout << fmt::format("  {:<10} {}\n", command.name, command.summary);
+  }
+  std::cout << "\nattend COMMAND --help says more of each, with an example.\n"
+               "attend --version names the commit, the libraries and the instruction sets.\n";
+}
+
+void PrintVersion() {
+  std::cout << fmt::format(
+      "attend {} ({})\nlibraries: fmt {}.{}.{}, spdlog {}.{}.{}, nlohmann-json {}.{}.{}, ICU {}, "
+      "libsodium {}, "
+      "SentencePiece 0.2.1\n",
+      ATTEND_VERSION, ATTEND_COMMIT, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+      FMT_VERSION % 100, SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH,
+      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
+      U_ICU_VERSION, sodium_version_string());
+}
+
+int RunCommand(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {
+  const std::string& name = arguments[0];
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (name == command.name) return command.run({arguments.begin() + 1, arguments.end()});
+    names.push_back(command.name);
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("unknown command '{}'{}; attend --help lists them",
+                                             name, DidYouMean(name, names)));
+}
+
+int Fail(const std::string& message, int status) {
+  std::cout.flush();
+  std::fputs(fmt::format("attend: {}\n", message).c_str(), stderr);
+  return status;
+}
+
+}  // namespace
+
+int RunProgram(const std::vector<Command>& commands, int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough ends us quietly
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  try {
+    int status = 0;
+    if (arguments.empty()) {
+      PrintHelp(commands);
+      status = 2;
+    } else if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+      PrintHelp(commands);
+    } else if (arguments[0] == "--version") {
+      PrintVersion();
+    } else {
+      status = RunCommand(commands, arguments);
+    }
+    if (!std::cout.flush() || std::fflush(stdout) != 0) {
+      throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
+    }
+    return status;
+  } catch (const Error& error) {
+    return Fail(error.what(), ExitStatus(error.kind()));
+  } catch (const std::bad_alloc&) {
+    return Fail("out of memory", 1);
+  } catch (const std::exception& error) {
+    return Fail(fmt::format("internal error: {}", error.what()), 1);
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,70 @@
+// Reads TOML into fields. toml++ gives types and places; CLI11's own reader has neither.
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_UNRELEASED_FEATURES 0
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "attend/error.h"
+#include "cli/command_line.h"
+
+namespace attend {
+namespace {
+
+std::vector<std::string> TextsOf(const toml::array& array, const Field& field,
+                                 const std::string& where) {
+  std::vector<std::string> texts;
+  for (const toml::node& item : array) {
+    const auto* text = item.as_string();
+    if (text == nullptr) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("{}: {} holds something that is no text, expected {}", where,
+                              field.name, field.TypeName()));
+    }
+    texts.push_back(text->get());
+  }
+  return texts;
+}
+
+void SetFromToml(const Field& field, const toml::node& node, const std::string& where) {
+  if (const auto* flag = node.as_boolean()) return field.Set(flag->get(), where);
+  if (const auto* integer = node.as_integer()) return field.Set(integer->get(), where);
+  if (const auto* number = node.as_floating_point()) return field.Set(number->get(), where);
+  if (const auto* text = node.as_string()) return field.Set(text->get(), where);
+  if (const auto* array = node.as_array()) return field.Set(TextsOf(*array, field, where), where);
+  throw Error(ErrorKind::kConfiguration, fmt::format("{}: {} is a date or time, expected {}", where,
+                                                     field.name, field.TypeName()));
+}
+
+void ReadTable(const toml::table& table, const std::string& prefix, const FieldList& fields,
+               const std::string& file, std::set<std::string>* names) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table()) {
+      ReadTable(*inner, name + ".", fields, file, names);
+      continue;
+    }
+    const std::string where = fmt::format("{}:{}", file, key.source().begin.line);
+    SetFromToml(fields.Get(name, where), node, where);
+    names->insert(name);
+  }
+}
+
+}  // namespace
+
+std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields,
+                                     const std::string& where) {
+  toml::table table;
+  try {
+    table = toml::parse(text, where);
+  } catch (const toml::parse_error& error) {
+    const toml::source_position& place = error.source().begin;
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("{}:{}:{}: not valid TOML: {}", where, place.line, place.column,
+                            error.description()));
+  }
+  std::set<std::string> names;
+  ReadTable(table, "", fields, where, &names);
+  return names;
+}
+
+}  // namespace attend
