@@ -40,6 +40,11 @@ if(ATTEND_TRAIN)
   endif()
   list(APPEND CMAKE_PREFIX_PATH ${ATTEND_TORCH})
   find_package(Torch 2.11 REQUIRED)
+  # A folder with nothing but the system's fmt, to be searched before LibTorch's own copy of another version.
+  get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+  set(ATTEND_FMT_HEADERS ${PROJECT_BINARY_DIR}/fmt_headers)
+  file(MAKE_DIRECTORY ${ATTEND_FMT_HEADERS})
+  file(CREATE_LINK ${fmt_include}/fmt ${ATTEND_FMT_HEADERS}/fmt SYMBOLIC)
 endif()
 
 if(ATTEND_TESTS)

@@ -30,6 +30,21 @@ function(attend_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 
+# attend_torch_test(NAME SOURCES ... [LIBRARIES ...] [LABELS ...]): attend_test for code that uses Torch, with the library's
+# precompiled header.
+function(attend_torch_test name)
+  if(NOT ATTEND_TESTS)
+    return()
+  endif()
+  attend_test(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE attend_train)
+  target_include_directories(${name} BEFORE PRIVATE ${ATTEND_FMT_HEADERS})
+  target_precompile_headers(${name} REUSE_FROM attend_train)
+  # The header was compiled with -fPIC, and g++ refuses it under -fPIE, CMake's choice for programs.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
+endfunction()
+
 # attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells
 # it where the programs are.
 function(attend_python_test name file)
