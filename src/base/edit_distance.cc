@@ -26,6 +26,11 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
   std::string nearest;
   int best = static_cast<int>(std::max<size_t>(name.size() / 2, 2)) + 1;
   for (const std::string& candidate : candidates) {
+    // The lengths alone put it too far away; also bounds the work for a name from a hostile file.
+    if (std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size()) >=
+        static_cast<size_t>(best)) {
+      continue;
+    }
     const int distance = EditDistance(name, candidate);
     if (distance < best) {
       best = distance;

@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
+#include "base/excerpt.h"
 
 namespace attend {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 [[noreturn]] void Refuse(const Field& field, const std::string& found, const std::string& where) {
   const std::string range = field.RangeText();
   throw Error(ErrorKind::kConfiguration,
-              fmt::format("{}: {} is {}, expected {}{}", where, field.name, found, field.TypeName(),
-                          range.empty() ? "" : ", " + range));
+              fmt::format("{}: {} is {}, expected {}{}", where, field.name, Excerpt(found),
+                          field.TypeName(), range.empty() ? "" : ", " + range));
 }
 
 template <class Number>
@@ -166,10 +167,20 @@ const Field* FieldList::Find(std::string_view name) const {
   return nullptr;
 }
 
+bool FieldList::HasTable(std::string_view table) const {
+  for (const Field& field : fields_) {
+    if (field.name.size() > table.size() && field.name.starts_with(table) &&
+        field.name[table.size()] == '.') {
+      return true;
+    }
+  }
+  return false;
+}
+
 const Field& FieldList::Get(std::string_view name, const std::string& where) const {
   if (const Field* field = Find(name)) return *field;
-  throw Error(ErrorKind::kConfiguration,
-              fmt::format("{}: unknown option '{}'{}", where, name, DidYouMean(name, Names())));
+  throw Error(ErrorKind::kConfiguration, fmt::format("{}: unknown option '{}'{}", where,
+                                                     Excerpt(name), DidYouMean(name, Names())));
 }
 
 std::vector<std::string> FieldList::Names() const {

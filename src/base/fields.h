@@ -76,6 +76,8 @@ class FieldList {
   FieldList Select(const std::vector<std::string>& names) const;
 
   const Field* Find(std::string_view name) const;
+  // Fields named `table.something` exist.
+  bool HasTable(std::string_view table) const;
   // Throws Error(kConfiguration) that names the nearest known field; `where` opens the message.
   const Field& Get(std::string_view name, const std::string& where) const;
   std::vector<std::string> Names() const;

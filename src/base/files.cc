@@ -47,8 +47,9 @@ struct stat StatRegular(const Descriptor& file, const fs::path& path) {
 
 }  // namespace
 
+// O_NONBLOCK: opening a FIFO must fail the check for a regular file, not wait for a writer.
 std::shared_ptr<const MappedFile> MappedFile::Open(const fs::path& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) Fail(ErrorKind::kInput, "open", path);
   std::shared_ptr<MappedFile> mapped(new MappedFile);
   mapped->path_ = path;
@@ -66,7 +67,7 @@ MappedFile::~MappedFile() {
 }
 
 std::string ReadFile(const fs::path& path, size_t max_bytes) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) Fail(ErrorKind::kInput, "open", path);
   const auto size = static_cast<size_t>(StatRegular(file, path).st_size);
   if (size > max_bytes) {
@@ -87,13 +88,19 @@ std::string ReadFile(const fs::path& path, size_t max_bytes) {
 }
 
 void WriteFileSynced(const fs::path& path, std::string_view bytes) {
+  WriteFileSynced(path, std::vector<std::string_view>{bytes});
+}
+
+void WriteFileSynced(const fs::path& path, const std::vector<std::string_view>& parts) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) Fail(ErrorKind::kRuntime, "create", path);
-  while (!bytes.empty()) {
-    const ssize_t written = write(file.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) Fail(ErrorKind::kRuntime, "write", path);
-    bytes.remove_prefix(static_cast<size_t>(written));
+  for (std::string_view bytes : parts) {
+    while (!bytes.empty()) {
+      const ssize_t written = write(file.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) Fail(ErrorKind::kRuntime, "write", path);
+      bytes.remove_prefix(static_cast<size_t>(written));
+    }
   }
   if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
 }

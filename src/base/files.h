@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attend {
 
@@ -40,6 +41,8 @@ std::string ReadFile(const std::filesystem::path& path, size_t max_bytes = size_
 // Writes a new file and syncs it; an existing one is replaced in place (use inside a directory that
 // is not visible yet).
 void WriteFileSynced(const std::filesystem::path& path, std::string_view bytes);
+// The same from parts that follow each other.
+void WriteFileSynced(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
 
 // Writes to `path`.tmp, syncs, renames over `path`, syncs the directory.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);

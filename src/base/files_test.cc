@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "attend/error.h"
 #include "base/sha256.h"
@@ -26,6 +27,17 @@ TEST_F(FilesTest, WritesAndReadsBack) {
   EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
   WriteFileAtomically(folder_ / "empty", "");
   EXPECT_TRUE(MappedFile::Open(folder_ / "empty")->text().empty());
+}
+
+TEST_F(FilesTest, WritesParts) {
+  WriteFileSynced(folder_ / "parts", std::vector<std::string_view>{"one ", "", "two"});
+  EXPECT_EQ(ReadFile(folder_ / "parts"), "one two");
+}
+
+TEST_F(FilesTest, PipeIsRefusedAtOnce) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(MappedFile::Open(folder_ / "pipe"), Error);
+  EXPECT_THROW(ReadFile(folder_ / "pipe"), Error);
 }
 
 TEST_F(FilesTest, NamesThePath) {

@@ -5,11 +5,14 @@
 #include <set>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 
 namespace attend {
 namespace {
 
 constexpr int kMaxDepth = 64;
+// An ordered object is searched from its first member on, so that many members cost a square.
+constexpr size_t kMaxMembers = 4096;
 
 // Checks what nlohmann's parser lets pass: depth, and keys that stand twice.
 class StructureCheck {
@@ -26,7 +29,12 @@ class StructureCheck {
     if (event == Json::parse_event_t::key) {
       const std::string& key = value.get_ref<const std::string&>();
       if (!keys_.back().insert(key).second) {
-        throw Error(ErrorKind::kInput, fmt::format("{}: key '{}' stands twice", where_, key));
+        throw Error(ErrorKind::kInput,
+                    fmt::format("{}: key '{}' stands twice", where_, Excerpt(key)));
+      }
+      if (keys_.back().size() > kMaxMembers) {
+        throw Error(ErrorKind::kInput,
+                    fmt::format("{}: a JSON object has more than {} members", where_, kMaxMembers));
       }
     }
     return true;
@@ -54,8 +62,9 @@ void SetFromJson(const Field& field, const Json& value, const std::string& where
       std::vector<std::string> texts;
       for (const Json& item : value) {
         if (!item.is_string()) {
-          throw Error(ErrorKind::kConfiguration, fmt::format("{}: {} holds {}, expected texts",
-                                                             where, field.name, item.dump()));
+          throw Error(ErrorKind::kConfiguration,
+                      fmt::format("{}: {} holds {}, expected texts", where, field.name,
+                                  Excerpt(item.dump())));
         }
         texts.push_back(item.get<std::string>());
       }
@@ -65,14 +74,14 @@ void SetFromJson(const Field& field, const Json& value, const std::string& where
       break;
   }
   throw Error(ErrorKind::kConfiguration, fmt::format("{}: {} is {}, expected {}", where, field.name,
-                                                     value.dump(), field.TypeName()));
+                                                     Excerpt(value.dump()), field.TypeName()));
 }
 
 void FromJson(const Json& object, const std::string& prefix, const FieldList& fields,
               const std::string& where) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix + key;
-    if (value.is_object()) {
+    if (value.is_object() && (!value.empty() || fields.HasTable(name))) {
       FromJson(value, name + ".", fields, where);
     } else {
       SetFromJson(fields.Get(name, where), value, where);
@@ -94,7 +103,8 @@ Json ParseJson(std::string_view text, const std::string& where) {
   try {
     return Json::parse(text.begin(), text.end(), StructureCheck(where));
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::kInput, fmt::format("{}: not valid JSON: {}", where, error.what()));
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: not valid JSON: {}", where, Excerpt(error.what(), 240)));
   }
 }
 

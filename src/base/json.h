@@ -13,8 +13,8 @@ namespace attend {
 using Json = nlohmann::ordered_json;
 
 // Parses one JSON value that fills `text`. Throws Error(kInput) that opens with `where` (a file
-// name) for bad syntax, text that is not UTF-8, a key that stands twice in one object, or nesting
-// deeper than 64.
+// name) for bad syntax, text that is not UTF-8, a key that stands twice in one object, nesting
+// deeper than 64, or an object of more than 4096 members.
 Json ParseJson(std::string_view text, const std::string& where);
 
 // An object with a member for each field; `a.b` becomes {"a": {"b": ...}}.

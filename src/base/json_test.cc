@@ -1,8 +1,10 @@
 #include "base/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 
 namespace attend {
 namespace {
@@ -14,6 +16,35 @@ TEST(JsonTest, RefusesDepthRepeatsAndBadUtf8) {
   EXPECT_NO_THROW(ParseJson(R"({"a": {"a": 2}, "b": {"a": 3}})", "f"));
   EXPECT_THROW(ParseJson("\"\xff\"", "f"), Error);
   EXPECT_THROW(ParseJson("{} x", "f"), Error);
+}
+
+TEST(JsonTest, BoundsMembersAndMessages) {
+  std::string text = "{";
+  for (int i = 0; i < 5000; ++i) text += fmt::format("\"{}\":0,", i);
+  EXPECT_THROW(ParseJson(text + "\"x\":0}", "f"), Error);
+  try {
+    ParseJson("\"" + std::string(100000, 'x') + "\n", "f");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_LT(std::string(error.what()).size(), 400u);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+  }
+}
+
+TEST(JsonTest, ExcerptCutsBetweenCharacters) {
+  EXPECT_EQ(Excerpt("a\nb"), "a?b");
+  EXPECT_EQ(Excerpt("x\u00e4\u00e4", 4), "x\u00e4...");
+  EXPECT_EQ(Excerpt("x\u00e4", 3), "x\u00e4");
+}
+
+TEST(JsonTest, EmptyObjectsAreKeysToo) {
+  int64_t layers = 6;
+  FieldList inner;
+  inner.Add("layers", &layers, 1, 100, "");
+  FieldList fields;
+  fields.Nest("encoder", inner);
+  EXPECT_NO_THROW(FieldsFromJson(ParseJson(R"({"encoder": {}})", "f"), fields, "f"));
+  EXPECT_THROW(FieldsFromJson(ParseJson(R"({"encodr": {}})", "f"), fields, "f"), Error);
 }
 
 TEST(JsonTest, FieldsRoundTrip) {

@@ -31,12 +31,14 @@ struct Model {
   Json samples = Json::array();      // see docs/model_file.md; empty: none
 };
 
-// Maps and checks everything but the digests: structure, sizes, names, shapes, finiteness of
-// nothing. Throws Error(kInput) that names the file and what is wrong; never allocates more than
-// the files' sizes explain.
+// Maps and checks everything but the digests: structure, sizes, names and shapes. Numbers may be
+// NaN; `attend verify` finds those and wrong digests. Throws Error(kInput) that names the file and
+// what is wrong; never allocates more than the files' sizes explain. Files may be symbolic links to
+// regular files; a file that another program cuts short while the model lives ends this program.
 std::shared_ptr<const Model> LoadModel(const std::filesystem::path& directory);
 
-// Writes the directory so that it appears whole or not at all, and replaces one that is there.
+// Writes the directory so that it appears whole or not at all, and replaces a model that is there.
+// Throws Error(kUsage) where something else is.
 void SaveModel(const Model& model, const std::filesystem::path& directory);
 
 // Digests in config.json that do not match, one message each naming the file; empty: all match.

@@ -1,0 +1,310 @@
+#include "model/model_directory.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "model/model_fixture.h"
+#include "model/sample.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Sample SomeSample() {
+  Sample sample;
+  sample.source = "a house";
+  sample.source_ids = {5, 6, 3};
+  sample.target = "ein Haus";
+  sample.target_ids = {7, 8, 3};
+  sample.token_log_probabilities = {-0.5, -0.25, -1.0 / 3};
+  sample.score = -0.5 - 0.25 - 1.0 / 3;
+  sample.top_logits = {{0, {7, 9}, {2.5, -1}}, {2, {3}, {0.1}}};
+  return sample;
+}
+
+class ModelDirectoryTest : public FolderTest {
+ protected:
+  ModelDirectoryTest() : path_(folder_ / "model") {
+    Model model = SmallModel();
+    model.samples = SamplesToJson({SomeSample()});
+    SaveModel(model, path_);
+  }
+
+  // The message of the Error(kInput) that loading gives, or "".
+  std::string LoadMessage() const {
+    try {
+      LoadModel(path_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput) << error.what();
+      const std::string message = error.what();
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+      return message;
+    }
+    return "";
+  }
+
+  void EditJson(const std::string& file, const std::function<void(Json&)>& edit) const {
+    Json object = ParseJson(ReadFile(path_ / file), file);
+    edit(object);
+    Write(file, object.dump());
+  }
+
+  void Write(const std::string& file, const std::string& bytes) const {
+    std::ofstream(path_ / file, std::ios::binary) << bytes;
+  }
+
+  std::string ConfigMessage(const std::function<void(Json&)>& edit) const {
+    const std::string good = ReadFile(path_ / "config.json");
+    EditJson("config.json", edit);
+    const std::string message = LoadMessage();
+    Write("config.json", good);
+    return message;
+  }
+
+  std::string SampleMessage(const std::function<void(Json&)>& edit) const {
+    const std::string good = ReadFile(path_ / "samples.json");
+    EditJson("samples.json", [&](Json& list) { edit(list[0]); });
+    const std::string message = LoadMessage();
+    Write("samples.json", good);
+    return message;
+  }
+
+  const fs::path path_;
+};
+
+TEST_F(ModelDirectoryTest, RoundTrip) {
+  Model model = SmallModel();
+  model.config.decoder->activation = Activation::kSwiGlu;
+  model.config.tie_source_target = false;
+  model.tensors = RandomTensors(model.config);
+  model.tokenization["lowercase"] = true;
+  model.samples = SamplesToJson({SomeSample(), SomeSample()});
+  SaveModel(model, path_);
+  const auto back = LoadModel(path_);
+  EXPECT_EQ(back->config, model.config);
+  EXPECT_EQ(back->tokenization, model.tokenization);
+  EXPECT_EQ(back->provenance, model.provenance);
+  EXPECT_EQ(back->samples, model.samples);
+  ASSERT_EQ(back->tensors.tensors().size(), model.tensors.tensors().size());
+  for (const TensorView& tensor : model.tensors.tensors()) {
+    EXPECT_EQ(std::memcmp(back->tensors.Get(tensor.name).data, tensor.data, tensor.bytes()), 0);
+  }
+  EXPECT_THAT(CheckDigests(path_), ElementsAre());
+  SaveModel(*back, folder_ / "again");
+  for (const char* file : {"config.json", "model.safetensors", "samples.json"}) {
+    EXPECT_EQ(ReadFile(path_ / file), ReadFile(folder_ / "again" / file)) << file;
+  }
+}
+
+TEST_F(ModelDirectoryTest, SamplesRoundTrip) {
+  const Sample sample = SomeSample();
+  const Json list = ParseJson(SamplesToJson({sample}).dump(), "f");
+  const Sample back = SamplesFromJson(list, SmallConfig(), "f").at(0);
+  EXPECT_EQ(back.source_ids, sample.source_ids);
+  EXPECT_EQ(back.target, sample.target);
+  EXPECT_EQ(back.score, sample.score);
+  EXPECT_EQ(back.token_log_probabilities, sample.token_log_probabilities);
+  EXPECT_EQ(back.top_logits.at(0).ids, sample.top_logits.at(0).ids);
+  EXPECT_EQ(back.top_logits.at(1).logits, sample.top_logits.at(1).logits);
+}
+
+TEST_F(ModelDirectoryTest, OneStackOnly) {
+  Model model = SmallModel();
+  model.config.encoder.reset();
+  model.tensors = RandomTensors(model.config);
+  SaveModel(model, path_);
+  const auto decoder_only = LoadModel(path_);
+  EXPECT_FALSE(decoder_only->config.encoder);
+  EXPECT_EQ(decoder_only->tensors.Find("decoder.layers.0.cross_attention.query.weight"), nullptr);
+}
+
+TEST_F(ModelDirectoryTest, ReplacesOnlyModels) {
+  EXPECT_NO_THROW(SaveModel(SmallModel(), path_));
+  EXPECT_FALSE(fs::exists(path_ / "samples.json"));  // the older one's
+  fs::create_directories(folder_ / "home" / "photographs");
+  EXPECT_THROW(SaveModel(SmallModel(), folder_ / "home"), Error);
+  EXPECT_TRUE(fs::exists(folder_ / "home" / "photographs"));
+  fs::create_directories(folder_ / "empty");
+  EXPECT_NO_THROW(SaveModel(SmallModel(), folder_ / "empty"));
+}
+
+TEST_F(ModelDirectoryTest, DigestsNameTheFile) {
+  std::string bytes = ReadFile(path_ / "model.safetensors");
+  bytes.back() ^= 1;
+  Write("model.safetensors", bytes);
+  EXPECT_EQ(LoadMessage(), "");
+  EXPECT_THAT(CheckDigests(path_), ElementsAre(HasSubstr("model.safetensors: SHA-256 is")));
+}
+
+TEST_F(ModelDirectoryTest, NanWeightsLoad) {
+  Model model = SmallModel();
+  std::vector<float> values(16, std::nanf(""));
+  TensorTable tensors;
+  for (TensorView tensor : model.tensors.tensors()) {
+    if (tensor.shape == std::vector<int64_t>{16})
+      tensor.data = reinterpret_cast<std::byte*>(values.data());
+    tensors.Add(tensor);
+  }
+  model.tensors = tensors;
+  SaveModel(model, path_);
+  EXPECT_EQ(LoadMessage(), "");
+}
+
+TEST_F(ModelDirectoryTest, VersionsAndKeys) {
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 2; }),
+              HasSubstr("format_version is 2, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
+              HasSubstr("newer"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c.erase("format_version"); }),
+              HasSubstr("'format_version' is missing"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c = Json::array(); }),
+              HasSubstr("'format_version' is missing"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["provenence"] = 1; }),
+              HasSubstr("did you mean 'provenance'"));
+  EXPECT_THAT(
+      ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 1; did you mean 'layers'"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
+              HasSubstr("unknown"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
+              HasSubstr("did you mean 'head'"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"].erase("encoder"); }),
+              HasSubstr("'model.encoder' is missing"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["decoder"].erase("d_ff"); }),
+              HasSubstr("'model.decoder.d_ff' is missing"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"] = nullptr; }), HasSubstr("'model' is not"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["provenance"] = 1; }),
+              HasSubstr("'provenance' is not"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["special_ids"] = 1; }),
+              HasSubstr("'model.special_ids' is not"));
+}
+
+TEST_F(ModelDirectoryTest, ModelFields) {
+  const auto message = [&](const char* stack, const char* key, const Json& value) {
+    return ConfigMessage([&](Json& c) { c["model"][stack][key] = value; });
+  };
+  EXPECT_THAT(message("encoder", "layers", 1'000'000),
+              HasSubstr("layers is 1000000, expected an integer, 1 to 1000"));
+  EXPECT_THAT(message("encoder", "layers", 999), HasSubstr("too few for the 1001 layers"));
+  EXPECT_THAT(message("encoder", "layers", 3),
+              HasSubstr("'encoder.layers.2.self_attention.query.weight' is missing"));
+  EXPECT_THAT(message("encoder", "layers", 1), HasSubstr("is not part of this model"));
+  EXPECT_THAT(message("encoder", "heads", 0), HasSubstr("heads is 0"));
+  EXPECT_THAT(message("encoder", "heads", 3), HasSubstr("expected a divisor"));
+  EXPECT_THAT(message("encoder", "d_model", -16), HasSubstr("d_model is -16"));
+  EXPECT_THAT(message("encoder", "d_model", 16.5), HasSubstr("d_model"));
+  EXPECT_THAT(message("encoder", "d_ff", 1 << 20),
+              HasSubstr("has shape [24, 16], expected [1048576, 16]"));
+  EXPECT_THAT(message("encoder", "d_k", 1 << 20), HasSubstr("expected [2097152, 16]"));
+  EXPECT_THAT(message("encoder", "activation", "rulu"), HasSubstr("is 'rulu', expected one of"));
+  EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
+  EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["source_vocab_size"] = 41; }),
+              HasSubstr("source_vocab_size is 41"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["tie_target_output"] = false; }),
+              HasSubstr("'head.weight'"));
+  EXPECT_THAT(
+      ConfigMessage([](Json& c) { c["model"]["encoder"] = c["model"]["decoder"] = nullptr; }),
+      HasSubstr("neither encoder nor decoder"));
+}
+
+TEST_F(ModelDirectoryTest, FileList) {
+  const auto message = [&](const std::function<void(Json&)>& edit) {
+    return ConfigMessage([&](Json& c) { edit(c["sha256"]); });
+  };
+  const std::string digest(64, '0');
+  EXPECT_THAT(message([&](Json& d) { d["../../etc/passwd"] = digest; }),
+              HasSubstr("no file of a model"));
+  EXPECT_THAT(message([&](Json& d) { d["model.safetensor"] = digest; }),
+              HasSubstr("did you mean 'model.safetensors'"));
+  EXPECT_THAT(message([&](Json& d) { d["samples.json"] = "00"; }), HasSubstr("expected 64 digits"));
+  EXPECT_THAT(message([&](Json& d) { d["samples.json"] = 1; }),
+              HasSubstr("is 1, expected 64 digits"));
+  EXPECT_THAT(message([&](Json& d) { d.erase("model.safetensors"); }),
+              HasSubstr("does not list 'model.safetensors'"));
+  EXPECT_THAT(message([&](Json& d) { d["source.spm"] = digest; }),
+              HasSubstr("expected vocab.spm, or"));
+  EXPECT_THAT(message([&](Json& d) { d["vocab.spm"] = digest; }),
+              HasSubstr("vocab.spm': No such file"));
+  EXPECT_THAT(message([&](Json& d) { d = Json::array(); }), HasSubstr("'sha256' is not"));
+}
+
+TEST_F(ModelDirectoryTest, Samples) {
+  EXPECT_THAT(SampleMessage([](Json& s) { s["sauce"] = 1; }),
+              HasSubstr("sample 0 has an unknown key 'sauce'; did you"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s.erase("score"); }), HasSubstr("lacks 'score'"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s = 1; }), HasSubstr("is not a JSON object"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["source"] = 1; }), HasSubstr("source is not a text"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["source_ids"][0] = 40; }), HasSubstr("below 40"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["source_ids"][0] = -1; }), HasSubstr("below 40"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["target_ids"][0] = 1.5; }), HasSubstr("below 40"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["target_ids"].push_back(3); }),
+              HasSubstr("expected one for each of 4"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["token_log_probabilities"][0] = "x"; }),
+              HasSubstr("expected a number"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["score"] = -1.2; }), HasSubstr("expected the sum"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["top_logits"][0]["position"] = 3; }),
+              HasSubstr("below 3"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["top_logits"][0]["ids"].push_back(1); }),
+              HasSubstr("different length"));
+  Write("samples.json", "{}");
+  EXPECT_THAT(LoadMessage(), HasSubstr("expected a list of samples"));
+  Write("samples.json", "[" + std::string(5'000'000, ' ') + "]");
+  EXPECT_THAT(LoadMessage(), HasSubstr("expected at most"));
+}
+
+TEST_F(ModelDirectoryTest, FilesThatAreNone) {
+  for (const std::string file : {"config.json", "model.safetensors", "samples.json"}) {
+    const std::string good = ReadFile(path_ / file);
+    fs::remove(path_ / file);
+    EXPECT_THAT(LoadMessage(), HasSubstr(file + "': No such file"));
+    Write(file, "");
+    EXPECT_THAT(LoadMessage(), HasSubstr(file)) << "empty";
+    fs::remove(path_ / file);
+    fs::create_directory(path_ / file);
+    EXPECT_THAT(LoadMessage(), HasSubstr("not a regular file"));
+    fs::remove(path_ / file);
+    ASSERT_EQ(mkfifo((path_ / file).c_str(), 0600), 0);
+    EXPECT_THAT(LoadMessage(), HasSubstr("not a regular file"));
+    fs::remove(path_ / file);
+    fs::create_symlink("/dev/zero", path_ / file);
+    EXPECT_THAT(LoadMessage(), HasSubstr("not a regular file"));
+    fs::remove(path_ / file);
+    fs::create_symlink(file, path_ / file);  // a loop
+    EXPECT_THAT(LoadMessage(), HasSubstr(file));
+    fs::remove(path_ / file);
+    Write("elsewhere", good);
+    fs::create_symlink("elsewhere", path_ / file);  // as the caches of model hubs have them
+    EXPECT_EQ(LoadMessage(), "");
+    fs::remove(path_ / file);
+    Write(file, good);
+  }
+  fs::remove_all(path_);
+  EXPECT_THAT(LoadMessage(), HasSubstr("No such file"));
+}
+
+TEST_F(ModelDirectoryTest, Truncated) {
+  for (const std::string file : {"config.json", "samples.json"}) {
+    const std::string good = ReadFile(path_ / file);
+    for (size_t size = 0; size + 2 < good.size(); size += 13) {  // the last two: "}\n"
+      Write(file, good.substr(0, size));
+      EXPECT_NE(LoadMessage(), "") << file << " " << size;
+    }
+    Write(file, good);
+  }
+}
+
+}  // namespace
+}  // namespace attend

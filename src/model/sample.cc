@@ -1,0 +1,156 @@
+#include "model/sample.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "base/excerpt.h"
+
+namespace attend {
+namespace {
+
+// Reads the members of one JSON object of known keys.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::vector<std::string> keys, std::string where)
+      : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) Fail("is not a JSON object");
+    for (const auto& [key, value] : object.items()) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        Fail(fmt::format("has an unknown key '{}'{}", Excerpt(key), DidYouMean(key, keys)));
+      }
+    }
+    for (const std::string& key : keys) {
+      if (!object.contains(key)) Fail(fmt::format("lacks '{}'", key));
+    }
+  }
+
+  std::string Text(const char* key) const {
+    const Json& value = object_.at(key);
+    if (!value.is_string()) Fail(fmt::format("{} is not a text", key));
+    return value.get<std::string>();
+  }
+
+  double Number(const char* key) const { return NumberOf(object_.at(key), key); }
+
+  std::vector<double> Numbers(const char* key) const {
+    std::vector<double> numbers;
+    for (const Json& value : List(key)) numbers.push_back(NumberOf(value, key));
+    return numbers;
+  }
+
+  // Whole numbers in [0, bound).
+  std::vector<int32_t> Ids(const char* key, int64_t bound) const {
+    std::vector<int32_t> ids;
+    for (const Json& value : List(key))
+      ids.push_back(static_cast<int32_t>(WholeOf(value, key, bound)));
+    return ids;
+  }
+
+  int64_t Whole(const char* key, int64_t bound) const {
+    return WholeOf(object_.at(key), key, bound);
+  }
+
+  const Json& List(const char* key) const {
+    const Json& value = object_.at(key);
+    if (!value.is_array()) Fail(fmt::format("{} is not a list", key));
+    return value;
+  }
+
+  [[noreturn]] void Fail(const std::string& message) const {
+    throw Error(ErrorKind::kInput, fmt::format("{} {}", where_, message));
+  }
+
+ private:
+  double NumberOf(const Json& value, const char* key) const {
+    if (!value.is_number())
+      Fail(fmt::format("{} holds {}, expected a number", key, Excerpt(value.dump())));
+    return value.get<double>();
+  }
+
+  int64_t WholeOf(const Json& value, const char* key, int64_t bound) const {
+    // Lists made in memory hold signed numbers, those read from a file unsigned ones.
+    const bool whole = value.is_number_integer() &&
+                       (value.is_number_unsigned() || value.get<int64_t>() >= 0) &&
+                       value.get<uint64_t>() < static_cast<uint64_t>(bound);
+    if (!whole) {
+      Fail(fmt::format("{} holds {}, expected a whole number below {}", key, Excerpt(value.dump()),
+                       bound));
+    }
+    return value.get<int64_t>();
+  }
+
+  const Json& object_;
+  std::string where_;
+};
+
+Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::string& where) {
+  const ObjectReader reader(object,
+                            {"source", "source_ids", "target", "target_ids", "score",
+                             "token_log_probabilities", "top_logits"},
+                            where);
+  Sample sample;
+  sample.source = reader.Text("source");
+  sample.source_ids =
+      reader.Ids("source_ids", config.encoder ? config.source_vocab_size : int64_t{0});
+  sample.target = reader.Text("target");
+  const int64_t target_ids = config.decoder ? config.target_vocab_size : 0;
+  sample.target_ids = reader.Ids("target_ids", target_ids);
+  sample.score = reader.Number("score");
+  sample.token_log_probabilities = reader.Numbers("token_log_probabilities");
+  const size_t steps = sample.target_ids.size();
+  if (sample.token_log_probabilities.size() != steps) {
+    reader.Fail(fmt::format("has {} token_log_probabilities, expected one for each of {} ids",
+                            sample.token_log_probabilities.size(), steps));
+  }
+  double sum = 0;
+  for (const double value : sample.token_log_probabilities) sum += value;
+  if (!(std::abs(sum - sample.score) <= 1e-6 * (1 + std::abs(sum)))) {
+    reader.Fail(fmt::format("has score {}, expected the sum of its token_log_probabilities, {}",
+                            sample.score, sum));
+  }
+  for (const Json& item : reader.List("top_logits")) {
+    const ObjectReader top(item, {"position", "ids", "logits"}, where + ": top_logits");
+    sample.top_logits.push_back({top.Whole("position", static_cast<int64_t>(steps)),
+                                 top.Ids("ids", target_ids), top.Numbers("logits")});
+    if (sample.top_logits.back().ids.size() != sample.top_logits.back().logits.size())
+      top.Fail("has lists of different length, expected a logit for each id");
+  }
+  return sample;
+}
+
+}  // namespace
+
+Json SamplesToJson(const std::vector<Sample>& samples) {
+  Json list = Json::array();
+  for (const Sample& sample : samples) {
+    Json top_logits = Json::array();
+    for (const TopLogits& top : sample.top_logits) {
+      top_logits.push_back({{"position", top.position}, {"ids", top.ids}, {"logits", top.logits}});
+    }
+    list.push_back({{"source", sample.source},
+                    {"source_ids", sample.source_ids},
+                    {"target", sample.target},
+                    {"target_ids", sample.target_ids},
+                    {"score", sample.score},
+                    {"token_log_probabilities", sample.token_log_probabilities},
+                    {"top_logits", std::move(top_logits)}});
+  }
+  return list;
+}
+
+std::vector<Sample> SamplesFromJson(const Json& list, const ModelConfig& config,
+                                    const std::string& where) {
+  if (!list.is_array())
+    throw Error(ErrorKind::kInput, fmt::format("{}: expected a list of samples", where));
+  std::vector<Sample> samples;
+  for (const Json& item : list) {
+    samples.push_back(
+        SampleFromJson(item, config, fmt::format("{}: sample {}", where, samples.size())));
+  }
+  return samples;
+}
+
+}  // namespace attend

@@ -1,0 +1,45 @@
+// What a model gave for an input when it was exported: the proof it carries along. samples.json is
+// a list of them.
+#ifndef ATTEND_MODEL_SAMPLE_H_
+#define ATTEND_MODEL_SAMPLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attend/model_config.h"
+#include "base/json.h"
+
+namespace attend {
+
+// The largest logits at one step of the decoder.
+struct TopLogits {
+  int64_t position = 0;      // step, from 0: the logits that chose target_ids[position]
+  std::vector<int32_t> ids;  // by falling logit
+  std::vector<double> logits;
+};
+
+struct Sample {
+  std::string source;  // text; empty for a model without vocabulary
+  std::vector<int32_t>
+      source_ids;  // as the encoder reads them, closing eos included; empty without encoder
+  std::string target;
+  std::vector<int32_t>
+      target_ids;  // as the decoder gave them, without bos, with the closing eos where there is one
+  double score = 0;  // sum of token_log_probabilities
+  std::vector<double>
+      token_log_probabilities;  // natural, one for each of target_ids, given those before it
+  std::vector<TopLogits> top_logits;
+};
+
+Json SamplesToJson(const std::vector<Sample>& samples);
+
+// Throws Error(kInput) opening with `where` for anything but a list as docs/model_file.md has it:
+// unknown or missing keys, wrong types, ids outside the vocabulary, lists of different length, a
+// score that is not the sum.
+std::vector<Sample> SamplesFromJson(const Json& list, const ModelConfig& config,
+                                    const std::string& where);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_SAMPLE_H_
