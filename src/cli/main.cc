@@ -1,7 +1,10 @@
 // The program `attend`: dispatch only. Each command is in the file that bears its name.
 #include "cli/command_line.h"
+#include "cli/commands.h"
 
 int main(int argc, char** argv) {
-  const std::vector<attend::Command> commands = {};
+  const std::vector<attend::Command> commands = {
+      {"vocab", "train a SentencePiece vocabulary", attend::RunVocab},
+  };
   return attend::RunProgram(commands, argc, argv);
 }

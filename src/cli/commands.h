@@ -1,0 +1,15 @@
+// One function for each command: takes the arguments after the command's name, returns the exit
+// status. What fails is thrown as Error.
+#ifndef ATTEND_CLI_COMMANDS_H_
+#define ATTEND_CLI_COMMANDS_H_
+
+#include <string>
+#include <vector>
+
+namespace attend {
+
+int RunVocab(const std::vector<std::string>& arguments);
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_COMMANDS_H_

@@ -1,0 +1,157 @@
+#include "text/lines.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kChunk = size_t{1} << 16;
+
+[[noreturn]] void Fail(const std::string& action, const std::string& name, const std::string& why) {
+  throw Error(ErrorKind::kInput, fmt::format("can't {} '{}': {}", action, name, why));
+}
+
+}  // namespace
+
+class LineReader::Input {
+ public:
+  explicit Input(const std::string& name) : name_(name) {}
+  virtual ~Input() = default;
+  // Up to `size` bytes; 0 at the end.
+  virtual size_t Read(char* bytes, size_t size) = 0;
+
+ protected:
+  std::string name_;
+};
+
+namespace {
+
+int OpenForReading(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) Fail("open", path, std::strerror(errno));
+  return descriptor;
+}
+
+class PlainInput : public LineReader::Input {
+ public:
+  PlainInput(const std::string& name, int descriptor) : Input(name), descriptor_(descriptor) {}
+  ~PlainInput() override {
+    if (descriptor_ != STDIN_FILENO) close(descriptor_);
+  }
+  size_t Read(char* bytes, size_t size) override {
+    while (true) {
+      const ssize_t got = read(descriptor_, bytes, size);
+      if (got >= 0) return static_cast<size_t>(got);
+      if (errno != EINTR) Fail("read", name_, std::strerror(errno));
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+class GzipInput : public LineReader::Input {
+ public:
+  GzipInput(const std::string& name, int descriptor)
+      : Input(name), file_(gzdopen(descriptor, "rb")) {
+    if (file_ == nullptr) {
+      close(descriptor);
+      Fail("open", name, "out of memory");
+    }
+    gzbuffer(file_, kChunk);
+  }
+  ~GzipInput() override { gzclose(file_); }
+  size_t Read(char* bytes, size_t size) override {
+    const int got = gzread(file_, bytes, static_cast<unsigned>(size));
+    if (gzdirect(file_)) Fail("read", name_, "its name ends in .gz but it is not a gzip file");
+    int status = Z_OK;
+    const char* message = gzerror(file_, &status);
+    if (status == Z_BUF_ERROR) Fail("read", name_, "the gzip file is cut short");
+    if (status == Z_ERRNO) Fail("read", name_, std::strerror(errno));
+    if (got < 0 || status < 0) {
+      Fail("read", name_, fmt::format("the gzip file is damaged ({})", message));
+    }
+    return static_cast<size_t>(got);
+  }
+
+ private:
+  gzFile file_;
+};
+
+}  // namespace
+
+LineReader::LineReader(const std::string& path) : name_(path == "-" ? "standard input" : path) {
+  if (path == "-") {
+    input_ = std::make_unique<PlainInput>(name_, STDIN_FILENO);
+  } else if (path.ends_with(".gz")) {
+    input_ = std::make_unique<GzipInput>(name_, OpenForReading(path));
+  } else {
+    input_ = std::make_unique<PlainInput>(name_, OpenForReading(path));
+  }
+}
+
+LineReader::~LineReader() = default;
+
+// Adds what the input has to buffer_; false at its end.
+bool LineReader::Fill() {
+  buffer_.erase(0, start_);
+  start_ = 0;
+  const size_t before = buffer_.size();
+  buffer_.resize(before + kChunk);
+  const size_t got = input_->Read(buffer_.data() + before, kChunk);
+  buffer_.resize(before + got);
+  return got > 0;
+}
+
+bool LineReader::Next(std::string* line) {
+  size_t searched = start_;
+  size_t end = std::string::npos;
+  while (true) {
+    end = buffer_.find('\n', searched);
+    const size_t length = (end == std::string::npos ? buffer_.size() : end) - start_;
+    if (length > kMaxLineBytes) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}:{}: the line is longer than {} bytes; is this a text file?",
+                              name_, lines_ + 1, kMaxLineBytes));
+    }
+    if (end != std::string::npos || ended_) break;
+    ended_ = !Fill();
+    searched = length;  // Fill moved the line to the front
+  }
+  if (end == std::string::npos) {
+    if (start_ == buffer_.size()) return false;
+    line->assign(buffer_, start_);
+    start_ = buffer_.size();
+  } else {
+    const bool carriage_return = end > start_ && buffer_[end - 1] == '\r';
+    line->assign(buffer_, start_, end - start_ - (carriage_return ? 1 : 0));
+    start_ = end + 1;
+  }
+  ++lines_;
+  return true;
+}
+
+std::vector<std::string> ReadLines(const std::string& path) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  std::string line;
+  while (reader.Next(&line)) lines.push_back(line);
+  return lines;
+}
+
+int64_t CountLines(const std::string& path) {
+  LineReader reader(path);
+  std::string line;
+  while (reader.Next(&line)) continue;
+  return reader.lines();
+}
+
+}  // namespace attend

@@ -1,0 +1,55 @@
+// Reads text files line by line, plain or gzip, from disk or standard input.
+//
+// A line ends at LF and nowhere else (not at U+2028, NEL, form feed or a lone CR), so that counts
+// equal `wc -l`'s, but for a last line without LF, which counts too. CRLF ends are stripped. Bytes
+// pass as they are, NUL and malformed UTF-8 included. Every function throws Error(kInput) that
+// names the file: for one that can't be read, a damaged or cut gzip stream, and a line longer than
+// kMaxLineBytes.
+#ifndef ATTEND_TEXT_LINES_H_
+#define ATTEND_TEXT_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
+
+// One owner; not thread-safe.
+class LineReader {
+ public:
+  // A name that ends in .gz must be a gzip file; "-" is standard input, plain.
+  explicit LineReader(const std::string& path);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  // False at the end of the file. Waits only while no whole line is there yet.
+  bool Next(std::string* line);
+  // Lines handed out so far.
+  int64_t lines() const { return lines_; }
+  // The path, or "standard input".
+  const std::string& name() const { return name_; }
+
+  class Input;  // where bytes come from
+
+ private:
+  bool Fill();
+
+  std::string name_;
+  std::unique_ptr<Input> input_;
+  std::string buffer_;
+  size_t start_ = 0;  // of the part of buffer_ that is not handed out
+  bool ended_ = false;
+  int64_t lines_ = 0;
+};
+
+std::vector<std::string> ReadLines(const std::string& path);
+int64_t CountLines(const std::string& path);
+
+}  // namespace attend
+
+#endif  // ATTEND_TEXT_LINES_H_

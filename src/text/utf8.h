@@ -1,0 +1,20 @@
+// Repair of text that is not UTF-8, the same wherever text enters attend.
+#ifndef ATTEND_TEXT_UTF8_H_
+#define ATTEND_TEXT_UTF8_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace attend {
+
+bool IsValidUtf8(std::string_view text);
+
+// Each maximal subpart of a malformed sequence becomes one U+FFFD (The Unicode Standard,
+// section 3.9, "U+FFFD Substitution of Maximal Subparts"), as Python's errors="replace" does. Where
+// `malformed` is given, the number of replacements is added to it.
+std::string RepairUtf8(std::string_view text, int64_t* malformed = nullptr);
+
+}  // namespace attend
+
+#endif  // ATTEND_TEXT_UTF8_H_

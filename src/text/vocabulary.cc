@@ -1,0 +1,117 @@
+#include "attend/vocabulary.h"
+
+#include <fmt/format.h>
+#include <sentencepiece_processor.h>
+
+#include <utility>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "text/normalization.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+constexpr int kOnlyFatal = 3;
+
+void Check(const sentencepiece::util::Status& status, const char* action) {
+  if (!status.ok()) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("SentencePiece can't {}: {}", action, status.ToString()));
+  }
+}
+
+}  // namespace
+
+struct Vocabulary::Impl {
+  std::string bytes;
+  sentencepiece::SentencePieceProcessor processor;
+  SpecialIds special_ids;
+
+  void CheckId(int64_t id) const {
+    if (id < 0 || id >= processor.GetPieceSize()) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("token id {} is not in the vocabulary, expected 0 to {}", id,
+                              processor.GetPieceSize() - 1));
+    }
+  }
+};
+
+Vocabulary::Vocabulary(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Vocabulary::~Vocabulary() = default;
+
+std::shared_ptr<const Vocabulary> Vocabulary::Load(const std::string& path) {
+  return FromBytes(ReadFile(path), path);
+}
+
+std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
+                                                        const std::string& where) {
+  auto impl = std::make_unique<Impl>();
+  impl->bytes = std::string(bytes);
+  if (bytes.empty())
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: the file is empty; expected a SentencePiece model", where));
+  const std::string_view map = CharacterMapOfModel(bytes, where);
+  if (!map.empty()) CheckCharacterMap(map, where);
+  sentencepiece::SetMinLogLevel(kOnlyFatal);
+  std::string reason;
+  try {
+    const auto status = impl->processor.LoadFromSerializedProto(impl->bytes);
+    if (!status.ok()) reason = status.message();
+  } catch (const std::exception& error) {
+    reason = error.what();
+  }
+  if (!reason.empty()) {
+    throw Error(ErrorKind::kInput, fmt::format("{}: not a SentencePiece model: {}", where, reason));
+  }
+  const auto& processor = impl->processor;
+  impl->special_ids = {processor.pad_id(), processor.unk_id(), processor.bos_id(),
+                       processor.eos_id()};
+  const SpecialIds& ids = impl->special_ids;
+  if (ids.pad < 0 || ids.unk < 0 || ids.bos < 0 || ids.eos < 0) {
+    throw Error(ErrorKind::kInput, fmt::format("{}: the vocabulary lacks a special piece (pad {}, "
+                                               "unk {}, bos {}, eos {}; -1 is none); expected "
+                                               "all four, as `attend vocab` gives them",
+                                               where, ids.pad, ids.unk, ids.bos, ids.eos));
+  }
+  return std::shared_ptr<const Vocabulary>(new Vocabulary(std::move(impl)));
+}
+
+std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malformed) const {
+  std::vector<int> ids;
+  if (IsValidUtf8(line)) {
+    Check(impl_->processor.Encode(absl::string_view(line.data(), line.size()), &ids),
+          "encode a line");
+  } else {
+    Check(impl_->processor.Encode(RepairUtf8(line, malformed), &ids), "encode a line");
+  }
+  return ids;
+}
+
+std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
+  std::vector<int> kept;
+  for (const int32_t id : ids) {
+    impl_->CheckId(id);
+    if (!impl_->processor.IsControl(id)) kept.push_back(id);
+  }
+  std::string text;
+  Check(impl_->processor.Decode(kept, &text), "decode ids");
+  return text;
+}
+
+int64_t Vocabulary::size() const { return impl_->processor.GetPieceSize(); }
+SpecialIds Vocabulary::special_ids() const { return impl_->special_ids; }
+
+std::string Vocabulary::Piece(int32_t id) const {
+  impl_->CheckId(id);
+  return impl_->processor.IdToPiece(id);
+}
+
+int32_t Vocabulary::Id(std::string_view piece) const {
+  return impl_->processor.PieceToId(absl::string_view(piece.data(), piece.size()));
+}
+
+const std::string& Vocabulary::bytes() const { return impl_->bytes; }
+
+}  // namespace attend

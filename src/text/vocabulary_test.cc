@@ -1,0 +1,105 @@
+#include "attend/vocabulary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attend/error.h"
+#include "base/random.h"
+#include "text/vocabulary_trainer.h"
+
+namespace attend {
+namespace {
+
+std::string Train(VocabularyOptions options) {
+  const std::vector<std::string> lines = {"the house is old", "das Haus ist alt",
+                                          "the old houses",   "die alten Häuser",
+                                          "ein altes Haus",   "an old house and a new house"};
+  size_t next = 0;
+  return TrainVocabulary(
+      [&](std::string* line) {
+        if (next == lines.size()) return false;
+        *line = lines[next++];
+        return true;
+      },
+      options, 1, NoLog());
+}
+
+VocabularyOptions SmallBpe() {
+  VocabularyOptions options;
+  options.type = VocabularyType::kBpe;
+  options.size = 60;
+  return options;
+}
+
+TEST(Vocabulary, EncodesAndDecodes) {
+  const auto vocabulary = Vocabulary::FromBytes(Train(SmallBpe()), "test");
+  EXPECT_EQ(vocabulary->size(), 60);
+  EXPECT_EQ(vocabulary->special_ids(), SpecialIds());
+  const std::vector<int32_t> ids = vocabulary->Encode("das alte house");
+  EXPECT_EQ(vocabulary->Decode(ids), "das alte house");
+  std::vector<int32_t> framed = {0, 2};
+  framed.insert(framed.end(), ids.begin(), ids.end());
+  framed.push_back(3);
+  EXPECT_EQ(vocabulary->Decode(framed), "das alte house");
+  EXPECT_TRUE(vocabulary->Encode("").empty());
+  EXPECT_EQ(vocabulary->Decode({}), "");
+  EXPECT_EQ(vocabulary->Id(vocabulary->Piece(20)), 20);
+  EXPECT_EQ(vocabulary->Id("no such piece"), 1);
+}
+
+TEST(Vocabulary, RefusesIdsItDoesNotHave) {
+  const auto vocabulary = Vocabulary::FromBytes(Train(SmallBpe()), "test");
+  EXPECT_THROW(vocabulary->Decode(std::vector<int32_t>{60}), Error);
+  EXPECT_THROW(vocabulary->Decode(std::vector<int32_t>{-1}), Error);
+  EXPECT_THROW(vocabulary->Piece(60), Error);
+}
+
+TEST(Vocabulary, CountsMalformedText) {
+  const auto vocabulary = Vocabulary::FromBytes(Train(SmallBpe()), "test");
+  int64_t malformed = 5;
+  const auto ids = vocabulary->Encode("das \xE2\x82 Haus \xFF", &malformed);
+  EXPECT_EQ(malformed, 7);
+  EXPECT_EQ(ids, vocabulary->Encode("das \xEF\xBF\xBD Haus \xEF\xBF\xBD"));
+}
+
+// Every cut of a file, and many with changed bytes: an error or a vocabulary, never a crash.
+TEST(Vocabulary, DamagedFilesGiveErrorsOnly) {
+  VocabularyOptions options = SmallBpe();
+  options.normalization = Normalization::kNone;
+  options.lowercase = true;  // a normalisation of its own, smaller than nmt_nfkc
+  const std::string good = Train(options);
+  for (size_t size = 0; size < good.size(); size += 1 + size / 200) {
+    EXPECT_THROW(Vocabulary::FromBytes(good.substr(0, size), "cut"), Error) << size;
+  }
+  Random random{1};
+  int loaded = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string bad = good;
+    for (int k = 0; k < 1 + i % 8; ++k)
+      bad[random.Below(bad.size())] = static_cast<char>(random.Below(256));
+    try {
+      const auto vocabulary = Vocabulary::FromBytes(bad, "changed");
+      const auto ids = vocabulary->Encode("DAS ALTE house \xC3\x84");
+      vocabulary->Decode(ids);
+      ++loaded;
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_GT(loaded, 0);
+}
+
+TEST(Vocabulary, NamesWhatIsWrongWithAFile) {
+  for (const std::string bytes : {"", "not a model at all", "\x0a"}) {
+    try {
+      Vocabulary::FromBytes(bytes, "some/vocab.spm");
+      ADD_FAILURE() << "accepted '" << bytes << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      EXPECT_THAT(error.what(), testing::StartsWith("some/vocab.spm: "));
+    }
+  }
+  EXPECT_THROW(Vocabulary::Load("/no/such/vocab.spm"), Error);
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,222 @@
+#include "text/vocabulary_trainer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+#include "attend/error.h"
+#include "attend/model_config.h"
+#include "base/random.h"
+#include "text/lines.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+// SentencePiece divides its sums by the number of threads, so that number is part of the result.
+constexpr int kTrainerThreads = 4;
+constexpr int kOnlyFatal = 3;
+
+// SentencePiece takes U+2585 for its own mark and leaves out lines that hold it.
+constexpr std::string_view kReservedCharacter = "\xE2\x96\x85";
+
+class Sentences : public sentencepiece::SentenceIterator {
+ public:
+  explicit Sentences(const std::vector<std::string>* lines) : lines_(lines) {}
+  bool done() const override { return next_ == lines_->size(); }
+  void Next() override { ++next_; }
+  const std::string& value() const override { return (*lines_)[next_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const std::vector<std::string>* lines_;
+  size_t next_ = 0;
+};
+
+// All lines, or a uniform sample in which each line had the same chance (reservoir sampling).
+std::vector<std::string> Collect(const NextLine& next, int64_t max_sentences, uint64_t seed,
+                                 const Log& log) {
+  std::vector<std::string> lines;
+  Random random{seed, 0x766f636162};  // "vocab"
+  std::string line;
+  int64_t seen = 0, malformed = 0;
+  while (next(&line)) {
+    if (!IsValidUtf8(line)) line = RepairUtf8(line, &malformed);
+    std::erase(line, '\0');
+    if (line.empty() || line.find(kReservedCharacter) != std::string::npos) continue;
+    ++seen;
+    if (max_sentences == 0 || seen <= max_sentences) {
+      lines.push_back(line);
+    } else if (const uint64_t place = random.Below(seen); place < lines.size()) {
+      lines[place] = line;
+    }
+  }
+  if (malformed > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("the vocabulary's text has {} malformed UTF-8 sequences, read as U+FFFD",
+                    malformed));
+  }
+  return lines;
+}
+
+// A comma-separated list as SentencePiece reads it.
+std::string QuotedList(const std::vector<std::string>& items) {
+  std::string list;
+  for (const std::string& item : items) {
+    list += list.empty() ? "\"" : ",\"";
+    for (const char c : item) list += c == '"' ? std::string("\"\"") : std::string(1, c);
+    list += '"';
+  }
+  return list;
+}
+
+void CheckOptions(const VocabularyOptions& options) {
+  std::set<std::string> seen = {"<pad>", "<unk>", "<s>", "</s>"};
+  for (const std::string& symbol : options.user_defined_symbols) {
+    if (symbol.empty() || !IsValidUtf8(symbol) || symbol.find('\0') != std::string::npos) {
+      throw Error(ErrorKind::kConfiguration,
+                  "user_defined_symbols: a symbol is empty or not UTF-8 text");
+    }
+    if (!seen.insert(symbol).second) {
+      throw Error(
+          ErrorKind::kConfiguration,
+          fmt::format("user_defined_symbols: '{}' stands twice or is a special piece", symbol));
+    }
+  }
+  const int64_t special =
+      4 + std::ssize(options.user_defined_symbols) + (options.byte_fallback ? 256 : 0);
+  if (options.size <= special) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("the vocabulary's size is {}, but special pieces, user-defined symbols "
+                            "and bytes alone are {}",
+                            options.size, special));
+  }
+}
+
+std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& options) {
+  const SpecialIds ids;
+  std::unordered_map<std::string, std::string> arguments = {
+      {"model_type", options.type == VocabularyType::kBpe ? "bpe" : "unigram"},
+      {"vocab_size", std::to_string(options.size)},
+      {"character_coverage", fmt::format("{}", options.character_coverage)},
+      {"byte_fallback", options.byte_fallback ? "true" : "false"},
+      {"pad_id", std::to_string(ids.pad)},
+      {"unk_id", std::to_string(ids.unk)},
+      {"bos_id", std::to_string(ids.bos)},
+      {"eos_id", std::to_string(ids.eos)},
+      {"max_sentence_length", std::to_string(2 * kMaxLineBytes)},
+      {"num_threads", std::to_string(kTrainerThreads)},
+      {"minloglevel", std::to_string(kOnlyFatal)}};
+  if (!options.user_defined_symbols.empty()) {
+    arguments["user_defined_symbols"] = QuotedList(options.user_defined_symbols);
+  }
+  const bool nfkc = options.normalization == Normalization::kNfkc;
+  if (!nfkc) arguments["remove_extra_whitespaces"] = "false";
+  arguments["normalization_rule_name"] =
+      std::string(nfkc ? "nmt_nfkc" : "identity") + (options.lowercase ? "_lower" : "");
+  if (options.lowercase)
+    arguments["precompiled_charsmap"] = CompileLowerCasingMap(options.normalization);
+  return arguments;
+}
+
+// SentencePiece stops the whole process where a text has no character left after normalisation.
+bool HasText(const std::vector<std::string>& lines, const VocabularyOptions& options) {
+  sentencepiece::SentencePieceNormalizer normalizer;
+  const bool nfkc = options.normalization == Normalization::kNfkc;
+  const auto status = normalizer.LoadFromRuleName(nfkc ? "nmt_nfkc" : "identity");
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return !status.ok() || !normalizer.Normalize(line).empty();
+  });
+}
+
+// The number that follows `before` in a message, or -1.
+int64_t NumberAfter(std::string_view message, std::string_view before) {
+  const size_t found = message.find(before);
+  int64_t number = -1;
+  if (found == std::string_view::npos) return number;
+  const std::string_view rest = message.substr(found + before.size());
+  std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return number;
+}
+
+[[noreturn]] void Refuse(std::string_view message, const VocabularyOptions& options) {
+  if (const int64_t most = NumberAfter(message, "set it to a value <= "); most >= 0) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("the vocabulary's size is {}, but this text gives at most {} pieces",
+                            options.size, most));
+  }
+  if (const int64_t least = NumberAfter(message, " vs "); least >= 0) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("the vocabulary's size is {}, but its characters alone take {}; "
+                            "expected more, or a lower "
+                            "character_coverage",
+                            options.size, least));
+  }
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("SentencePiece can't train the vocabulary: {}", message));
+}
+
+}  // namespace
+
+FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
+  FieldList fields;
+  fields
+      .Add(prefix + "size", &options.size, 5, 1 << 20,
+           "pieces in the vocabulary, special ones included")
+      .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "how SentencePiece finds pieces")
+      .Add("character_coverage", &options.character_coverage, 0.98, 1,
+           "share of the text's characters that get a piece; the others are unknown, or bytes")
+      .Add("byte_fallback", &options.byte_fallback,
+           "spell characters without a piece by their bytes")
+      .Add("user_defined_symbols", &options.user_defined_symbols, "texts that are always one piece")
+      .Add("normalization", &options.normalization, {"none", "nfkc"},
+           "nfkc makes equal what Unicode calls compatible and joins white space; none keeps text "
+           "as it is")
+      .Add("lowercase", &options.lowercase, "lower-case all text")
+      .Add(prefix + "max_sentences", &options.max_sentences, 0, 1e12,
+           "train the vocabulary on a random sample of this many lines; 0: all");
+  return fields;
+}
+
+std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
+                            const Log& log) {
+  CheckOptions(options);
+  const std::vector<std::string> lines = Collect(next, options.max_sentences, seed, log);
+  sentencepiece::SetMinLogLevel(kOnlyFatal);
+  if (!HasText(lines, options))
+    throw Error(ErrorKind::kInput, "there is no text to train a vocabulary on");
+  Sentences sentences(&lines);
+  std::string model;
+  sentencepiece::util::Status status;
+  try {
+    status = sentencepiece::SentencePieceTrainer::Train(Arguments(options), &sentences, &model);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    Refuse(error.what(), options);
+  }
+  if (!status.ok()) Refuse(status.message(), options);
+  return model;
+}
+
+std::string TrainVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
+                            uint64_t seed, const Log& log) {
+  size_t file = 0;
+  std::unique_ptr<LineReader> reader;
+  const NextLine next = [&](std::string* line) {
+    while (true) {
+      if (reader && reader->Next(line)) return true;
+      if (file == files.size()) return false;
+      reader = std::make_unique<LineReader>(files[file++]);
+    }
+  };
+  return TrainVocabulary(next, options, seed, log);
+}
+
+}  // namespace attend

@@ -1,0 +1,50 @@
+// Trains a vocabulary file with SentencePiece.
+#ifndef ATTEND_TEXT_VOCABULARY_TRAINER_H_
+#define ATTEND_TEXT_VOCABULARY_TRAINER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/log.h"
+#include "text/normalization.h"
+
+namespace attend {
+
+enum class VocabularyType { kUnigram, kBpe };
+
+struct VocabularyOptions {
+  int64_t size = 8000;  // pieces, special ones included
+  VocabularyType type = VocabularyType::kUnigram;
+  double character_coverage = 1.0;  // share of the text's characters that get a piece of their own
+  bool byte_fallback = false;       // spell other characters by their bytes instead of as unknown
+  std::vector<std::string> user_defined_symbols;  // always one piece each, never normalised
+  Normalization normalization = Normalization::kNfkc;
+  bool lowercase = false;
+  int64_t max_sentences = 0;  // train on a random sample of this many lines; 0: all
+};
+
+// Fields under the names a vocabulary's own command gives them; with the prefix "vocab_" those that
+// would mean something else in a recipe are `vocab_size`, `vocab_type` and `vocab_max_sentences`.
+FieldList Fields(VocabularyOptions& options, const std::string& prefix = "");
+
+// Hands out the next line of the training text; false at the end.
+using NextLine = std::function<bool(std::string* line)>;
+
+// The bytes of the vocabulary file. Pad, unk, bos and eos have SpecialIds' ids; normalisation and
+// lower-casing are inside the file. A function of the lines, the options and the seed (which only
+// draws the sample) alone. Malformed UTF-8 is repaired and counted in a warning to `log`. Throws
+// Error(kConfiguration) for a size or an option that the text can't satisfy, Error(kInput) where
+// there is no text.
+std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
+                            const Log& log);
+
+// The lines of files one after another; .gz too.
+std::string TrainVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
+                            uint64_t seed, const Log& log);
+
+}  // namespace attend
+
+#endif  // ATTEND_TEXT_VOCABULARY_TRAINER_H_

@@ -1,0 +1,66 @@
+// Shows a test in another language what attend does with text. Reads standard input, writes to
+// standard output.
+//   text_probe repair               the text with malformed UTF-8 repaired; the count goes to
+//   standard error text_probe lines [FILE]         the bytes of each line in hexadecimal text_probe
+//   ids VOCABULARY       the ids of each line text_probe text VOCABULARY      the text of each line
+//   of ids
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+#include "attend/error.h"
+#include "attend/vocabulary.h"
+#include "text/lines.h"
+#include "text/utf8.h"
+
+namespace {
+
+void Lines(const std::string& path) {
+  attend::LineReader reader(path);
+  std::string line;
+  while (reader.Next(&line)) {
+    for (const char c : line) std::cout << fmt::format("{:02x}", static_cast<uint8_t>(c));
+    std::cout << '\n';
+  }
+}
+
+void WithVocabulary(const std::string& what, const std::string& path) {
+  const auto vocabulary = attend::Vocabulary::Load(path);
+  attend::LineReader reader("-");
+  std::string line;
+  while (reader.Next(&line)) {
+    if (what == "ids") {
+      std::cout << fmt::format("{}\n", fmt::join(vocabulary->Encode(line), " "));
+    } else {
+      std::istringstream numbers(line);
+      const std::vector<int32_t> ids(std::istream_iterator<int32_t>(numbers), {});
+      std::cout << vocabulary->Decode(ids) << '\n';
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const std::string argument = argc > 2 ? argv[2] : "-";
+  try {
+    if (what == "repair") {
+      const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+      int64_t malformed = 0;
+      std::cout << attend::RepairUtf8(text, &malformed);
+      std::cerr << malformed;
+    } else if (what == "lines") {
+      Lines(argument);
+    } else {
+      WithVocabulary(what, argument);
+    }
+  } catch (const attend::Error& error) {
+    std::cerr << error.what() << '\n';
+    return 3;
+  }
+  return 0;
+}

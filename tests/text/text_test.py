@@ -1,0 +1,213 @@
+"""Text, lines and vocabularies against Python: its codecs, its str.lower() and its sentencepiece package."""
+
+import gzip
+import os
+import pathlib
+import random
+import subprocess
+import unicodedata
+
+import pytest
+import sentencepiece
+
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+PROBE = BUILD / "tests" / "text_probe"
+ATTEND = BUILD / "attend"
+
+ENGLISH = """The old woman reads a big newspaper in the garden.
+Two children are playing with a red ball near the river.
+The dogs that ran over the hill came back before the rain.
+A man in a blue shirt is standing on a ladder cleaning a window.
+Several women wait outside in a city while it snows.
+Nobody had seen the twenty-one horses behind the church.
+""".splitlines()
+GERMAN = """Die alte Frau liest im Garten eine große Zeitung.
+Zwei Kinder spielen am Fluss mit einem roten Ball.
+Die Hunde, die über den Hügel liefen, kamen vor dem Regen zurück.
+Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.
+Mehrere Frauen warten in einer Stadt im Freien, während es schneit.
+Niemand hatte die einundzwanzig Pferde hinter der Kirche gesehen. Die STRASSE heißt Ölweg. İstanbul ΑΘΗΝΑ
+""".splitlines()
+ODD = [
+    "", " ", "\t", "  two  spaces ", "no\u00a0break", "a\u2028b", "x\u0085y", "ﬁne ﬃ ① ½ Å", "e\u0301 A\u0308 o\u0302\u0323",
+    "ß ẞ GROẞ STRASSE", "İI ıi", "ΣΑΣ", "日本語のテキスト。", "😀👍🏽", "a\u0000b", "\ufeffbom", "tab\there", "▁under", "\ufffd",
+    "＋１２３", "～", "①②", "…", "„Anführung“", "x" * 5000, "\u200bzero\u200dwidth", "한국어", "Ça\u0327", "Ⅷ ℌ",
+]
+
+
+def run(arguments, data=b"", check=True):
+    done = subprocess.run([str(a) for a in arguments], input=data, capture_output=True)
+    if check:
+        assert done.returncode == 0, done.stderr.decode()
+    return done
+
+
+def train(folder, *options, name="vocab.spm", lines=ENGLISH + GERMAN):
+    corpus = folder / "corpus.txt"
+    corpus.write_text("\n".join(lines) + "\n")
+    output = folder / name
+    run([ATTEND, "vocab", "--input", corpus, "--output", output, "--quiet", *options])
+    return output
+
+
+def ids_by_attend(vocabulary, lines):
+    answer = run([PROBE, "ids", vocabulary], "".join(line + "\n" for line in lines).encode()).stdout.decode()
+    return [[int(i) for i in line.split()] for line in answer.split("\n")[:-1]]
+
+
+def random_bytes(generator):
+    kinds = [
+        lambda: bytes([generator.randrange(256)]),
+        lambda: chr(generator.choice([0x41, 0xE4, 0x7FF, 0x800, 0xFFFD, 0x10000, 0x10FFFF])).encode(),
+        lambda: chr(generator.choice([0xE4, 0x20AC, 0x1F600])).encode()[:-1],
+        lambda: bytes([generator.choice([0xC0, 0xC1, 0xE0, 0xED, 0xF0, 0xF4, 0xF5, 0xFF]), generator.randrange(0x70, 0x100)]),
+    ]
+    return b"".join(generator.choice(kinds)() for _ in range(generator.randrange(40)))
+
+
+def test_malformed_utf8_is_repaired_as_python_does():
+    generator = random.Random(1)
+    parts = [random_bytes(generator) for _ in range(20000)]
+    parts += [bytes([a, b, c]) for a in (0xE0, 0xE1, 0xED, 0xF0, 0xF4) for b in range(0x7F, 0xC1) for c in (0x41, 0x80, 0xC3)]
+    data = b"|".join(parts)
+    done = run([PROBE, "repair"], data)
+    expected = data.decode(errors="replace")
+    assert done.stdout.decode() == expected
+    assert int(done.stderr) == expected.count("\ufffd") - data.count("\ufffd".encode())
+
+
+def test_lines_end_at_lf_only(tmp_path):
+    data = b"one\r\ntwo\n\n\r\nthree\rstill three\na\x00b\n" + "x\u2028y\u0085z\x0b\x0c\x1c\n".encode() + b"\xff\xfe\nlast"
+    expected = [line[:-1] if line.endswith(b"\r") else line for line in data.split(b"\n")]
+    (tmp_path / "plain").write_bytes(data)
+    (tmp_path / "packed.gz").write_bytes(gzip.compress(data[:20]) + gzip.compress(data[20:]))
+    for arguments in (["-"], [tmp_path / "plain"], [tmp_path / "packed.gz"]):
+        lines = run([PROBE, "lines", *arguments], data).stdout.decode().split("\n")[:-1]
+        assert [bytes.fromhex(line) for line in lines] == expected
+
+
+def test_line_counts_of_real_text_equal_wc():
+    data = os.environ.get("ATTEND_DATA")
+    if not data:
+        pytest.skip("ATTEND_DATA is not set")
+    for path in sorted(pathlib.Path(data, "wmt-news-2008-2012").glob("newstest*")):
+        expected = int(run(["wc", "-l", path]).stdout.split()[0])
+        assert run([PROBE, "lines", path]).stdout.count(b"\n") == expected
+
+
+@pytest.mark.parametrize("case", ["missing", "cut", "damaged", "not gzip", "empty gzip", "folder", "long"])
+def test_unreadable_files_are_named(tmp_path, case):
+    path = tmp_path / ("file.gz" if case not in ("folder", "long") else "file")
+    packed = gzip.compress(os.urandom(100000).hex().encode())
+    if case == "cut":
+        path.write_bytes(packed[: len(packed) // 2])
+    elif case == "damaged":
+        path.write_bytes(packed[:1000] + bytes(50) + packed[1050:])
+    elif case == "not gzip":
+        path.write_bytes(b"plain text\n")
+    elif case == "empty gzip":
+        path.write_bytes(b"")
+    elif case == "folder":
+        path.mkdir()
+    elif case == "long":
+        path.write_bytes(b"short\n" + b"x" * (2**20 + 1))
+    done = run([PROBE, "lines", path], check=False)
+    assert done.returncode == 3
+    assert str(path) in done.stderr.decode()
+    if case == "long":
+        assert "file:2:" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("options", [
+    ["--type", "unigram", "--size", "150"],
+    ["--type", "bpe", "--size", "200", "--lowercase"],
+    ["--type", "bpe", "--size", "420", "--byte-fallback", "--lowercase"],
+    ["--type", "unigram", "--size", "400", "--byte-fallback", "--normalization", "none"],
+    ["--type", "bpe", "--size", "200", "--normalization", "none", "--lowercase"],
+    ["--type", "bpe", "--size", "200", "--user-defined-symbols", "<sep>", '"', "a,b", "ÄÖ"],
+])
+def test_python_loads_the_file_and_gives_the_same_ids(tmp_path, options):
+    path = train(tmp_path, *options)
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    assert (peer.pad_id(), peer.unk_id(), peer.bos_id(), peer.eos_id()) == (0, 1, 2, 3)
+    assert peer.get_piece_size() == int(options[options.index("--size") + 1])
+    generator = random.Random(2)
+    lines = ENGLISH + GERMAN + ODD + ["<sep>a,b\"ÄÖ äö"]
+    lines += ["".join(generator.choice("aZäÄß .,'\u0301\u0308éÉΣ日😀") for _ in range(30)) for _ in range(300)]
+    mine = ids_by_attend(path, lines)
+    assert mine == [peer.encode(line) for line in lines]
+    texts = run([PROBE, "text", path], "".join(" ".join(map(str, ids)) + "\n" for ids in mine).encode()).stdout.decode()
+    assert texts.split("\n")[:-1] == [peer.decode(ids) for ids in mine]
+
+
+def test_lower_casing_is_lower_of_nmt_nfkc(tmp_path):
+    size = ["--type", "bpe", "--size", "200"]
+    lower = sentencepiece.SentencePieceProcessor(model_file=str(train(tmp_path, *size, "--lowercase")))
+    plain = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc")
+    known = [c for c in map(chr, range(1, 0x110000)) if unicodedata.category(c) not in ("Cn", "Cs", "Co")]
+    generator = random.Random(3)
+    samples = ["x%sx" % c for c in known] + ["".join(generator.choices(known[:3000], k=20)) for _ in range(3000)]
+    samples += GERMAN + ODD
+    for text in samples:
+        expected = "".join(c.lower() for c in plain.normalize(text)).replace("\u2581", " ")
+        expected = " ".join(word for word in expected.split(" ") if word)
+        assert lower.normalize(text).replace("\u2581", " ").strip(" ") == expected, repr(text)
+    assert lower.decode(lower.encode("GROẞE STRASSE heißt Ölweg")) == "große strasse heißt ölweg"
+
+
+def test_without_lower_casing_the_rules_are_sentencepieces_own(tmp_path):
+    corpus = ENGLISH + GERMAN
+    mine = sentencepiece.SentencePieceProcessor(model_file=str(train(tmp_path, "--type", "bpe", "--size", "200")))
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(corpus), model_prefix=str(tmp_path / "peer"), vocab_size=200, model_type="bpe",
+        character_coverage=1.0, pad_id=0, unk_id=1, bos_id=2, eos_id=3, minloglevel=3)
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "peer.model"))
+    assert [mine.id_to_piece(i) for i in range(200)] == [peer.id_to_piece(i) for i in range(200)]
+    assert [mine.encode(line) for line in corpus + ODD] == [peer.encode(line) for line in corpus + ODD]
+
+
+def test_byte_fallback_gives_any_text_back(tmp_path):
+    path = train(tmp_path, "--type", "bpe", "--size", "420", "--byte-fallback", "--normalization", "none")
+    generator = random.Random(4)
+    alphabet = [c for c in map(chr, range(0x110000)) if c not in "\n\r\u2581" and not 0xD800 <= ord(c) <= 0xDFFF]
+    lines = ["".join(generator.choices(alphabet, k=30)) for _ in range(500)]
+    lines += ["  two  spaces  ", "a\u0000b", "\ttab", "😀", ""]
+    ids = ids_by_attend(path, lines)
+    assert all(1 not in line for line in ids)
+    texts = run([PROBE, "text", path], "".join(" ".join(map(str, line)) + "\n" for line in ids).encode()).stdout.decode()
+    assert texts.split("\n")[:-1] == lines
+
+
+def test_the_file_is_a_function_of_text_options_and_seed(tmp_path):
+    corpus = [" ".join(random.Random(i).choices((" ".join(ENGLISH + GERMAN)).split(), k=8)) for i in range(500)]
+    options = ["--type", "unigram", "--size", "180", "--lowercase"]
+    first = train(tmp_path, *options, lines=corpus).read_bytes()
+    again = train(tmp_path, *options, name="again.spm", lines=corpus).read_bytes()
+    assert first == again
+    assert str(tmp_path).encode() not in first and b"attend-rules" not in first
+    sample = [*options, "--max-sentences", "100"]
+    by_seed = [train(tmp_path, *sample, "--seed", seed, lines=corpus).read_bytes() for seed in ("1", "2", "1")]
+    assert by_seed[0] == by_seed[2] != by_seed[1]
+
+
+@pytest.mark.parametrize("options, lines, status, expected", [
+    (["--size", "90000"], ENGLISH, 2, "at most"),
+    (["--size", "90000", "--type", "bpe"], ENGLISH, 2, "at most"),
+    (["--size", "20"], ENGLISH, 2, "characters alone take"),
+    (["--size", "100", "--byte-fallback"], ENGLISH, 2, "bytes alone are 260"),
+    (["--size", "100"], [], 3, "no text"),
+    (["--size", "100"], ["\x01", "\x00", "   ", "\u2028"], 3, "no text"),
+    (["--size", "100", "--user-defined-symbols", "<s>"], ENGLISH, 2, "'<s>'"),
+    (["--size", "100", "--normalisation", "none"], ENGLISH, 2, "normalization"),
+    (["--size", "x"], ENGLISH, 2, "size"),
+])
+def test_what_cannot_be_is_refused_in_one_line(tmp_path, options, lines, status, expected):
+    (tmp_path / "corpus").write_text("".join(line + "\n" for line in lines))
+    done = run([ATTEND, "vocab", "--input", tmp_path / "corpus", "--output", tmp_path / "v.spm", *options], check=False)
+    assert done.returncode == status, done.stderr
+    assert expected in done.stderr.decode()
+    assert done.stderr.count(b"\n") == 1
+    assert not (tmp_path / "v.spm").exists()
+    if "at most" in expected:  # the size it names is right
+        most = done.stderr.decode().split("at most ")[1].split()[0]
+        run([ATTEND, "vocab", "--input", tmp_path / "corpus", "--output", tmp_path / "v.spm", *options[2:], "--size", most])
