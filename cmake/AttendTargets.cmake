@@ -48,7 +48,7 @@ endfunction()
 # attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells
 # it where the programs are.
 function(attend_python_test name file)
-  if(NOT ATTEND_TESTS OR NOT ATTEND_PYTHON)
+  if(NOT ATTEND_TESTS OR NOT ATTEND_PYTHON OR CMAKE_CROSSCOMPILING)
     return()
   endif()
   cmake_parse_arguments(arg "" "" "LABELS;ARGS" ${ARGN})
@@ -56,6 +56,6 @@ function(attend_python_test name file)
     set(arg_LABELS fast)
   endif()
   add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 1800
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800
     ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
