@@ -37,7 +37,7 @@ function(attend_torch_test name)
     return()
   endif()
   attend_test(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE attend_train)
+  target_link_libraries(${name} PRIVATE attend_train spdlog::spdlog)
   target_include_directories(${name} BEFORE PRIVATE ${ATTEND_FMT_HEADERS})
   target_precompile_headers(${name} REUSE_FROM attend_train)
   # The header was compiled with -fPIC, and g++ refuses it under -fPIE, CMake's choice for programs.

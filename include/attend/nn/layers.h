@@ -1,0 +1,80 @@
+// One layer of each stack, section 3.1 and figure 1.
+#ifndef ATTEND_NN_LAYERS_H_
+#define ATTEND_NN_LAYERS_H_
+
+#include <torch/torch.h>
+
+#include "attend/nn/attention.h"
+#include "attend/nn/feed_forward.h"
+
+namespace attend::nn {
+
+// Share of elements that are zeroed in training, by place. The defaults are the base model's,
+// section 5.4.
+struct Dropout {
+  double residual = 0.1;    // each sub-layer's output, before it is added
+  double embedding = 0.1;   // sums of embeddings and positions
+  double attention = 0;     // attention weights; not in the paper
+  double feed_forward = 0;  // inside the feed-forward layer; not in the paper
+};
+
+// What a layer computed, for comparison and pictures: the residual stream after each sub-layer and
+// the attention weights.
+struct LayerTrace {
+  torch::Tensor self_attention_BTD;
+  torch::Tensor cross_attention_BTD;
+  torch::Tensor feed_forward_BTD;
+  torch::Tensor self_weights_BHTT;
+  torch::Tensor cross_weights_BHTS;
+};
+
+// Self-attention, then feed-forward.
+class EncoderLayerImpl : public torch::nn::Module {
+ public:
+  explicit EncoderLayerImpl(const StackConfig& config, const Dropout& dropout = {});
+  torch::Tensor forward(torch::Tensor x_BSD, const torch::Tensor& mask = {},
+                        LayerTrace* trace = nullptr);
+
+  MultiHeadAttention self_attention{nullptr};
+  torch::nn::LayerNorm self_attention_norm{nullptr};
+  PositionwiseFeedForward feed_forward{nullptr};
+  torch::nn::LayerNorm feed_forward_norm{nullptr};
+
+ private:
+  NormPlace norm_place_;
+  double residual_dropout_;
+};
+TORCH_MODULE(EncoderLayer);
+
+// What a decoder looks at besides its own past: the encoder's output and the mask of its padding.
+// Empty without encoder.
+struct Memory {
+  torch::Tensor hidden_BSD;
+  torch::Tensor mask;
+};
+
+// Self-attention, attention to the memory (where the layer has any), then feed-forward.
+class DecoderLayerImpl : public torch::nn::Module {
+ public:
+  explicit DecoderLayerImpl(const StackConfig& config, const Dropout& dropout = {},
+                            bool with_cross_attention = true);
+  // `self_mask` must hide the future; see CausalMask.
+  torch::Tensor forward(torch::Tensor x_BTD, const torch::Tensor& self_mask,
+                        const Memory& memory = {}, LayerTrace* trace = nullptr);
+
+  MultiHeadAttention self_attention{nullptr};
+  torch::nn::LayerNorm self_attention_norm{nullptr};
+  MultiHeadAttention cross_attention{nullptr};
+  torch::nn::LayerNorm cross_attention_norm{nullptr};
+  PositionwiseFeedForward feed_forward{nullptr};
+  torch::nn::LayerNorm feed_forward_norm{nullptr};
+
+ private:
+  NormPlace norm_place_;
+  double residual_dropout_;
+};
+TORCH_MODULE(DecoderLayer);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_LAYERS_H_

@@ -1,0 +1,44 @@
+// Label-smoothed cross-entropy, section 5.4.
+#ifndef ATTEND_NN_LOSS_H_
+#define ATTEND_NN_LOSS_H_
+
+#include <torch/torch.h>
+
+namespace attend::nn {
+
+// Where the smoothed mass goes.
+enum class SmoothingMass {
+  kAllClasses,    // evenly over all V classes: cross-entropy to a mixture with the uniform
+                  // distribution (the paper's)
+  kWrongClasses,  // evenly over the V-1 wrong ones
+};
+
+struct LossSums {
+  torch::Tensor loss;  // a scalar that backward() can start from
+  int64_t tokens = 0;  // targets that are not padding; divide by it for a mean
+  double nll = 0;      // without smoothing; exp(nll / tokens) is the perplexity
+};
+
+// -sum_v q_v log p_v, summed over all targets that are not padding; natural logarithms.
+class LabelSmoothingLossImpl : public torch::nn::Module {
+ public:
+  explicit LabelSmoothingLossImpl(double smoothing = 0.1, int64_t pad_id = 0,
+                                  SmoothingMass mass = SmoothingMass::kAllClasses);
+  // Logits [..., V] for targets [...].
+  LossSums forward(const torch::Tensor& logits_RV, const torch::Tensor& targets_R);
+  // The same from what the output projection takes: hidden states [..., D], its weight [V, D] and
+  // its bias (may be undefined). Logits are made only for targets that are not padding, and only
+  // some rows at a time, with their gradients: memory stays far below [R, V]. Differentiable once.
+  LossSums FromHidden(const torch::Tensor& hidden_RD, const torch::Tensor& weight_VD,
+                      const torch::Tensor& bias_V, const torch::Tensor& targets_R);
+
+ private:
+  double smoothing_;
+  int64_t pad_id_;
+  SmoothingMass mass_;
+};
+TORCH_MODULE(LabelSmoothingLoss);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_LOSS_H_

@@ -1,0 +1,29 @@
+// Attention masks: tensors that are added to scores before the softmax, 0 where a key may be
+// attended and minus infinity where it may not. An undefined tensor masks nothing. Masks broadcast
+// over heads and, where the size is 1, over sentences and queries. Made once a batch, shared by all
+// layers.
+#ifndef ATTEND_NN_MASKS_H_
+#define ATTEND_NN_MASKS_H_
+
+#include <torch/torch.h>
+
+namespace attend::nn {
+
+// Where `ids` is not padding, as booleans; all true for a negative `pad_id`.
+torch::Tensor ValidTokens(const torch::Tensor& ids_BS, int64_t pad_id);
+
+// From booleans, true where a key may be attended, of any shape that broadcasts to [B, H, T, S].
+torch::Tensor MaskFromAllowed(const torch::Tensor& allowed, torch::ScalarType dtype);
+
+// Hides padding keys: [B, 1, 1, S] from booleans [B, S]; undefined where all tokens are valid.
+torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype);
+
+// Hides keys after the query: [1, 1, T, T].
+torch::Tensor CausalMask(int64_t length, const torch::TensorOptions& options);
+
+// What either mask hides. Undefined where both are.
+torch::Tensor CombineMasks(const torch::Tensor& first, const torch::Tensor& second);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_MASKS_H_

@@ -1,0 +1,71 @@
+// The encoder and the decoder, each usable alone: on vectors of any origin, or on ids where it has
+// an embedding.
+#ifndef ATTEND_NN_STACKS_H_
+#define ATTEND_NN_STACKS_H_
+
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "attend/nn/layers.h"
+#include "attend/nn/positions.h"
+
+namespace attend::nn {
+
+// What a stack computed: its input, each layer, its output (after the last norm, where the stack
+// has one).
+struct StackTrace {
+  torch::Tensor embedded_BTD;
+  std::vector<LayerTrace> layers;
+  torch::Tensor output_BTD;
+};
+
+// What both stacks have: an optional embedding, positions, layers, and a norm at the end of a
+// pre-norm stack.
+class StackImpl : public torch::nn::Module {
+ public:
+  // Embedding times sqrt(d_model) plus positions, section 3.4 and 3.5, with dropout. `weight_VD`
+  // stands in for an embedding that another module owns.
+  torch::Tensor Embed(const torch::Tensor& ids_BT, const torch::Tensor& weight_VD = {});
+
+  torch::nn::Embedding embedding{nullptr};  // empty without vocabulary
+  SinusoidalPositionalEncoding sinusoidal_positions{nullptr};
+  LearnedPositionalEncoding learned_positions{nullptr};
+  torch::nn::ModuleList layers{nullptr};
+  torch::nn::LayerNorm norm{nullptr};  // pre-norm only
+
+ protected:
+  // Registers the parts before the layers; `vocab_size` 0: no embedding.
+  StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size);
+  // Registers `layers`, filled by the caller, and what comes after them.
+  void RegisterLayers(const StackConfig& config);
+  torch::Tensor Finish(const torch::Tensor& x_BTD, StackTrace* trace);
+
+ private:
+  double embedding_scale_;
+  double embedding_dropout_;
+};
+
+// A stack of EncoderLayer.
+class TransformerEncoderImpl : public StackImpl {
+ public:
+  explicit TransformerEncoderImpl(const StackConfig& config, const Dropout& dropout = {},
+                                  int64_t vocab_size = 0);
+  torch::Tensor forward(torch::Tensor x_BSD, const torch::Tensor& mask = {},
+                        StackTrace* trace = nullptr);
+};
+TORCH_MODULE(TransformerEncoder);
+
+// A stack of DecoderLayer; without cross-attention it is a language model's.
+class TransformerDecoderImpl : public StackImpl {
+ public:
+  explicit TransformerDecoderImpl(const StackConfig& config, const Dropout& dropout = {},
+                                  int64_t vocab_size = 0, bool with_cross_attention = true);
+  torch::Tensor forward(torch::Tensor x_BTD, const torch::Tensor& self_mask,
+                        const Memory& memory = {}, StackTrace* trace = nullptr);
+};
+TORCH_MODULE(TransformerDecoder);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_STACKS_H_

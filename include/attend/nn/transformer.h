@@ -1,0 +1,73 @@
+// The whole model of a ModelConfig: embeddings, stacks, output projection, and the ties between
+// them.
+#ifndef ATTEND_NN_TRANSFORMER_H_
+#define ATTEND_NN_TRANSFORMER_H_
+
+#include <torch/torch.h>
+
+#include "attend/model_config.h"
+#include "attend/nn/stacks.h"
+
+namespace attend::nn {
+
+struct Trace {
+  StackTrace encoder;
+  StackTrace decoder;
+};
+
+// Fills a module's parameters from `generator`, in the order of their names in the module:
+// projections Xavier uniform, embeddings, learned positions and the output projection N(0,
+// 1/d_model), biases 0, norms 1 and 0.
+void InitializeWeights(torch::nn::Module& module, torch::Generator generator);
+
+// The output projection's own parameters: `weight` [V, D] where it is not tied, `bias` [V] where
+// there is one.
+class OutputProjectionImpl : public torch::nn::Module {
+ public:
+  OutputProjectionImpl(int64_t vocab_size, int64_t d_model, bool own_weight, bool own_bias);
+  torch::Tensor weight, bias;
+};
+TORCH_MODULE(OutputProjection);
+
+// Ids are int64, [sentences, longest], filled with special_ids.pad. Parameters have the names and
+// order of the model file (model/tensor_table.h); a tied weight stands once. Padding never reaches
+// other positions' results.
+class TransformerImpl : public torch::nn::Module {
+ public:
+  // Weights follow from `seed` alone, but building also draws from Torch's default generator: seed
+  // that one afterwards. Throws Error(kConfiguration) for a configuration that makes no sense.
+  explicit TransformerImpl(const ModelConfig& config, const Dropout& dropout = {},
+                           uint64_t seed = 1);
+
+  // The encoder's output and the mask of its padding. Precondition: the model has an encoder.
+  Memory Encode(const torch::Tensor& source_BS, StackTrace* trace = nullptr);
+  // Hidden states under the output projection, [B, T, D]; row t has seen target ids up to t.
+  // `memory` is empty where the model has no encoder.
+  torch::Tensor Decode(const torch::Tensor& target_BT, const Memory& memory = {},
+                       StackTrace* trace = nullptr);
+  // Decode(Encode()): what a loss that projects by itself needs.
+  torch::Tensor Hidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
+                       Trace* trace = nullptr);
+  // Hidden states, of any leading shape, to logits.
+  torch::Tensor Logits(const torch::Tensor& hidden_RD);
+  // Logits [B, T, V].
+  torch::Tensor forward(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
+                        Trace* trace = nullptr);
+
+  torch::Tensor DecoderEmbedding() const;  // [V, D]
+  torch::Tensor OutputWeight() const;      // [V, D]
+  torch::Tensor OutputBias() const;        // [V], or undefined
+  const ModelConfig& config() const { return config_; }
+
+  TransformerEncoder encoder{nullptr};
+  TransformerDecoder decoder{nullptr};
+  OutputProjection head{nullptr};  // empty where the projection has nothing of its own
+
+ private:
+  ModelConfig config_;
+};
+TORCH_MODULE(Transformer);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_TRANSFORMER_H_

@@ -1,0 +1,42 @@
+// Label-smoothed cross-entropy as autograd functions that compute the gradient along with the loss.
+// The plain version, made of LibTorch's operations, is the oracle of the others' tests.
+#ifndef ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_
+#define ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_
+
+#include <torch/torch.h>
+
+namespace attend::nn {
+
+// The loss of one row is -target_weight * log p_target - class_weight * sum_v log p_v. The weights
+// add up so that target_weight + V * class_weight = 1.
+struct SmoothingWeights {
+  double target = 1;
+  double each_class = 0;
+};
+
+struct LossAndNll {
+  torch::Tensor loss;  // scalar, differentiable once
+  torch::Tensor nll;   // scalar f64, no gradient
+};
+
+// Both sums over the rows; every target counts.
+LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
+                                          const torch::Tensor& targets_R,
+                                          const SmoothingWeights& weights);
+
+// The same with one gradient tensor in place of the log-probabilities and their gradient.
+LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
+                                          const torch::Tensor& targets_R,
+                                          const SmoothingWeights& weights);
+
+// The same from hidden states and the output projection (`bias_V` may be undefined). Logits exist
+// for some rows at a time.
+LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
+                                              const torch::Tensor& weight_VD,
+                                              const torch::Tensor& bias_V,
+                                              const torch::Tensor& targets_R,
+                                              const SmoothingWeights& weights);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_

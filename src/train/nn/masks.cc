@@ -1,0 +1,30 @@
+#include "attend/nn/masks.h"
+
+#include <limits>
+
+namespace attend::nn {
+
+torch::Tensor ValidTokens(const torch::Tensor& ids_BS, int64_t pad_id) { return ids_BS.ne(pad_id); }
+
+torch::Tensor MaskFromAllowed(const torch::Tensor& allowed, torch::ScalarType dtype) {
+  const double hidden = -std::numeric_limits<double>::infinity();
+  return torch::zeros_like(allowed, allowed.options().dtype(dtype))
+      .masked_fill_(allowed.logical_not(), hidden);
+}
+
+torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype) {
+  if (valid_BS.all().item<bool>()) return {};
+  return MaskFromAllowed(valid_BS, dtype).unsqueeze(1).unsqueeze(1);
+}
+
+torch::Tensor CausalMask(int64_t length, const torch::TensorOptions& options) {
+  const double hidden = -std::numeric_limits<double>::infinity();
+  return torch::full({length, length}, hidden, options).triu_(1).view({1, 1, length, length});
+}
+
+torch::Tensor CombineMasks(const torch::Tensor& first, const torch::Tensor& second) {
+  if (!first.defined()) return second;
+  return second.defined() ? first + second : first;
+}
+
+}  // namespace attend::nn

@@ -1,0 +1,35 @@
+// The residual connection around a sub-layer, section 3.1, with the norm before or after it.
+#ifndef ATTEND_TRAIN_NN_RESIDUAL_H_
+#define ATTEND_TRAIN_NN_RESIDUAL_H_
+
+#include <torch/torch.h>
+
+#include "attend/model_config.h"
+
+namespace attend::nn {
+
+// What stands around every sub-layer of one layer.
+struct Residual {
+  NormPlace norm_place;
+  double dropout;
+  bool training;
+
+  // LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))).
+  template <class Sublayer>
+  torch::Tensor operator()(const torch::Tensor& x_BTD, torch::nn::LayerNorm& norm,
+                           const Sublayer& sublayer) const {
+    if (norm_place == NormPlace::kPre) {
+      return x_BTD + torch::dropout(sublayer(norm(x_BTD)), dropout, training);
+    }
+    return norm(x_BTD + torch::dropout(sublayer(x_BTD), dropout, training));
+  }
+};
+
+inline torch::nn::LayerNorm MakeNorm(const StackConfig& config) {
+  return torch::nn::LayerNorm(
+      torch::nn::LayerNormOptions({config.d_model}).eps(config.norm_epsilon));
+}
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_TRAIN_NN_RESIDUAL_H_

@@ -1,0 +1,122 @@
+#include "attend/nn/transformer.h"
+
+#include <cmath>
+
+#include "attend/error.h"
+#include "attend/nn/masks.h"
+
+namespace attend::nn {
+namespace {
+
+void FillXavierUniform(torch::Tensor weight, torch::Generator& generator) {
+  const double bound = std::sqrt(6.0 / static_cast<double>(weight.size(0) + weight.size(1)));
+  weight.uniform_(-bound, bound, generator);
+}
+
+// N(0, 1/width): times sqrt(width) these rows have unit variance.
+void FillEmbedding(torch::Tensor weight, torch::Generator& generator) {
+  weight.normal_(0, 1 / std::sqrt(static_cast<double>(weight.size(1))), generator);
+}
+
+void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
+  if (auto* linear = module.as<torch::nn::LinearImpl>()) {
+    FillXavierUniform(linear->weight, generator);
+    if (linear->bias.defined()) linear->bias.zero_();
+  } else if (auto* embedding = module.as<torch::nn::EmbeddingImpl>()) {
+    FillEmbedding(embedding->weight, generator);
+  } else if (auto* positions = module.as<LearnedPositionalEncodingImpl>()) {
+    FillEmbedding(positions->weight, generator);
+  } else if (auto* head = module.as<OutputProjectionImpl>()) {
+    if (head->weight.defined()) FillEmbedding(head->weight, generator);
+    if (head->bias.defined()) head->bias.zero_();
+  } else if (auto* norm = module.as<torch::nn::LayerNormImpl>()) {
+    norm->weight.fill_(1);
+    norm->bias.zero_();
+  }
+}
+
+}  // namespace
+
+void InitializeWeights(torch::nn::Module& module, torch::Generator generator) {
+  torch::NoGradGuard no_grad;
+  InitializeOne(module, generator);
+  for (const std::shared_ptr<torch::nn::Module>& part : module.modules(/*include_self=*/false)) {
+    InitializeOne(*part, generator);
+  }
+}
+
+OutputProjectionImpl::OutputProjectionImpl(int64_t vocab_size, int64_t d_model, bool own_weight,
+                                           bool own_bias) {
+  if (own_weight) weight = register_parameter("weight", torch::zeros({vocab_size, d_model}));
+  if (own_bias) bias = register_parameter("bias", torch::zeros({vocab_size}));
+}
+
+TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropout, uint64_t seed)
+    : config_(config) {
+  CheckModelConfig(config);
+  if (config.encoder) {
+    encoder = register_module(
+        "encoder", TransformerEncoder(*config.encoder, dropout, config.source_vocab_size));
+  }
+  if (config.decoder) {
+    const bool tied = config.encoder && config.tie_source_target;
+    decoder = register_module(
+        "decoder", TransformerDecoder(*config.decoder, dropout, tied ? 0 : config.target_vocab_size,
+                                      config.encoder.has_value()));
+    const bool own_weight = !config.tie_target_output;
+    if (config.head == HeadKind::kVocabulary && (own_weight || config.head_bias)) {
+      head = register_module(
+          "head", OutputProjection(config.target_vocab_size, config.decoder->d_model, own_weight,
+                                   config.head_bias));
+    }
+  }
+  InitializeWeights(*this, at::detail::createCPUGenerator(seed));
+}
+
+Memory TransformerImpl::Encode(const torch::Tensor& source_BS, StackTrace* trace) {
+  const torch::Tensor x_BSD = encoder->Embed(source_BS);
+  const torch::Tensor mask =
+      PaddingMask(ValidTokens(source_BS, config_.special_ids.pad), x_BSD.scalar_type());
+  return {encoder(x_BSD, mask, trace), mask};
+}
+
+torch::Tensor TransformerImpl::Decode(const torch::Tensor& target_BT, const Memory& memory,
+                                      StackTrace* trace) {
+  const torch::Tensor x_BTD = decoder->Embed(target_BT, DecoderEmbedding());
+  const torch::Tensor padding =
+      PaddingMask(ValidTokens(target_BT, config_.special_ids.pad), x_BTD.scalar_type());
+  const torch::Tensor causal = CausalMask(target_BT.size(1), x_BTD.options().requires_grad(false));
+  return decoder(x_BTD, CombineMasks(causal, padding), memory, trace);
+}
+
+torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,
+                                      const torch::Tensor& target_BT, Trace* trace) {
+  const Memory memory = encoder.is_empty()
+                            ? Memory{}
+                            : Encode(source_BS, trace != nullptr ? &trace->encoder : nullptr);
+  return Decode(target_BT, memory, trace != nullptr ? &trace->decoder : nullptr);
+}
+
+torch::Tensor TransformerImpl::Logits(const torch::Tensor& hidden_RD) {
+  return torch::linear(hidden_RD, OutputWeight(), OutputBias());
+}
+
+torch::Tensor TransformerImpl::forward(const torch::Tensor& source_BS,
+                                       const torch::Tensor& target_BT, Trace* trace) {
+  return Logits(Hidden(source_BS, target_BT, trace));
+}
+
+torch::Tensor TransformerImpl::DecoderEmbedding() const {
+  const bool tied = config_.encoder && config_.tie_source_target;
+  return tied ? encoder->embedding->weight : decoder->embedding->weight;
+}
+
+torch::Tensor TransformerImpl::OutputWeight() const {
+  return config_.tie_target_output ? DecoderEmbedding() : head->weight;
+}
+
+torch::Tensor TransformerImpl::OutputBias() const {
+  return head.is_empty() ? torch::Tensor() : head->bias;
+}
+
+}  // namespace attend::nn
