@@ -1,0 +1,164 @@
+#include "data/parallel_corpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "attend/error.h"
+#include "base/sha256.h"
+#include "text/vocabulary_trainer.h"
+
+namespace attend {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ParallelCorpusTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "parallel_corpus_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+    std::filesystem::create_directories(folder_);
+    VocabularyOptions options;
+    options.type = VocabularyType::kBpe;
+    options.size = 30;
+    const std::string text = Write("vocabulary.txt", "a b c d e f\nab cd ef abc\nbad cab fed\n");
+    vocabulary_ = Vocabulary::FromBytes(TrainVocabulary({text}, options, 1, NoLog()), "test");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& bytes) {
+    std::ofstream(folder_ + name, std::ios::binary) << bytes;
+    return folder_ + name;
+  }
+  ParallelCorpus Read(std::vector<std::string> source, std::vector<std::string> target,
+                      const CorpusFilters& filters = {}, int threads = 2) {
+    return ParallelCorpus({SourceColumn(std::move(source), vocabulary_),
+                           TargetColumn(std::move(target), vocabulary_)},
+                          filters, threads);
+  }
+  std::vector<int32_t> Ids(const std::string& text, bool bos) {
+    std::vector<int32_t> ids = vocabulary_->Encode(text);
+    if (bos) ids.insert(ids.begin(), 2);
+    ids.push_back(3);
+    return ids;
+  }
+
+  std::string folder_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+TEST_F(ParallelCorpusTest, FramesColumnsAndKeepsLineNumbers) {
+  const ParallelCorpus corpus = Read({Write("s1", "ab\n\ncd ef\r\n"), Write("s2", "abc")},
+                                     {Write("t1", "fed\nbad\ncab\n"), Write("t2", "a b c\n")});
+  EXPECT_THAT(corpus.column_names(), ElementsAre("source", "target"));
+  ASSERT_EQ(corpus.size(), 3);
+  const std::vector<std::string> source = {"ab", "cd ef", "abc"}, target = {"fed", "cab", "a b c"};
+  const std::vector<int64_t> lines = {0, 2, 3};
+  for (int64_t i = 0; i < 3; ++i) {
+    const Example example = corpus.Get(i, 0);
+    EXPECT_EQ(example.line, lines[i]);
+    EXPECT_THAT(example.columns, ElementsAre(Ids(source[i], false), Ids(target[i], true)));
+    EXPECT_THAT(corpus.Lengths(i),
+                ElementsAre(std::ssize(example.columns[0]), std::ssize(example.columns[1])));
+  }
+  EXPECT_EQ(corpus.report().empty, 1);
+  EXPECT_EQ(corpus.digests()[3], (FileDigest{folder_ + "t2", Sha256("a b c\n"), 1}));
+}
+
+TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
+  CorpusFilters filters;
+  filters.min_length = 2;
+  filters.max_length = 8;
+  filters.max_length_ratio = 2;
+  const auto letters = [&](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "a ";
+    return text + "\n";
+  };
+  ASSERT_EQ(vocabulary_->Encode(letters(5)).size(), 5u);
+  const ParallelCorpus corpus = Read({Write("s", letters(3) + "\n" + letters(1) + letters(9) +
+                                                     letters(2) + letters(4) + "a \xFF a\n")},
+                                     {Write("t", letters(3) + letters(3) + letters(3) + letters(3) +
+                                                     letters(5) + letters(8) + letters(3))},
+                                     filters);
+  const CorpusReport& report = corpus.report();
+  EXPECT_EQ(report.lines, 7);
+  EXPECT_EQ(report.kept, 3);
+  EXPECT_EQ(report.empty, 1);
+  EXPECT_EQ(report.too_short, 1);
+  EXPECT_EQ(report.too_long, 1);
+  EXPECT_EQ(report.ratio, 1);
+  EXPECT_THAT(report.malformed, ElementsAre(1, 0));
+  EXPECT_THAT(report.tokens, ElementsAre(4 + 5 + 3, 5 + 10 + 5));
+  EXPECT_EQ(report.Text(),
+            "7 lines, 3 kept; dropped: 1 empty, 1 too short, 1 too long, 1 by length ratio; 1 "
+            "malformed UTF-8 "
+            "sequences read as U+FFFD");
+}
+
+TEST_F(ParallelCorpusTest, DifferentLineCountsNameBothFiles) {
+  std::string many;
+  for (int i = 0; i < 20001; ++i) many += "ab\n";
+  for (const auto& [source, target, counts] :
+       {std::tuple{std::string("ab\nab\n"), std::string("ab\n"), "2 1"},
+        {"", "ab\n", "0 1"},
+        {many, "ab\nab", "20001 2"},
+        {many.substr(3), many, "20000 20001"}}) {
+    try {
+      Read({Write("some.en", source)}, {Write("some.de", target)});
+      ADD_FAILURE() << "accepted " << counts;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      const std::string first = std::string(counts).substr(0, std::string(counts).find(' '));
+      const std::string second = std::string(counts).substr(first.size() + 1);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(folder_ + "some.en' has " + first + " lines"),
+                                      HasSubstr(folder_ + "some.de' has " + second)));
+    }
+  }
+  // Equal sums do not make files parallel.
+  EXPECT_THROW(
+      Read({Write("a", "a\n"), Write("b", "a\nb\n")}, {Write("c", "a\nb\n"), Write("d", "a\n")}),
+      Error);
+  EXPECT_THROW(Read({Write("a", "a\n")}, {Write("c", "a\n"), Write("d", "a\n")}), Error);
+  EXPECT_THROW(Read({folder_ + "missing"}, {Write("c", "a\n")}), Error);
+}
+
+TEST_F(ParallelCorpusTest, IsTheSameWithAnyNumberOfThreadsAndPacked) {
+  std::string source, target;
+  for (int i = 0; i < 9000; ++i) {
+    source +=
+        std::string(1 + i % 13, static_cast<char>('a' + i % 6)) + (i % 7 == 0 ? "\r\n" : " b\n");
+    target +=
+        std::string(1 + i % 11, static_cast<char>('a' + i % 5)) + (i % 97 == 0 ? "\n\n" : "\n");
+    if (i % 97 == 0) source += "x\n";
+  }
+  const std::string packed = folder_ + "source.gz";
+  gzFile file = gzopen(packed.c_str(), "wb");
+  gzwrite(file, source.data(), static_cast<unsigned>(source.size()));
+  gzclose(file);
+  const ParallelCorpus one = Read({Write("s", source)}, {Write("t", target)}, {}, 1);
+  const ParallelCorpus four = Read({packed}, {Write("t", target)}, {}, 4);
+  ASSERT_EQ(one.size(), four.size());
+  EXPECT_EQ(one.report().Text(), four.report().Text());
+  EXPECT_GT(one.report().empty, 0);
+  for (int64_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one.Get(i, 0).columns, four.Get(i, 0).columns);
+    EXPECT_EQ(one.Get(i, 0).line, four.Get(i, 0).line);
+  }
+}
+
+TEST_F(ParallelCorpusTest, OneColumnIsACorpusToo) {
+  const CorpusColumn text{"text", {Write("text", "ab\ncd\n")}, vocabulary_, true, true};
+  const ParallelCorpus corpus({text}, {}, 1);
+  ASSERT_EQ(corpus.size(), 2);
+  EXPECT_THAT(corpus.Get(1, 0).columns, ElementsAre(Ids("cd", true)));
+}
+
+}  // namespace
+}  // namespace attend
