@@ -12,7 +12,7 @@ demo: build
 	@tools/demo
 
 test: build
-	@ctest --test-dir build --output-on-failure -LE full
+	@ctest --test-dir build --output-on-failure -LE full; status=$$?; tools/list_skipped build; exit $$status
 
 test-full: test
 	@tools/test_full

@@ -55,7 +55,7 @@ function(attend_python_test name file)
   if(NOT arg_LABELS)
     set(arg_LABELS fast)
   endif()
-  add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
+  add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800
     ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

@@ -142,3 +142,20 @@ def test_names_that_exist_pass(tree):
 def test_a_long_architecture_is_refused(tree):
     write(tree, "ARCHITECTURE.md", TABLE + "\n" * 150)
     assert "at most 150" in run("check_docs.py", tree)[0]
+
+
+def test_skipped_tests_are_listed_with_their_reason(tmp_path):
+    write(tmp_path, "Testing/Temporary/LastTest.log", """[ RUN      ] CorpusTest.ReadsIt
+/src/corpus_test.cc:12: Skipped
+ATTEND_DATA is not set
+
+[  SKIPPED ] CorpusTest.ReadsIt (0 ms)
+[ RUN      ] CorpusTest.Other
+[       OK ] CorpusTest.Other (0 ms)
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] CorpusTest.ReadsIt
+SKIPPED [2] tests/peer_test.py:7: no peer here
+""")
+    done = subprocess.run([ROOT / "tools/list_skipped", tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "skipped: 2", "  CorpusTest.ReadsIt: ATTEND_DATA is not set", "  tests/peer_test.py: no peer here"]
