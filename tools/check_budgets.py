@@ -47,7 +47,8 @@ def parameter_count(head):
         elif character == "," and depth == 0:
             commas += 1
         used = used or not character.isspace()
-    return commas + 1 if used else 0
+    given = 1 if "AutogradContext" in head else 0  # autograd's own parameter is not ours to leave out
+    return commas + 1 - given if used else 0
 
 
 def kind_of(head, enclosing):

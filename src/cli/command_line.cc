@@ -33,6 +33,7 @@ std::string TypeText(const Field& field) {
     return fmt::format("{}", fmt::join(choice->names, "|"));
   }
   if (field.IsList()) return "TEXT...";
+  if (field.IsBool()) return "true|false";
   if (field.IsText()) return "TEXT";
   return std::holds_alternative<int64_t*>(field.value) ? "N" : "X";
 }
@@ -42,6 +43,14 @@ std::string HelpText(const Field& field) {
   std::string notes = range;
   if (!value.empty()) notes += (notes.empty() ? "" : "; ") + fmt::format("default {}", value);
   return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
+}
+
+// `text` as a cell of a Markdown table.
+std::string Cell(std::string text) {
+  for (size_t bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2)) {
+    text.replace(bar, 1, "\\|");
+  }
+  return text;
 }
 
 CLI::Option* AddOption(CLI::App* app, const Field& field) {
@@ -105,7 +114,38 @@ CommandLine& CommandLine::Positional(std::string name, std::vector<std::string>*
   return *this;
 }
 
+void CommandLine::RefuseExtra(const std::string& extra) const {
+  if (extra.rfind('-', 0) != 0) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend {}: unexpected argument '{}'", name_, extra));
+  }
+  std::vector<std::string> known = {"--config", "--help"};
+  for (const Field& field : fields_.fields()) known.push_back(OptionName(field.name));
+  throw Error(ErrorKind::kUsage, fmt::format("attend {}: unknown option '{}'{}", name_, extra,
+                                             DidYouMean(extra.substr(0, extra.find('=')), known)));
+}
+
+void CommandLine::PrintMarkdown() const {
+  std::cout << fmt::format("## attend {}\n\n{}.\n\n```bash\n{}\n```\n\n", name_, summary_,
+                           examples_);
+  for (const PositionalArgument& argument : positionals_) {
+    std::cout << fmt::format("`{}`: {}.\n\n", argument.name, argument.help);
+  }
+  std::cout << "| option | takes | default | what |\n|---|---|---|---|\n"
+            << "| `--config` | FILE | | TOML file with options; the command line wins |\n";
+  for (const Field& field : fields_.fields()) {
+    const std::string range = field.RangeText(), value = field.ValueText();
+    std::cout << fmt::format("| `{}` | {}{} | {} | {} |\n", OptionName(field.name),
+                             Cell(TypeText(field)), range.empty() ? "" : ", " + range,
+                             value.empty() ? "" : "`" + Cell(value) + "`", Cell(field.help));
+  }
+}
+
 bool CommandLine::Parse(const std::vector<std::string>& arguments) {
+  if (arguments == std::vector<std::string>{"--help-markdown"}) {
+    PrintMarkdown();
+    return false;
+  }
   CLI::App app(summary_, "attend " + name_);
   app.get_formatter()->column_width(36);
   app.footer("Examples:\n" + examples_);
@@ -130,15 +170,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend {}: {}; see attend {} --help", name_, error.what(), name_));
   }
-  for (const std::string& extra : app.remaining()) {
-    std::vector<std::string> known = {"--config", "--help"};
-    for (const Field& field : fields_.fields()) known.push_back(OptionName(field.name));
-    const bool is_option = extra.rfind("-", 0) == 0;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("attend {}: {} '{}'{}", name_,
-                            is_option ? "unknown option" : "unexpected argument", extra,
-                            is_option ? DidYouMean(extra.substr(0, extra.find('=')), known) : ""));
-  }
+  if (!app.remaining().empty()) RefuseExtra(app.remaining().front());
   if (!config.empty()) set_ = FieldsFromToml(ReadFile(config, 1 << 24), fields_, config);
   for (const auto& [field, option] : options) {
     if (option->count() == 0) continue;

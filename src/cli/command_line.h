@@ -46,10 +46,14 @@ class CommandLine {
   // then the command line over it. Returns false after printing --help to standard output. Throws
   // Error(kUsage) or Error(kConfiguration).
   bool Parse(const std::vector<std::string>& arguments);
+  // What `--help-markdown` prints: this command's part of docs/options.md.
+  void PrintMarkdown() const;
   // The option was given, by command line or file.
   bool IsSet(const std::string& name) const { return set_.count(name) > 0; }
 
  private:
+  [[noreturn]] void RefuseExtra(const std::string& extra) const;
+
   struct PositionalArgument {
     std::string name;
     std::string* value = nullptr;

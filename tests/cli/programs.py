@@ -1,0 +1,43 @@
+"""Runs the programs of a build as a user does; what the tests of tests/cli share."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+BUILD = pathlib.Path(os.environ.get("BUILD_DIR", pathlib.Path(__file__).resolve().parents[2] / "build"))
+ATTEND = BUILD / "attend"
+
+
+def attend(*arguments, stdin="", **options):
+    """Runs `attend` to its end; text in and out, bytes that are not UTF-8 kept as surrogates."""
+    environment = {**os.environ, **options.pop("env", {})}
+    return subprocess.run(
+        [ATTEND, *map(str, arguments)], input=stdin, capture_output=True, encoding="utf-8", errors="surrogateescape",
+        timeout=300, check=False, env=environment, **options)
+
+
+def commands():
+    """Every command of the program that this build can run."""
+    names = re.findall(r"^  ([a-z]+) +\S", attend("--help").stdout.split("commands:")[1], flags=re.M)
+    has_trainer = (BUILD / "attend-train").exists()
+    return [name for name in names if has_trainer or name not in ("train", "export")]
+
+
+def options(command):
+    """Option name -> what it takes, from the command's own list."""
+    text = attend(command, "--help-markdown").stdout
+    return dict(re.findall(r"^\| `--([\w.-]+)` \| (.*?[^\\]) \|", text, flags=re.M))
+
+
+def positionals(command):
+    return re.findall(r"^`([A-Z_]+)`: ", attend(command, "--help-markdown").stdout, flags=re.M)
+
+
+def refused(done, status, *parts):
+    """The run ended with `status` and one line on standard error that holds `parts`; nothing on standard output."""
+    assert done.returncode == status, done.stderr
+    assert done.stderr.startswith("attend: ") and done.stderr.count("\n") == 1, done.stderr
+    assert done.stdout == ""
+    for part in parts:
+        assert str(part) in done.stderr, done.stderr
