@@ -8,6 +8,8 @@
 
 namespace attend {
 
+int RunExportLauncher(const std::vector<std::string>& arguments);
+int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);
 
 }  // namespace attend

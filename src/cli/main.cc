@@ -4,6 +4,8 @@
 
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
+      {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
+      {"train", "train a model as a recipe says", attend::RunTrainLauncher},
       {"vocab", "train a SentencePiece vocabulary", attend::RunVocab},
   };
   return attend::RunProgram(commands, argc, argv);

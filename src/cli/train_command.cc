@@ -1,0 +1,141 @@
+// `attend train`: trains a model as a recipe says.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+
+#include "attend/error.h"
+#include "cli/command_line.h"
+#include "cli/train_commands.h"
+#include "train/run.h"
+
+namespace attend {
+namespace {
+
+std::atomic<bool> stop_requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// The first signal asks for an end; a second one ends at once.
+void OnSignal(int signal) {
+  stop_requested = true;
+  std::signal(signal, SIG_DFL);
+}
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string Duration(double seconds) {
+  const auto whole = static_cast<int64_t>(std::min(seconds, 1e9));
+  return whole >= 3600 ? fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60)
+                       : fmt::format("{}m{:02}s", whole / 60, whole % 60);
+}
+
+// In place on a terminal, a line each elsewhere.
+void PrintProgress(const ProgressReport& report) {
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  const std::string line =
+      fmt::format("update {}/{}  epoch {}  loss {:.4f}  lr {:.3e}  {:.0f} target tokens/s  {} left",
+                  report.update, report.max_updates, report.epoch + 1, report.loss,
+                  report.learning_rate, report.target_tokens_per_s, Duration(report.seconds_left));
+  std::fputs(terminal ? fmt::format("\r\x1b[K{}", line).c_str() : fmt::format("{}\n", line).c_str(),
+             stderr);
+}
+
+// Messages start on a line of their own behind a progress line that stays in place.
+Log ProgressLog(bool quiet) {
+  const bool terminal = isatty(STDERR_FILENO) == 1 && !quiet;
+  return [log = StandardErrorLog(quiet), terminal](LogLevel level, std::string_view message) {
+    if (terminal) std::fputs("\r\x1b[K", stderr);
+    log(level, message);
+  };
+}
+
+CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
+  CommandLine command_line(
+      "train", "train a model; goes on by itself where the output directory holds a checkpoint",
+      "attend train --config recipes/multi30k-en-de.toml --data-dir data --output runs/en-de\n"
+      "attend train --config recipe.toml --encoder.layers 4 --dropout 0.2 --output runs/deep\n"
+      "attend train --config more-text.toml --init runs/en-de/model --output runs/tuned\n"
+      "attend train --config recipe.toml --dry-run");
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "device", "data_dir"}));
+  return command_line;
+}
+
+// The preset is read first, since every other option of the model changes what it sets.
+bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* options,
+                 CommonOptions* common, CommandLine* command_line) {
+  TrainOptions first;
+  CommonOptions ignored;
+  if (!MakeCommandLine(first, ignored).Parse(arguments)) return false;
+  const std::vector<std::string> languages = options->model.languages;
+  options->model = PresetConfig(first.preset);
+  *command_line = MakeCommandLine(*options, *common);
+  return command_line->Parse(arguments);
+}
+
+void CompletePaths(const CommonOptions& common, CorpusOptions* corpus) {
+  for (auto* list : {&corpus->train_source, &corpus->train_target, &corpus->valid_source,
+                     &corpus->valid_target, &corpus->test_source, &corpus->test_target}) {
+    for (std::string& path : *list) path = common.DataPath(path);
+  }
+  for (std::string* path : {&corpus->vocab, &corpus->source_vocab, &corpus->target_vocab})
+    *path = common.DataPath(*path);
+}
+
+int PrintPlan(const Json& plan, bool json) {
+  if (json) {
+    std::cout << plan.dump() << '\n';
+    return 0;
+  }
+  for (const auto& [name, value] : plan.items()) {
+    std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value.is_number_float())
+      text = fmt::format("{:.{}f}", value.get<double>(), value.get<double>() < 100 ? 2 : 0);
+    std::cout << fmt::format("{:<24}{}\n", name, text);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int RunTrain(const std::vector<std::string>& arguments) {
+  TrainOptions options;
+  CommonOptions common;
+  CommandLine command_line = MakeCommandLine(options, common);
+  if (!ReadOptions(arguments, &options, &common, &command_line)) return 0;
+  CompletePaths(common, &options.corpus);
+  RunSettings settings;
+  settings.threads = common.ThreadCount();
+  settings.device = common.device;
+  settings.is_given = [&](const std::string& name) { return command_line.IsSet(name); };
+  settings.effects.log = ProgressLog(common.quiet);
+  settings.effects.now = Now;
+  settings.effects.stop_requested = [] { return stop_requested.load(); };
+  if (!common.quiet) settings.effects.progress = PrintProgress;
+  if (options.dry_run) return PrintPlan(DryRun(options, settings), common.json);
+
+  std::signal(SIGINT, OnSignal);
+  std::signal(SIGTERM, OnSignal);
+  const RunResult result = TrainTranslation(options, settings);
+  if (!result.outcome.finished) {
+    std::fputs(
+        fmt::format("{}attend: {}; a checkpoint is written: give the same command again to go on\n",
+                    isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "", result.outcome.reason)
+            .c_str(),
+        stderr);
+    return 0;
+  }
+  if (common.json) {
+    std::cout << Json{{"model", result.model.string()}, {"scores", result.scores}}.dump() << '\n';
+  }
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,15 @@
+// The commands of the program attend-train.
+#ifndef ATTEND_CLI_TRAIN_COMMANDS_H_
+#define ATTEND_CLI_TRAIN_COMMANDS_H_
+
+#include <string>
+#include <vector>
+
+namespace attend {
+
+int RunTrain(const std::vector<std::string>& arguments);
+int RunExport(const std::vector<std::string>& arguments);
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_TRAIN_COMMANDS_H_

@@ -1,0 +1,49 @@
+// `attend train` and `attend export` in the program without LibTorch: they start attend-train,
+// which stands beside it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "attend/error.h"
+#include "cli/commands.h"
+
+namespace attend {
+namespace {
+
+int StartAttendTrain(const std::string& command, const std::vector<std::string>& arguments) {
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "attend-train";
+  std::string path = program.string(), name = command;
+  std::vector<std::string> copies = arguments;
+  std::vector<char*> argv{path.data(), name.data()};
+  for (std::string& argument : copies) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  // Threads that wait in turns: spinning ones lose a factor of thirty where threads outnumber free
+  // cores.
+  setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+  execv(program.c_str(), argv.data());
+  const int reason = errno;
+  if (reason != ENOENT)
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("can't start '{}': {}", program.string(), std::strerror(reason)));
+  throw Error(ErrorKind::kUsage,
+              fmt::format("attend {} needs the program attend-train, which is not at '{}'; build "
+                          "it with -DATTEND_TRAIN=ON (make build) and "
+                          "install it beside attend",
+                          command, program.string()));
+}
+
+}  // namespace
+
+int RunTrainLauncher(const std::vector<std::string>& arguments) {
+  return StartAttendTrain("train", arguments);
+}
+int RunExportLauncher(const std::vector<std::string>& arguments) {
+  return StartAttendTrain("export", arguments);
+}
+
+}  // namespace attend

@@ -1,0 +1,12 @@
+// The program `attend-train`: the commands that need LibTorch. `attend train` and `attend export`
+// start it.
+#include "cli/command_line.h"
+#include "cli/train_commands.h"
+
+int main(int argc, char** argv) {
+  const std::vector<attend::Command> commands = {
+      {"train", "train a model", attend::RunTrain},
+      {"export", "average checkpoints and write a model directory", attend::RunExport},
+  };
+  return attend::RunProgram(commands, argc, argv);
+}

@@ -1,0 +1,19 @@
+// The average of checkpoints' weights.
+#ifndef ATTEND_TRAIN_AVERAGE_H_
+#define ATTEND_TRAIN_AVERAGE_H_
+
+#include <filesystem>
+#include <vector>
+
+#include "model/tensor_table.h"
+
+namespace attend {
+
+// The arithmetic mean over checkpoint directories, summed in f64 in the order given; of the moving
+// average where a checkpoint has one. Owns its memory. Throws Error(kInput) naming a checkpoint
+// that is damaged or of another model.
+TensorTable AverageCheckpoints(const std::vector<std::filesystem::path>& directories);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_AVERAGE_H_

@@ -1,0 +1,142 @@
+#include "train/checkpoint_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "model/safetensors.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int64_t kCheckpointFormat = 1;
+constexpr std::string_view kPrefix = "update-";
+constexpr const char* kStateFile = "state.json";
+
+// The update that a checkpoint's directory is named after.
+std::optional<int64_t> UpdateOf(const std::string& name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  int64_t update = 0;
+  const char* begin = name.data() + kPrefix.size();
+  const char* end = name.data() + name.size();
+  const auto [stop, status] = std::from_chars(begin, end, update);
+  if (status != std::errc() || stop != end || begin == end) return std::nullopt;
+  return update;
+}
+
+[[noreturn]] void Damaged(const fs::path& path, const std::string& why) {
+  throw Error(ErrorKind::kInput, fmt::format("checkpoint file '{}' {}", path.string(), why));
+}
+
+void CheckFile(const fs::path& path, const Json& digest) {
+  if (!fs::exists(path)) Damaged(path, "is missing");
+  if (!digest.is_string() || Sha256OfFile(path) != digest.get<std::string>()) {
+    Damaged(path, "is damaged: its SHA-256 is not the one in state.json");
+  }
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(fs::path directory) : directory_(std::move(directory)) {
+  fs::create_directories(directory_);
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
+    const std::string extension = entry.path().extension();
+    if (extension == ".tmp" || extension == ".old") leftovers.push_back(entry.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover);
+}
+
+fs::path CheckpointStore::DirectoryOf(int64_t update) const {
+  return directory_ / fmt::format("{}{:010}", kPrefix, update);
+}
+
+std::vector<int64_t> CheckpointStore::Updates() const {
+  std::vector<int64_t> updates;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
+    if (const auto update = UpdateOf(entry.path().filename())) updates.push_back(*update);
+  }
+  std::sort(updates.begin(), updates.end());
+  return updates;
+}
+
+void CheckpointStore::Write(int64_t update, const std::map<std::string, TensorTable>& files,
+                            Json state) {
+  AtomicDirectory directory(DirectoryOf(update));
+  Json digests = Json::object();
+  for (const auto& [name, tensors] : files) {
+    SaveSafetensors(tensors, directory.path() / name);
+    digests[name] = Sha256OfFile(directory.path() / name);
+  }
+  state["format"] = kCheckpointFormat;
+  state["files"] = std::move(digests);
+  WriteFileSynced(directory.path() / kStateFile, state.dump(1) + "\n");
+  directory.Commit();
+}
+
+StoredCheckpoint ReadCheckpoint(const fs::path& directory, const std::set<std::string>& needed) {
+  const fs::path path = directory / kStateFile;
+  if (!fs::exists(path)) {
+    throw Error(ErrorKind::kInput, fmt::format("'{}' is not a checkpoint: it has no {}",
+                                               directory.string(), kStateFile));
+  }
+  StoredCheckpoint checkpoint{directory, 0, ParseJson(ReadFile(path), path.string())};
+  const Json& state = checkpoint.state;
+  if (!state.is_object() || !state.contains("format") || !state.contains("files") ||
+      !state.contains("update") || !state["files"].is_object() ||
+      !state["update"].is_number_integer()) {
+    Damaged(path, "is damaged: it lacks format, files or update");
+  }
+  if (state["format"] != kCheckpointFormat) {
+    Damaged(path, fmt::format("has format {}, expected {}; use the release that wrote it",
+                              state["format"].dump(), kCheckpointFormat));
+  }
+  checkpoint.update = state["update"];
+  for (const auto& [name, digest] : state["files"].items()) {
+    if (needed.empty() || needed.count(name) > 0)
+      CheckFile(directory / fs::path(name).filename(), digest);
+  }
+  for (const std::string& name : needed) {
+    if (!state["files"].contains(name)) Damaged(directory / name, "is missing");
+  }
+  return checkpoint;
+}
+
+std::optional<StoredCheckpoint> CheckpointStore::FindNewest(const Log& log) const {
+  std::vector<int64_t> updates = Updates();
+  for (auto update = updates.rbegin(); update != updates.rend(); ++update) {
+    try {
+      return ReadCheckpoint(DirectoryOf(*update));
+    } catch (const Error& error) {
+      log(LogLevel::kWarning, fmt::format("{}; trying the checkpoint before it", error.what()));
+    }
+  }
+  if (updates.empty()) return std::nullopt;
+  throw Error(
+      ErrorKind::kInput,
+      fmt::format("none of the {} checkpoints in '{}' is whole; remove the directory to start anew",
+                  updates.size(), directory_.string()));
+}
+
+void CheckpointStore::Prune(const std::set<int64_t>& whole, const std::set<int64_t>& with_weights) {
+  for (const int64_t update : Updates()) {
+    const fs::path directory = DirectoryOf(update);
+    if (whole.count(update) > 0) continue;
+    if (with_weights.count(update) > 0) {
+      fs::remove(directory / kOptimizerFile);
+    } else {
+      // First out of sight, so that a kill leaves no half of a checkpoint under its name.
+      fs::path leftover = directory;
+      leftover += ".old";
+      fs::rename(directory, leftover);
+      fs::remove_all(leftover);
+    }
+  }
+}
+
+}  // namespace attend

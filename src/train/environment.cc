@@ -1,0 +1,65 @@
+#include "train/environment.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <fmt/format.h>
+#include <torch/torch.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/random.h"
+
+namespace attend {
+namespace {
+
+std::string ProcessorName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+void SetUpTorch(int threads) {
+  setenv("OMP_DYNAMIC", "false", 1);
+  setenv("MKL_DYNAMIC", "false", 1);
+  at::set_num_threads(threads);
+  if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
+  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+  // Memory that is about to be written need not be filled first.
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
+}
+
+Json DescribeEnvironment(const std::string& device) {
+  Json environment = Json::object();
+  environment["processor"] = ProcessorName();
+  environment["instruction_set"] = at::get_cpu_capability();
+  environment["libtorch"] = TORCH_VERSION;
+  environment["threads"] = at::get_num_threads();
+  environment["device"] = device;
+  return environment;
+}
+
+std::vector<std::string> CompareEnvironments(const Json& before, const Json& now) {
+  std::vector<std::string> differences;
+  for (const auto& [name, value] : now.items()) {
+    const Json old = before.value(name, Json());
+    if (old != value)
+      differences.push_back(fmt::format("{} was {}, now {}", name, old.dump(), value.dump()));
+  }
+  return differences;
+}
+
+void SeedDropout(int64_t seed, int64_t update, int64_t micro_batch) {
+  Random key{static_cast<uint64_t>(seed), static_cast<uint64_t>(update),
+             static_cast<uint64_t>(micro_batch)};
+  torch::manual_seed(key.Next());
+}
+
+}  // namespace attend

@@ -1,0 +1,163 @@
+#include "train/export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "model/config_fields.h"
+#include "train/average.h"
+#include "train/checkpoint_store.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+torch::Tensor Row(const std::vector<int32_t>& ids) {
+  return torch::tensor(std::vector<int64_t>(ids.begin(), ids.end()), torch::kInt64).unsqueeze(0);
+}
+
+TopLogits TopOf(const torch::Tensor& logits_V, int64_t position) {
+  const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
+  TopLogits top{position, {}, {}};
+  for (int64_t k = 0; k < values.numel(); ++k) {
+    top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
+    top.logits.push_back(values[k].item<double>());
+  }
+  return top;
+}
+
+// One step of greedy decoding; returns false after eos.
+bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<int32_t>* prefix,
+          Sample* sample) {
+  const SpecialIds ids = transformer->config().special_ids;
+  const torch::Tensor hidden_BTD = transformer->Decode(Row(*prefix), memory);
+  const torch::Tensor logits_V =
+      transformer->Logits(hidden_BTD.select(1, -1)).squeeze(0).to(torch::kFloat64);
+  torch::Tensor allowed_V = logits_V.clone();
+  allowed_V[ids.pad] = allowed_V[ids.bos] = allowed_V[ids.unk] =
+      -std::numeric_limits<double>::infinity();
+  const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
+  sample->top_logits.push_back(TopOf(logits_V, static_cast<int64_t>(sample->target_ids.size())));
+  sample->target_ids.push_back(next);
+  sample->token_log_probabilities.push_back(logits_V.log_softmax(0)[next].item<double>());
+  sample->score += sample->token_log_probabilities.back();
+  prefix->push_back(next);
+  return next != ids.eos;
+}
+
+// The checkpoint itself, or the newest one of a run's output directory.
+fs::path CheckpointDirectory(const fs::path& path, const Log& log) {
+  if (fs::exists(path / "state.json") || !fs::is_directory(path / "checkpoints")) return path;
+  const auto newest = CheckpointStore(path / "checkpoints").FindNewest(log);
+  if (!newest)
+    throw Error(ErrorKind::kInput, fmt::format("'{}' holds no checkpoint", path.string()));
+  return newest->directory;
+}
+
+ModelConfig ConfigOf(const Json& json, const std::string& where) {
+  ModelConfig config;
+  if (json.value("encoder", Json()).is_null()) config.encoder.reset();
+  if (json.value("decoder", Json()).is_null()) config.decoder.reset();
+  FieldsFromJson(json, Fields(config), where);
+  return config;
+}
+
+// The vocabularies in the run's directory, which must be those the checkpoint was trained with.
+Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint) {
+  const fs::path run =
+      fs::absolute(checkpoint.directory).lexically_normal().parent_path().parent_path();
+  Vocabularies vocabularies = LoadVocabularies(run);
+  const Json& digests = checkpoint.state.at("run").at("data_digests");
+  if (digests.value("source vocabulary", "") != Sha256(vocabularies.source->bytes()) ||
+      digests.value("target vocabulary", "") != Sha256(vocabularies.target->bytes())) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
+                            run.string(), checkpoint.directory.string()));
+  }
+  return vocabularies;
+}
+
+void SetWeights(const TensorTable& weights, nn::Transformer* transformer) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : (*transformer)->named_parameters()) {
+    const TensorView& tensor = weights.Get(parameter.key());
+    parameter.value().copy_(
+        torch::from_blob(const_cast<std::byte*>(tensor.data), tensor.shape, torch::kFloat32));
+  }
+}
+
+Json ProvenanceOf(const StoredCheckpoint& last, const std::vector<StoredCheckpoint>& checkpoints) {
+  const Json& run = last.state.at("run");
+  Json provenance = Json::object();
+  provenance["command"] = "attend train";
+  provenance["seed"] = run.at("options").value("seed", Json());
+  provenance["data_digests"] = run.at("data_digests");
+  provenance["environment"] = run.at("environment");
+  provenance["averaged_updates"] = Json::array();
+  for (const StoredCheckpoint& checkpoint : checkpoints)
+    provenance["averaged_updates"].push_back(checkpoint.update);
+  provenance["target_tokens"] = last.state.value("target_tokens", Json());
+  provenance["metrics"] = {{"best", last.state.value("best", Json::array())}};
+  return provenance;
+}
+
+}  // namespace
+
+Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies,
+                  const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  const SpecialIds ids = transformer->config().special_ids;
+  Sample sample;
+  sample.source = source;
+  sample.source_ids = vocabularies.source->Encode(source);
+  sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
+  const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
+  std::vector<int32_t> prefix{static_cast<int32_t>(ids.bos)};
+  const int64_t limit = static_cast<int64_t>(sample.source_ids.size()) - 1 + kSampleExtraLength;
+  for (int64_t step = 0; step < limit && Step(transformer, memory, &prefix, &sample); ++step) {
+  }
+  sample.target = vocabularies.target->Decode(sample.target_ids);
+  return sample;
+}
+
+void ExportCheckpoints(const std::vector<fs::path>& checkpoints, const fs::path& output,
+                       const Log& log) {
+  std::vector<StoredCheckpoint> stored;
+  std::vector<fs::path> directories;
+  for (const fs::path& path : checkpoints) {
+    stored.push_back(ReadCheckpoint(CheckpointDirectory(path, log), {kWeightsFile}));
+    directories.push_back(stored.back().directory);
+  }
+  const TensorTable weights = AverageCheckpoints(directories);
+  const StoredCheckpoint& last =
+      *std::max_element(stored.begin(), stored.end(),
+                        [](const auto& a, const auto& b) { return a.update < b.update; });
+  if (!last.state.contains("run"))
+    throw Error(ErrorKind::kInput,
+                fmt::format("'{}' is not a checkpoint of attend train", last.directory.string()));
+  const Vocabularies vocabularies = VocabulariesOf(last);
+  const Json& run = last.state.at("run");
+
+  Model model;
+  model.config = ConfigOf(run.at("model"), (last.directory / "state.json").string());
+  model.tensors = weights;
+  model.source_vocabulary = vocabularies.source->bytes();
+  model.target_vocabulary = vocabularies.target->bytes();
+  model.tokenization = run.at("task").at("tokenization");
+  model.provenance = ProvenanceOf(last, stored);
+  nn::Transformer transformer(model.config);
+  SetWeights(weights, &transformer);
+  transformer->eval();
+  std::vector<Sample> samples;
+  for (const Json& source : run.at("task").at("sample_sources"))
+    samples.push_back(MakeSample(transformer, vocabularies, source.get<std::string>()));
+  model.samples = SamplesToJson(samples);
+  SaveModel(model, output);
+  log(LogLevel::kInfo, fmt::format("wrote {} (average of {} checkpoint{})", output.string(),
+                                   stored.size(), stored.size() == 1 ? "" : "s"));
+}
+
+}  // namespace attend

@@ -1,0 +1,75 @@
+#include "train/parameters.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+constexpr int64_t kAlignment = 16;  // elements: 64 bytes
+
+FlatLayout LayoutOf(const torch::nn::Module& module) {
+  FlatLayout layout;
+  for (const auto& parameter : module.named_parameters()) {
+    layout.entries.push_back({parameter.key(), parameter.value().sizes().vec(), layout.size});
+    layout.size += (parameter.value().numel() + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  return layout;
+}
+
+}  // namespace
+
+torch::Tensor FlatLayout::View(const torch::Tensor& flat, const Entry& entry) {
+  return flat.narrow(0, entry.offset, c10::multiply_integers(entry.shape)).view(entry.shape);
+}
+
+void FlatLayout::AddTo(TensorTable* table, const torch::Tensor& flat_on_cpu,
+                       const std::string& prefix) const {
+  const auto* data = reinterpret_cast<const std::byte*>(flat_on_cpu.const_data_ptr<float>());
+  for (const Entry& entry : entries) {
+    table->Add(
+        {prefix + entry.name, TensorType::kF32, entry.shape, data + entry.offset * sizeof(float)});
+  }
+}
+
+void FlatLayout::Read(const TensorTable& table, const std::string& prefix,
+                      torch::Tensor* flat) const {
+  for (const Entry& entry : entries) {
+    const TensorView& tensor = table.Get(prefix + entry.name);
+    if (tensor.type != TensorType::kF32 || tensor.shape != entry.shape) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("tensor '{}' is {} [{}], expected F32 [{}]", tensor.name,
+                              TensorTypeName(tensor.type), fmt::join(tensor.shape, ", "),
+                              fmt::join(entry.shape, ", ")));
+    }
+    const torch::Tensor stored =
+        torch::from_blob(const_cast<std::byte*>(tensor.data), entry.shape, torch::kFloat32);
+    View(*flat, entry).copy_(stored);
+  }
+}
+
+Parameters::Parameters(torch::nn::Module* module) : layout_(LayoutOf(*module)) {
+  const torch::NoGradGuard no_grad;
+  auto parameters = module->parameters();
+  const auto options =
+      torch::TensorOptions().dtype(torch::kFloat32).device(parameters.at(0).device());
+  weights_ = torch::zeros({layout_.size}, options);
+  gradients_ = torch::zeros({layout_.size}, options);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    torch::Tensor view = FlatLayout::View(weights_, layout_.entries[i]);
+    view.copy_(parameters[i]);
+    parameters[i].set_data(view);
+    parameters[i].mutable_grad() = FlatLayout::View(gradients_, layout_.entries[i]);
+  }
+}
+
+std::string Parameters::FirstNonFiniteGradient() const {
+  for (const FlatLayout::Entry& entry : layout_.entries) {
+    if (!FlatLayout::View(gradients_, entry).isfinite().all().item<bool>()) return entry.name;
+  }
+  return "";
+}
+
+}  // namespace attend

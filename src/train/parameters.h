@@ -1,0 +1,59 @@
+// A module's parameters and their gradients, each laid out in one flat buffer, so that the
+// optimiser, the norm and the averages are single passes over memory.
+#ifndef ATTEND_TRAIN_PARAMETERS_H_
+#define ATTEND_TRAIN_PARAMETERS_H_
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/tensor_table.h"
+
+namespace attend {
+
+// Where each parameter stands in a flat buffer. Plain values.
+struct FlatLayout {
+  struct Entry {
+    std::string name;
+    std::vector<int64_t> shape;
+    int64_t offset = 0;  // elements; a multiple of 16
+  };
+  std::vector<Entry> entries;
+  int64_t size = 0;  // elements, padding between parameters included
+
+  // The part of `flat` that belongs to `entry`, in its shape.
+  static torch::Tensor View(const torch::Tensor& flat, const Entry& entry);
+  // Adds the parameters of `flat_on_cpu`, which must outlive the table, as F32 tensors named prefix
+  // + name.
+  void AddTo(TensorTable* table, const torch::Tensor& flat_on_cpu,
+             const std::string& prefix = "") const;
+  // Copies `table`'s tensors into `flat`. Throws Error(kInput) naming a tensor that is missing or
+  // has another shape.
+  void Read(const TensorTable& table, const std::string& prefix, torch::Tensor* flat) const;
+};
+
+// Owns the flat buffers; the module's parameters become views of them. One owner; not thread-safe.
+class Parameters {
+ public:
+  // Precondition: the module's parameters are f32 and on one device.
+  explicit Parameters(torch::nn::Module* module);
+
+  const FlatLayout& layout() const { return layout_; }
+  torch::Tensor& weights() { return weights_; }
+  torch::Tensor& gradients() { return gradients_; }
+  void ZeroGradients() { gradients_.zero_(); }
+
+  // The name of the first parameter whose gradient holds NaN or Inf, or "".
+  std::string FirstNonFiniteGradient() const;
+
+ private:
+  FlatLayout layout_;
+  torch::Tensor weights_;
+  torch::Tensor gradients_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_PARAMETERS_H_

@@ -1,0 +1,241 @@
+#include "train/run.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <optional>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "model/config_fields.h"
+#include "model/model_directory.h"
+#include "train/environment.h"
+#include "train/export.h"
+#include "train/output_lock.h"
+#include "train/trainer.h"
+#include "train/translation_task.h"
+#include "train/vocabularies.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+// What a run needs before its first update.
+struct Setup {
+  TrainOptions options;
+  std::unique_ptr<TranslationTask> task;
+  RunIdentity identity;
+};
+
+torch::Device DeviceOf(const std::string& name) {
+  const bool cuda = name == "cuda" || name.starts_with("cuda:");
+  if (name != "cpu" && !cuda)
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("device is '{}', expected cpu or cuda[:N]", name));
+  if (cuda && !torch::cuda::is_available()) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("device is '{}', but this LibTorch finds no CUDA device; use --device cpu",
+                    name));
+  }
+  try {
+    return torch::Device(name);
+  } catch (const c10::Error&) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("device is '{}', expected cpu or cuda[:N]", name));
+  }
+}
+
+// Options that describe the model must not contradict the model that training starts from.
+void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
+  ModelConfig stored = init;
+  const FieldList wanted = Fields(options.model), found = Fields(stored);
+  for (const Field& field : wanted.fields()) {
+    const bool stack = field.name.starts_with("encoder.") || field.name.starts_with("decoder.");
+    if (!settings.is_given(field.name) && !(stack && settings.is_given("preset"))) continue;
+    const Field* other = found.Find(field.name);
+    const std::string value = other == nullptr ? "nothing" : other->ValueText();
+    if (value == field.ValueText()) continue;
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("{} is {}, but the model in '{}' has {}; leave it out when fine-tuning",
+                            field.name, field.ValueText(), options.init, value));
+  }
+}
+
+Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<const Model>& init,
+                             const Log& log) {
+  if (init != nullptr) {
+    if (init->source_vocabulary.empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("the model in '{}' has no vocabulary, which training on text needs",
+                              options.init));
+    }
+    const auto source = Vocabulary::FromBytes(init->source_vocabulary, options.init);
+    const bool joint = init->source_vocabulary == init->target_vocabulary;
+    return {source, joint ? source : Vocabulary::FromBytes(init->target_vocabulary, options.init)};
+  }
+  const CorpusOptions& corpus = options.corpus;
+  const bool made = corpus.vocab.empty() && corpus.source_vocab.empty();
+  const bool going_on =
+      !options.output.empty() && fs::exists(fs::path(options.output) / "checkpoints") &&
+      !CheckpointStore(fs::path(options.output) / "checkpoints").Updates().empty();
+  return made && going_on ? LoadVocabularies(options.output) : MakeVocabularies(options, log);
+}
+
+void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings,
+                   ModelConfig* model) {
+  model->source_vocab_size = vocabularies.source->size();
+  model->target_vocab_size = vocabularies.target->size();
+  model->special_ids = vocabularies.target->special_ids();
+  if (!vocabularies.joint() && !settings.is_given("tie_source_target"))
+    model->tie_source_target = false;
+  CheckModelConfig(*model);
+}
+
+Json DigestsOf(const TranslationTask& task, const TrainOptions& options) {
+  Json digests = Json::object();
+  const auto add = [&](const std::string& name, const ParallelCorpus& corpus) {
+    const size_t files = corpus.digests().size() / 2;
+    for (size_t i = 0; i < corpus.digests().size(); ++i) {
+      digests[fmt::format("{}_{} file {}", name, i < files ? "source" : "target", i % files + 1)] =
+          corpus.digests()[i].sha256;
+    }
+  };
+  add("train", task.train());
+  if (task.valid() != nullptr) add("valid", *task.valid());
+  digests["source vocabulary"] = Sha256(task.vocabularies().source->bytes());
+  digests["target vocabulary"] = Sha256(task.vocabularies().target->bytes());
+  if (!options.init.empty())
+    digests["init"] = Sha256OfFile(fs::path(options.init) / "model.safetensors");
+  return digests;
+}
+
+// The first sentences that the exported model is to prove itself on.
+Json SampleSources(const std::vector<std::string>& lines) {
+  Json sources = Json::array();
+  for (const std::string& line : lines) {
+    if (sources.size() < kSampleCount && !line.empty()) sources.push_back(line);
+  }
+  return sources;
+}
+
+Setup SetUp(TrainOptions options, const RunSettings& settings) {
+  CheckTrainOptions(options);
+  const torch::Device device = DeviceOf(settings.device);
+  SetUpTorch(settings.threads);
+  std::shared_ptr<const Model> init;
+  if (!options.init.empty()) {
+    init = LoadModel(options.init);
+    CheckAgainstInit(init->config, options, settings);
+    const std::vector<std::string> languages = options.model.languages;
+    options.model = init->config;
+    if (!languages.empty()) options.model.languages = languages;
+    options.corpus.vocabulary.lowercase =
+        init->tokenization.value("lowercase", options.corpus.vocabulary.lowercase);
+  }
+  const Vocabularies vocabularies = VocabulariesFor(options, init, settings.effects.log);
+  CompleteModel(vocabularies, settings, &options.model);
+  Setup setup;
+  setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device);
+  if (init != nullptr) setup.task->SetWeights(init->tensors);
+  setup.identity.options = FieldsToJson(RecipeFields(options));
+  setup.identity.model = FieldsToJson(Fields(options.model));
+  setup.identity.data_digests = DigestsOf(*setup.task, options);
+  setup.identity.environment = DescribeEnvironment(settings.device);
+  setup.identity.task = {{"tokenization", DescribeTokenization(options, vocabularies)},
+                         {"sample_sources", SampleSources(setup.task->sample_lines())}};
+  setup.options = std::move(options);
+  return setup;
+}
+
+void ReportCorpora(const TranslationTask& task, const Log& log) {
+  log(LogLevel::kInfo, fmt::format("training text: {}", task.train().report().Text()));
+  if (task.valid() != nullptr)
+    log(LogLevel::kInfo, fmt::format("validation text: {}", task.valid()->report().Text()));
+  if (task.train().size() == 0) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("no training pair is left: {}", task.train().report().Text()));
+  }
+}
+
+// Targets a second over a few updates that are thrown away.
+double MeasureSpeed(const Setup& setup, BatchStream* batches, const std::function<double()>& now) {
+  constexpr int64_t kBatches = 6;
+  Parameters parameters(&setup.task->module());
+  AdamState adam = MakeAdamState(parameters.weights());
+  double start = 0;
+  int64_t targets = 0;
+  for (int64_t i = 0; i < kBatches; ++i) {
+    const Batch batch = batches->Next();
+    if (i == 1) start = now();  // the first batch also warms caches
+    parameters.ZeroGradients();
+    const TaskLoss loss = setup.task->Loss(batch);
+    (loss.sum / static_cast<double>(loss.tokens)).backward();
+    AdamStep({}, 0, parameters.gradients(), &parameters.weights(), &adam);
+    if (i > 0) targets += loss.tokens;
+  }
+  return static_cast<double>(targets) / std::max(now() - start, 1e-9);
+}
+
+int64_t PeakMemoryMib() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
+}  // namespace
+
+RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
+  CheckTrainOptions(given);
+  const fs::path directory = given.output;
+  const OutputLock lock(directory);
+  Setup setup = SetUp(std::move(given), settings);
+  const Log& log = settings.effects.log;
+  ReportCorpora(*setup.task, log);
+  SaveVocabularies(setup.task->vocabularies(), directory);
+  Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects);
+  WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
+  RunResult result{trainer.Run(), "", Json()};
+  if (!result.outcome.finished) return result;
+  log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
+  result.model = directory / "model";
+  ExportCheckpoints(trainer.AveragedDirectories(), result.model, log);
+  trainer.WriteReport();
+  return result;
+}
+
+Json DryRun(TrainOptions given, const RunSettings& settings) {
+  given.output.clear();
+  const Setup setup = SetUp(std::move(given), settings);
+  ReportCorpora(*setup.task, settings.effects.log);
+  const TrainOptions& options = setup.options;
+  const BatchOptions batching{options.optimization.batch_tokens, options.optimization.max_sentences,
+                              static_cast<uint64_t>(options.seed), options.run.worker_threads};
+  BatchStream batches(&setup.task->examples(), batching);
+  const double updates_in_epoch = static_cast<double>(batches.batches_in_epoch()) /
+                                  static_cast<double>(options.optimization.accumulate);
+  const ParallelCorpus& train = setup.task->train();
+  const int64_t epoch_targets = train.report().tokens.at(1) - train.size();
+  const double speed = MeasureSpeed(setup, &batches, settings.effects.now);
+  double total = static_cast<double>(epoch_targets * options.run.max_updates) / updates_in_epoch;
+  if (options.run.max_epochs > 0)
+    total = std::min(total, static_cast<double>(options.run.max_epochs * epoch_targets));
+  if (options.run.max_target_tokens > 0)
+    total = std::min(total, static_cast<double>(options.run.max_target_tokens));
+  Json plan = Json::object();
+  plan["train"] = train.report().Text();
+  if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->report().Text();
+  plan["source_vocabulary"] = options.model.source_vocab_size;
+  plan["target_vocabulary"] = options.model.target_vocab_size;
+  plan["parameters"] = ParameterCount(options.model);
+  plan["updates_in_epoch"] = updates_in_epoch;
+  plan["target_tokens_in_epoch"] = epoch_targets;
+  plan["target_tokens"] = total;
+  plan["target_tokens_per_s"] = speed;
+  plan["hours"] = total / speed / 3600;
+  plan["memory_mib"] = PeakMemoryMib();
+  return plan;
+}
+
+}  // namespace attend

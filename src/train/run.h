@@ -1,0 +1,39 @@
+// One call from options to a trained model directory: what `attend train` does.
+#ifndef ATTEND_TRAIN_RUN_H_
+#define ATTEND_TRAIN_RUN_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/json.h"
+#include "train/train_options.h"
+#include "train/trainer_effects.h"
+
+namespace attend {
+
+struct RunSettings {
+  int threads = 1;
+  std::string device = "cpu";  // or cuda[:N]
+  TrainerEffects effects;
+  // An option was given, and does not just have its default.
+  std::function<bool(const std::string& name)> is_given = [](const std::string&) { return false; };
+};
+
+struct RunResult {
+  TrainOutcome outcome;
+  std::filesystem::path model;  // empty where training was interrupted
+  Json scores;  // of the test set, as `attend evaluate --json` has them; null without one
+};
+
+// Trains in `options.output`, which it locks, going on from a checkpoint there; then exports
+// DIR/model and scores the test set. File names in `options` are complete. Call once in a process:
+// it sets LibTorch's threads. Throws Error.
+RunResult TrainTranslation(TrainOptions options, const RunSettings& settings);
+
+// What training would do, from a few updates that are thrown away; writes nothing.
+Json DryRun(TrainOptions options, const RunSettings& settings);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_RUN_H_

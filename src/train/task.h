@@ -1,0 +1,53 @@
+// What the training loop knows of a task: examples, a module, a loss to make smaller and a way to
+// measure.
+#ifndef ATTEND_TRAIN_TASK_H_
+#define ATTEND_TRAIN_TASK_H_
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/batch_stream.h"
+
+namespace attend {
+
+// A loss summed over `tokens` targets; the loop divides by the targets of the whole update.
+struct TaskLoss {
+  torch::Tensor sum;
+  int64_t tokens = 0;
+};
+
+// One validation. `metrics` has "loss" (a target's, without smoothing) and what else the task
+// measures.
+struct ValidationResult {
+  std::map<std::string, double> metrics;
+  struct Sample {
+    std::string input, reference, output;
+  };
+  std::vector<Sample> samples;  // a few, the same ones each time
+};
+
+// Used by one thread at a time, but for examples(), which worker threads read.
+class TrainingTask {
+ public:
+  virtual ~TrainingTask() = default;
+
+  virtual const ExampleSource& examples() const = 0;
+  // The module that is trained; the same one for as long as the task lives.
+  virtual torch::nn::Module& module() = 0;
+  // Targets of a batch, known without computing anything.
+  virtual int64_t CountTargets(const Batch& batch) const = 0;
+  // The differentiable loss of a batch. Dropout draws from LibTorch's generator.
+  virtual TaskLoss Loss(const Batch& batch) = 0;
+  // There is something to validate on.
+  virtual bool CanValidate() const = 0;
+  // Measures the module as it stands, without dropout and without touching LibTorch's generator.
+  virtual ValidationResult Validate() = 0;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASK_H_

@@ -1,0 +1,257 @@
+#include "train/train_options.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "attend/error.h"
+#include "model/config_fields.h"
+
+namespace attend {
+namespace {
+
+constexpr double kMany = 1e15;
+constexpr double kMaxCount = 1e6;
+
+FieldList CorpusFields(CorpusOptions& options) {
+  FieldList fields;
+  fields
+      .Add("train_source", &options.train_source,
+           "source text to train on, a sentence a line; several files are one corpus")
+      .Add("train_target", &options.train_target, "its translation, line by line")
+      .Add("valid_source", &options.valid_source, "source text to validate on")
+      .Add("valid_target", &options.valid_target, "its translation")
+      .Add("test_source", &options.test_source, "source text to translate and score at the end")
+      .Add("test_target", &options.test_target, "its translation")
+      .Nest("", Fields(options.filters))
+      .Add("vocab", &options.vocab, "vocabulary file of both sides")
+      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone")
+      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone")
+      .Add("joint_vocab", &options.joint_vocab,
+           "make one vocabulary for both sides, not one for each")
+      .Nest("", Fields(options.vocabulary, "vocab_"));
+  return fields;
+}
+
+FieldList ModelFields(ModelConfig& model) {
+  FieldList fields;
+  fields.Add("languages", &model.languages, "languages, source first");
+  if (model.encoder) fields.Nest("encoder", Fields(*model.encoder));
+  if (model.decoder) fields.Nest("decoder", Fields(*model.decoder));
+  fields.Add("head_bias", &model.head_bias, "bias of the output projection")
+      .Add("tie_source_target", &model.tie_source_target, "encoder and decoder share one embedding")
+      .Add("tie_target_output", &model.tie_target_output,
+           "the output projection is the decoder's embedding");
+  return fields;
+}
+
+FieldList OptimizationFields(OptimizationOptions& options) {
+  FieldList fields;
+  fields
+      .Add("dropout", &options.dropout, 0, 0.999,
+           "of sub-layer outputs and embeddings (the paper's P_drop)")
+      .Add("attention_dropout", &options.attention_dropout, 0, 0.999, "of attention weights")
+      .Add("activation_dropout", &options.activation_dropout, 0, 0.999,
+           "inside the feed-forward layer")
+      .Add("label_smoothing", &options.label_smoothing, 0, 0.999, "the paper's epsilon_ls")
+      .Add("label_smoothing_mass", &options.label_smoothing_mass, {"all", "wrong"},
+           "spread it over all words, or over the wrong ones")
+      .Add("batch_tokens", &options.batch_tokens, 1, kMany,
+           "bound on sentences times the longer side, padding included")
+      .Add("max_sentences", &options.max_sentences, 0, kMany,
+           "bound on the sentences of a batch; 0: none")
+      .Add("accumulate", &options.accumulate, 1, kMaxCount,
+           "batches whose gradients make one update")
+      .Add("schedule", &options.schedule, {"noam", "inverse_sqrt", "cosine", "constant"},
+           "learning rate over time")
+      .Add("peak_learning_rate", &options.peak_learning_rate, 0, 1000,
+           "learning rate at the end of the warm-up; all schedules but noam")
+      .Add("end_learning_rate", &options.end_learning_rate, 0, 1000,
+           "where cosine ends, at max_updates")
+      .Add("noam_scale", &options.noam_scale, 1e-6, 1e6, "noam's rate is multiplied by this")
+      .Add("warmup_updates", &options.warmup_updates, 0, kMany, "updates of linear warm-up")
+      .Add("adam_beta1", &options.adam_beta1, 0, 0.999999, "decay of the first moment")
+      .Add("adam_beta2", &options.adam_beta2, 0, 0.999999, "decay of the second moment")
+      .Add("adam_epsilon", &options.adam_epsilon, 1e-30, 1,
+           "added to the root of the second moment")
+      .Add("weight_decay", &options.weight_decay, 0, 1, "decoupled weight decay")
+      .Add("clip_norm", &options.clip_norm, 0, kMany, "bound on the gradient's norm; 0: none")
+      .Add("ema_decay", &options.ema_decay, 0, 0.9999999,
+           "keep a moving average of the weights, validate and export it; 0: don't")
+      .Add("max_bad_updates", &options.max_bad_updates, 1, kMany,
+           "stop after so many updates in a row without a finite loss and gradient");
+  return fields;
+}
+
+FieldList RunFields(RunOptions& options) {
+  FieldList fields;
+  fields.Add("max_updates", &options.max_updates, 1, kMany, "stop after so many updates")
+      .Add("max_epochs", &options.max_epochs, 0, kMany, "stop after so many epochs; 0: no bound")
+      .Add("max_target_tokens", &options.max_target_tokens, 0, kMany,
+           "stop before more target tokens are used; 0: no bound")
+      .Add("validate_every", &options.validate_every, 1, kMany, "updates between validations")
+      .Add("checkpoint_every", &options.checkpoint_every, 1, kMany, "updates between checkpoints")
+      .Add("report_every", &options.report_every, 1, kMany,
+           "updates between lines of progress and points in TensorBoard")
+      .Add("keep_last", &options.keep_last, 1, kMaxCount,
+           "checkpoints from which training can go on")
+      .Add("keep_best", &options.keep_best, 0, kMaxCount, "best checkpoints to keep the weights of")
+      .Add("early_stopping_metric", &options.early_stopping_metric, {"loss", "bleu", "chrf"},
+           "what best means")
+      .Add("early_stopping_patience", &options.early_stopping_patience, 0, kMany,
+           "stop after so many validations without a better one; 0: don't")
+      .Add("average_last", &options.average_last, 1, kMaxCount,
+           "the model is the average of so many last checkpoints")
+      .Add("average_best", &options.average_best, 0, kMaxCount,
+           "the model is the average of so many best checkpoints; 0: of the last")
+      .Add("beam_size", &options.beam_size, 1, 1000, "beam of validation and test")
+      .Add("length_penalty", &options.length_penalty, 0, 100, "alpha of validation and test")
+      .Add("worker_threads", &options.worker_threads, 1, 1000, "threads that make batches");
+  return fields;
+}
+
+// Names that decide what is computed: going on with another value would be another run.
+const std::set<std::string>& FixedNames() {
+  static const std::set<std::string> names = {
+      "seed",          "batch_tokens",        "max_sentences",      "accumulate",
+      "min_length",    "max_length",          "max_length_ratio",   "vocab_size",
+      "joint_vocab",   "vocab_type",          "character_coverage", "user_defined_symbols",
+      "normalization", "vocab_max_sentences", "byte_fallback",      "lowercase",
+      "head_bias",     "tie_source_target",   "tie_target_output"};
+  return names;
+}
+
+bool IsFixed(const std::string& name) {
+  return FixedNames().count(name) > 0 || name.starts_with("encoder.") ||
+         name.starts_with("decoder.");
+}
+
+// Files are compared by digest; a preset by the fields it sets.
+bool IsCompared(const std::string& name) {
+  static const std::set<std::string> other = {
+      "preset",      "train_source", "train_target", "valid_source", "valid_target",
+      "test_source", "test_target",  "vocab",        "source_vocab", "target_vocab"};
+  return other.count(name) == 0;
+}
+
+void Flatten(const Json& object, const std::string& prefix, std::map<std::string, Json>* values) {
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) {
+      Flatten(value, prefix + key + ".", values);
+    } else {
+      (*values)[prefix + key] = value;
+    }
+  }
+}
+
+[[noreturn]] void Refuse(const std::string& message) {
+  throw Error(ErrorKind::kConfiguration, message);
+}
+
+void CheckPair(const std::vector<std::string>& source, const std::vector<std::string>& target,
+               const std::string& name) {
+  if (source.empty() == target.empty()) return;
+  Refuse(fmt::format("{0}_{1} is given without {0}_{2}; give both", name,
+                     source.empty() ? "target" : "source", source.empty() ? "source" : "target"));
+}
+
+void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
+  const bool separate = !corpus.source_vocab.empty() || !corpus.target_vocab.empty();
+  const int ways = int{init} + int{!corpus.vocab.empty()} + int{separate};
+  if (ways == 0 && corpus.vocabulary.size == 0) {
+    Refuse(
+        "no vocabulary: give vocab, or source_vocab and target_vocab, or vocab_size to make one, "
+        "or init");
+  }
+  if (ways > 1) {
+    Refuse(
+        "more than one of vocab, source_vocab with target_vocab, and init is given, expected one "
+        "vocabulary");
+  }
+  if (separate && (corpus.source_vocab.empty() || corpus.target_vocab.empty())) {
+    Refuse(
+        "source_vocab and target_vocab belong together; for one vocabulary on both sides use "
+        "vocab");
+  }
+}
+
+}  // namespace
+
+FieldList RecipeFields(TrainOptions& options) {
+  FieldList fields;
+  fields.Nest("", CorpusFields(options.corpus))
+      .Add("preset", &options.preset,
+           "model to start from: base, big, tiny or student; encoder.* and decoder.* change it")
+      .Nest("", ModelFields(options.model))
+      .Nest("", OptimizationFields(options.optimization))
+      .Nest("", RunFields(options.run))
+      .Add("seed", &options.seed, 0, kMany, "of initial weights, shuffling and dropout");
+  return fields;
+}
+
+FieldList Fields(TrainOptions& options) {
+  FieldList fields = RecipeFields(options);
+  fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
+      .Add("init", &options.init, "model to fine-tune: weights and vocabulary are taken from it")
+      .Add("dry_run", &options.dry_run,
+           "print counts, what filters dropped, memory and time, and stop");
+  return fields;
+}
+
+std::string RecipeToml(TrainOptions& options) {
+  std::string toml;
+  const FieldList fields = RecipeFields(options);
+  for (const Field& field : fields.fields()) {
+    std::string value = field.ValueText();
+    if (value.empty() || (field.name == "vocab_size" && value == "0")) continue;
+    // A JSON string is a TOML string, and so for lists of them.
+    if (const auto* list = std::get_if<std::vector<std::string>*>(&field.value)) {
+      value = Json(**list).dump();
+    } else if (field.IsText() || std::holds_alternative<EnumField>(field.value)) {
+      value = Json(value).dump();
+    }
+    toml += fmt::format("{} = {}\n", field.name, value);
+  }
+  return toml;
+}
+
+void CheckTrainOptions(const TrainOptions& options) {
+  const CorpusOptions& corpus = options.corpus;
+  const OptimizationOptions& optimization = options.optimization;
+  if (corpus.train_source.empty() || corpus.train_target.empty())
+    Refuse("train_source and train_target are needed");
+  CheckPair(corpus.valid_source, corpus.valid_target, "valid");
+  CheckPair(corpus.test_source, corpus.test_target, "test");
+  CheckVocabularyOptions(corpus, !options.init.empty());
+  if (options.output.empty() && !options.dry_run)
+    Refuse("output is needed: the directory to train in");
+  if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {
+    Refuse("peak_learning_rate is 0, expected more for this schedule (0.0005 to 0.003 is usual)");
+  }
+  const RunOptions& run = options.run;
+  if (run.average_best > 0 && run.average_last > 1)
+    Refuse("average_best and average_last exclude each other");
+  const bool needs_validation = run.average_best > 0 || run.early_stopping_patience > 0;
+  if (needs_validation && corpus.valid_source.empty()) {
+    Refuse("early_stopping_patience and average_best need valid_source and valid_target");
+  }
+}
+
+OptionChanges CompareOptions(const Json& before, TrainOptions& now) {
+  std::map<std::string, Json> old_values, new_values;
+  Flatten(before, "", &old_values);
+  Flatten(FieldsToJson(RecipeFields(now)), "", &new_values);
+  OptionChanges changes;
+  for (const auto& [name, value] : new_values) {
+    if (!IsCompared(name)) continue;
+    const auto old = old_values.find(name);
+    if (old != old_values.end() && old->second == value) continue;
+    const std::string was = old == old_values.end() ? "not there" : old->second.dump();
+    (IsFixed(name) ? changes.forbidden : changes.applied)
+        .push_back(fmt::format("{} was {}, now {}", name, was, value.dump()));
+  }
+  return changes;
+}
+
+}  // namespace attend

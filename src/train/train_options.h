@@ -1,0 +1,119 @@
+// Every option of a training run, declared once: what to train on, what to train, how, and when to
+// stop.
+//
+// Plain values; Fields() gives names, ranges and help to the command line, TOML, JSON and
+// documents.
+#ifndef ATTEND_TRAIN_TRAIN_OPTIONS_H_
+#define ATTEND_TRAIN_TRAIN_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attend/model_config.h"
+#include "attend/nn/schedule.h"
+#include "base/fields.h"
+#include "base/json.h"
+#include "data/parallel_corpus.h"
+#include "text/vocabulary_trainer.h"
+
+namespace attend {
+
+// As nn::SmoothingMass.
+enum class LabelSmoothingMass { kAll, kWrong };
+enum class EarlyStoppingMetric { kLoss, kBleu, kChrf };
+
+// Text files and how they are cut into ids. A list of files is one corpus.
+struct CorpusOptions {
+  CorpusOptions() { vocabulary.size = 0; }  // none is made unless a size is given
+
+  std::vector<std::string> train_source, train_target;
+  std::vector<std::string> valid_source, valid_target;
+  std::vector<std::string> test_source, test_target;
+  CorpusFilters filters;
+  std::string vocab, source_vocab, target_vocab;
+  bool joint_vocab = true;
+  VocabularyOptions
+      vocabulary;  // of the one that is made; `lowercase` also decides how outputs are scored
+};
+
+// The loss, the optimiser and its schedule, and how much goes into an update.
+struct OptimizationOptions {
+  double dropout = 0.1;
+  double attention_dropout = 0;
+  double activation_dropout = 0;
+  double label_smoothing = 0.1;
+  LabelSmoothingMass label_smoothing_mass = LabelSmoothingMass::kAll;
+  int64_t batch_tokens = 4096;
+  int64_t max_sentences = 0;
+  int64_t accumulate = 1;
+  nn::ScheduleKind schedule = nn::ScheduleKind::kNoam;
+  double peak_learning_rate = 0;
+  double end_learning_rate = 0;
+  double noam_scale = 1;
+  int64_t warmup_updates = 4000;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.98;
+  double adam_epsilon = 1e-9;
+  double weight_decay = 0;
+  double clip_norm = 0;
+  double ema_decay = 0;
+  int64_t max_bad_updates = 10;
+};
+
+// When to validate, to save and to stop.
+struct RunOptions {
+  int64_t max_updates = 100000;
+  int64_t max_epochs = 0;
+  int64_t max_target_tokens = 0;
+  int64_t validate_every = 1000;
+  int64_t checkpoint_every = 1000;
+  int64_t report_every = 50;
+  int64_t keep_last = 2;
+  int64_t keep_best = 1;
+  EarlyStoppingMetric early_stopping_metric = EarlyStoppingMetric::kLoss;
+  int64_t early_stopping_patience = 0;
+  int64_t average_last = 1;
+  int64_t average_best = 0;
+  int64_t beam_size = 4;
+  double length_penalty = 0.6;
+  int64_t worker_threads = 1;
+};
+
+struct TrainOptions {
+  std::string preset = "base";
+  ModelConfig model;
+  CorpusOptions corpus;
+  OptimizationOptions optimization;
+  RunOptions run;
+  int64_t seed = 1;
+  std::string output;
+  std::string init;
+  bool dry_run = false;
+};
+
+// Of TrainOptions, without `output`, `init` and `dry_run`, which belong to one start of the
+// program.
+FieldList RecipeFields(TrainOptions& options);
+// All of them.
+FieldList Fields(TrainOptions& options);
+
+// A recipe that sets every option to its present value, for --config. Options that are not set are
+// left out.
+std::string RecipeToml(TrainOptions& options);
+
+// Throws Error(kConfiguration) naming options that contradict each other or are missing.
+void CheckTrainOptions(const TrainOptions& options);
+
+// What going on with other options than a run was started with means.
+struct OptionChanges {
+  std::vector<std::string> forbidden;  // would make another run: "seed: 1, now 2"
+  std::vector<std::string> applied;    // allowed, to be reported and recorded
+};
+// `before` is RecipeFields as JSON when the run was started. Paths are not compared: digests of
+// what they name are.
+OptionChanges CompareOptions(const Json& before, TrainOptions& now);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TRAIN_OPTIONS_H_

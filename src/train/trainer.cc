@@ -1,0 +1,287 @@
+#include "train/trainer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "attend/error.h"
+#include "attend/nn/schedule.h"
+#include "model/safetensors.h"
+#include "train/environment.h"
+#include "train/report.h"
+#include "train/training_logs.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kMetricNames[] = {"loss", "bleu", "chrf"};
+
+std::string LinesOf(const std::vector<Batch>& batches) {
+  constexpr size_t kShown = 8;
+  std::vector<int64_t> lines;
+  size_t count = 0;
+  for (const Batch& batch : batches) {
+    count += batch.examples.size();
+    for (const Example& example : batch.examples) {
+      if (lines.size() < kShown) lines.push_back(example.line + 1);
+    }
+  }
+  return fmt::format("{}{}", fmt::join(lines, ", "),
+                     count > kShown ? fmt::format(" and {} more", count - kShown) : "");
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
+                 TrainerEffects effects)
+    : task_(task),
+      options_(options),
+      identity_(std::move(identity)),
+      effects_(std::move(effects)),
+      store_(fs::path(options.output) / "checkpoints"),
+      parameters_(&task->module()),
+      adam_(MakeAdamState(parameters_.weights())) {
+  if (options_.optimization.ema_decay > 0) average_ = parameters_.weights().clone();
+  if (const auto checkpoint = store_.FindNewest(effects_.log)) Resume(*checkpoint);
+  const BatchOptions batching{options_.optimization.batch_tokens,
+                              options_.optimization.max_sentences,
+                              static_cast<uint64_t>(options_.seed), options_.run.worker_threads};
+  batches_ = std::make_unique<BatchStream>(&task_->examples(), batching, state_.data);
+  logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, state_, effects_);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
+  const Json& before = checkpoint.state.at("run");
+  const std::string where = checkpoint.directory.string();
+  OptionChanges options = CompareOptions(before.at("options"), options_);
+  if (before.at("model") != identity_.model)
+    options.forbidden.push_back("the model's configuration is another");
+  for (const auto& [name, digest] : identity_.data_digests.items()) {
+    if (before.at("data_digests").value(name, Json()) != digest)
+      options.forbidden.push_back(fmt::format("{} holds other text or is new", name));
+  }
+  if (!options.forbidden.empty()) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("can't go on from '{}': {}; put it back as it was or choose another output",
+                    where, fmt::join(options.forbidden, "; ")));
+  }
+  Json changes = Json::array();
+  for (const std::string& change : options.applied) {
+    effects_.log(LogLevel::kWarning, fmt::format("going on with another option: {}", change));
+    changes.push_back(change);
+  }
+  for (const std::string& change :
+       CompareEnvironments(before.at("environment"), identity_.environment)) {
+    effects_.log(LogLevel::kWarning,
+                 fmt::format("results may differ from an unbroken run: {}", change));
+    changes.push_back(change);
+  }
+  if (!changes.empty()) state_.changes.push_back({{"update", state_.update}, {"changes", changes}});
+}
+
+void Trainer::Resume(const StoredCheckpoint& checkpoint) {
+  const std::string where = (checkpoint.directory / "state.json").string();
+  if (!checkpoint.state.contains("run"))
+    throw Error(ErrorKind::kInput, where + ": not the state of a training run");
+  state_ = TrainStateFromJson(checkpoint.state, where);
+  CheckIdentity(checkpoint);
+  const TensorTable weights = LoadSafetensors(checkpoint.directory / kWeightsFile);
+  parameters_.layout().Read(weights, "", &parameters_.weights());
+  const TensorTable moments = LoadSafetensors(checkpoint.directory / kOptimizerFile);
+  parameters_.layout().Read(moments, "first_moment.", &adam_.first_moment);
+  parameters_.layout().Read(moments, "second_moment.", &adam_.second_moment);
+  adam_.steps = state_.adam_steps;
+  if (average_.defined()) {
+    const bool had_average = fs::exists(checkpoint.directory / kAverageFile);
+    parameters_.layout().Read(
+        had_average ? LoadSafetensors(checkpoint.directory / kAverageFile) : weights, "",
+        &average_);
+  }
+  if (!state_.recent.empty() && state_.recent.back() == state_.update)
+    saved_update_ = state_.update;
+  effects_.log(LogLevel::kInfo, fmt::format("going on from update {} ({})", state_.update,
+                                            checkpoint.directory.string()));
+}
+
+TrainOutcome Trainer::Run() {
+  task_->module().train();
+  std::string reason;
+  while ((reason = StopReason(options_.run, state_)).empty()) {
+    const DataPosition before = batches_->position();
+    const Micro micro = NextBatches();
+    const int64_t budget = options_.run.max_target_tokens;
+    if (budget > 0 && state_.target_tokens + micro.targets > budget) {
+      state_.data = before;
+      reason = fmt::format("max_target_tokens ({}) reached", budget);
+      break;
+    }
+    Update(micro);
+    const bool among_best = ValidateIfDue();
+    const bool scheduled = state_.update % options_.run.checkpoint_every == 0;
+    if (scheduled) RecordCheckpoint(options_.run, &state_);
+    if (scheduled || among_best) WriteCheckpoint();
+    // The end comes before a signal, so that the last checkpoint is the same with one and without.
+    if (effects_.stop_requested() && StopReason(options_.run, state_).empty()) {
+      if (!scheduled && !among_best) WriteCheckpoint();
+      return {false, fmt::format("stopped after update {} by a signal", state_.update)};
+    }
+  }
+  if (saved_update_ != state_.update) {
+    RecordCheckpoint(options_.run, &state_);
+    WriteCheckpoint();
+  }
+  return {true, reason};
+}
+
+Trainer::Micro Trainer::NextBatches() {
+  Micro micro;
+  for (int64_t i = 0; i < options_.optimization.accumulate; ++i) {
+    // An update does not reach beyond the last epoch.
+    if (i > 0 && options_.run.max_epochs > 0 &&
+        batches_->position().epoch >= options_.run.max_epochs)
+      break;
+    micro.batches.push_back(batches_->Next());
+    micro.targets += task_->CountTargets(micro.batches.back());
+  }
+  return micro;
+}
+
+double Trainer::LearningRateOf(int64_t update) const {
+  const OptimizationOptions& options = options_.optimization;
+  nn::ScheduleConfig schedule;
+  schedule.kind = options.schedule;
+  schedule.peak_learning_rate = options.peak_learning_rate;
+  schedule.noam_scale = options.noam_scale;
+  schedule.warmup_updates = options.warmup_updates;
+  schedule.d_model =
+      (options_.model.encoder ? options_.model.encoder : options_.model.decoder)->d_model;
+  schedule.max_updates = options_.run.max_updates;
+  schedule.end_learning_rate = options.end_learning_rate;
+  return nn::LearningRate(schedule, update);
+}
+
+double Trainer::Backward(const Micro& micro) {
+  parameters_.ZeroGradients();
+  double loss = 0;
+  for (size_t i = 0; i < micro.batches.size(); ++i) {
+    SeedDropout(options_.seed, state_.update, static_cast<int64_t>(i));
+    const TaskLoss part = task_->Loss(micro.batches[i]);
+    const torch::Tensor normalized = part.sum / static_cast<double>(micro.targets);
+    loss += normalized.item<double>();
+    normalized.backward();
+  }
+  return loss;
+}
+
+void Trainer::Update(const Micro& micro) {
+  ++state_.update;
+  const double learning_rate = LearningRateOf(state_.update);
+  const double loss = Backward(micro);
+  const double norm = parameters_.gradients().norm().item<double>();
+  const bool bad = !std::isfinite(loss) || !std::isfinite(norm);
+  state_.data = batches_->position();
+  state_.target_tokens += micro.targets;
+  if (bad) {
+    Skip(micro, loss, norm);
+  } else {
+    state_.bad_in_a_row = 0;
+    Apply(norm, learning_rate);
+  }
+  logs_->LogUpdate(state_, {loss, norm, learning_rate, micro.targets, bad});
+}
+
+void Trainer::Apply(double norm, double learning_rate) {
+  const OptimizationOptions& options = options_.optimization;
+  ClipGradients(norm, options.clip_norm, &parameters_.gradients());
+  const AdamOptions adam{options.adam_beta1, options.adam_beta2, options.adam_epsilon,
+                         options.weight_decay};
+  AdamStep(adam, learning_rate, parameters_.gradients(), &parameters_.weights(), &adam_);
+  state_.adam_steps = adam_.steps;
+  if (average_.defined())
+    UpdateEma(options.ema_decay, state_.adam_steps, parameters_.weights(), &average_);
+}
+
+void Trainer::Skip(const Micro& micro, double loss, double norm) {
+  ++state_.skipped_updates;
+  ++state_.bad_in_a_row;
+  const std::string parameter = parameters_.FirstNonFiniteGradient();
+  const std::string what = fmt::format(
+      "update {}: loss {}, gradient norm {}, first parameter with a gradient that is not finite: "
+      "{}; corpus lines {}",
+      state_.update, loss, norm, parameter.empty() ? "none" : parameter, LinesOf(micro.batches));
+  if (state_.bad_in_a_row >= options_.optimization.max_bad_updates) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("{} updates in a row without a finite loss and gradient, expected "
+                            "fewer than max_bad_updates; {}; the checkpoints "
+                            "are as they were: try a lower peak_learning_rate, a longer "
+                            "warmup_updates or clip_norm",
+                            state_.bad_in_a_row, what));
+  }
+  effects_.log(LogLevel::kWarning, fmt::format("skipped {}", what));
+}
+
+bool Trainer::ValidateIfDue() {
+  if (!task_->CanValidate() || state_.update % options_.run.validate_every != 0) return false;
+  const torch::NoGradGuard no_grad;
+  torch::Tensor weights;
+  if (average_.defined()) {
+    weights = parameters_.weights().clone();
+    parameters_.weights().copy_(average_);
+  }
+  task_->module().eval();
+  const ValidationResult result = task_->Validate();
+  task_->module().train();
+  if (weights.defined()) parameters_.weights().copy_(weights);
+  logs_->LogValidation(state_, result);
+  std::string summary;
+  for (const auto& [name, value] : result.metrics)
+    summary += fmt::format("  {} {:.4f}", name, value);
+  effects_.log(LogLevel::kInfo, fmt::format("validation at update {}:{}", state_.update, summary));
+  const bool among_best = RecordValidation(
+      options_.run,
+      result.metrics.at(kMetricNames[static_cast<size_t>(options_.run.early_stopping_metric)]),
+      &state_);
+  WriteReport();
+  return among_best;
+}
+
+void Trainer::WriteCheckpoint() {
+  logs_->Sync();
+  const FlatLayout& layout = parameters_.layout();
+  const torch::Tensor weights = parameters_.weights().cpu(), first = adam_.first_moment.cpu(),
+                      second = adam_.second_moment.cpu(),
+                      average = average_.defined() ? average_.cpu() : average_;
+  std::map<std::string, TensorTable> files;
+  layout.AddTo(&files[kWeightsFile], weights);
+  layout.AddTo(&files[kOptimizerFile], first, "first_moment.");
+  layout.AddTo(&files[kOptimizerFile], second, "second_moment.");
+  if (average.defined()) layout.AddTo(&files[kAverageFile], average);
+  Json state = ToJson(state_);
+  state["random"] = {{"seed", options_.seed},
+                     {"keyed_by", {"seed", "update", "batch of the update"}}};
+  state["run"] = {{"options", identity_.options},
+                  {"model", identity_.model},
+                  {"data_digests", identity_.data_digests},
+                  {"environment", identity_.environment},
+                  {"task", identity_.task}};
+  store_.Write(state_.update, files, std::move(state));
+  const bool scheduled = !state_.recent.empty() && state_.recent.back() == state_.update;
+  if (scheduled) saved_update_ = state_.update;
+  store_.Prune(WholeCheckpoints(options_.run, state_), WeightCheckpoints(options_.run, state_));
+}
+
+std::vector<fs::path> Trainer::AveragedDirectories() const {
+  std::vector<fs::path> directories;
+  for (const int64_t update : AveragedCheckpoints(options_.run, state_))
+    directories.push_back(store_.DirectoryOf(update));
+  return directories;
+}
+
+void Trainer::WriteReport() const { WriteTrainingReport(options_.output, identity_.options); }
+
+}  // namespace attend

@@ -1,0 +1,92 @@
+// The training loop: update, validate, save, stop; exact resume.
+//
+// Given equal options, data, model and surroundings, a run that is killed at any instant and
+// started again ends in the same bits as one that is not: what a decision depends on is in
+// TrainState and the tensors beside it, and random choices are keyed by (seed, update, batch).
+// Knows tasks, not translation.
+#ifndef ATTEND_TRAIN_TRAINER_H_
+#define ATTEND_TRAIN_TRAINER_H_
+
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "train/adam.h"
+#include "train/checkpoint_store.h"
+#include "train/parameters.h"
+#include "train/task.h"
+#include "train/train_options.h"
+#include "train/train_state.h"
+#include "train/trainer_effects.h"
+
+namespace attend {
+
+class TrainingLogs;
+
+// What makes a run this run, kept in every checkpoint.
+struct RunIdentity {
+  Json options;       // RecipeFields
+  Json model;         // ModelConfig, or what else a task's model is given by
+  Json data_digests;  // file name: SHA-256
+  Json environment;   // DescribeEnvironment
+  Json task;          // what the task's export needs; never compared
+};
+
+class Trainer {
+ public:
+  // Finds the newest checkpoint in DIR/checkpoints and goes on from it, else starts from the module
+  // as it stands. `task` must outlive the trainer. Throws Error(kConfiguration) where the
+  // checkpoint is of another run.
+  Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
+          TrainerEffects effects);
+  ~Trainer();
+
+  TrainOutcome Run();
+
+  const TrainState& state() const { return state_; }
+  // The average of the checkpoints that the options name, of the moving average where there is one.
+  // Call after Run.
+  std::vector<std::filesystem::path> AveragedDirectories() const;
+  // Writes DIR/report.html.
+  void WriteReport() const;
+
+ private:
+  struct Micro {
+    std::vector<Batch> batches;
+    int64_t targets = 0;
+  };
+
+  void Resume(const StoredCheckpoint& checkpoint);
+  void CheckIdentity(const StoredCheckpoint& checkpoint);
+  Micro NextBatches();
+  void Update(const Micro& micro);
+  double Backward(const Micro& micro);
+  void Apply(double norm, double learning_rate);
+  void Skip(const Micro& micro, double loss, double norm);
+  bool ValidateIfDue();
+  void WriteCheckpoint();
+  double LearningRateOf(int64_t update) const;
+
+  TrainingTask* task_;
+  TrainOptions options_;
+  RunIdentity identity_;
+  TrainerEffects effects_;
+  CheckpointStore store_;
+  Parameters parameters_;
+  AdamState adam_;
+  torch::Tensor average_;  // undefined without ema_decay
+  TrainState state_;
+  int64_t saved_update_ = -1;  // of the newest checkpoint, if it was a scheduled one
+  std::unique_ptr<BatchStream> batches_;
+  std::unique_ptr<TrainingLogs> logs_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TRAINER_H_

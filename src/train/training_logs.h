@@ -1,0 +1,56 @@
+// Everything a run writes for people and their tools: metrics.jsonl, timing.jsonl,
+// translations.jsonl, TensorBoard events, progress and report.html. Nothing of it is read back by a
+// decision.
+#ifndef ATTEND_TRAIN_TRAINING_LOGS_H_
+#define ATTEND_TRAIN_TRAINING_LOGS_H_
+
+#include <filesystem>
+#include <functional>
+
+#include "base/json.h"
+#include "train/metrics_log.h"
+#include "train/task.h"
+#include "train/tensorboard.h"
+#include "train/train_state.h"
+#include "train/trainer_effects.h"
+
+namespace attend {
+
+// One update, as it is logged. Loss and norm are not finite where it was skipped.
+struct UpdateRecord {
+  double loss = 0;  // a target's
+  double gradient_norm = 0;
+  double learning_rate = 0;
+  int64_t targets = 0;
+  bool skipped = false;
+};
+
+// One owner. Throws Error(kRuntime) where a file can't be written.
+class TrainingLogs {
+ public:
+  // Cuts what is in `directory` back to the update of `state`.
+  TrainingLogs(const std::filesystem::path& directory, const RunOptions& options,
+               const TrainState& state, TrainerEffects effects);
+
+  void LogUpdate(const TrainState& state, const UpdateRecord& record);
+  void LogValidation(const TrainState& state, const ValidationResult& result);
+  // Makes all that is logged durable; before a checkpoint is written.
+  void Sync();
+
+ private:
+  void Report(const TrainState& state);
+
+  RunOptions options_;
+  TrainerEffects effects_;
+  MetricsLog metrics_, timing_, translations_;
+  TensorBoardWriter tensorboard_;
+  double window_start_;  // of the updates since the last report
+  double window_loss_ = 0;
+  int64_t window_targets_ = 0;
+  int64_t window_updates_ = 0;
+  double learning_rate_ = 0;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TRAINING_LOGS_H_

@@ -1,0 +1,175 @@
+#include "train/translation_task.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/lines.h"
+
+namespace attend {
+namespace {
+
+nn::Dropout DropoutOf(const OptimizationOptions& options) {
+  return {options.dropout, options.dropout, options.attention_dropout, options.activation_dropout};
+}
+
+// Rows of ids [begin, end - drop) of one column, padded on the right.
+torch::Tensor Padded(const std::vector<Example>& examples, size_t column, size_t skip, size_t drop,
+                     int64_t pad) {
+  size_t longest = 0;
+  for (const Example& example : examples)
+    longest = std::max(longest, example.columns[column].size() - skip - drop);
+  const auto rows = static_cast<int64_t>(examples.size());
+  torch::Tensor ids = torch::full({rows, static_cast<int64_t>(longest)}, pad, torch::kInt64);
+  int64_t* row = ids.mutable_data_ptr<int64_t>();
+  for (const Example& example : examples) {
+    const std::vector<int32_t>& from = example.columns[column];
+    std::copy(from.begin() + skip, from.end() - drop, row);
+    row += longest;
+  }
+  return ids;
+}
+
+std::unique_ptr<ParallelCorpus> Corpus(const std::vector<std::string>& source,
+                                       const std::vector<std::string>& target,
+                                       const Vocabularies& vocabularies,
+                                       const CorpusFilters& filters, int threads) {
+  return std::make_unique<ParallelCorpus>(
+      std::vector<CorpusColumn>{SourceColumn(source, vocabularies.source),
+                                TargetColumn(target, vocabularies.target)},
+      filters, threads);
+}
+
+// Enough of a file to take samples from.
+std::vector<std::string> FirstLines(const std::string& file) {
+  constexpr size_t kLines = 32;
+  LineReader reader(file);
+  std::vector<std::string> lines;
+  for (std::string line; lines.size() < kLines && reader.Next(&line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> LinesOfFiles(const std::vector<std::string>& files) {
+  std::vector<std::string> lines;
+  for (const std::string& file : files) {
+    for (std::string& line : ReadLines(file)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, const SpecialIds& ids,
+                                      const torch::Device& device) {
+  TranslationBatch batch;
+  batch.source_BS = Padded(examples, 0, 0, 0, ids.pad).to(device);
+  batch.target_in_BT = Padded(examples, 1, 0, 1, ids.pad).to(device);
+  batch.target_out_BT = Padded(examples, 1, 1, 0, ids.pad).to(device);
+  for (const Example& example : examples)
+    batch.targets += static_cast<int64_t>(example.columns[1].size()) - 1;
+  return batch;
+}
+
+TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
+                                 int threads, const torch::Device& device)
+    : options_(options),
+      vocabularies_(std::move(vocabularies)),
+      threads_(threads),
+      device_(device),
+      transformer_(options.model, DropoutOf(options.optimization),
+                   static_cast<uint64_t>(options.seed)),
+      loss_(options.optimization.label_smoothing, options.model.special_ids.pad,
+            options.optimization.label_smoothing_mass == LabelSmoothingMass::kAll
+                ? nn::SmoothingMass::kAllClasses
+                : nn::SmoothingMass::kWrongClasses) {
+  transformer_->to(device_);
+  const CorpusOptions& corpus = options_.corpus;
+  train_ =
+      Corpus(corpus.train_source, corpus.train_target, vocabularies_, corpus.filters, threads_);
+  if (corpus.valid_source.empty()) {
+    sample_lines_ = FirstLines(corpus.train_source[0]);
+    return;
+  }
+  const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
+  valid_ = Corpus(corpus.valid_source, corpus.valid_target, vocabularies_, everything, threads_);
+  valid_source_lines_ = LinesOfFiles(corpus.valid_source);
+  valid_target_lines_ = LinesOfFiles(corpus.valid_target);
+  sample_lines_ = FirstLines(corpus.valid_source[0]);
+}
+
+int64_t TranslationTask::CountTargets(const Batch& batch) const {
+  int64_t targets = 0;
+  for (const Example& example : batch.examples)
+    targets += static_cast<int64_t>(example.columns[1].size()) - 1;
+  return targets;
+}
+
+TaskLoss TranslationTask::Loss(const Batch& batch) {
+  const TranslationBatch ids =
+      MakeTranslationBatch(batch.examples, options_.model.special_ids, device_);
+  const torch::Tensor hidden_BTD = transformer_->Hidden(ids.source_BS, ids.target_in_BT);
+  const nn::LossSums sums = loss_->FromHidden(hidden_BTD, transformer_->OutputWeight(),
+                                              transformer_->OutputBias(), ids.target_out_BT);
+  return {sums.loss, sums.tokens};
+}
+
+double TranslationTask::ValidationLoss() {
+  const torch::NoGradGuard no_grad;
+  const BatchOptions batching{.batch_tokens = options_.optimization.batch_tokens};
+  double nll = 0;
+  int64_t tokens = 0;
+  for (const std::vector<int64_t>& indices : BatchesByLength(*valid_, batching)) {
+    std::vector<Example> examples;
+    for (const int64_t index : indices) examples.push_back(valid_->Get(index, 0));
+    const TranslationBatch ids =
+        MakeTranslationBatch(examples, options_.model.special_ids, device_);
+    const torch::Tensor hidden_BTD = transformer_->Hidden(ids.source_BS, ids.target_in_BT);
+    const nn::LossSums sums = loss_->FromHidden(hidden_BTD, transformer_->OutputWeight(),
+                                                transformer_->OutputBias(), ids.target_out_BT);
+    nll += sums.nll;
+    tokens += sums.tokens;
+  }
+  return nll / static_cast<double>(tokens);
+}
+
+ValidationResult TranslationTask::Validate() {
+  ValidationResult result;
+  const double loss = ValidationLoss();
+  result.metrics["loss"] = loss;
+  result.metrics["perplexity"] = std::exp(loss);
+  return result;
+}
+
+void TranslationTask::SetWeights(const TensorTable& weights) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : transformer_->named_parameters()) {
+    const TensorView& tensor = weights.Get(parameter.key());
+    parameter.value().copy_(
+        torch::from_blob(const_cast<std::byte*>(tensor.data), tensor.shape, torch::kFloat32));
+  }
+}
+
+std::shared_ptr<Model> TranslationTask::CurrentModel() {
+  auto copies = std::make_shared<std::vector<torch::Tensor>>();
+  auto model = std::make_shared<Model>();
+  model->config = options_.model;
+  model->tensors = TensorTable(copies);
+  for (const auto& parameter : transformer_->named_parameters()) {
+    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
+    model->tensors.Add({parameter.key(), TensorType::kF32, copy.sizes().vec(),
+                        static_cast<const std::byte*>(copy.const_data_ptr())});
+  }
+  model->source_vocabulary = vocabularies_.source->bytes();
+  model->target_vocabulary = vocabularies_.target->bytes();
+  model->tokenization = DescribeTokenization(options_, vocabularies_);
+  return model;
+}
+
+Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies) {
+  Json tokenization = Json::object();
+  tokenization["kind"] = "sentencepiece";
+  tokenization["joint"] = vocabularies.joint();
+  tokenization["lowercase"] = options.corpus.vocabulary.lowercase;
+  return tokenization;
+}
+
+}  // namespace attend

@@ -1,0 +1,77 @@
+// Translation as a training task: the Transformer, label smoothing, validation by loss and by
+// translating.
+#ifndef ATTEND_TRAIN_TRANSLATION_TASK_H_
+#define ATTEND_TRAIN_TRANSLATION_TASK_H_
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/nn/loss.h"
+#include "attend/nn/transformer.h"
+#include "data/parallel_corpus.h"
+#include "model/model_directory.h"
+#include "train/task.h"
+#include "train/train_options.h"
+#include "train/vocabularies.h"
+
+namespace attend {
+
+// Batches as the model reads them: ids [B, longest], padded. Sources end with eos; target inputs
+// begin with bos, target outputs end with eos.
+struct TranslationBatch {
+  torch::Tensor source_BS, target_in_BT, target_out_BT;
+  int64_t targets = 0;
+};
+TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, const SpecialIds& ids,
+                                      const torch::Device& device);
+
+class TranslationTask : public TrainingTask {
+ public:
+  // Reads all corpora that `options` names. `options.model` is complete: vocabulary sizes and ids
+  // are set.
+  TranslationTask(const TrainOptions& options, Vocabularies vocabularies, int threads,
+                  const torch::Device& device);
+
+  const ExampleSource& examples() const override { return *train_; }
+  torch::nn::Module& module() override { return *transformer_; }
+  int64_t CountTargets(const Batch& batch) const override;
+  TaskLoss Loss(const Batch& batch) override;
+  bool CanValidate() const override { return valid_ != nullptr; }
+  ValidationResult Validate() override;
+
+  nn::Transformer& transformer() { return transformer_; }
+  const ParallelCorpus& train() const { return *train_; }
+  const ParallelCorpus* valid() const { return valid_.get(); }
+  const Vocabularies& vocabularies() const { return vocabularies_; }
+  // Sentences of the validation text, or of the training text without one.
+  const std::vector<std::string>& sample_lines() const { return sample_lines_; }
+  // Mean negative log-probability of a target of the validation text, without smoothing.
+  double ValidationLoss();
+  // Takes the weights of a model. Throws Error(kInput) where a tensor is missing or of another
+  // shape.
+  void SetWeights(const TensorTable& weights);
+  // The model as it stands, with its vocabularies and no samples. Copies the weights.
+  std::shared_ptr<Model> CurrentModel();
+
+ private:
+  void Translate(ValidationResult* result);
+
+  TrainOptions options_;
+  Vocabularies vocabularies_;
+  int threads_;
+  torch::Device device_;
+  nn::Transformer transformer_;
+  nn::LabelSmoothingLoss loss_;
+  std::unique_ptr<ParallelCorpus> train_, valid_;
+  std::vector<std::string> valid_source_lines_, valid_target_lines_, sample_lines_;
+};
+
+// How the text was prepared, for people: Model::tokenization.
+Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TRANSLATION_TASK_H_
