@@ -1,0 +1,82 @@
+"""Installs this build into an empty folder and uses it from there, as another project would: find_package, compile, run."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+CACHE = dict(re.findall(r"^(\w+):\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), flags=re.M))
+WITH_TRAIN = CACHE["ATTEND_TRAIN"] == "ON"
+
+
+def run(*command, status=0):
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(name="prefix", scope="module")
+def install(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("installed")
+    run("cmake", "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(name="built", scope="module")
+def build_consumer(prefix, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("consumer")
+    torch = re.sub(r"/share/cmake/Torch/?$", "", CACHE.get("Torch_DIR", ""))
+    run("cmake", "-S", HERE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_PREFIX_PATH={prefix};{torch}", f"-DWITH_TRAIN={'ON' if WITH_TRAIN else 'OFF'}")
+    run("cmake", "--build", folder)
+    return folder
+
+
+def test_programs_licences_and_only_public_headers_are_installed(prefix):
+    assert run(prefix / "bin/attend", "--version").startswith("attend ")
+    assert (prefix / "bin/attend-train").exists() == WITH_TRAIN
+    assert (prefix / "include/attend/nn").exists() == WITH_TRAIN
+    documents = {path.name for path in (prefix / "share/doc/attend").iterdir()}
+    assert documents == {"LICENSE", "NOTICE", "THIRD_PARTY.md"}
+    for header in (prefix / "include").rglob("*.h"):
+        for line in header.read_text(encoding="utf-8").splitlines():
+            assert not line.startswith(("#include <fmt", "#include <nlohmann", "#include <spdlog")), header
+            match = re.match(r'#include "(.*)"', line)
+            assert match is None or (prefix / "include" / match.group(1)).exists(), header
+
+
+def test_no_file_of_the_package_names_this_build(prefix):
+    for path in prefix.rglob("*.cmake"):
+        assert str(BUILD.parent) not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_installed_program_needs_no_torch(prefix):
+    assert "torch" not in run("ldd", prefix / "bin/attend")
+
+
+def test_the_vocabulary_example(built, prefix, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("the small house\nthe large house\na small mouse\n" * 20, encoding="utf-8")
+    vocabulary = tmp_path / "vocab.spm"
+    run(prefix / "bin/attend", "vocab", "--quiet", "--input", text, "--size", 16, "--output", vocabulary)
+    assert run(built / "vocabulary", vocabulary).splitlines()[1] == "the small house"
+    run(built / "vocabulary", tmp_path / "gone", status=3)
+
+
+def test_the_attention_example(built):
+    if not WITH_TRAIN:
+        pytest.skip("this build has no attend_train")
+    assert run(built / "attention") == "[1, 5, 512] [1, 8, 5, 5]\n"
+
+
+def test_a_build_without_training_says_so(prefix, tmp_path):
+    if WITH_TRAIN:
+        pytest.skip("this build has attend_train")
+    command = ["cmake", "-S", HERE, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DWITH_TRAIN=ON"]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "built without training" in " ".join(done.stderr.split())
