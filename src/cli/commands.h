@@ -10,6 +10,7 @@ namespace attend {
 
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
+int RunInspect(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);
 
 }  // namespace attend

@@ -5,6 +5,7 @@
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
+      {"inspect", "show what a model directory holds", attend::RunInspect},
       {"train", "train a model as a recipe says", attend::RunTrainLauncher},
       {"vocab", "train a SentencePiece vocabulary", attend::RunVocab},
   };

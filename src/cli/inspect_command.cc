@@ -1,0 +1,206 @@
+// `attend inspect`: what a model directory holds.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "attend/vocabulary.h"
+#include "base/files.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "model/config_file.h"
+#include "model/model_directory.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+// "decoder.layers.2.self_attention.query.weight" belongs to "decoder.layers.*.self_attention".
+std::string PartOf(const std::string& tensor) {
+  const size_t layers = tensor.find(".layers.");
+  if (layers == std::string::npos) return tensor.substr(0, tensor.rfind('.'));
+  const size_t part = tensor.find('.', layers + 8) + 1;
+  return tensor.substr(0, layers) + ".layers.*." +
+         tensor.substr(part, tensor.find('.', part) - part);
+}
+
+struct ParameterCounts {
+  int64_t total = 0;
+  std::vector<std::pair<std::string, int64_t>> parts;  // in the order of the model file
+};
+
+ParameterCounts CountParameters(const ModelConfig& config) {
+  ParameterCounts counts{ParameterCount(config), {}};
+  std::map<std::string, size_t> places;
+  for (const TensorSpec& spec : ExpectedTensors(config)) {
+    const std::string part = PartOf(spec.name);
+    const auto [place, added] = places.emplace(part, counts.parts.size());
+    if (added) counts.parts.emplace_back(part, 0);
+    int64_t elements = 1;
+    for (const int64_t size : spec.shape) elements *= size;
+    counts.parts[place->second].second += elements;
+  }
+  return counts;
+}
+
+Json VocabularyToJson(const std::string& bytes) {
+  if (bytes.empty()) return nullptr;
+  const auto vocabulary = Vocabulary::FromBytes(bytes, "vocabulary");
+  const SpecialIds ids = vocabulary->special_ids();
+  return {
+      {"pieces", vocabulary->size()},
+      {"bytes", bytes.size()},
+      {"special_ids", {{"pad", ids.pad}, {"unk", ids.unk}, {"bos", ids.bos}, {"eos", ids.eos}}}};
+}
+
+Json InspectModel(const fs::path& directory) {
+  const auto model = LoadModel(directory);
+  const ConfigFile config =
+      ParseConfigFile(ReadFile(directory / kConfigFile), (directory / kConfigFile).string());
+  Json result = {{"format_version", kFormatVersion}, {"model", ModelConfigToJson(model->config)}};
+  const ParameterCounts counts = CountParameters(model->config);
+  result["parameters"] = {{"total", counts.total}, {"parts", Json::object()}};
+  for (const auto& [part, count] : counts.parts) result["parameters"]["parts"][part] = count;
+  result["tensors"] = Json::array();
+  for (const TensorView& tensor : model->tensors.tensors()) {
+    result["tensors"].push_back({{"name", tensor.name},
+                                 {"type", TensorTypeName(tensor.type)},
+                                 {"shape", tensor.shape},
+                                 {"bytes", tensor.bytes()}});
+  }
+  const bool joint = model->source_vocabulary == model->target_vocabulary;
+  result["vocabulary"] = {{"joint", joint},
+                          {"source", VocabularyToJson(model->source_vocabulary)},
+                          {"target", VocabularyToJson(model->target_vocabulary)}};
+  result["tokenization"] = model->tokenization;
+  result["provenance"] = model->provenance;
+  result["samples"] = model->samples.size();
+  result["files"] = Json::object();
+  for (const auto& [name, digest] : config.digests) {
+    result["files"][name] = {{"bytes", fs::file_size(directory / name)}, {"sha256", digest}};
+  }
+  return result;
+}
+
+// 65012345 as "65,012,345".
+std::string Grouped(int64_t number) {
+  std::string text = std::to_string(number);
+  for (auto i = static_cast<int64_t>(text.size()) - 3; i > 0; i -= 3) text.insert(i, 1, ',');
+  return text;
+}
+
+std::string DescribeStack(const StackConfig& stack) {
+  const Json fields = [&] {
+    ModelConfig config;
+    config.encoder = stack;
+    return ModelConfigToJson(config)["encoder"];
+  }();
+  const auto text = [&](const char* name) { return fields[name].get<std::string>(); };
+  std::string positions = text("positions") + " positions";
+  if (stack.positions == PositionKind::kLearned)
+    positions += fmt::format(" (at most {})", stack.max_positions);
+  return fmt::format(
+      "{} layers, d_model {}, {} heads (d_k {}, d_v {}), d_ff {}, {}, {}-norm (epsilon {}), {}{}{}",
+      stack.layers, stack.d_model, stack.heads, stack.key_width(), stack.value_width(), stack.d_ff,
+      text("activation"), text("norm_place"), stack.norm_epsilon, positions,
+      stack.attention_bias ? ", biases on attention" : "",
+      stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");
+}
+
+void PrintArchitecture(const ModelConfig& config) {
+  fmt::memory_buffer out;
+  const auto line = [](const std::string& name, const std::string& text) {
+    std::cout << fmt::format("{:<14} {}\n", name, text);
+  };
+  line("task", config.task);
+  if (!config.languages.empty())
+    line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
+  line("encoder", config.encoder ? DescribeStack(*config.encoder) : "none");
+  line("decoder", config.decoder ? DescribeStack(*config.decoder) : "none");
+  if (config.head == HeadKind::kNone) {
+    line("output", "none");
+  } else {
+    line("output", fmt::format("{} words of the vocabulary, weights {}{}", config.target_vocab_size,
+                               OutputWeightName(config), config.head_bias ? ", with a bias" : ""));
+  }
+}
+
+void PrintVocabulary(const Json& vocabulary) {
+  const auto line = [](const char* name, const Json& side) {
+    if (side.is_null()) {
+      std::cout << fmt::format("{:<14} none\n", name);
+      return;
+    }
+    const Json& ids = side["special_ids"];
+    std::cout << fmt::format("{:<14} {} pieces, {} bytes (pad {}, unk {}, bos {}, eos {})\n", name,
+                             side["pieces"].get<int64_t>(), Grouped(side["bytes"].get<int64_t>()),
+                             ids["pad"].get<int64_t>(), ids["unk"].get<int64_t>(),
+                             ids["bos"].get<int64_t>(), ids["eos"].get<int64_t>());
+  };
+  if (vocabulary["joint"].get<bool>()) return line("vocabulary", vocabulary["source"]);
+  line("source words", vocabulary["source"]);
+  line("target words", vocabulary["target"]);
+}
+
+void PrintTensors(const Json& tensors) {
+  std::cout << fmt::format("\ntensors: {}\n", tensors.size());
+  for (const Json& tensor : tensors) {
+    const std::string shape =
+        fmt::format("[{}]", fmt::join(tensor["shape"].get<std::vector<int64_t>>(), ", "));
+    std::cout << fmt::format("  {:<52} {:<4} {:>16} {:>16} bytes\n",
+                             tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
+                             shape, Grouped(tensor["bytes"].get<int64_t>()));
+  }
+}
+
+void PrintMembers(const char* title, const Json& object) {
+  std::cout << fmt::format("\n{}:{}\n", title, object.empty() ? " none" : "");
+  for (const auto& [key, value] : object.items()) {
+    std::cout << fmt::format("  {}: {}\n", key,
+                             value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+void Print(const ModelConfig& config, const Json& result) {
+  std::cout << fmt::format("{:<14} {}\n", "format version",
+                           result["format_version"].get<int64_t>());
+  PrintArchitecture(config);
+  PrintVocabulary(result["vocabulary"]);
+  std::cout << fmt::format("{:<14} {}\n", "samples", result["samples"].get<int64_t>());
+  const Json& parameters = result["parameters"];
+  std::cout << fmt::format("\nparameters: {}\n", Grouped(parameters["total"].get<int64_t>()));
+  for (const auto& [part, count] : parameters["parts"].items()) {
+    std::cout << fmt::format("  {:<40} {:>14}\n", part, Grouped(count.get<int64_t>()));
+  }
+  PrintTensors(result["tensors"]);
+  std::cout << "\nfiles:\n";
+  for (const auto& [name, file] : result["files"].items()) {
+    std::cout << fmt::format("  {:<18} {:>14} bytes  SHA-256 {}\n", name,
+                             Grouped(file["bytes"].get<int64_t>()),
+                             file["sha256"].get<std::string>());
+  }
+  PrintMembers("tokenization", result["tokenization"]);
+  PrintMembers("provenance", result["provenance"]);
+}
+
+}  // namespace
+
+int RunInspect(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  std::string directory;
+  CommandLine command_line("inspect", "show what a model directory holds",
+                           "attend inspect model\nattend inspect model --json");
+  command_line.Positional("MODEL", &directory, "model directory").Options(Fields(common, {"json"}));
+  if (!command_line.Parse(arguments)) return 0;
+  const Json result = InspectModel(directory);
+  if (common.json) {
+    std::cout << result.dump() << '\n';
+  } else {
+    Print(LoadModel(directory)->config, result);
+  }
+  return 0;
+}
+
+}  // namespace attend

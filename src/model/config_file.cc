@@ -1,0 +1,143 @@
+#include "model/config_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "base/excerpt.h"
+#include "model/config_fields.h"
+#include "model/model_directory.h"
+
+namespace attend {
+namespace {
+
+[[noreturn]] void Damaged(const std::string& where, const std::string& message) {
+  throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, message));
+}
+
+// Every member of `expected`, nested objects included, and none but those, stands in `found`.
+void CheckKeys(const Json& found, const Json& expected, const std::string& prefix,
+               const std::string& where) {
+  if (!found.is_object())
+    Damaged(where, fmt::format("'{}' is not a JSON object", prefix.empty() ? "it" : prefix));
+  const auto full = [&](const std::string& key) {
+    return prefix.empty() ? key : prefix + "." + key;
+  };
+  std::vector<std::string> names;
+  for (const auto& [key, value] : expected.items()) names.push_back(key);
+  for (const auto& [key, value] : found.items()) {
+    if (!expected.contains(key)) {
+      Damaged(where, fmt::format("key '{}' is unknown to format_version {}{}", Excerpt(full(key)),
+                                 kFormatVersion, DidYouMean(key, names)));
+    }
+  }
+  for (const auto& [key, value] : expected.items()) {
+    if (!found.contains(key)) Damaged(where, fmt::format("key '{}' is missing", full(key)));
+    if (value.is_object()) CheckKeys(found.at(key), value, full(key), where);
+  }
+}
+
+ModelConfig ConfigFromJson(Json object, const std::string& where) {
+  if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
+  ModelConfig config;
+  for (const auto& [name, stack] :
+       {std::pair{"encoder", &config.encoder}, std::pair{"decoder", &config.decoder}}) {
+    if (object.contains(name) && object[name].is_null()) stack->reset();
+  }
+  CheckKeys(object, ModelConfigToJson(config), "model", where);
+  if (!config.encoder) object.erase("encoder");
+  if (!config.decoder) object.erase("decoder");
+  try {
+    FieldsFromJson(object, Fields(config), where);
+    CheckModelConfig(config);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (message.starts_with(where)) throw Error(ErrorKind::kInput, message);
+    Damaged(where, message);
+  }
+  return config;
+}
+
+void CheckVersion(const Json& object, const std::string& where) {
+  if (!object.is_object() || !object.contains("format_version"))
+    Damaged(where, "key 'format_version' is missing: not a model of attend");
+  const Json& version = object["format_version"];
+  if (!version.is_number_unsigned() || version == 0) {
+    Damaged(where, fmt::format("format_version is {}, expected a whole number from 1",
+                               Excerpt(version.dump())));
+  }
+  if (version.get<uint64_t>() > kFormatVersion) {
+    Damaged(where,
+            fmt::format("format_version is {}, but this attend reads up to {}: use a newer attend",
+                        version.get<uint64_t>(), kFormatVersion));
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> DigestsFromJson(const Json& object,
+                                                                 const std::string& where) {
+  static const std::vector<std::string> known = {
+      kTensorFile, kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile, kSampleFile};
+  std::vector<std::pair<std::string, std::string>> digests;
+  if (!object.is_object()) Damaged(where, "'sha256' is not a JSON object");
+  for (const auto& [name, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      Damaged(where, fmt::format("sha256 lists '{}', which is no file of a model{}", Excerpt(name),
+                                 DidYouMean(name, known)));
+    }
+    const std::string digest = value.is_string() ? value.get<std::string>() : "";
+    if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      Damaged(where, fmt::format("sha256 of '{}' is {}, expected 64 digits 0-9a-f", name,
+                                 Excerpt(value.dump())));
+    }
+    digests.emplace_back(name, digest);
+  }
+  return digests;
+}
+
+}  // namespace
+
+Json ModelConfigToJson(ModelConfig config) {
+  Json object = FieldsToJson(Fields(config));
+  for (const char* stack : {"encoder", "decoder"}) {
+    if (!object.contains(stack)) object[stack] = nullptr;
+  }
+  return object;
+}
+
+bool ConfigFile::Lists(std::string_view name) const {
+  return std::any_of(digests.begin(), digests.end(),
+                     [&](const auto& digest) { return digest.first == name; });
+}
+
+ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {
+  const Json object = ParseJson(text, where);
+  CheckVersion(object, where);
+  CheckKeys(object,
+            {{"format_version", 1},
+             {"model", nullptr},
+             {"tokenization", nullptr},
+             {"provenance", nullptr},
+             {"sha256", nullptr}},
+            "", where);
+  for (const char* name : {"tokenization", "provenance"}) {
+    if (!object[name].is_object()) Damaged(where, fmt::format("'{}' is not a JSON object", name));
+  }
+  ConfigFile config{ConfigFromJson(object["model"], where), object["tokenization"],
+                    object["provenance"], DigestsFromJson(object["sha256"], where)};
+  if (!config.Lists(kTensorFile))
+    Damaged(where, fmt::format("sha256 does not list '{}'", kTensorFile));
+  const bool joint = config.Lists(kJointVocabularyFile),
+             source = config.Lists(kSourceVocabularyFile),
+             target = config.Lists(kTargetVocabularyFile);
+  if (source != target || (joint && source)) {
+    Damaged(where,
+            fmt::format("sha256 lists {}{}{}, expected vocab.spm, or source.spm and target.spm",
+                        joint ? "vocab.spm " : "", source ? "source.spm " : "",
+                        target ? "target.spm " : ""));
+  }
+  return config;
+}
+
+}  // namespace attend

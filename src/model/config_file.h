@@ -1,0 +1,41 @@
+// config.json of a model directory: what the model is, and the digests of the files beside it.
+#ifndef ATTEND_MODEL_CONFIG_FILE_H_
+#define ATTEND_MODEL_CONFIG_FILE_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attend/model_config.h"
+#include "base/json.h"
+
+namespace attend {
+
+inline constexpr const char* kConfigFile = "config.json";
+inline constexpr const char* kTensorFile = "model.safetensors";
+inline constexpr const char* kJointVocabularyFile = "vocab.spm";
+inline constexpr const char* kSourceVocabularyFile = "source.spm";
+inline constexpr const char* kTargetVocabularyFile = "target.spm";
+inline constexpr const char* kSampleFile = "samples.json";
+
+struct ConfigFile {
+  ModelConfig model;
+  Json tokenization;
+  Json provenance;
+  std::vector<std::pair<std::string, std::string>> digests;  // file name, SHA-256
+
+  bool Lists(std::string_view name) const;
+};
+
+// Every field, nested; "encoder" or "decoder" is null where the model has none.
+Json ModelConfigToJson(ModelConfig config);
+
+// Throws Error(kInput) that opens with `where`: bad JSON, a newer format version, a key that is
+// unknown (with the nearest known one) or missing, a value of the wrong type or range, a model that
+// makes no sense, a list of files that is no model's.
+ConfigFile ParseConfigFile(std::string_view text, const std::string& where);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_CONFIG_FILE_H_
