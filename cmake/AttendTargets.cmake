@@ -3,7 +3,7 @@
 # Warnings and flags of the project's own code. Contraction stays off: a product-sum must not round differently from one
 # compiler or instruction set to the next unless the kernel says so.
 function(attend_compile_options target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off)
   if(ATTEND_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ATTEND_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${ATTEND_SANITIZE})
