@@ -10,8 +10,9 @@ einundzwanzig. Each English sentence has exactly one translation.
 Held out of training on purpose:
   pairings  one in eight pairs (adjective, noun) and (verb, object noun), chosen by a hash of the pair. No training
             or validation sentence has one; every sentence of test_pairs has at least one.
-  lengths   English sentences of more words than MAX_TRAIN_WORDS. Those of test_lengths have 13 to 15 words, and no
-            held-out pairing.
+  lengths   English sentences of more words than MAX_TRAIN_WORDS. Those of test_lengths have one or two words more, and
+            no held-out pairing. The grammar makes more short sentences than long ones; some short ones are passed
+            over, so that training has enough of each length.
 
 Files in the output folder: {train,valid,test_pairs,test_lengths}.{src,tgt}; dictionary.tsv, one German word for each
 English word; {test_pairs,test_lengths}.word_for_word, what that dictionary makes of the sources. The same seed
@@ -23,8 +24,10 @@ import pathlib
 
 import demo_lexicon as lexicon
 
-MAX_TRAIN_WORDS = 12
-TEST_WORDS = (13, 15)
+MAX_TRAIN_WORDS = 13
+TEST_WORDS = (14, 15)
+KEPT_PERCENT = {9: 70, 10: 85, 11: 100, 12: 100, 13: 100}  # by number of words
+KEPT_PERCENT_SHORTER = 40
 HELD_OUT_ONE_IN = 8
 MASK = (1 << 64) - 1
 
@@ -458,7 +461,8 @@ def main():
     corpus = Corpus(options.seed)
 
     def known(words, unseen):
-        return words <= MAX_TRAIN_WORDS and unseen == 0
+        kept = words <= MAX_TRAIN_WORDS and corpus.random.chance(KEPT_PERCENT.get(words, KEPT_PERCENT_SHORTER))
+        return kept and unseen == 0
 
     sets = {
         "test_pairs": corpus.draw(options.held_out, lambda words, unseen: words <= MAX_TRAIN_WORDS and unseen > 0),
