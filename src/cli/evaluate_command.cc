@@ -1,0 +1,244 @@
+// `attend evaluate`: scores translations against references.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "attend/error.h"
+#include "attend/metrics.h"
+#include "base/edit_distance.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "metrics/characters.h"
+#include "metrics/metric_fields.h"
+#include "text/lines.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+struct EvaluateOptions {
+  std::string hypothesis;
+  std::vector<std::string> reference;
+  std::vector<std::string> metrics = {"bleu"};
+  BleuOptions bleu;
+  ChrfOptions chrf;
+  TerOptions ter;
+  bool sentence_level = false;
+  std::string baseline;
+  int64_t bootstrap_samples = 1000;
+  int64_t width = 2;
+};
+
+FieldList Fields(EvaluateOptions& options) {
+  FieldList fields;
+  fields.Add("hypothesis", &options.hypothesis, "the translations, a line each, plain or .gz")
+      .Add("reference", &options.reference, "right translations; several files are alternatives")
+      .Add("metrics", &options.metrics, "of bleu, chrf, chrf++, ter; divided by commas")
+      .Nest("", Fields(options.bleu))
+      .Add("sentence_level", &options.sentence_level, "a score for each line")
+      .Add("baseline", &options.baseline,
+           "translations of another system: p-values by paired bootstrap resampling (with --seed)")
+      .Add("bootstrap_samples", &options.bootstrap_samples, 1, 1e7, "samples of the bootstrap")
+      .Add("width", &options.width, 0, 12, "decimal places of scores")
+      .Nest("chrf", Fields(options.chrf))
+      .Nest("ter", Fields(options.ter));
+  return fields;
+}
+
+struct Task {
+  std::string key;  // as --metrics names it
+  std::unique_ptr<Metric> metric;
+};
+
+std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions& options) {
+  if (key == "bleu") return std::make_unique<Bleu>(options.bleu);
+  if (key == "ter") return std::make_unique<Ter>(options.ter);
+  ChrfOptions chrf = options.chrf;
+  if (key == "chrf++") chrf.word_order = 2;
+  return std::make_unique<Chrf>(chrf);
+}
+
+std::vector<Task> MakeTasks(const EvaluateOptions& options) {
+  const std::vector<std::string> known = {"bleu", "chrf", "chrf++", "ter"};
+  std::vector<Task> tasks;
+  for (const std::string& list : options.metrics) {
+    for (size_t start = 0; start <= list.size();) {
+      const size_t end = std::min(list.find(',', start), list.size());
+      const std::string key = list.substr(start, end - start);
+      start = end + 1;
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        throw Error(
+            ErrorKind::kUsage,
+            fmt::format("--metrics: '{}' is no metric, expected bleu, chrf, chrf++ or ter{}", key,
+                        DidYouMean(key, known)));
+      }
+      const auto same = [&](const Task& task) { return task.key == key; };
+      if (std::any_of(tasks.begin(), tasks.end(), same)) {
+        throw Error(ErrorKind::kUsage, fmt::format("--metrics: '{}' stands there twice", key));
+      }
+      tasks.push_back({key, MakeMetric(key, options)});
+    }
+  }
+  return tasks;
+}
+
+// The file's lines, repaired where they are not UTF-8. White space at their ends goes, as
+// sacreBLEU's own command has it, which chrF with white space would count.
+std::vector<std::string> ReadText(const std::string& path, const Log& log) {
+  std::vector<std::string> lines = ReadLines(path);
+  int64_t malformed = 0;
+  for (std::string& line : lines) line = StripRight(RepairUtf8(line, &malformed));
+  if (malformed > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("{}: {} malformed parts of UTF-8 replaced by U+FFFD", path, malformed));
+  }
+  return lines;
+}
+
+std::vector<std::string> ReadMatching(const std::string& path, const std::string& hypothesis,
+                                      size_t expected, const Log& log) {
+  std::vector<std::string> lines = ReadText(path, log);
+  if (lines.size() != expected) {
+    throw Error(ErrorKind::kInput, fmt::format("{} has {} lines and {} has {}, expected the same",
+                                               hypothesis, expected, path, lines.size()));
+  }
+  return lines;
+}
+
+struct Texts {
+  std::vector<std::string> hypotheses;
+  ReferenceSets references;
+  std::vector<std::string> baseline;
+};
+
+Texts ReadTexts(const EvaluateOptions& options, const Log& log) {
+  Texts texts;
+  const std::string& hypothesis = options.hypothesis;
+  texts.hypotheses = ReadText(hypothesis, log);
+  if (texts.hypotheses.empty()) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} is empty, expected a translation a line", hypothesis));
+  }
+  const size_t lines = texts.hypotheses.size();
+  for (const std::string& path : options.reference) {
+    texts.references.push_back(ReadMatching(path, hypothesis, lines, log));
+  }
+  if (!options.baseline.empty()) {
+    texts.baseline = ReadMatching(options.baseline, hypothesis, lines, log);
+  }
+  return texts;
+}
+
+std::string Number(double value, int64_t width) { return fmt::format("{:.{}f}", value, width); }
+double Rounded(double value, int64_t width) { return std::stod(Number(value, width)); }
+
+// A line for each sentence, the metrics' scores divided by tabs.
+void PrintSentences(const std::vector<Task>& tasks, const Texts& texts,
+                    const EvaluateOptions& options, const CommonOptions& common) {
+  Json result = Json::object();
+  std::vector<std::string> lines(texts.hypotheses.size());
+  for (const Task& task : tasks) {
+    const std::string signature = task.metric->Signature(texts.references.size());
+    Json scores = Json::array();
+    size_t i = 0;
+    for (const MetricStatistics& sentence :
+         CorpusStatistics(*task.metric, texts.hypotheses, texts.references)) {
+      const double score = task.metric->Score(sentence);
+      scores.push_back(Rounded(score, options.width));
+      if (!lines[i].empty()) lines[i] += '\t';
+      lines[i] += Number(score, options.width);
+      ++i;
+    }
+    result[task.key] = {{"scores", scores}, {"signature", signature}};
+    if (!common.json)
+      common.MakeLog()(LogLevel::kInfo, fmt::format("{}|{}", task.metric->Name(), signature));
+  }
+  if (common.json) {
+    std::cout << result.dump() << '\n';
+  } else {
+    for (const std::string& line : lines) std::cout << line << '\n';
+  }
+}
+
+// The signature of a bootstrap says how it was drawn, after the number of references.
+std::string BootstrapSignature(std::string signature, const BootstrapOptions& options) {
+  return signature.insert(signature.find('|'),
+                          fmt::format("|bs:{}|seed:{}", options.samples, options.seed));
+}
+
+void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const EvaluateOptions& options,
+                 const CommonOptions& common) {
+  Json result = Json::object();
+  for (const Task& task : tasks) {
+    const Metric& metric = *task.metric;
+    const auto sentences = CorpusStatistics(metric, texts.hypotheses, texts.references);
+    const MetricStatistics sums = SumStatistics(sentences);
+    std::string signature = metric.Signature(texts.references.size());
+    const std::string details = metric.Details(sums);
+    Json entry = {{"score", Rounded(metric.Score(sums), options.width)}, {"signature", signature}};
+    if (!details.empty()) entry["details"] = details;
+    std::string text = Number(metric.Score(sums), options.width);
+    if (!details.empty()) text.append(1, ' ').append(details);
+    if (!texts.baseline.empty()) {
+      const auto baseline = CorpusStatistics(metric, texts.baseline, texts.references);
+      const double baseline_score = metric.Score(SumStatistics(baseline));
+      const BootstrapOptions bootstrap{options.bootstrap_samples,
+                                       static_cast<uint64_t>(common.seed)};
+      const BootstrapResult found = PairedBootstrap(metric, baseline, sentences, bootstrap);
+      signature = BootstrapSignature(signature, bootstrap);
+      entry["signature"] = signature;
+      entry["p_value"] = found.p_value;
+      entry["mean"] = Rounded(found.mean, options.width);
+      entry["confidence"] = Rounded(found.confidence, options.width);
+      entry["baseline"] = {{"score", Rounded(baseline_score, options.width)},
+                           {"mean", Rounded(found.baseline_mean, options.width)},
+                           {"confidence", Rounded(found.baseline_confidence, options.width)}};
+      text += fmt::format(
+          " (μ = {} ± {}); baseline {} (μ = {} ± {}), p = {:.4f}",
+          Number(found.mean, options.width), Number(found.confidence, options.width),
+          Number(baseline_score, options.width), Number(found.baseline_mean, options.width),
+          Number(found.baseline_confidence, options.width), found.p_value);
+    }
+    result[task.key] = entry;
+    if (!common.json) std::cout << fmt::format("{}|{} = {}\n", metric.Name(), signature, text);
+  }
+  if (common.json) std::cout << result.dump() << '\n';
+}
+
+}  // namespace
+
+int RunEvaluate(const std::vector<std::string>& arguments) {
+  EvaluateOptions options;
+  CommonOptions common;
+  common.seed = 12345;  // sacreBLEU's
+  CommandLine command_line(
+      "evaluate",
+      "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
+      "2.6.0's, whose signature says how",
+      "attend evaluate --hypothesis output.de --reference test.de\n"
+      "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
+      "--metrics bleu,chrf++,ter --json");
+  command_line.Options(Fields(options)).Options(Fields(common, {"seed", "quiet", "json"}));
+  if (!command_line.Parse(arguments)) return 0;
+  if (options.hypothesis.empty()) {
+    throw Error(ErrorKind::kUsage, "attend evaluate: --hypothesis is missing; expected a file");
+  }
+  if (options.reference.empty()) {
+    throw Error(ErrorKind::kUsage, "attend evaluate: --reference is missing; expected files");
+  }
+  if (options.sentence_level && !options.baseline.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "attend evaluate: --baseline compares whole texts; leave out --sentence-level");
+  }
+  options.chrf.lowercase = options.bleu.lowercase;
+  if (options.sentence_level) options.bleu.effective_order = true;
+  const std::vector<Task> tasks = MakeTasks(options);
+  const Texts texts = ReadTexts(options, common.MakeLog());
+  (options.sentence_level ? PrintSentences : PrintCorpus)(tasks, texts, options, common);
+  return 0;
+}
+
+}  // namespace attend
