@@ -43,6 +43,7 @@ function(attend_torch_test name)
   # The header was compiled with -fPIC, and g++ refuses it under -fPIE, CMake's choice for programs.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC)
+  target_compile_definitions(${name} PRIVATE BOOST_ALL_NO_LIB)  # attend_train's, from Boost::headers
 endfunction()
 
 # attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells
