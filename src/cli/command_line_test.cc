@@ -88,6 +88,10 @@ TEST_F(CommandLineTest, SaysWhatIsWrong) {
   file = Config("bean_size = 5\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
             file + ":1: unknown option 'bean_size'; did you mean 'beam_size'?");
+  file = Config("[encodr]\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}), file + ":1: unknown option 'encodr'");
+  file = Config("\"a\\nb\" $\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}).find('\n'), std::string::npos);
   file = Config("beam_size = = 5\n");
   EXPECT_NE(MessageOf({"m", "--config", file}).find(file + ":1:13: not valid TOML"),
             std::string::npos);

@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "cli/command_line.h"
 
 namespace attend {
@@ -40,6 +41,9 @@ void ReadTable(const toml::table& table, const std::string& prefix, const FieldL
   for (const auto& [key, node] : table) {
     const std::string name = prefix + std::string(key.str());
     if (const toml::table* inner = node.as_table()) {
+      if (inner->empty() && !fields.HasTable(name)) {
+        fields.Get(name, fmt::format("{}:{}", file, key.source().begin.line));
+      }
       ReadTable(*inner, name + ".", fields, file, names);
       continue;
     }
@@ -60,7 +64,7 @@ std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fie
     const toml::source_position& place = error.source().begin;
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("{}:{}:{}: not valid TOML: {}", where, place.line, place.column,
-                            error.description()));
+                            Excerpt(error.description(), 240)));
   }
   std::set<std::string> names;
   ReadTable(table, "", fields, where, &names);
