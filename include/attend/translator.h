@@ -1,0 +1,82 @@
+// Translates sentences with a model directory. Start here.
+//
+// A Translator is immutable; one call runs at a time on its threads (calls from several threads
+// wait for each other). The same sentence gives the same text and score, bit for bit, whatever else
+// is in the call and however many threads run.
+#ifndef ATTEND_TRANSLATOR_H_
+#define ATTEND_TRANSLATOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+struct Model;
+
+struct TranslationOptions {
+  int64_t beam_size = 4;
+  double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
+  int64_t n_best = 1;           // at most beam_size
+  int64_t max_length = 0;       // pieces of output; 0: those of the input plus 50
+  bool allow_unknown = false;   // the output may hold the unknown piece
+  bool alignments = false;
+  int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
+  int64_t batch_tokens = 2048;  // pieces of input that run together on a thread
+};
+
+// Word `target` of the output goes back to word `source` of the input; white-space words from 0.
+struct AlignmentLink {
+  int64_t source = 0;
+  int64_t target = 0;
+  bool operator==(const AlignmentLink&) const = default;
+};
+
+struct Hypothesis {
+  std::string text;                      // empty for a model without vocabulary
+  std::vector<int32_t> ids;              // without bos and eos
+  double score = 0;                      // log_probability / ((5 + length) / 6)^length_penalty
+  double log_probability = 0;            // natural
+  bool finished = true;                  // false: cut at max_length
+  std::vector<AlignmentLink> alignment;  // with options.alignments
+};
+
+struct Translation {
+  std::vector<Hypothesis> hypotheses;  // exactly n_best, the best first
+};
+
+class Translator {
+ public:
+  // `threads` 0: as many as the machine has. Throws Error(kInput) for a model that can't be read.
+  static std::unique_ptr<Translator> Load(const std::string& directory, int threads = 0);
+  Translator(std::shared_ptr<const Model> model, int threads,
+             const std::string& instruction_set = "");
+  ~Translator();
+  Translator(const Translator&) = delete;
+  Translator& operator=(const Translator&) = delete;
+
+  // One Translation for each text, in order; an empty text gives empty ones. Malformed UTF-8 is
+  // repaired. Throws Error(kUsage) for options that make no sense or a model without vocabulary,
+  // Error(kInput) for a text longer than learned positions reach.
+  std::vector<Translation> Translate(std::span<const std::string> texts,
+                                     const TranslationOptions& options = {}) const;
+  // The same from ids without bos and eos; the outputs begin with `prefixes`, where given.
+  std::vector<Translation> TranslateIds(std::span<const std::vector<int32_t>> sources,
+                                        const TranslationOptions& options = {},
+                                        std::span<const std::vector<int32_t>> prefixes = {}) const;
+
+  // Ids of a text, without eos, as Translate would cut it.
+  std::vector<int32_t> Encode(const std::string& text) const;
+  // The instruction set that runs.
+  std::string instruction_set() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRANSLATOR_H_

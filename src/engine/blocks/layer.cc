@@ -1,0 +1,100 @@
+#include "engine/blocks/layer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attend/error.h"
+
+namespace attend {
+
+LayerNorm::LayerNorm(const KernelTable& table, const TensorTable& tensors, const std::string& name,
+                     const StackConfig& config)
+    : kernels(&table), epsilon(static_cast<float>(config.norm_epsilon)) {
+  const float* gain = tensors.Get(name + ".weight").f32();
+  const float* bias = tensors.Get(name + ".bias").f32();
+  gain_D.assign(gain, gain + config.d_model);
+  bias_D.assign(bias, bias + config.d_model);
+}
+
+void LayerNorm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
+  kernels->layer_norm(x_RD, rows, static_cast<int64_t>(gain_D.size()), gain_D.data(), bias_D.data(),
+                      epsilon, y_RD);
+}
+
+FeedForward::FeedForward(const KernelTable& table, const TensorTable& tensors,
+                         const std::string& name, const StackConfig& config)
+    : kernels(&table),
+      activation(config.activation),
+      inner(table, tensors, {name + ".inner.weight"}),
+      outer(table, tensors, {name + ".outer.weight"}) {
+  if (activation == Activation::kSwiGlu) gate = Linear(table, tensors, {name + ".gate.weight"});
+}
+
+void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
+                        Scratch* scratch) const {
+  float* inner_RF = scratch->inner_RF.Get(rows * inner.columns());
+  switch (activation) {
+    case Activation::kRelu:
+      inner.Apply(x_RD, rows, inner_RF, MatmulActivation::kRelu);
+      break;
+    case Activation::kGelu:
+      inner.Apply(x_RD, rows, inner_RF, MatmulActivation::kGelu);
+      break;
+    case Activation::kSwiGlu: {
+      float* gate_RF = scratch->gate_RF.Get(rows * gate.columns());
+      gate.Apply(x_RD, rows, gate_RF);
+      inner.Apply(x_RD, rows, inner_RF);
+      // Row by row, so that an element's place in its vector is the same whatever the row.
+      for (int64_t r = 0; r < rows; ++r) {
+        const int64_t at = r * inner.columns();
+        kernels->swiglu(gate_RF + at, inner_RF + at, inner.columns());
+      }
+    }
+  }
+  outer.Apply(inner_RF, rows, y_RD, MatmulActivation::kNone, residual_RD);
+}
+
+const float* PositionTable::Row(const StackConfig& config, const TensorView* learned,
+                                int64_t position) {
+  const int64_t width = config.d_model, at = position + config.position_offset;
+  if (config.positions == PositionKind::kNone) return nullptr;
+  if (config.positions == PositionKind::kLearned) {
+    if (at < config.max_positions) return learned->f32() + at * width;
+    throw Error(ErrorKind::kInput,
+                fmt::format("position {} is past the model's {} learned positions; shorten the "
+                            "input (--max-input-tokens)",
+                            at, config.max_positions));
+  }
+  for (; count_ <= position; ++count_) {
+    for (int64_t column = 0; column < width; ++column) {
+      const bool halves = config.position_convention == SinusoidConvention::kHalves;
+      const int64_t half = (width + 1) / 2;
+      const int64_t pair = halves ? column % half : column / 2;
+      const bool cosine = halves ? column >= half : column % 2 == 1;
+      const double angle =
+          static_cast<double>(count_ + config.position_offset) *
+          std::pow(10000.0, -2.0 * static_cast<double>(pair) / static_cast<double>(width));
+      rows_.push_back(static_cast<float>(cosine ? std::cos(angle) : std::sin(angle)));
+    }
+  }
+  return rows_.data() + position * width;
+}
+
+Embedding::Embedding(const KernelTable& table, const TensorTable& tensors,
+                     const std::string& weight, const std::string& stack,
+                     const StackConfig& stack_config)
+    : kernels(&table),
+      table_VD(tensors.Get(weight).f32()),
+      learned(tensors.Find(stack + ".positions.weight")),
+      config(stack_config) {}
+
+void Embedding::Apply(int32_t token, int64_t position, PositionTable* positions, float* y_D) const {
+  const float scale = config.scale_embedding
+                          ? static_cast<float>(std::sqrt(static_cast<double>(config.d_model)))
+                          : 1.0f;
+  kernels->embed(table_VD + token * config.d_model, scale,
+                 positions->Row(config, learned, position), config.d_model, y_D);
+}
+
+}  // namespace attend

@@ -1,0 +1,112 @@
+// The parts that encoder and decoder layers are made of, over packed rows [R, D] without padding.
+//
+// Weights are immutable and shared; a Scratch belongs to one thread and keeps its memory between
+// calls.
+#ifndef ATTEND_ENGINE_BLOCKS_LAYER_H_
+#define ATTEND_ENGINE_BLOCKS_LAYER_H_
+
+#include <string>
+#include <vector>
+
+#include "attend/model_config.h"
+#include "engine/blocks/linear.h"
+
+namespace attend {
+
+// Memory that grows and is never given back.
+class Buffer {
+ public:
+  float* Get(int64_t count) {
+    if (static_cast<int64_t>(floats_.size()) < count) floats_.resize(count);
+    return floats_.data();
+  }
+
+ private:
+  std::vector<float> floats_;
+};
+
+struct Scratch {
+  Buffer normal_RD, projected, context, inner_RF, gate_RF, weights;
+};
+
+struct LayerNorm {
+  const KernelTable* kernels = nullptr;
+  std::vector<float> gain_D, bias_D;
+  float epsilon = 0;
+
+  LayerNorm() = default;
+  // The tensors `name`.weight and `name`.bias.
+  LayerNorm(const KernelTable& table, const TensorTable& tensors, const std::string& name,
+            const StackConfig& config);
+  void Apply(const float* x_RD, int64_t rows, float* y_RD) const;
+};
+
+// Section 3.3, with the activation the configuration names.
+struct FeedForward {
+  const KernelTable* kernels = nullptr;
+  Activation activation = Activation::kRelu;
+  Linear inner, gate, outer;
+
+  FeedForward() = default;
+  FeedForward(const KernelTable& table, const TensorTable& tensors, const std::string& name,
+              const StackConfig& config);
+  // y = outer(activation(inner(x))) + residual
+  void Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
+             Scratch* scratch) const;
+};
+
+// Shape of one multi-head attention, section 3.2.2.
+struct AttentionSizes {
+  int64_t heads = 0, d_k = 0, d_v = 0;
+
+  explicit AttentionSizes(const StackConfig& config)
+      : heads(config.heads), d_k(config.key_width()), d_v(config.value_width()) {}
+  AttentionSizes() = default;
+  int64_t key_columns() const { return heads * d_k; }
+  int64_t value_columns() const { return heads * d_v; }
+};
+
+// Token embeddings plus positions, section 3.4 and 3.5. Makes rows of the position table as they
+// are asked for; one owner.
+class PositionTable {
+ public:
+  // Row `position` (from 0, the offset not yet added), or null for a stack without positions.
+  // Throws Error(kInput) past the end of a learned table.
+  const float* Row(const StackConfig& config, const TensorView* learned, int64_t position);
+
+ private:
+  std::vector<float> rows_;
+  int64_t count_ = 0;
+};
+
+struct Embedding {
+  const KernelTable* kernels = nullptr;
+  const float* table_VD = nullptr;      // belongs to the model
+  const TensorView* learned = nullptr;  // positions; null for others
+  StackConfig config;
+
+  Embedding() = default;
+  Embedding(const KernelTable& table, const TensorTable& tensors, const std::string& weight,
+            const std::string& stack, const StackConfig& stack_config);
+  void Apply(int32_t token, int64_t position, PositionTable* positions, float* y_D) const;
+};
+
+// How one sublayer stands in the residual stream. Post-norm: x = norm(x + f(x)); pre-norm:
+// x = x + f(norm(x)). `f` is called as f(input, residual, output).
+template <class Sublayer>
+void ApplySublayer(NormPlace place, const LayerNorm& norm, float* x_RD, int64_t rows,
+                   Scratch* scratch, Sublayer f) {
+  const int64_t width = static_cast<int64_t>(norm.gain_D.size());
+  if (place == NormPlace::kPre) {
+    float* normal_RD = scratch->normal_RD.Get(rows * width);
+    norm.Apply(x_RD, rows, normal_RD);
+    f(normal_RD, x_RD, x_RD);
+  } else {
+    f(x_RD, x_RD, x_RD);
+    norm.Apply(x_RD, rows, x_RD);
+  }
+}
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_BLOCKS_LAYER_H_

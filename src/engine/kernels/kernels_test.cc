@@ -1,0 +1,206 @@
+#include "engine/kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "attend/error.h"
+#include "base/random.h"
+#include "engine/kernels/dispatch.h"
+
+namespace attend {
+namespace {
+
+std::vector<float> RandomFloats(int64_t count, uint64_t seed, double scale = 1) {
+  Random random({seed});
+  std::vector<float> values(count);
+  for (float& value : values) value = static_cast<float>(scale * random.Normal());
+  return values;
+}
+
+void ExpectNear(const std::vector<float>& got, const std::vector<float>& want, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], tolerance * (1 + std::abs(want[i]))) << "at " << i;
+  }
+}
+
+// Every test runs on every instruction set of the machine.
+class KernelsTest : public testing::TestWithParam<std::string> {
+ protected:
+  const KernelTable& kernels_ = SelectKernels(GetParam());
+  const KernelTable& reference_ = *ReferenceKernels();
+};
+
+struct Product {
+  int64_t rows, inner, columns;
+  MatmulActivation activation = MatmulActivation::kNone;
+  bool bias = true, residual = true;
+};
+
+std::vector<float> Multiply(const KernelTable& kernels, const Product& p, int64_t first_row = 0) {
+  const auto x = RandomFloats((first_row + p.rows) * p.inner, 1);
+  const auto w = RandomFloats(p.columns * p.inner, 2), bias = RandomFloats(p.columns, 3);
+  const auto residual = RandomFloats((first_row + p.rows) * p.columns, 4);
+  std::vector<float> packed(kernels.packed_size_f32(p.columns, p.inner));
+  kernels.pack_f32(w.data(), p.columns, p.inner, packed.data());
+  std::vector<float> y(p.rows * p.columns + 1, 7.0f);
+  const float* added = p.residual ? residual.data() + first_row * p.columns : nullptr;
+  kernels.matmul_f32({x.data() + first_row * p.inner, p.inner, p.rows, packed.data(), p.inner, 0,
+                      p.columns, p.bias ? bias.data() : nullptr, added, y.data(), p.columns,
+                      p.activation});
+  EXPECT_EQ(y.back(), 7.0f) << "written past the end";
+  y.pop_back();
+  return y;
+}
+
+TEST_P(KernelsTest, TheForcedSetIsTheActiveOne) {
+  EXPECT_EQ(kernels_.name, GetParam());
+  setenv("ATTEND_ISA", GetParam().c_str(), 1);
+  EXPECT_EQ(SelectKernels().name, GetParam());
+  unsetenv("ATTEND_ISA");
+}
+
+TEST_P(KernelsTest, MatmulEqualsTheReference) {
+  for (const int64_t columns : {1, 7, 8, 15, 16, 17, 31, 32, 33, 47, 48, 65}) {
+    for (const int64_t inner : {1, 5, 64}) {
+      for (const auto activation :
+           {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
+        Product p{13, inner, columns, activation, columns % 2 == 0, inner != 5};
+        ExpectNear(Multiply(kernels_, p), Multiply(reference_, p), 2e-6 * std::sqrt(inner));
+      }
+    }
+  }
+}
+
+TEST_P(KernelsTest, ARowDoesNotDependOnTheOthers) {
+  const Product all{30, 67, 70, MatmulActivation::kGelu};
+  const std::vector<float> whole = Multiply(kernels_, all);
+  for (int64_t rows = 1; rows <= 29; ++rows) {
+    for (const int64_t first : {int64_t{0}, 30 - rows}) {
+      Product part = all;
+      part.rows = rows;
+      const std::vector<float> some = Multiply(kernels_, part, first);
+      EXPECT_TRUE(std::equal(some.begin(), some.end(), whole.begin() + first * all.columns));
+    }
+  }
+}
+
+TEST_P(KernelsTest, ColumnsInPartsGiveTheSameBits) {
+  const auto x = RandomFloats(5 * 33, 1), w = RandomFloats(100 * 33, 2);
+  std::vector<float> packed(kernels_.packed_size_f32(100, 33)), whole(500), parts(500);
+  kernels_.pack_f32(w.data(), 100, 33, packed.data());
+  MatmulArguments a{x.data(), 33,      5,       packed.data(), 33,  0,
+                    100,      nullptr, nullptr, whole.data(),  100, MatmulActivation::kNone};
+  kernels_.matmul_f32(a);
+  for (int64_t first = 0; first < 100; first += kernels_.panel_columns) {
+    a.first_column = first;
+    a.last_column = std::min<int64_t>(100, first + kernels_.panel_columns);
+    a.y = parts.data() + first;
+    kernels_.matmul_f32(a);
+  }
+  EXPECT_EQ(whole, parts);
+}
+
+TEST_P(KernelsTest, RowFunctionsEqualTheReferenceAtAllLengths) {
+  for (int64_t n = 1; n <= 70; ++n) {
+    const auto x = RandomFloats(n, 5, 3), gain = RandomFloats(n, 6), bias = RandomFloats(n, 7);
+    const auto compare = [&](auto function, double tolerance) {
+      std::vector<float> got = x, want = x;
+      got.push_back(9), want.push_back(9);
+      function(kernels_, got.data());
+      function(reference_, want.data());
+      ExpectNear(got, want, tolerance);
+    };
+    compare([&](const KernelTable& k,
+                float* y) { k.layer_norm(x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y); },
+            n == 1 ? 1e-5 : 3e-5);
+    compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, 1e-6);
+    compare([&](const KernelTable& k, float* y) { k.exp(x.data(), n, y); }, 1e-6);
+    compare([&](const KernelTable& k, float* y) { k.swiglu(gain.data(), y, n); }, 1e-6);
+    compare([&](const KernelTable& k, float* y) { k.embed(gain.data(), 3, bias.data(), n, y); },
+            1e-6);
+  }
+}
+
+TEST_P(KernelsTest, ExpIsCloseOverItsWholeRange) {
+  for (double x = -87; x <= 88; x += 0.0371) {
+    const float in = static_cast<float>(x);
+    float out;
+    kernels_.exp(&in, 1, &out);
+    EXPECT_NEAR(out / std::exp(static_cast<double>(in)), 1, 4e-7) << x;
+  }
+}
+
+TEST_P(KernelsTest, AttentionEqualsTheReference) {
+  for (const int64_t count : {0, 1, 7, 8, 16, 17, 33}) {
+    for (const int64_t d_k : {1, 8, 13, 64}) {
+      const int64_t heads = 3, d_v = d_k + 3;
+      const auto query = RandomFloats(heads * d_k, 1), keys = RandomFloats(40 * heads * d_k, 2),
+                 values = RandomFloats(40 * heads * d_v, 3);
+      std::vector<int32_t> rows;
+      for (int64_t j = 0; j < count; ++j) rows.push_back(static_cast<int32_t>(j * 7 % 40));
+      std::vector<float> weights[2], output[2];
+      for (int i = 0; i < 2; ++i) {
+        weights[i].assign(heads * count + 1, 5), output[i].assign(heads * d_v + 1, 5);
+        (i == 0 ? kernels_ : reference_)
+            .attention({query.data(), keys.data(), heads * d_k, values.data(), heads * d_v,
+                        count % 2 ? rows.data() : nullptr, count, heads, d_k, d_v, 0.3f,
+                        weights[i].data(), output[i].data()});
+      }
+      ExpectNear(weights[0], weights[1], 3e-6);
+      ExpectNear(output[0], output[1], 3e-6);
+    }
+  }
+}
+
+TEST_P(KernelsTest, TopKKeepsTheFirstOfEqualsAndLeavesOutTheForbidden) {
+  for (const int64_t n : {1, 8, 15, 33, 100}) {
+    std::vector<float> x = RandomFloats(n, 8);
+    for (float& value : x) value = std::round(value * 2) / 2;  // many ties
+    const std::vector<int32_t> forbidden = {0, 3};
+    float values[2][5];
+    int32_t ids[2][5];
+    TopK best[2];
+    for (int i = 0; i < 2; ++i) {
+      const KernelTable& kernels = i == 0 ? kernels_ : reference_;
+      best[i] = {values[i], ids[i], 5, 0, -std::numeric_limits<float>::infinity(), 0};
+      const int64_t half = n / 2;
+      if (half > 0) kernels.top_k(x.data(), half, 0, forbidden.data(), 2, &best[i]);
+      kernels.top_k(x.data() + half, n - half, static_cast<int32_t>(half), forbidden.data(), 2,
+                    &best[i]);
+    }
+    std::vector<int32_t> order;
+    double sum = 0;
+    for (int32_t i = 0; i < n; ++i) {
+      sum += std::exp(x[i]);
+      if (i != 0 && i != 3) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return x[a] > x[b]; });
+    for (const TopK& top : best) {
+      ASSERT_EQ(top.count, std::min<int64_t>(5, order.size()));
+      for (int64_t i = 0; i < top.count; ++i) EXPECT_EQ(top.ids[i], order[i]);
+      EXPECT_NEAR(top.max + std::log(top.sum), std::log(sum), 1e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelsTest, testing::ValuesIn(AvailableInstructionSets()),
+                         [](const auto& info) { return info.param; });
+
+TEST(DispatchTest, AnUnknownSetIsAnErrorThatNamesWhatThereIs) {
+  try {
+    SelectKernels("mmx");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+    EXPECT_NE(std::string(error.what()).find("reference"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attend

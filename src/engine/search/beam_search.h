@@ -1,0 +1,50 @@
+// Beam search with the length penalty of Wu et al. 2016 that the paper uses (section 6.1):
+// score = log P / ((5 + length) / 6)^alpha, length counting the closing eos.
+//
+// Each step takes a sentence's 2B best continuations (B the beam size). Those of the first B that
+// end the sentence finish; the B best others live on. A sentence is done when B hypotheses have
+// finished, when nothing live can still enter its n best, or at its greatest length, where what
+// still lives counts as it is but stands behind all that finished. Ties break by (score, beam, id).
+#ifndef ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
+#define ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/search/stepper.h"
+
+namespace attend {
+
+struct SearchOptions {
+  int64_t beam_size = 4;
+  int64_t n_best = 1;           // at most beam_size
+  double length_penalty = 0.6;  // alpha, at least 0
+  bool early_stop = true;       // false only tests that it changes nothing
+  int32_t bos = 2;
+  int32_t eos = 3;
+};
+
+struct SearchInput {
+  std::vector<int32_t> source;  // as the encoder reads it
+  std::vector<int32_t> prefix;  // the output begins with these
+  int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
+};
+
+struct SearchResult {
+  std::vector<int32_t> ids;  // without bos and eos
+  double score = 0;          // penalised
+  double log_probability = 0;
+  bool finished = false;  // ended by eos
+};
+
+// The n best of each input, the best first; fewer where the search found fewer.
+std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
+                                                  const SearchOptions& options, Stepper* stepper);
+
+// ((5 + length) / 6)^alpha
+double LengthPenalty(int64_t length, double alpha);
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_

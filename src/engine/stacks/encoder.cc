@@ -1,0 +1,87 @@
+#include "engine/stacks/encoder.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attend {
+
+Encoder::Encoder(const KernelTable& kernels, const TensorTable& tensors, const StackConfig& config)
+    : kernels_(&kernels),
+      config_(config),
+      sizes_(config),
+      embedding_(kernels, tensors, "encoder.embedding.weight", "encoder", config) {
+  for (int64_t i = 0; i < config.layers; ++i) {
+    const std::string name = fmt::format("encoder.layers.{}.", i);
+    const std::string self = name + "self_attention";
+    layers_.push_back(
+        {.query_key_value =
+             Linear(kernels, tensors,
+                    {self + ".query.weight", self + ".key.weight", self + ".value.weight"}),
+         .output = Linear(kernels, tensors, {self + ".output.weight"}),
+         .attention_norm = LayerNorm(kernels, tensors, self + "_norm", config),
+         .feed_forward_norm = LayerNorm(kernels, tensors, name + "feed_forward_norm", config),
+         .feed_forward = FeedForward(kernels, tensors, name + "feed_forward", config)});
+  }
+  if (config.norm_place == NormPlace::kPre) {
+    norm_ = LayerNorm(kernels, tensors, "encoder.norm", config);
+  }
+}
+
+void Encoder::SelfAttend(int64_t layer, std::span<const std::vector<int32_t>> sentences,
+                         const float* x_RD, int64_t rows, Scratch* scratch,
+                         const Sinks& sinks) const {
+  const Linear& product = layers_[layer].query_key_value;
+  const int64_t stride = product.columns();
+  float* projected = scratch->projected.Get(rows * stride);
+  product.Apply(x_RD, rows, projected);
+  float* context = scratch->context.Get(rows * sizes_.value_columns());
+  int64_t first = 0;
+  for (const std::vector<int32_t>& sentence : sentences) {
+    const auto count = static_cast<int64_t>(sentence.size());
+    float* weights = scratch->weights.Get(sizes_.heads * count);
+    for (int64_t r = first; r < first + count; ++r) {
+      kernels_->attention(
+          {projected + r * stride, projected + first * stride + sizes_.key_columns(), stride,
+           projected + first * stride + 2 * sizes_.key_columns(), stride, nullptr, count,
+           sizes_.heads, sizes_.d_k, sizes_.d_v, 1 / std::sqrt(static_cast<float>(sizes_.d_k)),
+           weights, context + r * sizes_.value_columns()});
+      if (sinks.attention) {
+        sinks.attention(AttentionPlace::kEncoderSelf, layer, r, weights, count);
+      }
+    }
+    first += count;
+  }
+}
+
+void Encoder::Run(std::span<const std::vector<int32_t>> sentences, PositionTable* positions,
+                  Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const {
+  int64_t rows = 0;
+  for (const std::vector<int32_t>& sentence : sentences) rows += std::ssize(sentence);
+  float* x_RD = output_RD->Get(rows * config_.d_model);
+  float* row_D = x_RD;
+  for (const std::vector<int32_t>& sentence : sentences) {
+    for (int64_t t = 0; t < std::ssize(sentence); ++t, row_D += config_.d_model) {
+      embedding_.Apply(sentence[t], t, positions, row_D);
+    }
+  }
+  if (sinks.activation) sinks.activation(true, -1, x_RD, rows);
+  for (int64_t i = 0; i < config_.layers; ++i) {
+    const Layer& layer = layers_[i];
+    ApplySublayer(config_.norm_place, layer.attention_norm, x_RD, rows, scratch,
+                  [&](const float* input, const float* residual, float* y) {
+                    SelfAttend(i, sentences, input, rows, scratch, sinks);
+                    layer.output.Apply(scratch->context.Get(0), rows, y, MatmulActivation::kNone,
+                                       residual);
+                  });
+    ApplySublayer(config_.norm_place, layer.feed_forward_norm, x_RD, rows, scratch,
+                  [&](const float* input, const float* residual, float* y) {
+                    layer.feed_forward.Apply(input, rows, residual, y, scratch);
+                  });
+    if (sinks.activation) sinks.activation(true, i, x_RD, rows);
+  }
+  if (config_.norm_place == NormPlace::kPre) norm_.Apply(x_RD, rows, x_RD);
+  if (sinks.activation) sinks.activation(true, config_.layers, x_RD, rows);
+}
+
+}  // namespace attend

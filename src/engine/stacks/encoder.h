@@ -1,0 +1,57 @@
+// The encoder, section 3.1: over the packed rows of all sentences of a batch, without padding.
+#ifndef ATTEND_ENGINE_STACKS_ENCODER_H_
+#define ATTEND_ENGINE_STACKS_ENCODER_H_
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "engine/blocks/layer.h"
+
+namespace attend {
+
+enum class AttentionPlace { kEncoderSelf, kDecoderSelf, kCross };
+
+// Sees the attention weights of one packed row in one layer: [heads, keys].
+using AttentionSink = std::function<void(AttentionPlace place, int64_t layer, int64_t row,
+                                         const float* weights_HS, int64_t keys)>;
+
+// Sees what leaves a layer: [rows, D]; layer -1 is the embedding, `layers` the end of the stack.
+using ActivationSink =
+    std::function<void(bool encoder, int64_t layer, const float* x_RD, int64_t rows)>;
+
+struct Sinks {
+  AttentionSink attention;    // may be empty
+  ActivationSink activation;  // may be empty
+};
+
+// Immutable; shared between threads, each with a Scratch and PositionTable of its own.
+class Encoder {
+ public:
+  Encoder(const KernelTable& kernels, const TensorTable& tensors, const StackConfig& config);
+
+  // Writes [rows, D] into `output`; the sentences' rows follow each other. Precondition: ids are in
+  // the vocabulary.
+  void Run(std::span<const std::vector<int32_t>> sentences, PositionTable* positions,
+           Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const;
+
+ private:
+  struct Layer {
+    Linear query_key_value, output;
+    LayerNorm attention_norm, feed_forward_norm;
+    FeedForward feed_forward;
+  };
+  void SelfAttend(int64_t layer, std::span<const std::vector<int32_t>> sentences, const float* x_RD,
+                  int64_t rows, Scratch* scratch, const Sinks& sinks) const;
+
+  const KernelTable* kernels_;
+  StackConfig config_;
+  AttentionSizes sizes_;
+  Embedding embedding_;
+  std::vector<Layer> layers_;
+  LayerNorm norm_;  // pre-norm only
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_STACKS_ENCODER_H_

@@ -1,0 +1,199 @@
+#include "engine/tasks/task_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+int ThreadCount(int threads) {
+  return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::vector<bool> WordBeginnings(const Vocabulary* vocabulary) {
+  std::vector<bool> begins;
+  if (vocabulary == nullptr) return begins;
+  for (int32_t id = 0; id < vocabulary->size(); ++id) {
+    begins.push_back(vocabulary->Piece(id).starts_with("\u2581"));
+  }
+  return begins;
+}
+
+// The word each id belongs to; without a vocabulary every id is a word.
+std::vector<int64_t> Words(std::span<const int32_t> ids, const std::vector<bool>& begins) {
+  std::vector<int64_t> words;
+  int64_t word = -1;
+  for (const int32_t id : ids) {
+    if (word < 0 || begins.empty() || begins[id]) ++word;
+    words.push_back(word);
+  }
+  return words;
+}
+
+void CheckIds(std::span<const int32_t> ids, int64_t size) {
+  for (const int32_t id : ids) {
+    if (id >= 0 && id < size) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("id {} is outside the vocabulary; expected 0 to {}", id, size - 1));
+  }
+}
+
+std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, int64_t layer,
+                                                    int64_t heads) {
+  if (std::ssize(*weights) <= layer) weights->resize(layer + 1);
+  (*weights)[layer].resize(heads);
+  return (*weights)[layer];
+}
+
+}  // namespace
+
+TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
+                       const std::string& instruction_set)
+    : transformer_(model, instruction_set), pool_(ThreadCount(threads)), workspaces_(pool_.size()) {
+  if (!model->source_vocabulary.empty()) {
+    source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
+  }
+  if (!model->target_vocabulary.empty()) {
+    target_ = Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
+  }
+  source_begins_word_ = WordBeginnings(source_.get());
+  target_begins_word_ = WordBeginnings(target_.get());
+}
+
+const Vocabulary& TaskRunner::source() const {
+  if (source_ != nullptr) return *source_;
+  throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
+}
+
+const Vocabulary& TaskRunner::target() const {
+  if (target_ != nullptr) return *target_;
+  throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
+}
+
+std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {
+  CheckIds(ids, transformer_.config().source_vocab_size);
+  std::vector<int32_t> input(ids.begin(), ids.end());
+  input.push_back(static_cast<int32_t>(special_ids().eos));
+  return input;
+}
+
+void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
+  CheckIds(ids, transformer_.config().target_vocab_size);
+}
+
+void TaskRunner::ForEachBatch(
+    std::span<const int64_t> lengths, int64_t batch_tokens,
+    const std::function<void(std::span<const int64_t>, Workspace*)>& body) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int64_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
+  const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  // Few items still give every thread something to do.
+  const int64_t limit = std::min(batch_tokens, total / pool_.size() + 1);
+  std::vector<std::span<const int64_t>> batches;
+  for (size_t first = 0; first < order.size();) {
+    size_t last = first;
+    int64_t tokens = 0;
+    while (last < order.size() && (last == first || tokens + lengths[order[last]] <= limit)) {
+      tokens += lengths[order[last++]];
+    }
+    batches.emplace_back(order.data() + first, last - first);
+    first = last;
+  }
+  pool_.ParallelFor(std::ssize(batches),
+                    [&](int64_t batch, int worker) { body(batches[batch], &workspaces_[worker]); });
+}
+
+void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
+                            std::span<const std::vector<int32_t>> targets,
+                            std::span<const int64_t> items, const ScoreOptions& options,
+                            Workspace* workspace, std::vector<PairScore>* scores) const {
+  std::vector<std::vector<int32_t>> inputs;
+  std::vector<int64_t> encoder_item, decoder_item;
+  std::vector<int32_t> wanted;
+  for (const int64_t item : items) {
+    inputs.push_back(EncoderInput(sources[item]));
+    encoder_item.insert(encoder_item.end(), inputs.back().size(), item);
+  }
+  const bool collect = options.attention || options.alignments;
+  Sinks sinks;
+  if (collect) {
+    sinks.attention = [&](AttentionPlace place, int64_t layer, int64_t row, const float* weights,
+                          int64_t keys) {
+      const bool encoder = place == AttentionPlace::kEncoderSelf;
+      PairScore& score = (*scores)[(encoder ? encoder_item : decoder_item)[row]];
+      AttentionWeights* kept = encoder                                 ? &score.encoder_self
+                               : place == AttentionPlace::kDecoderSelf ? &score.decoder_self
+                                                                       : &score.cross;
+      if (!options.attention && place != AttentionPlace::kCross) return;
+      const StackConfig& stack =
+          encoder ? *transformer_.config().encoder : *transformer_.config().decoder;
+      auto& heads = Layer(kept, layer, stack.heads);
+      for (int64_t h = 0; h < stack.heads; ++h) {
+        heads[h].emplace_back(weights + h * keys, weights + (h + 1) * keys);
+      }
+    };
+  }
+  transformer_.Start(inputs, 1, sinks, workspace);
+  workspace->rows.clear();
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::vector<int32_t>& target = targets[items[i]];
+    CheckTargetIds(target);
+    auto previous = static_cast<int32_t>(special_ids().bos);
+    for (const int32_t id : target) {
+      workspace->rows.push_back({static_cast<int32_t>(i), previous});
+      wanted.push_back(previous = id);
+    }
+    workspace->rows.push_back({static_cast<int32_t>(i), previous});
+    wanted.push_back(static_cast<int32_t>(special_ids().eos));
+    decoder_item.insert(decoder_item.end(), target.size() + 1, items[i]);
+  }
+  transformer_.Decode(sinks, workspace);
+  std::vector<Candidate> candidates(wanted.size());
+  transformer_.Predict(0, wanted, {}, workspace, candidates.data());
+  for (size_t r = 0; r < wanted.size(); ++r) {
+    PairScore& score = (*scores)[decoder_item[r]];
+    score.token_log_probabilities.push_back(candidates[r].log_probability);
+    score.log_probability += candidates[r].log_probability;
+  }
+  if (!options.alignments || !transformer_.config().encoder) return;
+  const int64_t layers = transformer_.config().decoder->layers;
+  const int64_t layer = options.alignment_layer > 0 ? options.alignment_layer : layers;
+  for (const int64_t item : items) {
+    PairScore& score = (*scores)[item];
+    const auto& heads = score.cross.at(std::min(layer, layers) - 1);
+    std::vector<std::vector<float>> mean = heads[0];
+    for (size_t h = 1; h < heads.size(); ++h) {
+      for (size_t t = 0; t < mean.size(); ++t) {
+        for (size_t s = 0; s < mean[t].size(); ++s) mean[t][s] += heads[h][t][s];
+      }
+    }
+    Align(sources[item], targets[item], mean, &score);
+    if (!options.attention) score.cross.clear();
+  }
+}
+
+// Each target word goes to the source word that gets most of its pieces' weight; eos is no word.
+void TaskRunner::Align(std::span<const int32_t> source, std::span<const int32_t> target,
+                       const std::vector<std::vector<float>>& weights_TS, PairScore* score) const {
+  if (source.empty() || target.empty()) return;
+  const std::vector<int64_t> source_words = Words(source, source_begins_word_);
+  const std::vector<int64_t> target_words = Words(target, target_begins_word_);
+  std::vector<double> weight(source_words.back() + 1);
+  for (size_t t = 0; t < target.size(); ++t) {
+    for (size_t s = 0; s < source.size(); ++s) weight[source_words[s]] += weights_TS[t][s];
+    if (t + 1 < target.size() && target_words[t + 1] == target_words[t]) continue;
+    const auto best = std::max_element(weight.begin(), weight.end());
+    score->alignment.push_back({best - weight.begin(), target_words[t]});
+    std::fill(weight.begin(), weight.end(), 0);
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,59 @@
+// What Translator and Scorer share: a model with its vocabularies, and batches spread over threads.
+#ifndef ATTEND_ENGINE_TASKS_TASK_RUNNER_H_
+#define ATTEND_ENGINE_TASKS_TASK_RUNNER_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/scorer.h"
+#include "attend/translator.h"
+#include "attend/vocabulary.h"
+#include "base/thread_pool.h"
+#include "engine/tasks/transformer.h"
+
+namespace attend {
+
+class TaskRunner {
+ public:
+  TaskRunner(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set);
+
+  const Transformer& transformer() const { return transformer_; }
+  const SpecialIds& special_ids() const { return transformer_.config().special_ids; }
+  // Throws Error(kUsage) for a model without one.
+  const Vocabulary& source() const;
+  const Vocabulary& target() const;
+
+  // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary.
+  std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
+  void CheckTargetIds(std::span<const int32_t> ids) const;
+
+  // Sorts items by length, cuts them into batches of at most `batch_tokens` and calls
+  // body(items, workspace) for each, on all threads. One caller at a time; others wait.
+  void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
+                    const std::function<void(std::span<const int64_t>, Workspace*)>& body);
+
+  // Forced decoding of the pairs that `items` names.
+  void ScoreBatch(std::span<const std::vector<int32_t>> sources,
+                  std::span<const std::vector<int32_t>> targets, std::span<const int64_t> items,
+                  const ScoreOptions& options, Workspace* workspace,
+                  std::vector<PairScore>* scores) const;
+
+ private:
+  void Align(std::span<const int32_t> source, std::span<const int32_t> target,
+             const std::vector<std::vector<float>>& weights_TS, PairScore* score) const;
+
+  Transformer transformer_;
+  std::shared_ptr<const Vocabulary> source_, target_;
+  std::vector<bool> source_begins_word_, target_begins_word_;
+  ThreadPool pool_;
+  std::vector<Workspace> workspaces_;
+  std::mutex mutex_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_TASKS_TASK_RUNNER_H_

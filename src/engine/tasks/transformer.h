@@ -1,0 +1,82 @@
+// A whole model ready to run: weights packed for the active instruction set.
+#ifndef ATTEND_ENGINE_TASKS_TRANSFORMER_H_
+#define ATTEND_ENGINE_TASKS_TRANSFORMER_H_
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/search/stepper.h"
+#include "engine/stacks/decoder.h"
+#include "engine/stacks/encoder.h"
+#include "model/model_directory.h"
+
+namespace attend {
+
+// Memory of one thread's run; keeps what it grew to.
+struct Workspace {
+  PositionTable encoder_positions, decoder_positions;
+  Scratch scratch;
+  DecoderState state;
+  Buffer memory_SD, hidden_RD, logits;
+  std::vector<DecoderRow> rows;
+  std::vector<float> top_values;
+  std::vector<int32_t> top_ids;
+  std::vector<TopK> top;
+  std::vector<float> wanted;
+};
+
+// Immutable; safe to use from many threads, each with a Workspace of its own.
+class Transformer {
+ public:
+  // `instruction_set` as for SelectKernels. Throws Error(kUsage) for a model without decoder or
+  // vocabulary head, Error(kInput) for weights that are not f32.
+  explicit Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set = "");
+
+  const Model& model() const { return *model_; }
+  const ModelConfig& config() const { return model_->config; }
+  const KernelTable& kernels() const { return kernels_; }
+
+  // Encodes sources (none for a model without encoder) and takes `beam_size` empty hypotheses each.
+  void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size, const Sinks& sinks,
+             Workspace* workspace) const;
+  // Runs workspace->rows through the decoder; [rows, D] is in hidden_RD.
+  void Decode(const Sinks& sinks, Workspace* workspace) const;
+  // For the rows last decoded: the k best tokens that are not forbidden, k 0 for none; and the
+  // log-probability of wanted[row] where that is not negative. Logits are made in blocks of columns
+  // and never stand whole.
+  void Predict(int64_t k, std::span<const int32_t> wanted, std::span<const int32_t> forbidden,
+               Workspace* workspace, Candidate* best) const;
+  // All logits [rows, V] of the rows last decoded.
+  void Logits(Workspace* workspace, float* logits_RV) const;
+
+ private:
+  std::shared_ptr<const Model> model_;
+  const KernelTable& kernels_;
+  std::optional<Encoder> encoder_;
+  std::optional<Decoder> decoder_;
+  Linear head_;
+};
+
+// A Transformer as searches see it. The transformer and workspace must outlive it.
+class TransformerStepper : public Stepper {
+ public:
+  TransformerStepper(const Transformer* transformer, std::vector<int32_t> forbidden,
+                     Workspace* workspace)
+      : transformer_(transformer), forbidden_(std::move(forbidden)), workspace_(workspace) {}
+
+  void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) override;
+  void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
+  void Reorder(int64_t first, std::span<const int32_t> parents) override;
+
+ private:
+  const Transformer* transformer_;
+  std::vector<int32_t> forbidden_;
+  Workspace* workspace_;
+  std::vector<int32_t> wanted_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_TASKS_TRANSFORMER_H_

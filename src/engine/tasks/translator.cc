@@ -1,0 +1,196 @@
+#include "attend/translator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "engine/search/beam_search.h"
+#include "engine/tasks/task_runner.h"
+#include "engine/tasks/translation_options.h"
+
+namespace attend {
+
+FieldList Fields(TranslationOptions& options) {
+  FieldList fields;
+  fields.Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
+      .Add("length_penalty", &options.length_penalty, 0, 10,
+           "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
+      .Add("n_best", &options.n_best, 1, 64, "hypotheses given, at most beam_size")
+      .Add("max_length", &options.max_length, 0, 100000,
+           "pieces of output; 0: those of the input plus 50")
+      .Add("allow_unknown", &options.allow_unknown, "the output may hold the unknown piece")
+      .Add("alignments", &options.alignments, "give word alignments, from cross-attention")
+      .Add("alignment_layer", &options.alignment_layer, 0, 1000,
+           "decoder layer that alignments come from, from 1; 0: the last")
+      .Add("batch_tokens", &options.batch_tokens, 1, 1000000,
+           "pieces of input that run together on a thread");
+  return fields;
+}
+
+void CheckTranslationOptions(const TranslationOptions& options) {
+  TranslationOptions copy = options;
+  for (const Field& field : Fields(copy).fields()) {
+    const double value = std::holds_alternative<int64_t*>(field.value)
+                             ? static_cast<double>(*std::get<int64_t*>(field.value))
+                         : std::holds_alternative<double*>(field.value)
+                             ? *std::get<double*>(field.value)
+                             : field.min;
+    if (value >= field.min && value <= field.max) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is {}, expected {}", field.name, value, field.RangeText()));
+  }
+  if (options.n_best > options.beam_size) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("n_best is {}, above the beam size of {}; raise beam_size",
+                            options.n_best, options.beam_size));
+  }
+}
+
+struct Translator::Impl {
+  mutable TaskRunner runner;
+
+  std::vector<int32_t> Forbidden(const TranslationOptions& options) const {
+    const SpecialIds& ids = runner.special_ids();
+    std::vector<int32_t> forbidden = {static_cast<int32_t>(ids.pad), static_cast<int32_t>(ids.bos)};
+    if (!options.allow_unknown) forbidden.push_back(static_cast<int32_t>(ids.unk));
+    return forbidden;
+  }
+
+  int64_t MaxLength(const TranslationOptions& options, int64_t source_length) const {
+    int64_t length = (options.max_length > 0 ? options.max_length : source_length + 50) + 1;
+    const StackConfig& decoder = *runner.transformer().config().decoder;
+    if (decoder.positions == PositionKind::kLearned) {
+      length = std::min(length, decoder.max_positions - decoder.position_offset);
+    }
+    return std::max<int64_t>(length, 1);
+  }
+
+  void TranslateBatch(std::span<const SearchInput> inputs, std::span<const int64_t> items,
+                      const TranslationOptions& options, Workspace* workspace,
+                      std::vector<Translation>* translations) const {
+    SearchOptions search;
+    search.beam_size = options.beam_size;
+    search.n_best = options.n_best;
+    search.length_penalty = options.length_penalty;
+    search.bos = static_cast<int32_t>(runner.special_ids().bos);
+    search.eos = static_cast<int32_t>(runner.special_ids().eos);
+    std::vector<SearchInput> batch;
+    for (const int64_t item : items) batch.push_back(inputs[item]);
+    TransformerStepper stepper(&runner.transformer(), Forbidden(options), workspace);
+    auto results = BeamSearch(batch, search, &stepper);
+    for (size_t i = 0; i < items.size(); ++i) {
+      std::vector<Hypothesis>& hypotheses = (*translations)[items[i]].hypotheses;
+      for (SearchResult& result : results[i]) {
+        Hypothesis hypothesis;
+        hypothesis.ids = std::move(result.ids);
+        hypothesis.score = result.score;
+        hypothesis.log_probability = result.log_probability;
+        hypothesis.finished = result.finished;
+        hypotheses.push_back(std::move(hypothesis));
+      }
+      // A tiny vocabulary may have fewer outputs than asked for: the last stands again.
+      while (std::ssize(hypotheses) < options.n_best) {
+        hypotheses.push_back(hypotheses.empty() ? Hypothesis{} : Hypothesis(hypotheses.back()));
+      }
+    }
+  }
+
+  void AlignAll(std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
+                std::vector<Translation>* translations) const {
+    std::vector<std::vector<int32_t>> repeated, targets;
+    std::vector<Hypothesis*> hypotheses;
+    std::vector<int64_t> lengths;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
+        repeated.push_back(sources[i]);
+        targets.push_back(hypothesis.ids);
+        hypotheses.push_back(&hypothesis);
+        lengths.push_back(std::ssize(sources[i]) + std::ssize(hypothesis.ids) + 2);
+      }
+    }
+    ScoreOptions score;
+    score.alignments = true;
+    score.alignment_layer = options.alignment_layer;
+    std::vector<PairScore> scores(targets.size());
+    runner.ForEachBatch(lengths, options.batch_tokens,
+                        [&](std::span<const int64_t> items, Workspace* workspace) {
+                          runner.ScoreBatch(repeated, targets, items, score, workspace, &scores);
+                        });
+    for (size_t i = 0; i < scores.size(); ++i) {
+      hypotheses[i]->alignment = std::move(scores[i].alignment);
+    }
+  }
+};
+
+std::unique_ptr<Translator> Translator::Load(const std::string& directory, int threads) {
+  return std::make_unique<Translator>(LoadModel(directory), threads);
+}
+
+Translator::Translator(std::shared_ptr<const Model> model, int threads,
+                       const std::string& instruction_set)
+    : impl_(new Impl{TaskRunner(std::move(model), threads, instruction_set)}) {}
+
+Translator::~Translator() = default;
+
+std::vector<Translation> Translator::Translate(std::span<const std::string> texts,
+                                               const TranslationOptions& options) const {
+  std::vector<std::vector<int32_t>> sources;
+  for (const std::string& text : texts) sources.push_back(Encode(text));
+  const Vocabulary& target = impl_->runner.target();
+  std::vector<Translation> translations = TranslateIds(sources, options);
+  for (Translation& translation : translations) {
+    for (Hypothesis& hypothesis : translation.hypotheses) {
+      hypothesis.text = target.Decode(hypothesis.ids);
+    }
+  }
+  return translations;
+}
+
+std::vector<Translation> Translator::TranslateIds(
+    std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
+    std::span<const std::vector<int32_t>> prefixes) const {
+  CheckTranslationOptions(options);
+  if (!prefixes.empty() && prefixes.size() != sources.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} prefixes for {} sources; expected none or as many", prefixes.size(),
+                            sources.size()));
+  }
+  std::vector<SearchInput> inputs(sources.size());
+  std::vector<int64_t> lengths, wanted;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    inputs[i].source = impl_->runner.EncoderInput(sources[i]);
+    inputs[i].max_length = impl_->MaxLength(options, std::ssize(sources[i]));
+    if (!prefixes.empty()) {
+      impl_->runner.CheckTargetIds(prefixes[i]);
+      inputs[i].prefix = prefixes[i];
+    }
+  }
+  std::vector<Translation> translations(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].empty() && inputs[i].prefix.empty()) {
+      translations[i].hypotheses.resize(options.n_best);
+      continue;
+    }
+    wanted.push_back(static_cast<int64_t>(i));
+    lengths.push_back(std::ssize(inputs[i].source));
+  }
+  impl_->runner.ForEachBatch(
+      lengths, options.batch_tokens, [&](std::span<const int64_t> batch, Workspace* workspace) {
+        std::vector<int64_t> items;
+        for (const int64_t position : batch) items.push_back(wanted[position]);
+        impl_->TranslateBatch(inputs, items, options, workspace, &translations);
+      });
+  if (options.alignments) impl_->AlignAll(sources, options, &translations);
+  return translations;
+}
+
+std::vector<int32_t> Translator::Encode(const std::string& text) const {
+  return impl_->runner.source().Encode(text);
+}
+
+std::string Translator::instruction_set() const {
+  return impl_->runner.transformer().kernels().name;
+}
+
+}  // namespace attend
