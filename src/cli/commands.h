@@ -12,6 +12,8 @@ int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
+int RunScore(const std::vector<std::string>& arguments);
+int RunTranslate(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);
 
 }  // namespace attend

@@ -7,7 +7,9 @@ int main(int argc, char** argv) {
       {"evaluate", "score translations with BLEU, chrF and TER", attend::RunEvaluate},
       {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
       {"inspect", "show what a model directory holds", attend::RunInspect},
+      {"score", "log-probability of given translations", attend::RunScore},
       {"train", "train a model as a recipe says", attend::RunTrainLauncher},
+      {"translate", "translate text, line by line", attend::RunTranslate},
       {"vocab", "train a SentencePiece vocabulary", attend::RunVocab},
   };
   return attend::RunProgram(commands, argc, argv);

@@ -18,7 +18,7 @@ FieldList Fields(TranslationOptions& options) {
            "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
       .Add("n_best", &options.n_best, 1, 64, "hypotheses given, at most beam_size")
       .Add("max_length", &options.max_length, 0, 100000,
-           "pieces of output; 0: those of the input plus 50")
+           "pieces of output, eos included; 0: those of the input plus 50")
       .Add("allow_unknown", &options.allow_unknown, "the output may hold the unknown piece")
       .Add("alignments", &options.alignments, "give word alignments, from cross-attention")
       .Add("alignment_layer", &options.alignment_layer, 0, 1000,
@@ -30,7 +30,8 @@ FieldList Fields(TranslationOptions& options) {
 
 void CheckTranslationOptions(const TranslationOptions& options) {
   TranslationOptions copy = options;
-  for (const Field& field : Fields(copy).fields()) {
+  const FieldList fields = Fields(copy);
+  for (const Field& field : fields.fields()) {
     const double value = std::holds_alternative<int64_t*>(field.value)
                              ? static_cast<double>(*std::get<int64_t*>(field.value))
                          : std::holds_alternative<double*>(field.value)
@@ -58,7 +59,7 @@ struct Translator::Impl {
   }
 
   int64_t MaxLength(const TranslationOptions& options, int64_t source_length) const {
-    int64_t length = (options.max_length > 0 ? options.max_length : source_length + 50) + 1;
+    int64_t length = options.max_length > 0 ? options.max_length : source_length + 50;
     const StackConfig& decoder = *runner.transformer().config().decoder;
     if (decoder.positions == PositionKind::kLearned) {
       length = std::min(length, decoder.max_positions - decoder.position_offset);

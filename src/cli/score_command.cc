@@ -1,0 +1,74 @@
+// `attend score`: log-probability of given translations.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iostream>
+
+#include "attend/error.h"
+#include "attend/scorer.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "model/model_directory.h"
+#include "text/lines.h"
+
+namespace attend {
+
+int RunScore(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  ScoreOptions options;
+  std::string model, source, target;
+  FieldList fields;
+  fields.Add("model", &model, "the model directory")
+      .Add("source", &source, "source text, a sentence a line")
+      .Add("target", &target, "its translation, line by line")
+      .Add("alignments", &options.alignments, "write `score ||| 0-0 1-2 ...`")
+      .Add("alignment_layer", &options.alignment_layer, 0, 1000,
+           "decoder layer that alignments come from, from 1; 0: the last")
+      .Add("batch_tokens", &options.batch_tokens, 1, 1000000,
+           "pieces that run together on a thread");
+  CommandLine command_line("score", "log-probability of given translations",
+                           "attend score --model MODEL --source test.en --target test.de");
+  command_line.Options(fields).Options(Fields(common, {"threads", "quiet", "data_dir"}));
+  if (!command_line.Parse(arguments)) return 0;
+  if (model.empty() || source.empty() || target.empty()) {
+    throw Error(ErrorKind::kUsage, "attend score: --model, --source and --target are all needed");
+  }
+  const Scorer scorer(LoadModel(model), common.ThreadCount());
+  LineReader sources(common.DataPath(source)), targets(common.DataPath(target));
+  std::vector<std::string> source_lines, target_lines;
+  std::string line, other;
+  double sum = 0;
+  int64_t pieces = 0;
+  for (bool more = true; more;) {
+    source_lines.clear(), target_lines.clear();
+    while (source_lines.size() < 512 && more) {
+      more = sources.Next(&line);
+      if (targets.Next(&other) != more) {
+        throw Error(ErrorKind::kInput,
+                    fmt::format("{} and {} have different numbers of lines; expected the same",
+                                sources.name(), targets.name()));
+      }
+      if (more) source_lines.push_back(line), target_lines.push_back(other);
+    }
+    for (const PairScore& score : scorer.Score(source_lines, target_lines, options)) {
+      std::cout << fmt::format("{:.6f}", score.log_probability);
+      if (options.alignments) std::cout << " |||";
+      for (const AlignmentLink& link : score.alignment) {
+        std::cout << ' ' << link.source << '-' << link.target;
+      }
+      std::cout << '\n';
+      sum += score.log_probability;
+      pieces += std::ssize(score.token_log_probabilities);
+    }
+    std::cout.flush();
+    if (!std::cout) throw Error(ErrorKind::kRuntime, "standard output can't be written");
+  }
+  if (pieces > 0) {
+    common.MakeLog()(LogLevel::kInfo,
+                     fmt::format("perplexity {:.4f} a piece ({} pieces, eos counted)",
+                                 std::exp(-sum / static_cast<double>(pieces)), pieces));
+  }
+  return 0;
+}
+
+}  // namespace attend
