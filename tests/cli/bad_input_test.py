@@ -1,22 +1,28 @@
 """Bad input for every command: a clear error each, with the status that design promises, and nothing lost."""
 
+import pathlib
+import shutil
+import subprocess
+
 import pytest
-from programs import attend, commands, refused
+from programs import ATTEND, attend, commands, refused
 
 HERE = commands()
 
 
-@pytest.fixture(name="files", scope="module")
-def make_files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
+@pytest.fixture(name="files")
+def make_files(tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
     (folder / "empty").write_bytes(b"")
     (folder / "binary").write_bytes(bytes(range(256)) * 64)
     (folder / "text").write_text("one line\nanother line\n" * 50, encoding="utf-8")
+    (folder / "short").write_text("one line\n" * 99, encoding="utf-8")
     (folder / "folder").mkdir()
     return folder
 
 
-# command, arguments ({F} is the folder of files), exit status, what the message names
+# command, arguments ({F} is the folder of files, {G} a good model), exit status, what the message names
 CASES = [
     ("vocab", "--input {F}/gone --output {F}/v.spm", 3, "{F}/gone"),
     ("vocab", "--input {F}/folder --output {F}/v.spm", 3, "{F}/folder"),
@@ -25,7 +31,49 @@ CASES = [
     ("vocab", "--input {F}/text --size 1 --output {F}/v.spm", 2, "--size"),
     ("vocab", "--input {F}/text --type wordpiece --output {F}/v.spm", 2, "unigram, bpe"),
     ("vocab", "--input {F}/text", 2, "--output"),
+    ("evaluate", "--hypothesis {F}/gone --reference {F}/text", 3, "{F}/gone"),
+    ("evaluate", "--hypothesis {F}/text --reference {F}/gone", 3, "{F}/gone"),
+    ("evaluate", "--hypothesis {F}/text --reference {F}/folder", 3, "{F}/folder"),
+    ("evaluate", "--hypothesis {F}/text --reference {F}/short", 3, "99"),
+    ("evaluate", "--hypothesis {F}/empty --reference {F}/empty", 3, "{F}/empty"),
+    ("evaluate", "--hypothesis {F}/text --reference {F}/text --metrics blue", 2, "did you mean 'bleu'"),
+    ("evaluate", "--hypothesis {F}/text --reference {F}/text --tokenize 14a", 2, "13a"),
+    ("evaluate", "--hypothesis {F}/text", 2, "--reference"),
+    ("inspect", "{F}/gone", 3, "{F}/gone"),
+    ("inspect", "{F}/text", 3, "{F}/text"),
+    ("inspect", "{F}/folder", 3, "config.json"),
+    ("train", "--quiet --output {F}/run", 2, "train_source"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15", 2, "output"),
+    ("train", "--quiet --train-source {F}/gone --train-target {F}/text --vocab-size 15 --output {F}/run", 3, "{F}/gone"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/short --vocab-size 15 --output {F}/run", 3, "99"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab {F}/binary --output {F}/run", 3, "{F}/binary"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --output {F}/text", 1, "{F}/text"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/text --preset tinny --output {F}/run", 2, "did you mean 'tiny'"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/text --init {F}/gone --output {F}/run", 3, "{F}/gone"),
+    ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
+    ("translate", "--model {G} --input {F}/folder", 3, "{F}/folder"),
+    ("translate", "--model {G} --input {F}/text --output {F}/gone/out", 1, "{F}/gone/out"),
+    ("translate", "--model {G} --input {F}/text --beam-size 2 --n-best 3", 2, "n_best"),
+    ("translate", "--input {F}/text", 2, "--model"),
+    ("score", "--model {G} --source {F}/text --target {F}/short", 3, "{F}/short"),
+    ("score", "--model {G} --source {F}/gone --target {F}/text", 3, "{F}/gone"),
+    ("attention", "--model {G} --source word --output {F}/gone/a.svg", 1, "{F}/gone"),
+    ("attention", "--model {G} --source word --output {F}/a.png", 2, "svg"),
+    ("verify", "{F}/gone", 3, "{F}/gone"),
+    ("export", "--checkpoint {F}/gone --output {F}/model", 3, "{F}/gone"),
+    ("export", "--checkpoint {F}/folder --output {F}/model", 3, "{F}/folder"),
+    ("export", "--checkpoint {F}/folder", 2, "--output"),
 ]
+
+# Each command that reads a model directory, at {M}; `score` and the like get text at {F}.
+MODEL_COMMANDS = {
+    "inspect": "{M}",
+    "verify": "{M}",
+    "translate": "--model {M} --input {F}/text",
+    "score": "--model {M} --source {F}/text --target {F}/text",
+    "attention": "--model {M} --source word --output {F}/attention.svg",
+}
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case[:2]))
@@ -34,6 +82,53 @@ def test_bad_input_is_refused(case, files):
     if command not in HERE:
         pytest.skip(f"this build has no attend {command}")
     before = sorted(files.rglob("*"))
-    done = attend(command, *arguments.format(F=files).split())
+    done = attend(command, *arguments.format(F=files, G=GOLDEN).split())
     refused(done, status, part.format(F=files))
-    assert sorted(files.rglob("*")) == before
+    after = [path for path in sorted(files.rglob("*")) if files / "run" not in [path, *path.parents]]
+    assert after == before
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "half", "a folder"])
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "vocab.spm"])
+@pytest.mark.parametrize("command", MODEL_COMMANDS)
+def test_a_damaged_model_is_refused(command, name, damage, files, tmp_path):
+    if command not in HERE:
+        pytest.skip(f"this build has no attend {command}")
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN, model)
+    content = (model / name).read_bytes()
+    (model / name).unlink()
+    if damage == "a folder":
+        (model / name).mkdir()
+    elif damage != "missing":
+        (model / name).write_bytes(content[: len(content) // 2] if damage == "half" else b"")
+    done = attend(command, *MODEL_COMMANDS[command].format(M=model, F=files).split())
+    refused(done, 3, model / name)
+
+
+def test_a_command_that_is_not_installed_says_how_to_get_it(tmp_path):
+    lonely = tmp_path / "attend"
+    shutil.copy(ATTEND, lonely)
+    done = subprocess.run([lonely, "train"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "attend-train" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path):
+    if "translate" not in HERE:
+        pytest.skip("this build has no attend translate")
+    text = tmp_path / "text"
+    text.write_text("the small house\n" * 20000, encoding="utf-8")
+    with open(text, encoding="utf-8") as lines, subprocess.Popen(
+        [ATTEND, "translate", "--model", GOLDEN, "--quiet"], stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout.readline().endswith(b"\n")
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        running.wait(timeout=60)
+
+
+def test_translations_that_do_not_fit_on_the_disk_are_an_error(files):
+    if "translate" not in HERE:
+        pytest.skip("this build has no attend translate")
+    refused(attend("translate", "--model", GOLDEN, "--input", files / "short", "--output", "/dev/full"), 1, "/dev/full")

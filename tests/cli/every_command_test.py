@@ -1,7 +1,7 @@
 """What holds for the program and for every command alike; a new command is found by itself."""
 
 import pytest
-from programs import ATTEND, attend, commands, options, positionals, refused
+from programs import ATTEND, attend, commands, markdown, options, positionals, refused
 
 COMMANDS = commands()
 
@@ -60,8 +60,7 @@ def test_help_has_an_example_and_every_option(command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_says_what_it_is(command):
     assert "config" in options(command)
-    markdown = attend(command, "--help-markdown").stdout
-    rows = [line for line in markdown.splitlines() if line.startswith("| `--")]
+    rows = [line for line in markdown(command).splitlines() if line.startswith("| `--")]
     for row in rows:
         assert row.replace("\\|", "").count("|") == 5, row
         assert row.rstrip(" |").rpartition("|")[2].strip() != "", row
@@ -74,7 +73,7 @@ def test_an_unknown_option_is_answered_with_the_nearest(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_missing_arguments_are_a_usage_error(command):
-    refused(attend(command), 2, f"attend {command}: ")
+    refused(attend(command), 2)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

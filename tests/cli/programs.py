@@ -1,5 +1,6 @@
 """Runs the programs of a build as a user does; what the tests of tests/cli share."""
 
+import functools
 import os
 import pathlib
 import re
@@ -24,14 +25,19 @@ def commands():
     return [name for name in names if has_trainer or name not in ("train", "export")]
 
 
+@functools.cache
+def markdown(command):
+    """The command's part of docs/options.md, as it prints it."""
+    return attend(command, "--help-markdown").stdout
+
+
 def options(command):
     """Option name -> what it takes, from the command's own list."""
-    text = attend(command, "--help-markdown").stdout
-    return dict(re.findall(r"^\| `--([\w.-]+)` \| (.*?[^\\]) \|", text, flags=re.M))
+    return dict(re.findall(r"^\| `--([\w.-]+)` \| (.*?[^\\]) \|", markdown(command), flags=re.M))
 
 
 def positionals(command):
-    return re.findall(r"^`([A-Z_]+)`: ", attend(command, "--help-markdown").stdout, flags=re.M)
+    return re.findall(r"^`([A-Z_]+)`: ", markdown(command), flags=re.M)
 
 
 def refused(done, status, *parts):
