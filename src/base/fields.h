@@ -81,7 +81,8 @@ class FieldList {
   // Throws Error(kConfiguration) that names the nearest known field; `where` opens the message.
   const Field& Get(std::string_view name, const std::string& where) const;
   std::vector<std::string> Names() const;
-  const std::vector<Field>& fields() const { return fields_; }
+  const std::vector<Field>& fields() const& { return fields_; }
+  void fields() const&& = delete;  // would outlive the list
 
  private:
   std::vector<Field> fields_;

@@ -14,6 +14,7 @@ int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);
 int RunTranslate(const std::vector<std::string>& arguments);
+int RunVerify(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);
 
 }  // namespace attend

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
       {"score", "log-probability of given translations", attend::RunScore},
       {"train", "train a model as a recipe says", attend::RunTrainLauncher},
       {"translate", "translate text, line by line", attend::RunTranslate},
+      {"verify", "check a model's digests and replay its samples", attend::RunVerify},
       {"vocab", "train a SentencePiece vocabulary", attend::RunVocab},
   };
   return attend::RunProgram(commands, argc, argv);

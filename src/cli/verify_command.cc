@@ -1,0 +1,145 @@
+// `attend verify`: a model proves itself on this machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "attend/error.h"
+#include "attend/scorer.h"
+#include "attend/vocabulary.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "engine/kernels/dispatch.h"
+#include "model/model_directory.h"
+#include "model/sample.h"
+
+namespace attend {
+namespace {
+
+constexpr double kToleranceF32 = 1e-4;
+constexpr double kToleranceInt8 = 1e-2;
+
+void CheckFiles(const std::string& directory) {
+  const std::vector<std::string> messages = CheckDigests(directory);
+  if (messages.empty()) return;
+  throw Error(ErrorKind::kInput,
+              messages[0] +
+                  (messages.size() == 1 ? "" : fmt::format(" (and {} more)", messages.size() - 1)));
+}
+
+void CheckFinite(const Model& model, const std::string& directory) {
+  for (const TensorView& tensor : model.tensors.tensors()) {
+    if (tensor.type != TensorType::kF32) continue;
+    const float* end = tensor.f32() + tensor.elements();
+    const float* found =
+        std::find_if_not(tensor.f32(), end, [](float value) { return std::isfinite(value); });
+    if (found != end) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: tensor '{}' holds {} at element {}, expected finite numbers",
+                              directory, tensor.name, *found, found - tensor.f32()));
+    }
+  }
+}
+
+// Messages for samples whose text is no longer cut into the ids stored.
+std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sample>& samples) {
+  std::vector<std::string> messages;
+  if (model.source_vocabulary.empty() || !model.config.encoder) return messages;
+  const auto vocabulary = Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
+  for (size_t i = 0; i < samples.size(); ++i) {
+    std::vector<int32_t> ids = vocabulary->Encode(samples[i].source);
+    ids.push_back(static_cast<int32_t>(model.config.special_ids.eos));
+    if (ids != samples[i].source_ids)
+      messages.push_back(fmt::format("sample {}: its text is not cut into the ids stored", i));
+  }
+  return messages;
+}
+
+// Ids as the Scorer takes them.
+std::vector<int32_t> WithoutEos(std::vector<int32_t> ids, int64_t eos) {
+  if (!ids.empty() && ids.back() == eos) ids.pop_back();
+  return ids;
+}
+
+struct Difference {
+  double largest = 0;  // not a number where a log-probability is none
+  size_t sample = 0, token = 0;
+};
+
+Difference Replay(const std::shared_ptr<const Model>& model, const std::vector<Sample>& samples,
+                  int threads, const std::string& instruction_set) {
+  std::vector<std::vector<int32_t>> sources, targets;
+  const int64_t eos = model->config.special_ids.eos;
+  for (const Sample& sample : samples) {
+    sources.push_back(WithoutEos(sample.source_ids, eos));
+    targets.push_back(WithoutEos(sample.target_ids, eos));
+  }
+  const std::vector<PairScore> scores =
+      Scorer(model, threads, instruction_set).ScoreIds(sources, targets);
+  Difference difference;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    for (size_t t = 0; t < samples[i].target_ids.size(); ++t) {
+      const double found =
+          std::abs(scores[i].token_log_probabilities.at(t) - samples[i].token_log_probabilities[t]);
+      if (found <= difference.largest || std::isnan(difference.largest)) continue;
+      difference = {found, i, t};
+    }
+  }
+  return difference;
+}
+
+bool IsInt8(const Model& model) {
+  const auto& tensors = model.tensors.tensors();
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const TensorView& tensor) { return tensor.type == TensorType::kI8; });
+}
+
+// Prints what comes of it as it comes; the status is 1 where a difference is too large.
+int Verify(const std::string& directory, const CommonOptions& common) {
+  CheckFiles(directory);
+  const auto model = LoadModel(directory);
+  CheckFinite(*model, directory);
+  const std::vector<Sample> samples = SamplesFromJson(model->samples, model->config, directory);
+  const double tolerance = IsInt8(*model) ? kToleranceInt8 : kToleranceF32;
+  const auto say = [&](const std::string& line) {
+    if (!common.json) std::cout << line << '\n' << std::flush;
+  };
+  say("files: SHA-256 as config.json says, all numbers finite");
+  Json result = {
+      {"samples", samples.size()}, {"tolerance", tolerance}, {"instruction_sets", Json::object()}};
+  const std::vector<std::string> wrong_tokens = CheckTokens(*model, samples);
+  for (const std::string& message : wrong_tokens) say(message);
+  bool good = wrong_tokens.empty();
+  if (samples.empty()) say("samples: none, nothing to replay");
+  for (const std::string& name : AvailableInstructionSets()) {
+    if (samples.empty()) break;
+    const Difference difference = Replay(model, samples, common.ThreadCount(), name);
+    const bool near = difference.largest <= tolerance;
+    good = good && near;
+    say(fmt::format(
+        "{:<12} {} samples, largest difference of a log-probability {:.2g} ({} {:g}){}", name,
+        samples.size(), difference.largest, near ? "within" : "expected at most", tolerance,
+        near ? "" : fmt::format(": sample {}, token {}", difference.sample, difference.token)));
+    result["instruction_sets"][name] = {{"largest_difference", difference.largest}, {"good", near}};
+  }
+  result["good"] = good;
+  if (common.json) std::cout << result.dump() << '\n';
+  return good ? 0 : 1;
+}
+
+}  // namespace
+
+int RunVerify(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  std::string directory;
+  CommandLine command_line(
+      "verify", "check a model's digests and replay its samples on every instruction set here",
+      "attend verify model\nattend verify model --json");
+  command_line.Positional("MODEL", &directory, "model directory")
+      .Options(Fields(common, {"threads", "json"}));
+  if (!command_line.Parse(arguments)) return 0;
+  return Verify(directory, common);
+}
+
+}  // namespace attend
