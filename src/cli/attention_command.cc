@@ -1,0 +1,138 @@
+// `attend attention`: what looks at what, as a picture or as numbers.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "attend/error.h"
+#include "attend/scorer.h"
+#include "attend/translator.h"
+#include "attend/vocabulary.h"
+#include "base/files.h"
+#include "cli/attention_view/attention_view.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "model/model_directory.h"
+
+namespace attend {
+namespace {
+
+enum class KindOption { kEncoder, kDecoder, kCross };
+constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
+
+struct AttentionOptions {
+  std::string model, source, target, output;
+  KindOption kind = KindOption::kCross;
+  int64_t layer = 0;
+};
+
+FieldList Fields(AttentionOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "model directory")
+      .Add("source", &options.source, "the input text")
+      .Add("target", &options.target, "the output text; where it is not given the model translates")
+      .Add("output", &options.output,
+           "file to write: .svg (one layer), .html (all), .json (numbers)")
+      .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
+           "which attention the picture shows, or opens with")
+      .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last");
+  return fields;
+}
+
+void CheckOptions(const AttentionOptions& options, const CommandLine& command_line) {
+  for (const char* name : {"model", "source", "output"}) {
+    if (!command_line.IsSet(name))
+      throw Error(ErrorKind::kUsage, fmt::format("attend attention: --{} is missing", name));
+  }
+  const std::string suffix = std::filesystem::path(options.output).extension().string();
+  if (suffix != ".svg" && suffix != ".html" && suffix != ".json") {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("--output is '{}', expected a file name that ends in .svg, .html or .json",
+                    options.output));
+  }
+}
+
+std::vector<std::string> Pieces(const Vocabulary& vocabulary, const std::vector<int32_t>& ids) {
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) pieces.push_back(vocabulary.Piece(id));
+  return pieces;
+}
+
+AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionOptions& options,
+                     bool has_target, int threads) {
+  if (model->source_vocabulary.empty() || !model->config.encoder || !model->config.decoder) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("'{}' has no vocabulary, or not both an encoder and a decoder; "
+                            "expected a translation model",
+                            options.model));
+  }
+  const auto source = Vocabulary::FromBytes(model->source_vocabulary, "the source vocabulary");
+  const auto target = Vocabulary::FromBytes(model->target_vocabulary, "the target vocabulary");
+  const std::vector<int32_t> source_ids = source->Encode(options.source);
+  AttentionView view{source->Decode(source_ids), options.target, {}};
+  std::vector<int32_t> target_ids;
+  if (has_target) {
+    target_ids = target->Encode(options.target);
+  } else {
+    const Hypothesis best =
+        Translator(model, threads).TranslateIds({{source_ids}}).at(0).hypotheses.at(0);
+    target_ids = best.ids;
+    view.target = best.text.empty() ? target->Decode(best.ids) : best.text;
+  }
+  const std::vector<std::vector<int32_t>> sources = {source_ids}, targets = {target_ids};
+  ScoreOptions score_options;
+  score_options.attention = true;
+  PairScore score = Scorer(model, threads).ScoreIds(sources, targets, score_options).at(0);
+
+  for (auto& heads : score.decoder_self) {
+    for (auto& rows : heads) {
+      for (auto& row : rows) row.resize(rows.size());  // what is still to come gets nothing
+    }
+  }
+  const SpecialIds& ids = model->config.special_ids;
+  std::vector<std::string> keys = Pieces(*source, source_ids), read = Pieces(*target, target_ids),
+                           written = read;
+  keys.push_back(source->Piece(static_cast<int32_t>(ids.eos)));
+  read.insert(read.begin(), target->Piece(static_cast<int32_t>(ids.bos)));
+  written.push_back(target->Piece(static_cast<int32_t>(ids.eos)));
+  view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
+                 keys, keys, std::move(score.encoder_self)},
+                {"decoder", "Decoder self-attention", "target token just read",
+                 "target token it looks at", read, read, std::move(score.decoder_self)},
+                {"cross", "Cross-attention", "target token being written",
+                 "source token it looks at", written, keys, std::move(score.cross)}};
+  return view;
+}
+
+}  // namespace
+
+int RunAttention(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  AttentionOptions options;
+  CommandLine command_line(
+      "attention", "show what the model looks at, as a picture or numbers",
+      "attend attention --model model --source 'A dog runs.' --output attention.html\n"
+      "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
+      "--kind encoder --output "
+      "attention.svg");
+  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet"}));
+  if (!command_line.Parse(arguments)) return 0;
+  CheckOptions(options, command_line);
+  const AttentionView view =
+      ViewOf(LoadModel(options.model), options, command_line.IsSet("target"), common.ThreadCount());
+  const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
+  const std::string suffix = std::filesystem::path(options.output).extension().string();
+  std::string text;
+  if (suffix == ".json") {
+    text = AttentionToJson(view).dump() + "\n";
+  } else if (suffix == ".html") {
+    text = AttentionToHtml(view, kind, options.layer);
+  } else {
+    text = AttentionToSvg(view, kind, options.layer);
+  }
+  WriteFileAtomically(options.output, text);
+  common.MakeLog()(LogLevel::kInfo, fmt::format("wrote {}", options.output));
+  return 0;
+}
+
+}  // namespace attend

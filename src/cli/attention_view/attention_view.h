@@ -1,0 +1,54 @@
+// Attention weights as a picture for people: SVG of one layer, an interactive HTML page of all, or
+// numbers.
+#ifndef ATTEND_CLI_ATTENTION_VIEW_ATTENTION_VIEW_H_
+#define ATTEND_CLI_ATTENTION_VIEW_ATTENTION_VIEW_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace attend {
+
+// One kind of attention: which tokens ask, which answer, and how much each gives.
+struct AttentionKind {
+  std::string name;         // "encoder", "decoder", "cross"
+  std::string title;        // "Encoder self-attention"
+  std::string query_title;  // what a row is: "source token"
+  std::string key_title;    // what a column is
+  std::vector<std::string> queries, keys;
+  std::vector<std::vector<std::vector<std::vector<float>>>>
+      weights;  // [layers][heads][queries][keys]
+};
+
+struct AttentionView {
+  std::string source, target;  // the texts
+  std::vector<AttentionKind> kinds;
+
+  // Throws Error(kUsage) naming those there are.
+  const AttentionKind& Kind(const std::string& name) const;
+};
+
+// {"source", "target", "kinds": {NAME: {"queries", "keys", "weights"}}}
+Json AttentionToJson(const AttentionView& view);
+
+// A panel for each head of one layer, counted from 1; 0 is the last. Throws Error(kUsage) for a
+// layer that is not there.
+std::string AttentionToSvg(const AttentionView& view, const std::string& kind, int64_t layer);
+
+// A page that needs no network, opened at one kind and layer.
+std::string AttentionToHtml(const AttentionView& view, const std::string& kind, int64_t layer);
+
+// `layer` counted from 0, with 0 for the last resolved and the range checked.
+int64_t LayerIndex(const AttentionKind& kind, int64_t layer);
+
+// Text as XML and HTML take it, in content and in quoted attributes; what XML has no place for
+// becomes U+FFFD.
+std::string EscapeMarkup(const std::string& text);
+
+extern const char* const kAttentionPage;  // holds @DATA@ once
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_ATTENTION_VIEW_ATTENTION_VIEW_H_

@@ -1,0 +1,142 @@
+"""attend attention: numbers, the SVG and the page, with tokens that are hostile to markup."""
+
+import html.parser
+import json
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree
+
+import pytest
+from programs import attend, refused
+
+MODEL = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden_v1"
+SVG = "{http://www.w3.org/2000/svg}"
+SOURCE, TARGET = "paku neri dosa, ilvo.", "brant fisk."
+
+
+def draw(path, *arguments, source=SOURCE, target=TARGET):
+    done = attend("attention", "--model", MODEL, "--source", source, "--target", target, "--output", path, *arguments)
+    assert done.returncode == 0, done.stderr
+    return path.read_text(encoding="utf-8")
+
+
+def test_json_holds_rows_that_sum_to_one(tmp_path):
+    result = json.loads(draw(tmp_path / "a.json"))
+    assert (result["source"], result["target"]) == (SOURCE, TARGET)
+    assert list(result["kinds"]) == ["encoder", "decoder", "cross"]
+    for name, kind in result["kinds"].items():
+        assert len(kind["weights"]) == 2
+        for layer in kind["weights"]:
+            assert len(layer) == 4
+            for head in layer:
+                assert [len(row) for row in head] == [len(kind["keys"])] * len(kind["queries"])
+                for position, row in enumerate(head):
+                    assert abs(sum(row) - 1) < 1e-5 and min(row) >= 0
+                    if name == "decoder":
+                        assert not any(row[position + 1:])  # nothing looks ahead
+    cross, decoder = result["kinds"]["cross"], result["kinds"]["decoder"]
+    assert cross["queries"][-1] == cross["keys"][-1] == "</s>"
+    assert decoder["queries"][0] == "<s>" and decoder["queries"][1:] == cross["queries"][:-1]
+
+
+def test_json_is_what_the_formulas_give(tmp_path):
+    sys.path.insert(0, str(MODEL.parents[1] / "model"))
+    numpy, transformer = pytest.importorskip("numpy"), pytest.importorskip("numpy_transformer")
+    result = json.loads(draw(tmp_path / "a.json"))
+    spm = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(MODEL / "vocab.spm"))
+    model = transformer.Model(MODEL)
+    model.logits(spm.encode(SOURCE) + [3], spm.encode(TARGET) + [3])
+    for stack, kinds in ((model.encoder, {"self": "encoder"}), (model.decoder, {"self": "decoder", "cross": "cross"})):
+        for name, weights_HTS in stack.attention_weights:
+            _, layer, part = name.split(".")
+            found = result["kinds"][kinds[part.split("_")[0]]]["weights"][int(layer)]
+            numpy.testing.assert_allclose(found, weights_HTS, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("layer", [1, 2])
+def test_svg_has_every_head_and_token(tmp_path, kind, layer):
+    numbers = json.loads(draw(tmp_path / "a.json"))["kinds"][kind]
+    root = xml.etree.ElementTree.fromstring(draw(tmp_path / "a.svg", "--kind", kind, "--layer", layer))
+    heads = [group for group in root.iter(SVG + "g") if group.get("class") == "head"]
+    assert [group.get("id") for group in heads] == ["head-1", "head-2", "head-3", "head-4"]
+    for head, weights in zip(heads, numbers["weights"][layer - 1], strict=True):
+        texts = {axis: [text.find(SVG + "title").text for text in head.iter(SVG + "text") if text.get("class") == axis]
+                 for axis in ("query", "key")}
+        assert texts == {"query": numbers["queries"], "key": numbers["keys"]}
+        cells = [cell for cell in head.findall(SVG + "rect") if cell.find(SVG + "title") is not None]
+        assert len(cells) == sum(weight >= 0.002 for row in weights for weight in row)
+    assert f"layer {layer} of 2" in "".join(root.itertext())
+
+
+def test_labels_of_long_sentences_do_not_overlap(tmp_path):
+    text = draw(tmp_path / "a.svg", source="paku neri dosa lumi tavo keri sona mipa " * 8)
+    places = [(float(x), float(size)) for x, size in
+              re.findall(r'class="key" transform="translate\(([\d.]+) [\d.]+\) rotate\(-45\)" font-size="([\d.]+)"', text)]
+    assert len(places) > 4 * 60
+    per_head = places[:len(places) // 4]
+    for (first, size), (second, _) in zip(per_head, per_head[1:]):
+        assert (second - first) * 0.5 ** 0.5 >= size
+
+
+def test_the_last_layer_and_cross_attention_are_the_default(tmp_path):
+    assert draw(tmp_path / "a.svg") == draw(tmp_path / "b.svg", "--kind", "cross", "--layer", 2)
+    assert draw(tmp_path / "a.svg") != draw(tmp_path / "b.svg", "--layer", 1)
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.data, self.inside = [], "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = dict(attrs).get("id") if tag == "script" else None
+
+    def handle_data(self, data):
+        if self.inside == "data":
+            self.data += data
+
+
+def test_page_is_whole_and_needs_no_network(tmp_path):
+    text = draw(tmp_path / "a.html")
+    page = Page(text)
+    data = json.loads(page.data)
+    assert [(kind["name"], len(kind["weights"]), len(kind["weights"][0])) for kind in data["kinds"]] == \
+        [("encoder", 2, 4), ("decoder", 2, 4), ("cross", 2, 4)]
+    assert (data["kind"], data["layer"]) == ("cross", 1)
+    assert not [attributes for _, attributes in page.tags if "src" in attributes or "href" in attributes]
+    assert "https://" not in text and set(re.findall(r"http://[^\"]*", text)) == {"http://www.w3.org/2000/svg"}
+
+
+HOSTILE = ["</script><script>alert(1)</script>", "<!-- <b>&amp;\"'", "]]> \u0001 \x7f \u2028", "@DATA@", ""]
+
+
+@pytest.mark.parametrize("source", HOSTILE)
+def test_hostile_text_stays_text(tmp_path, source):
+    page = Page(draw(tmp_path / "a.html", source=source, target=source))
+    assert [tag for tag, _ in page.tags].count("script") == 2 and not [tag for tag, _ in page.tags if tag == "b" and _]
+    json.loads(page.data)
+    root = xml.etree.ElementTree.fromstring(draw(tmp_path / "a.svg", source=source, target=source))
+    assert not [node.tag for node in root.iter() if node.tag.removeprefix(SVG) not in
+                ("svg", "title", "rect", "text", "tspan", "g")]
+
+
+def test_without_a_target_the_model_translates(tmp_path):
+    done = attend("attention", "--model", MODEL, "--source", "olin", "--output", tmp_path / "a.json", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert result["target"] == attend("translate", "--model", MODEL, "--quiet", stdin="olin\n").stdout.rstrip("\n")
+
+
+def test_bad_options(tmp_path):
+    given = ["attention", "--model", MODEL, "--source", "olin"]
+    refused(attend(*given), 2, "--output is missing")
+    refused(attend(*given, "--output", tmp_path / "a.png"), 2, "a.png", ".svg, .html or .json")
+    refused(attend(*given, "--output", tmp_path / "a.svg", "--layer", 3), 2, "layer is 3, expected 1 to 2")
+    refused(attend(*given, "--output", tmp_path / "a.svg", "--kind", "crss"), 2, "encoder, decoder, cross")
+    refused(attend(*given, "--output", tmp_path / "gone" / "a.svg"), 1, "gone")
+    refused(attend("attention", "--model", tmp_path / "none", "--source", "x", "--output", tmp_path / "a.svg"), 3, "none")
+    assert not list(tmp_path.iterdir())
