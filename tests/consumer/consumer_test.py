@@ -67,6 +67,20 @@ def test_the_vocabulary_example(built, prefix, tmp_path):
     run(built / "vocabulary", tmp_path / "gone", status=3)
 
 
+def test_the_metrics_example_gives_what_sacrebleu_gives(built):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    hypotheses = ["The big queen paints all tables.", "It rains."]
+    references = [["The big queen paints every table.", "It rains."]]
+    bleu, chrf = sacrebleu.corpus_bleu(hypotheses, references), sacrebleu.corpus_chrf(hypotheses, references)
+    assert run(built / "metrics") == f"{bleu.score:.4g} {chrf.score:.4g}\n"
+
+
+def test_the_translation_example(built, tmp_path):
+    model = HERE.parent / "data/golden_v1"
+    assert re.search(r" \(-[\d.]+, \w+\)$", run(built / "translate", model, "the small house"))
+    run(built / "translate", tmp_path / "gone", "the small house", status=3)
+
+
 def test_the_attention_example(built):
     if not WITH_TRAIN:
         pytest.skip("this build has no attend_train")
