@@ -18,7 +18,7 @@ constexpr double kHeaderHeight = 104;
 constexpr double kHeadTitleHeight = 24;
 constexpr size_t kMaxLabel = 18;          // characters of a token that are shown
 constexpr double kCharacterWidth = 0.62;  // of a font's size, on average
-constexpr size_t kMaxTooltips = 6000;     // cells that name their value when pointed at
+constexpr double kMaxTooltips = 6000;     // cells that name their value when pointed at
 constexpr double kInvisible = 0.002;      // weights below leave the panel's ground
 
 // Straight from near white to deep blue in OKLab: equal steps of weight are equal steps for the
@@ -78,6 +78,7 @@ struct Layout {
   double cell, font, label_width, label_height, panel_width, panel_height;
   int64_t columns, rows;
   double width, height;
+  bool tooltips;
 };
 
 Layout LayoutOf(const AttentionKind& kind, int64_t heads) {
@@ -110,6 +111,7 @@ Layout LayoutOf(const AttentionKind& kind, int64_t heads) {
   layout.width = std::max(
       620.0, 2 * kMargin + layout.columns * layout.panel_width + (layout.columns - 1) * kPanelGap);
   layout.height = kHeaderHeight + kMargin + layout.rows * (layout.panel_height + kPanelGap);
+  layout.tooltips = static_cast<double>(heads) * queries * keys <= kMaxTooltips;
   return layout;
 }
 
@@ -183,7 +185,8 @@ void AddTokens(const AttentionKind& kind, const Layout& layout, double x, double
 }
 
 void AddCells(const AttentionKind& kind, const std::vector<std::vector<float>>& weights,
-              const Layout& layout, double x, double y, bool tooltips, Svg* svg) {
+              const Layout& layout, std::pair<double, double> corner, Svg* svg) {
+  const auto [x, y] = corner;
   for (size_t row = 0; row < weights.size(); ++row) {
     for (size_t column = 0; column < weights[row].size(); ++column) {
       const double weight = weights[row][column];
@@ -191,7 +194,7 @@ void AddCells(const AttentionKind& kind, const std::vector<std::vector<float>>& 
       svg->Add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}")",
                x + column * layout.cell + 0.5, y + row * layout.cell + 0.5, layout.cell - 1,
                layout.cell - 1, ColorOf(weight));
-      if (tooltips) {
+      if (layout.tooltips) {
         svg->Add("><title>{} → {}: {:.3f}</title></rect>\n", EscapeMarkup(kind.queries[row]),
                  EscapeMarkup(kind.keys[column]), weight);
       } else {
@@ -209,7 +212,6 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind_na
   const int64_t layer = LayerIndex(kind, layer_number);
   const auto& heads = kind.weights[layer];
   const Layout layout = LayoutOf(kind, static_cast<int64_t>(heads.size()));
-  const bool tooltips = heads.size() * kind.queries.size() * kind.keys.size() <= kMaxTooltips;
   Svg svg;
   svg.Add(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
@@ -231,7 +233,7 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind_na
         R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" stroke="#d5dae0"/>)"
         "\n",
         x, y, kind.keys.size() * layout.cell, kind.queries.size() * layout.cell, ColorOf(0));
-    AddCells(kind, heads[head], layout, x, y, tooltips, &svg);
+    AddCells(kind, heads[head], layout, {x, y}, &svg);
     AddTokens(kind, layout, x, y, &svg);
     svg.Add("</g>\n");
   }
