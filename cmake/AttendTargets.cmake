@@ -30,20 +30,37 @@ function(attend_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 
-# attend_torch_test(NAME SOURCES ... [LIBRARIES ...] [LABELS ...]): attend_test for code that uses Torch, with the library's
-# precompiled header.
+# What a program that uses Torch needs to share attend_train's precompiled header.
+function(attend_use_torch target)
+  target_link_libraries(${target} PRIVATE attend_train spdlog::spdlog fmt::fmt nlohmann_json::nlohmann_json)
+  target_include_directories(${target} BEFORE PRIVATE ${ATTEND_FMT_HEADERS})
+  target_precompile_headers(${target} REUSE_FROM attend_train)
+  # The header was compiled with -fPIC, and g++ refuses it under -fPIE, CMake's choice for programs.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIC)
+  target_compile_definitions(${target} PRIVATE BOOST_ALL_NO_LIB)  # attend_train's, from Boost::headers
+endfunction()
+
+# attend_torch_test(NAME SOURCES ... [LIBRARIES ...] [LABELS ...]): attend_test for code that uses Torch.
 function(attend_torch_test name)
   if(NOT ATTEND_TESTS)
     return()
   endif()
   attend_test(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE attend_train spdlog::spdlog)
-  target_include_directories(${name} BEFORE PRIVATE ${ATTEND_FMT_HEADERS})
-  target_precompile_headers(${name} REUSE_FROM attend_train)
-  # The header was compiled with -fPIC, and g++ refuses it under -fPIE, CMake's choice for programs.
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC)
-  target_compile_definitions(${name} PRIVATE BOOST_ALL_NO_LIB)  # attend_train's, from Boost::headers
+  attend_use_torch(${name})
+endfunction()
+
+# attend_torch_program(NAME SOURCES ...): a program that a Python test runs, left in tests/ of the build folder.
+function(attend_torch_program name)
+  if(NOT ATTEND_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  attend_compile_options(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  attend_use_torch(${name})
 endfunction()
 
 # attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells

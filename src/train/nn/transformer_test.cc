@@ -15,7 +15,7 @@ double Distance(const torch::Tensor& a, const torch::Tensor& b) {
 }
 
 torch::Tensor Hidden(Transformer& model, const torch::Tensor& source, const torch::Tensor& target,
-                  Trace* trace = nullptr) {
+                     Trace* trace = nullptr) {
   return model->config().decoder
              ? model->Hidden(source, target, trace)
              : model->Encode(source, trace != nullptr ? &trace->encoder : nullptr).hidden_BSD;

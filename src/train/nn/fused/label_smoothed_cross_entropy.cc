@@ -12,6 +12,11 @@ using torch::autograd::tensor_list;
 constexpr int64_t kChunkElements = int64_t{1} << 21;
 constexpr int64_t kFewestRows = 64;
 
+struct LossOptions {
+  SmoothingWeights weights;
+  bool with_gradient;
+};
+
 struct Sums {
   double loss = 0;
   double nll = 0;
@@ -45,13 +50,12 @@ tensor_list Scalars(const Sums& sums, const torch::TensorOptions& options) {
 
 struct LogitsFunction : torch::autograd::Function<LogitsFunction> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& logits_RV,
-                             const torch::Tensor& targets_R, const SmoothingWeights& weights,
-                             bool with_gradient) {
+                             const torch::Tensor& targets_R, const LossOptions& options) {
     const torch::Tensor targets_R1 = targets_R.unsqueeze(1);
     torch::Tensor work_RV = torch::log_softmax(logits_RV, 1);
-    const Sums sums = LossOf(work_RV, targets_R1, weights);
-    if (with_gradient) {
-      ToGradient(work_RV, targets_R1, weights);
+    const Sums sums = LossOf(work_RV, targets_R1, options.weights);
+    if (options.with_gradient) {
+      ToGradient(work_RV, targets_R1, options.weights);
       context->save_for_backward({work_RV});
     }
     tensor_list outputs = Scalars(sums, logits_RV.options());
@@ -60,7 +64,7 @@ struct LogitsFunction : torch::autograd::Function<LogitsFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    return {context->get_saved_variables()[0] * gradients[0], {}, {}, {}};
+    return {context->get_saved_variables()[0] * gradients[0], {}, {}};
   }
 };
 
@@ -89,11 +93,10 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& hidden_RD,
                              const torch::Tensor& weight_VD,
                              const std::optional<torch::Tensor>& bias_V,
-                             const torch::Tensor& targets_R, const SmoothingWeights& weights,
-                             bool with_gradient) {
+                             const torch::Tensor& targets_R, const LossOptions& options) {
     const Projection inputs{hidden_RD, weight_VD, bias_V.value_or(torch::Tensor())};
     Projection gradients;
-    if (with_gradient) {
+    if (options.with_gradient) {
       gradients = {torch::empty_like(hidden_RD), torch::zeros_like(weight_VD), {}};
       if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
     }
@@ -101,8 +104,8 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
     const int64_t chunk = std::max(kFewestRows, kChunkElements / weight_VD.size(0));
     Sums sums;
     for (int64_t first = 0; first < rows; first += chunk) {
-      const Sums part = LossOfRows(inputs, targets_R, first, std::min(chunk, rows - first), weights,
-                                   with_gradient ? &gradients : nullptr);
+      const Sums part = LossOfRows(inputs, targets_R, first, std::min(chunk, rows - first),
+                                   options.weights, options.with_gradient ? &gradients : nullptr);
       sums.loss += part.loss;
       sums.nll += part.nll;
     }
@@ -117,7 +120,7 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
     for (torch::Tensor& gradient : saved) {
       if (gradient.defined()) gradient = gradient * gradients[0];
     }
-    return {saved[0], saved[1], saved[2], {}, {}, {}};
+    return {saved[0], saved[1], saved[2], {}, {}};
   }
 };
 
@@ -136,7 +139,8 @@ LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
   const bool with_gradient = torch::GradMode::is_enabled() && logits_RV.requires_grad();
-  const tensor_list outputs = LogitsFunction::apply(logits_RV, targets_R, weights, with_gradient);
+  const tensor_list outputs =
+      LogitsFunction::apply(logits_RV, targets_R, LossOptions{weights, with_gradient});
   return {outputs[0], outputs[1]};
 }
 
@@ -149,8 +153,8 @@ LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
       torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad());
   // An autograd function takes no undefined tensor.
   const std::optional<torch::Tensor> bias = bias_V.defined() ? std::optional(bias_V) : std::nullopt;
-  const tensor_list outputs =
-      ProjectedFunction::apply(hidden_RD, weight_VD, bias, targets_R, weights, with_gradient);
+  const tensor_list outputs = ProjectedFunction::apply(hidden_RD, weight_VD, bias, targets_R,
+                                                       LossOptions{weights, with_gradient});
   return {outputs[0], outputs[1]};
 }
 
