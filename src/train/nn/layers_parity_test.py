@@ -199,8 +199,9 @@ class TorchModel:
         return F.layer_norm(x, x.shape[-1:], self.weights[name + ".weight"], self.weights[name + ".bias"],
                             stack["norm_epsilon"])
 
-    def stack(self, name, ids, table, self_allowed, memory, memory_allowed):
+    def stack(self, name, ids, table, self_allowed, memory=(None, None)):
         stack = self.config[name]
+        memory, memory_allowed = memory
         reference = NumpyModel(self.config, {})
         x = F.embedding(ids, table) * (math.sqrt(stack["d_model"]) if stack["scale_embedding"] else 1)
         if stack["positions"] == "learned":
@@ -225,11 +226,11 @@ class TorchModel:
     def loss(self, source, target):
         memory, keys = None, (source != PAD)[:, None, :]
         if "encoder" in self.config:
-            memory = self.stack("encoder", source, self.weights["encoder.embedding.weight"], keys, None, None)
+            memory = self.stack("encoder", source, self.weights["encoder.embedding.weight"], keys)
         read, wanted = target[:, :-1], target[:, 1:]
         table = self.weights.get("decoder.embedding.weight", self.weights.get("encoder.embedding.weight"))
         causal = torch.ones(read.shape[1], read.shape[1], dtype=torch.bool).tril() & (read != PAD)[:, None, :]
-        hidden = self.stack("decoder", read, table, causal, memory, keys)
+        hidden = self.stack("decoder", read, table, causal, (memory, keys))
         logits = F.linear(hidden, self.weights.get("head.weight", table), self.weights.get("head.bias"))
         return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD, label_smoothing=0.1)
 
