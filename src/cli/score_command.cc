@@ -12,6 +12,40 @@
 #include "text/lines.h"
 
 namespace attend {
+namespace {
+
+constexpr size_t kLinesAtOnce = 512;
+
+// The next lines of both files; false at their end, which must be the same.
+bool ReadLines(LineReader* sources, LineReader* targets, std::vector<std::string>* source_lines,
+               std::vector<std::string>* target_lines) {
+  source_lines->clear();
+  target_lines->clear();
+  std::string source, target;
+  while (source_lines->size() < kLinesAtOnce) {
+    const bool more = sources->Next(&source);
+    if (targets->Next(&target) != more) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{} and {} have different numbers of lines; expected the same",
+                              sources->name(), targets->name()));
+    }
+    if (!more) return false;
+    source_lines->push_back(source);
+    target_lines->push_back(target);
+  }
+  return true;
+}
+
+void PrintScore(const PairScore& score, bool alignments) {
+  std::cout << fmt::format("{:.6f}", score.log_probability);
+  if (alignments) std::cout << " |||";
+  for (const AlignmentLink& link : score.alignment) {
+    std::cout << ' ' << link.source << '-' << link.target;
+  }
+  std::cout << '\n';
+}
+
+}  // namespace
 
 int RunScore(const std::vector<std::string>& arguments) {
   CommonOptions common;
@@ -36,27 +70,12 @@ int RunScore(const std::vector<std::string>& arguments) {
   const Scorer scorer(LoadModel(model), common.ThreadCount());
   LineReader sources(common.DataPath(source)), targets(common.DataPath(target));
   std::vector<std::string> source_lines, target_lines;
-  std::string line, other;
   double sum = 0;
   int64_t pieces = 0;
   for (bool more = true; more;) {
-    source_lines.clear(), target_lines.clear();
-    while (source_lines.size() < 512 && more) {
-      more = sources.Next(&line);
-      if (targets.Next(&other) != more) {
-        throw Error(ErrorKind::kInput,
-                    fmt::format("{} and {} have different numbers of lines; expected the same",
-                                sources.name(), targets.name()));
-      }
-      if (more) source_lines.push_back(line), target_lines.push_back(other);
-    }
+    more = ReadLines(&sources, &targets, &source_lines, &target_lines);
     for (const PairScore& score : scorer.Score(source_lines, target_lines, options)) {
-      std::cout << fmt::format("{:.6f}", score.log_probability);
-      if (options.alignments) std::cout << " |||";
-      for (const AlignmentLink& link : score.alignment) {
-        std::cout << ' ' << link.source << '-' << link.target;
-      }
-      std::cout << '\n';
+      PrintScore(score, options.alignments);
       sum += score.log_probability;
       pieces += std::ssize(score.token_log_probabilities);
     }

@@ -18,8 +18,8 @@ LayerNorm::LayerNorm(const KernelTable& table, const TensorTable& tensors, const
 }
 
 void LayerNorm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
-  kernels->layer_norm(x_RD, rows, static_cast<int64_t>(gain_D.size()), gain_D.data(), bias_D.data(),
-                      epsilon, y_RD);
+  kernels->layer_norm({x_RD, rows, static_cast<int64_t>(gain_D.size()), gain_D.data(),
+                       bias_D.data(), epsilon, y_RD});
 }
 
 FeedForward::FeedForward(const KernelTable& table, const TensorTable& tensors,

@@ -31,6 +31,16 @@ struct MatmulArguments {
   MatmulActivation activation;
 };
 
+struct LayerNormArguments {
+  const float* x;  // [rows, width]
+  int64_t rows;
+  int64_t width;
+  const float* gain;
+  const float* bias;
+  float epsilon;
+  float* y;  // [rows, width]; may be x
+};
+
 // One query row over the keys and values of one sentence; all heads.
 struct AttentionArguments {
   const float* query;  // [heads * d_k], already scaled by nobody: `scale` does it
@@ -70,8 +80,7 @@ struct KernelTable {
   void (*matmul_f32)(const MatmulArguments& arguments) noexcept;
 
   // y = (x - mean) / sqrt(variance + epsilon) * gain + bias, row by row; y may be x.
-  void (*layer_norm)(const float* x, int64_t rows, int64_t width, const float* gain,
-                     const float* bias, float epsilon, float* y) noexcept;
+  void (*layer_norm)(const LayerNormArguments& arguments) noexcept;
   // y = embedding * scale + position; position may be null.
   void (*embed)(const float* embedding, float scale, const float* position, int64_t width,
                 float* y) noexcept;

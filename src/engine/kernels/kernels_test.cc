@@ -117,7 +117,7 @@ TEST_P(KernelsTest, RowFunctionsEqualTheReferenceAtAllLengths) {
       ExpectNear(got, want, tolerance);
     };
     compare([&](const KernelTable& k,
-                float* y) { k.layer_norm(x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y); },
+                float* y) { k.layer_norm({x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y}); },
             n == 1 ? 1e-5 : 3e-5);
     compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, 1e-6);
     compare([&](const KernelTable& k, float* y) { k.exp(x.data(), n, y); }, 1e-6);

@@ -50,16 +50,18 @@ void Matmul(const MatmulArguments& a) noexcept {
   }
 }
 
-void LayerNorm(const float* x, int64_t rows, int64_t width, const float* gain, const float* bias,
-               float epsilon, float* y) noexcept {
-  for (int64_t r = 0; r < rows; ++r, x += width, y += width) {
+void LayerNorm(const LayerNormArguments& a) noexcept {
+  const int64_t width = a.width;
+  for (int64_t r = 0; r < a.rows; ++r) {
+    const float* x = a.x + r * width;
+    float* y = a.y + r * width;
     float mean = 0, variance = 0;
     for (int64_t i = 0; i < width; ++i) mean += x[i];
     mean /= static_cast<float>(width);
     for (int64_t i = 0; i < width; ++i) variance += (x[i] - mean) * (x[i] - mean);
     variance /= static_cast<float>(width);
-    const float scale = 1 / std::sqrt(variance + epsilon);
-    for (int64_t i = 0; i < width; ++i) y[i] = (x[i] - mean) * scale * gain[i] + bias[i];
+    const float scale = 1 / std::sqrt(variance + a.epsilon);
+    for (int64_t i = 0; i < width; ++i) y[i] = (x[i] - mean) * scale * a.gain[i] + a.bias[i];
   }
 }
 

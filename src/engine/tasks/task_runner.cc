@@ -116,32 +116,22 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
                             std::span<const int64_t> items, const ScoreOptions& options,
                             Workspace* workspace, std::vector<PairScore>* scores) const {
   std::vector<std::vector<int32_t>> inputs;
-  std::vector<int64_t> encoder_item, decoder_item;
-  std::vector<int32_t> wanted;
+  std::vector<int64_t> encoder_item, decoder_item;  // of each packed row
   for (const int64_t item : items) {
     inputs.push_back(EncoderInput(sources[item]));
     encoder_item.insert(encoder_item.end(), inputs.back().size(), item);
   }
-  const bool collect = options.attention || options.alignments;
   Sinks sinks;
-  if (collect) {
+  if (options.attention || options.alignments) {
     sinks.attention = [&](AttentionPlace place, int64_t layer, int64_t row, const float* weights,
                           int64_t keys) {
-      const bool encoder = place == AttentionPlace::kEncoderSelf;
-      PairScore& score = (*scores)[(encoder ? encoder_item : decoder_item)[row]];
-      AttentionWeights* kept = encoder                                 ? &score.encoder_self
-                               : place == AttentionPlace::kDecoderSelf ? &score.decoder_self
-                                                                       : &score.cross;
       if (!options.attention && place != AttentionPlace::kCross) return;
-      const StackConfig& stack =
-          encoder ? *transformer_.config().encoder : *transformer_.config().decoder;
-      auto& heads = Layer(kept, layer, stack.heads);
-      for (int64_t h = 0; h < stack.heads; ++h) {
-        heads[h].emplace_back(weights + h * keys, weights + (h + 1) * keys);
-      }
+      const auto& item = place == AttentionPlace::kEncoderSelf ? encoder_item : decoder_item;
+      KeepAttention(place, layer, {weights, keys}, &(*scores)[item[row]]);
     };
   }
   transformer_.Start(inputs, 1, sinks, workspace);
+  std::vector<int32_t> wanted;
   workspace->rows.clear();
   for (size_t i = 0; i < items.size(); ++i) {
     const std::vector<int32_t>& target = targets[items[i]];
@@ -164,20 +154,39 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
     score.log_probability += candidates[r].log_probability;
   }
   if (!options.alignments || !transformer_.config().encoder) return;
-  const int64_t layers = transformer_.config().decoder->layers;
-  const int64_t layer = options.alignment_layer > 0 ? options.alignment_layer : layers;
   for (const int64_t item : items) {
     PairScore& score = (*scores)[item];
-    const auto& heads = score.cross.at(std::min(layer, layers) - 1);
-    std::vector<std::vector<float>> mean = heads[0];
-    for (size_t h = 1; h < heads.size(); ++h) {
-      for (size_t t = 0; t < mean.size(); ++t) {
-        for (size_t s = 0; s < mean[t].size(); ++s) mean[t][s] += heads[h][t][s];
-      }
-    }
-    Align(sources[item], targets[item], mean, &score);
+    Align(sources[item], targets[item], SummedCrossAttention(options.alignment_layer, score),
+          &score);
     if (!options.attention) score.cross.clear();
   }
+}
+
+void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const AttentionRow& row,
+                               PairScore* score) const {
+  const bool encoder = place == AttentionPlace::kEncoderSelf;
+  AttentionWeights* kept = encoder                                 ? &score->encoder_self
+                           : place == AttentionPlace::kDecoderSelf ? &score->decoder_self
+                                                                   : &score->cross;
+  const StackConfig& stack =
+      encoder ? *transformer_.config().encoder : *transformer_.config().decoder;
+  auto& heads = Layer(kept, layer, stack.heads);
+  for (int64_t h = 0; h < stack.heads; ++h) {
+    heads[h].emplace_back(row.weights_HS + h * row.keys, row.weights_HS + (h + 1) * row.keys);
+  }
+}
+
+std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
+                                                                 const PairScore& score) const {
+  const int64_t layers = transformer_.config().decoder->layers;
+  const auto& heads = score.cross.at((layer > 0 ? std::min(layer, layers) : layers) - 1);
+  std::vector<std::vector<float>> sum_TS = heads[0];
+  for (size_t h = 1; h < heads.size(); ++h) {
+    for (size_t t = 0; t < sum_TS.size(); ++t) {
+      for (size_t s = 0; s < sum_TS[t].size(); ++s) sum_TS[t][s] += heads[h][t][s];
+    }
+  }
+  return sum_TS;
 }
 
 // Each target word goes to the source word that gets most of its pieces' weight; eos is no word.

@@ -43,6 +43,15 @@ class TaskRunner {
                   std::vector<PairScore>* scores) const;
 
  private:
+  // What every head of one layer gives one query.
+  struct AttentionRow {
+    const float* weights_HS;
+    int64_t keys;
+  };
+  void KeepAttention(AttentionPlace place, int64_t layer, const AttentionRow& row,
+                     PairScore* score) const;
+  // [T, S] of a decoder layer (from 1; 0: the last), summed over heads.
+  std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
   void Align(std::span<const int32_t> source, std::span<const int32_t> target,
              const std::vector<std::vector<float>>& weights_TS, PairScore* score) const;
 
