@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -43,6 +45,27 @@ struct stat StatRegular(const Descriptor& file, const fs::path& path) {
                 fmt::format("can't read '{}': not a regular file", path.string()));
   }
   return status;
+}
+
+// Many parts go out in one call to the system.
+void WriteAll(const Descriptor& file, const std::vector<std::string_view>& parts,
+              const fs::path& path) {
+  constexpr size_t kPartsInCall = 1024;  // Linux' IOV_MAX
+  std::vector<struct iovec> rest;
+  for (const std::string_view part : parts) {
+    if (!part.empty()) rest.push_back({const_cast<char*>(part.data()), part.size()});
+  }
+  for (size_t next = 0; next < rest.size();) {
+    const int count = static_cast<int>(std::min(rest.size() - next, kPartsInCall));
+    const ssize_t written = writev(file.get(), &rest[next], count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail(ErrorKind::kRuntime, "write", path);
+    size_t left = static_cast<size_t>(written);
+    for (; next < rest.size() && left >= rest[next].iov_len; ++next) left -= rest[next].iov_len;
+    if (left == 0) continue;
+    rest[next].iov_base = static_cast<char*>(rest[next].iov_base) + left;
+    rest[next].iov_len -= left;
+  }
 }
 
 }  // namespace
@@ -94,14 +117,7 @@ void WriteFileSynced(const fs::path& path, std::string_view bytes) {
 void WriteFileSynced(const fs::path& path, const std::vector<std::string_view>& parts) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) Fail(ErrorKind::kRuntime, "create", path);
-  for (std::string_view bytes : parts) {
-    while (!bytes.empty()) {
-      const ssize_t written = write(file.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) Fail(ErrorKind::kRuntime, "write", path);
-      bytes.remove_prefix(static_cast<size_t>(written));
-    }
-  }
+  WriteAll(file, parts, path);
   if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
 }
 

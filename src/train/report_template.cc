@@ -77,7 +77,7 @@ function ticks(low, high, count) {
   const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw * 0.999);
   const list = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-6; ++k) list.push(k * step);
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-6; ++k) list.push(k * step || 0);
   return list;
 }
 
@@ -166,6 +166,7 @@ function samplesOf() {
 function optionsOf(object, prefix, table) {
   for (const [name, value] of Object.entries(object)) {
     if (value !== null && typeof value === "object" && !Array.isArray(value)) { optionsOf(value, prefix + name + ".", table); continue; }
+    if (String(value) === "") continue;
     const row = element(table, "tr");
     element(element(row, "td"), "code", {}, prefix + name);
     element(element(row, "td"), "code", {}, Array.isArray(value) ? value.join(", ") : String(value));
@@ -174,7 +175,7 @@ function optionsOf(object, prefix, table) {
 
 document.getElementById("sub").textContent = (data.options.languages || []).join(" → ");
 cardsOf();
-chart("Loss", [{name: "training", points: data.train.loss}, {name: "validation, without smoothing", points: data.valid.loss}]);
+chart("Loss", [{name: "training", points: data.train.loss}, {name: "validation", points: data.valid.loss}]);
 chart("Validation BLEU and chrF", [{name: "BLEU", points: data.valid.bleu}, {name: "chrF", points: data.valid.chrf}]);
 chart("Learning rate", [{name: "learning rate", points: data.train.learning_rate}]);
 chart("Gradient norm", [{name: "norm before clipping", points: data.train.gradient_norm}]);

@@ -14,6 +14,7 @@
 #include "train/export.h"
 #include "train/output_lock.h"
 #include "train/trainer.h"
+#include "train/translation_scores.h"
 #include "train/translation_task.h"
 #include "train/vocabularies.h"
 
@@ -159,6 +160,22 @@ void ReportCorpora(const TranslationTask& task, const Log& log) {
   }
 }
 
+// Scores the exported model's translations of the test text, which are kept too.
+Json Test(const ParallelText& test, const TrainOptions& options, const RunSettings& settings,
+          const fs::path& model) {
+  const std::vector<std::string> outputs =
+      TranslateLines(LoadModel(model), test.source, options.run, settings.threads);
+  std::string text;
+  for (const std::string& output : outputs) text += output + "\n";
+  WriteFileAtomically(fs::path(options.output) / "test_output.txt", text);
+  const Json scores = ScoreTranslations(outputs, test.target, options.corpus.vocabulary.lowercase);
+  WriteFileAtomically(fs::path(options.output) / "result.json", scores.dump() + "\n");
+  settings.effects.log(LogLevel::kInfo,
+                       fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
+                                   scores["bleu"]["signature"].get<std::string>()));
+  return scores;
+}
+
 // Targets a second over a few updates that are thrown away.
 double MeasureSpeed(const Setup& setup, BatchStream* batches, const std::function<double()>& now) {
   constexpr int64_t kBatches = 6;
@@ -190,6 +207,10 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   CheckTrainOptions(given);
   const fs::path directory = given.output;
   const OutputLock lock(directory);
+  std::optional<ParallelText>
+      test;  // read first: what is wrong with it is better known before training
+  if (!given.corpus.test_source.empty())
+    test = ReadParallelText(given.corpus.test_source, given.corpus.test_target);
   Setup setup = SetUp(std::move(given), settings);
   const Log& log = settings.effects.log;
   ReportCorpora(*setup.task, log);
@@ -202,6 +223,7 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   result.model = directory / "model";
   ExportCheckpoints(trainer.AveragedDirectories(), result.model, log);
   trainer.WriteReport();
+  if (test) result.scores = Test(*test, setup.options, settings, result.model);
   return result;
 }
 

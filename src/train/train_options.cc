@@ -91,6 +91,8 @@ FieldList RunFields(RunOptions& options) {
       .Add("max_target_tokens", &options.max_target_tokens, 0, kMany,
            "stop before more target tokens are used; 0: no bound")
       .Add("validate_every", &options.validate_every, 1, kMany, "updates between validations")
+      .Add("validate_translations", &options.validate_translations,
+           "translate the validation text and score it too")
       .Add("checkpoint_every", &options.checkpoint_every, 1, kMany, "updates between checkpoints")
       .Add("report_every", &options.report_every, 1, kMany,
            "updates between lines of progress and points in TensorBoard")
@@ -232,6 +234,9 @@ void CheckTrainOptions(const TrainOptions& options) {
   const RunOptions& run = options.run;
   if (run.average_best > 0 && run.average_last > 1)
     Refuse("average_best and average_last exclude each other");
+  if (!run.validate_translations && run.early_stopping_metric != EarlyStoppingMetric::kLoss) {
+    Refuse("early_stopping_metric bleu or chrf needs validate_translations");
+  }
   const bool needs_validation = run.average_best > 0 || run.early_stopping_patience > 0;
   if (needs_validation && corpus.valid_source.empty()) {
     Refuse("early_stopping_patience and average_best need valid_source and valid_target");

@@ -67,6 +67,7 @@ struct RunOptions {
   int64_t max_epochs = 0;
   int64_t max_target_tokens = 0;
   int64_t validate_every = 1000;
+  bool validate_translations = true;
   int64_t checkpoint_every = 1000;
   int64_t report_every = 50;
   int64_t keep_last = 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend/metrics.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -48,14 +49,6 @@ std::vector<std::string> FirstLines(const std::string& file) {
   return lines;
 }
 
-std::vector<std::string> LinesOfFiles(const std::vector<std::string>& files) {
-  std::vector<std::string> lines;
-  for (const std::string& file : files) {
-    for (std::string& line : ReadLines(file)) lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 }  // namespace
 
 TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, const SpecialIds& ids,
@@ -91,8 +84,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   }
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
   valid_ = Corpus(corpus.valid_source, corpus.valid_target, vocabularies_, everything, threads_);
-  valid_source_lines_ = LinesOfFiles(corpus.valid_source);
-  valid_target_lines_ = LinesOfFiles(corpus.valid_target);
+  valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
   sample_lines_ = FirstLines(corpus.valid_source[0]);
 }
 
@@ -136,7 +128,24 @@ ValidationResult TranslationTask::Validate() {
   const double loss = ValidationLoss();
   result.metrics["loss"] = loss;
   result.metrics["perplexity"] = std::exp(loss);
+  if (options_.run.validate_translations) Translate(&result);
   return result;
+}
+
+void TranslationTask::Translate(ValidationResult* result) {
+  constexpr size_t kShown = 10;
+  const bool lowercase = options_.corpus.vocabulary.lowercase;
+  const std::vector<std::string> outputs =
+      TranslateLines(CurrentModel(), valid_text_.source, options_.run, threads_);
+  BleuOptions bleu;
+  bleu.lowercase = lowercase;
+  ChrfOptions chrf;
+  chrf.lowercase = lowercase;
+  result->metrics["bleu"] = CorpusBleu(outputs, valid_text_.target, bleu);
+  result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
+  for (size_t i = 0; i < std::min(kShown, outputs.size()); ++i) {
+    result->samples.push_back({valid_text_.source[i], valid_text_.target[i], outputs[i]});
+  }
 }
 
 void TranslationTask::SetWeights(const TensorTable& weights) {

@@ -15,6 +15,7 @@
 #include "model/model_directory.h"
 #include "train/task.h"
 #include "train/train_options.h"
+#include "train/translation_scores.h"
 #include "train/vocabularies.h"
 
 namespace attend {
@@ -66,7 +67,8 @@ class TranslationTask : public TrainingTask {
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
   std::unique_ptr<ParallelCorpus> train_, valid_;
-  std::vector<std::string> valid_source_lines_, valid_target_lines_, sample_lines_;
+  ParallelText valid_text_;
+  std::vector<std::string> sample_lines_;
 };
 
 // How the text was prepared, for people: Model::tokenization.

@@ -1,0 +1,144 @@
+#include "train/checkpoint_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "train/average.h"
+
+namespace attend {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class CheckpointStoreTest : public testing::Test {
+ protected:
+  CheckpointStoreTest() : directory_(fs::path(testing::TempDir()) / "checkpoint_store_test") {
+    fs::remove_all(directory_);
+  }
+  ~CheckpointStoreTest() override { fs::remove_all(directory_); }
+
+  // A checkpoint with one tensor of three values, and a moving average where there is one.
+  void Write(int64_t update, const std::vector<float>& values,
+             const std::vector<float>& average = {}) {
+    const auto tensor = [](const std::vector<float>& from) {
+      TensorTable table;
+      table.Add({"w",
+                 TensorType::kF32,
+                 {static_cast<int64_t>(from.size())},
+                 reinterpret_cast<const std::byte*>(from.data())});
+      return table;
+    };
+    std::map<std::string, TensorTable> files = {{kWeightsFile, tensor(values)},
+                                                {kOptimizerFile, tensor(values)}};
+    if (!average.empty()) files.emplace(kAverageFile, tensor(average));
+    CheckpointStore(directory_).Write(update, files, {{"update", update}});
+  }
+
+  Log Collect() {
+    return [this](LogLevel level, std::string_view message) {
+      if (level == LogLevel::kWarning) warnings_.emplace_back(message);
+    };
+  }
+
+  fs::path directory_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(CheckpointStoreTest, NewestIsFoundByNumber) {
+  EXPECT_FALSE(CheckpointStore(directory_).FindNewest(NoLog()).has_value());
+  Write(9, {1, 2, 3});
+  Write(10, {1, 2, 3});
+  EXPECT_EQ(CheckpointStore(directory_).FindNewest(Collect())->update, 10);
+  EXPECT_THAT(warnings_, ElementsAre());
+}
+
+TEST_F(CheckpointStoreTest, EveryDamageIsNamedAndTheOneBeforeUsed) {
+  const CheckpointStore store(directory_);
+  for (const char* file : {kWeightsFile, kOptimizerFile, "state.json"}) {
+    for (const bool remove : {true, false}) {
+      fs::remove_all(directory_);
+      Write(1, {1, 2, 3});
+      Write(2, {4, 5, 6});
+      const fs::path path = store.DirectoryOf(2) / file;
+      if (remove) {
+        fs::remove(path);
+      } else {
+        fs::resize_file(path, fs::file_size(path) - 1);
+      }
+      warnings_.clear();
+      if (!remove && std::string(file) == "state.json")
+        fs::resize_file(path, fs::file_size(path) / 2);
+      EXPECT_EQ(store.FindNewest(Collect())->update, 1);
+      ASSERT_EQ(warnings_.size(), 1u);
+      EXPECT_THAT(warnings_[0], HasSubstr("update-0000000002"));
+    }
+  }
+}
+
+TEST_F(CheckpointStoreTest, OneFlippedBitIsDamage) {
+  Write(1, {1, 2, 3});
+  const fs::path path = CheckpointStore(directory_).DirectoryOf(1) / kWeightsFile;
+  std::string bytes = ReadFile(path);
+  bytes.back() ^= 1;
+  WriteFileSynced(path, bytes);
+  EXPECT_THROW(CheckpointStore(directory_).FindNewest(NoLog()), Error);  // there is none before it
+}
+
+TEST_F(CheckpointStoreTest, PruneBoundsWhatIsKept) {
+  for (int64_t update = 1; update <= 5; ++update) Write(update, {1, 2, 3});
+  CheckpointStore store(directory_);
+  store.Prune({4, 5}, {2, 5});
+  EXPECT_THAT(store.Updates(), ElementsAre(2, 4, 5));
+  EXPECT_FALSE(fs::exists(store.DirectoryOf(2) / kOptimizerFile));
+  EXPECT_TRUE(fs::exists(store.DirectoryOf(2) / kWeightsFile));
+  EXPECT_TRUE(fs::exists(store.DirectoryOf(4) / kOptimizerFile));
+}
+
+TEST_F(CheckpointStoreTest, LeftoversOfAKilledWriterGo) {
+  Write(1, {1, 2, 3});
+  fs::create_directory(directory_ / "update-0000000002.tmp");
+  fs::create_directory(directory_ / "update-0000000000.old");
+  const CheckpointStore store(directory_);
+  EXPECT_THAT(store.Updates(), ElementsAre(1));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);
+}
+
+TEST_F(CheckpointStoreTest, AverageIsTheMeanSummedInDoubles) {
+  // In f32, 1 + 1e-8 + ... would lose the small ones.
+  Write(1, {1, 16777216, -3});
+  Write(2, {2, 1, -3});
+  Write(3, {6, 1, 0.5});
+  const CheckpointStore store(directory_);
+  const TensorTable average =
+      AverageCheckpoints({store.DirectoryOf(1), store.DirectoryOf(2), store.DirectoryOf(3)});
+  const float* values = average.Get("w").f32();
+  EXPECT_EQ(values[0], 3.0f);
+  EXPECT_EQ(values[1], static_cast<float>(16777218.0 / 3));
+  EXPECT_EQ(values[2], static_cast<float>(-5.5 / 3));
+}
+
+TEST_F(CheckpointStoreTest, AverageTakesTheMovingAverage) {
+  Write(1, {1, 1, 1}, {5, 6, 7});
+  const TensorTable average = AverageCheckpoints({CheckpointStore(directory_).DirectoryOf(1)});
+  EXPECT_EQ(average.Get("w").f32()[2], 7.0f);
+}
+
+TEST_F(CheckpointStoreTest, AverageRefusesAnotherModelAndDamage) {
+  Write(1, {1, 2, 3});
+  Write(2, {1, 2});
+  const CheckpointStore store(directory_);
+  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(1), store.DirectoryOf(2)}), Error);
+  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(7)}), Error);
+  EXPECT_THROW(AverageCheckpoints({}), Error);
+  fs::resize_file(store.DirectoryOf(1) / kWeightsFile, 40);
+  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(1)}), Error);
+}
+
+}  // namespace
+}  // namespace attend

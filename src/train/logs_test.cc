@@ -1,0 +1,127 @@
+// The files that training writes for people and their tools.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "train/metrics_log.h"
+#include "train/output_lock.h"
+#include "train/report.h"
+#include "train/tensorboard.h"
+
+namespace attend {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class LogsTest : public testing::Test {
+ protected:
+  LogsTest() : directory_(fs::path(testing::TempDir()) / "logs_test") {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  ~LogsTest() override { fs::remove_all(directory_); }
+
+  fs::path directory_;
+};
+
+TEST_F(LogsTest, MetricsAreCutBackToAnUpdate) {
+  const fs::path path = directory_ / "metrics.jsonl";
+  {
+    MetricsLog log(path, 0);
+    for (int update = 1; update <= 5; ++update)
+      log.Append({{"update", update}, {"loss", 0.1 * update}});
+    log.Append({{"update", 5}, {"validation", {{"loss", 1}}}});
+  }
+  WriteFileSynced(path, ReadFile(path) + "{\"update\":6,\"lo");  // what a kill leaves
+  EXPECT_EQ(ReadMetrics(path).size(), 6u);
+  {
+    MetricsLog log(path, 5);
+  }
+  EXPECT_EQ(ReadMetrics(path).size(), 6u);
+  {
+    MetricsLog log(path, 3);
+  }
+  EXPECT_EQ(ReadMetrics(path).size(), 3u);
+  EXPECT_EQ(ReadFile(path),
+            "{\"update\":1,\"loss\":0.1}\n{\"update\":2,\"loss\":0.2}\n{\"update\":3,\"loss\":0."
+            "30000000000000004}\n");
+  {
+    MetricsLog log(path, 0);
+  }
+  EXPECT_EQ(ReadFile(path), "");
+}
+
+TEST_F(LogsTest, TensorBoardRecordsAreCutBackToAnUpdate) {
+  const fs::path path = directory_ / "events.out.tfevents.attend";
+  const auto write = [&](int64_t keep, std::vector<int64_t> updates) {
+    TensorBoardWriter writer(directory_, keep, 100.0);
+    for (const int64_t update : updates)
+      writer.Append(update, 100.0 + static_cast<double>(update), {{"loss", 1.0f / update}});
+    return ReadFile(path);
+  };
+  const std::string first = write(0, {1, 200, 300});
+  WriteFileSynced(path, first + std::string("\x07\0\0", 3));
+  const std::string cut = write(200, {});
+  EXPECT_LT(cut.size(), first.size());
+  EXPECT_EQ(cut, first.substr(0, cut.size()));
+  EXPECT_EQ(write(200, {300}), first);
+  std::string damaged = first;
+  damaged[first.size() - 8] ^= 1;
+  WriteFileSynced(path, damaged);
+  EXPECT_EQ(write(300, {300}), first);
+}
+
+TEST_F(LogsTest, OutputCanBeLockedOnce) {
+  {
+    const OutputLock lock(directory_ / "new" / "run");
+    try {
+      const OutputLock second(directory_ / "new" / "run");
+      FAIL() << "a second lock was given";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
+      EXPECT_THAT(error.what(), HasSubstr("in use by another trainer (process " +
+                                          std::to_string(getpid()) + ")"));
+    }
+  }
+  const OutputLock again(directory_ / "new" / "run");
+}
+
+TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
+  std::vector<Json> metrics;
+  for (int update = 1; update <= 1000; ++update) {
+    metrics.push_back({{"update", update},
+                       {"epoch", 0},
+                       {"loss", update},
+                       {"gradient_norm", 1},
+                       {"learning_rate", 2},
+                       {"target_tokens", 3}});
+  }
+  metrics[0]["loss"] = nullptr;
+  metrics[0]["skipped"] = true;
+  metrics.push_back({{"update", 1000}, {"validation", {{"loss", 1.5}, {"bleu", 30}}}});
+  const Json data = ReportData(metrics, {}, Json::object(), 100);
+  EXPECT_EQ(data["train"]["loss"].size(), 100u);
+  EXPECT_EQ(data["train"]["loss"][1], (Json{20, 15.5}));
+  EXPECT_EQ(data["train"]["loss"][0], (Json{10, 6.0}));  // the mean of 2 ... 10
+  EXPECT_EQ(data["valid"]["bleu"], (Json::array({Json{1000, 30}})));
+  EXPECT_EQ(data["skipped"], 1);
+}
+
+TEST_F(LogsTest, ReportCannotBeBrokenByText) {
+  const Json samples = {
+      {"update", 1},
+      {"samples", {{{"input", "</script><b>"}, {"reference", "r"}, {"output", "\xff"}}}}};
+  const std::string page = ReportPage(ReportData({}, {samples}, Json::object()));
+  EXPECT_THAT(page, Not(HasSubstr("</script><b>")));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>\\u003cb>"));
+  EXPECT_THAT(page, Not(HasSubstr("src=")));
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,102 @@
+#include "train/train_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+using testing::HasSubstr;
+
+TrainOptions Enough() {
+  TrainOptions options;
+  options.corpus.train_source = {"a"};
+  options.corpus.train_target = {"b"};
+  options.corpus.vocab = "v";
+  options.output = "out";
+  return options;
+}
+
+std::string Complaint(const TrainOptions& options) {
+  try {
+    CheckTrainOptions(options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
+  EXPECT_EQ(Complaint(Enough()), "");
+  TrainOptions options = Enough();
+  options.corpus.train_target.clear();
+  EXPECT_THAT(Complaint(options), HasSubstr("train_source and train_target"));
+  options = Enough();
+  options.corpus.valid_source = {"c"};
+  EXPECT_THAT(Complaint(options), HasSubstr("valid_source is given without valid_target"));
+  options = Enough();
+  options.corpus.vocab.clear();
+  EXPECT_THAT(Complaint(options), HasSubstr("no vocabulary"));
+  options.corpus.source_vocab = "s";
+  EXPECT_THAT(Complaint(options), HasSubstr("belong together"));
+  options = Enough();
+  options.init = "model";
+  EXPECT_THAT(Complaint(options), HasSubstr("more than one of"));
+  options = Enough();
+  options.optimization.schedule = nn::ScheduleKind::kConstant;
+  EXPECT_THAT(Complaint(options), HasSubstr("peak_learning_rate is 0"));
+  options = Enough();
+  options.run.early_stopping_patience = 3;
+  EXPECT_THAT(Complaint(options), HasSubstr("need valid_source"));
+  options = Enough();
+  options.run.average_last = 2;
+  options.run.average_best = 2;
+  EXPECT_THAT(Complaint(options), HasSubstr("exclude each other"));
+  options = Enough();
+  options.output.clear();
+  EXPECT_THAT(Complaint(options), HasSubstr("output is needed"));
+}
+
+TEST(TrainOptionsTest, RecipeTomlIsTyped) {
+  TrainOptions options = Enough();
+  options.corpus.train_source = {"a \"quoted\" name", "tab\tname"};
+  options.model.encoder->layers = 2;
+  options.optimization.dropout = 0.30000000000000004;
+  options.run.early_stopping_metric = EarlyStoppingMetric::kChrf;
+  const std::string toml = "\n" + RecipeToml(options);
+  EXPECT_THAT(toml, HasSubstr("\ntrain_source = [\"a \\\"quoted\\\" name\",\"tab\\tname\"]\n"));
+  EXPECT_THAT(toml, HasSubstr("\nencoder.layers = 2\n"));
+  EXPECT_THAT(toml, HasSubstr("\ndropout = 0.30000000000000004\n"));
+  EXPECT_THAT(toml, HasSubstr("\nearly_stopping_metric = \"chrf\"\n"));
+  EXPECT_THAT(toml, HasSubstr("\ntie_source_target = true\n"));
+  EXPECT_THAT(toml, HasSubstr("\nadam_epsilon = 1e-09\n"));
+  EXPECT_THAT(toml, testing::Not(HasSubstr("vocab_size")));  // not set
+}
+
+TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {
+  TrainOptions options = Enough();
+  const Json before = FieldsToJson(RecipeFields(options));
+  EXPECT_TRUE(CompareOptions(before, options).forbidden.empty());
+  EXPECT_TRUE(CompareOptions(before, options).applied.empty());
+  options.corpus.train_source = {"elsewhere/a"};  // known by its digest
+  EXPECT_TRUE(CompareOptions(before, options).forbidden.empty());
+  options.seed = 2;
+  options.model.encoder->d_ff = 7;
+  options.optimization.batch_tokens = 1;
+  options.optimization.accumulate = 3;
+  options.run.max_updates = 5;
+  options.optimization.dropout = 0.5;
+  const OptionChanges changes = CompareOptions(before, options);
+  EXPECT_THAT(changes.forbidden, testing::UnorderedElementsAre(
+                                     HasSubstr("seed was 1, now 2"), HasSubstr("encoder.d_ff"),
+                                     HasSubstr("batch_tokens"), HasSubstr("accumulate")));
+  EXPECT_THAT(changes.applied,
+              testing::UnorderedElementsAre(HasSubstr("max_updates was 100000, now 5"),
+                                            HasSubstr("dropout")));
+}
+
+}  // namespace
+}  // namespace attend

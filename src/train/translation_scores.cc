@@ -1,0 +1,76 @@
+#include "train/translation_scores.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+
+#include "attend/error.h"
+#include "attend/metrics.h"
+#include "attend/translator.h"
+#include "text/lines.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+std::vector<std::string> ReadAll(const std::vector<std::string>& files) {
+  std::vector<std::string> lines;
+  for (const std::string& file : files) {
+    for (const std::string& line : ReadLines(file)) lines.push_back(RepairUtf8(line));
+  }
+  return lines;
+}
+
+void AddScore(const std::string& name, const Metric& metric,
+              const std::vector<std::string>& outputs, const std::vector<std::string>& references,
+              Json* scores) {
+  const double score = CorpusScore(metric, outputs, {references});
+  (*scores)[name] = {{"score", std::stod(fmt::format("{:.2f}", score))},
+                     {"signature", metric.Signature(1)}};
+}
+
+}  // namespace
+
+ParallelText ReadParallelText(const std::vector<std::string>& source,
+                              const std::vector<std::string>& target) {
+  ParallelText text{ReadAll(source), ReadAll(target)};
+  if (text.source.size() != text.target.size() || text.source.empty()) {
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("{} has {} lines and {} has {}, expected the same number and at least one",
+                    fmt::join(source, " + "), text.source.size(), fmt::join(target, " + "),
+                    text.target.size()));
+  }
+  return text;
+}
+
+std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
+                                        const std::vector<std::string>& lines,
+                                        const RunOptions& options, int threads) {
+  const Translator translator(std::move(model), threads);
+  TranslationOptions search;
+  search.beam_size = options.beam_size;
+  search.length_penalty = options.length_penalty;
+  std::vector<std::string> outputs;
+  for (const Translation& translation : translator.Translate(lines, search))
+    outputs.push_back(translation.hypotheses.at(0).text);
+  return outputs;
+}
+
+Json ScoreTranslations(const std::vector<std::string>& outputs,
+                       const std::vector<std::string>& references, bool lowercase) {
+  BleuOptions bleu;
+  bleu.lowercase = lowercase;
+  ChrfOptions chrf, chrf_words;
+  chrf.lowercase = chrf_words.lowercase = lowercase;
+  chrf_words.word_order = 2;
+  Json scores = Json::object();
+  AddScore("bleu", Bleu(bleu), outputs, references, &scores);
+  AddScore("chrf", Chrf(chrf), outputs, references, &scores);
+  AddScore("chrf++", Chrf(chrf_words), outputs, references, &scores);
+  AddScore("ter", Ter(), outputs, references, &scores);
+  return scores;
+}
+
+}  // namespace attend

@@ -1,0 +1,35 @@
+// Translating and scoring text with the native engine, for validation and the final test.
+#ifndef ATTEND_TRAIN_TRANSLATION_SCORES_H_
+#define ATTEND_TRAIN_TRANSLATION_SCORES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "model/model_directory.h"
+#include "train/train_options.h"
+
+namespace attend {
+
+// Source sentences and their translations.
+struct ParallelText {
+  std::vector<std::string> source, target;
+};
+// Throws Error(kInput) that names both where the files' line counts differ, or there are no lines.
+ParallelText ReadParallelText(const std::vector<std::string>& source,
+                              const std::vector<std::string>& target);
+
+// Beam search with the run's beam size and length penalty; one output for each line, in order.
+std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
+                                        const std::vector<std::string>& lines,
+                                        const RunOptions& options, int threads);
+
+// As `attend evaluate --json` prints them: {"bleu": {"score": 41.02, "signature": "..."}, "chrf":
+// ..., "chrf++": ..., "ter": ...}.
+Json ScoreTranslations(const std::vector<std::string>& outputs,
+                       const std::vector<std::string>& references, bool lowercase);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TRANSLATION_SCORES_H_

@@ -1,0 +1,107 @@
+"""Exact resume: a run that is killed at any instant and started again ends in the same bytes as one that is not.
+
+Every run here has dropout, two batches an update, a moving average of the weights, and two worker threads.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+import tiny_run
+
+SHIM = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "libkill_at.so"
+CHECKPOINT = "update-0000000008"  # the second of three
+LONG = {"max_updates": 480, "validate_every": 60, "checkpoint_every": 7}
+
+
+@pytest.fixture(name="options", scope="module")
+def prepare(tmp_path_factory):
+    return tiny_run.prepare(tmp_path_factory.mktemp("text"))
+
+
+@pytest.fixture(name="unbroken", scope="module")
+def train_unbroken(options, tmp_path_factory):
+    output = tmp_path_factory.mktemp("unbroken") / "run"
+    log = output.parent / "operations"
+    tiny_run.trained(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_LOG=log)
+    return output, [line.split(" ", 2) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def operations_of_one_checkpoint(operations):
+    """From the sync of the log before the checkpoint to the first line of the log after it."""
+    paths = [path for _, _, path in operations]
+    first = next(i for i, path in enumerate(paths) if CHECKPOINT in path)
+    while not paths[first - 1].endswith("metrics.jsonl") or operations[first - 1][1] != "fsync":
+        first -= 1
+    last = next(i for i in range(first, len(paths)) if paths[i].endswith("metrics.jsonl") and operations[i][1] == "write")
+    return operations[first - 1 : last + 1]
+
+
+def test_an_unbroken_run_repeats(options, unbroken, tmp_path):
+    tiny_run.trained(options, tmp_path / "run")
+    tiny_run.assert_same(tmp_path / "run", unbroken[0])
+
+
+def test_checkpoints_hold_all_that_is_compared(unbroken):
+    newest = unbroken[0] / "checkpoints" / "update-0000000012"
+    assert {path.name for path in newest.iterdir()} == {
+        "weights.safetensors",
+        "optimizer.safetensors",
+        "average.safetensors",
+        "state.json",
+    }
+    state = json.loads((newest / "state.json").read_text(encoding="utf-8"))
+    assert state["update"] == 12 and len(state["best"]) == 2 and state["changes"] == []
+    lines = [json.loads(line) for line in (unbroken[0] / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["update"] for line in lines if "validation" not in line] == list(range(1, 13))
+
+
+def test_killed_at_every_operation_of_a_checkpoint(options, unbroken, tmp_path):
+    operations = operations_of_one_checkpoint(unbroken[1])
+    kinds = {kind for _, kind, _ in operations}
+    assert kinds >= {"write", "fsync", "rename"} and len(operations) >= 15
+    for number, kind, path in operations:
+        output = tmp_path / number
+        killed = tiny_run.train(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_AT=number)
+        assert killed.returncode == -signal.SIGKILL, (number, kind, path, killed.stderr)
+        tiny_run.trained(options, output)
+        tiny_run.assert_same(output, unbroken[0])
+
+
+def kill_soon(options, output, delay):
+    """Starts a run, lets it do an update, and kills it after `delay` seconds; False where it was done before."""
+    metrics = output / "metrics.jsonl"
+    with subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as process:
+        before, size = None, 0
+        while process.poll() is None:
+            # The log is cut back to a checkpoint first; what grows after that is new.
+            size = metrics.stat().st_size if metrics.exists() else 0
+            if before is not None and size > before:
+                break
+            before = size
+            time.sleep(0.005)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL
+
+
+def test_killed_twenty_times_at_random_instants(options, tmp_path):
+    options = options | LONG
+    tiny_run.trained(options, tmp_path / "unbroken")
+    instants = random.Random(20)
+    killed, runs, middle_of_epoch = 0, 0, 0
+    while killed < 20:
+        runs += 1
+        output = tmp_path / f"run{runs}"
+        while killed < 20 and kill_soon(options, output, instants.uniform(0, 0.3)):
+            killed += 1
+            for state in sorted((output / "checkpoints").glob("update-*/state.json"))[-1:]:
+                middle_of_epoch += json.loads(state.read_text(encoding="utf-8"))["data"]["batch_in_epoch"] > 0
+        tiny_run.trained(options, output)
+        tiny_run.assert_same(output, tmp_path / "unbroken")
+    assert middle_of_epoch > 0

@@ -1,0 +1,97 @@
+"""A training run small enough for tests to start many: its files, its options, and how two runs are compared."""
+
+import os
+import pathlib
+import random
+import subprocess
+
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+TRAIN = BUILD / "attend-train"
+# Hold no promise: the lock's process, clock times and speeds.
+UNCOMPARED = {"lock", "timing.jsonl", "tensorboard/events.out.tfevents.attend"}
+
+
+def write_corpus(folder, seed=7, lines=160, prefix="train"):
+    """Word-for-word translation of random words: something that can be learned."""
+    words = "one two three four five six seven eight nine ten".split()
+    other = "eins zwei drei vier fünf sechs sieben acht neun zehn".split()
+    numbers = random.Random(seed)
+    source, target = [], []
+    for _ in range(lines):
+        picks = [numbers.randrange(10) for _ in range(numbers.randint(1, 6))]
+        source.append(" ".join(words[k] for k in picks))
+        target.append(" ".join(other[k] for k in picks))
+    (folder / f"{prefix}.en").write_text("\n".join(source) + "\n", encoding="utf-8")
+    (folder / f"{prefix}.de").write_text("\n".join(target) + "\n", encoding="utf-8")
+
+
+def prepare(folder):
+    """Text and vocabulary; returns the options that every run has."""
+    write_corpus(folder)
+    write_corpus(folder, seed=8, lines=12, prefix="valid")
+    command = [BUILD / "attend", "vocab", "--input", folder / "train.en", folder / "train.de", "--size", "60", "--type", "bpe", "--quiet"]
+    subprocess.run([*command, "--output", folder / "vocab.spm"], check=True, capture_output=True)
+    options = {
+        "train_source": folder / "train.en",
+        "train_target": folder / "train.de",
+        "valid_source": folder / "valid.en",
+        "valid_target": folder / "valid.de",
+        "vocab": folder / "vocab.spm",
+        "dropout": 0.2,
+        "batch_tokens": 96,
+        "accumulate": 2,
+        "ema_decay": 0.9,
+        "worker_threads": 2,
+        "threads": 2,
+        "schedule": "inverse_sqrt",
+        "peak_learning_rate": 0.01,
+        "warmup_updates": 20,
+        "max_updates": 12,
+        "validate_every": 2,
+        "checkpoint_every": 4,
+        "report_every": 3,
+        "keep_best": 2,
+        "average_last": 2,
+        "beam_size": 2,
+    }
+    for side in ("encoder", "decoder"):
+        options |= {f"{side}.layers": 1, f"{side}.d_model": 16, f"{side}.heads": 2, f"{side}.d_ff": 32}
+    return options
+
+
+def command_line(options, output, program=TRAIN):
+    arguments = [program, "train", "--quiet", "--output", output]
+    for name, value in options.items():
+        if value is not None:
+            arguments += ["--" + name.replace("_", "-"), str(value)]
+    return [str(argument) for argument in arguments]
+
+
+def environment(**more):
+    return os.environ | {"OMP_WAIT_POLICY": "passive"} | {name: str(value) for name, value in more.items()}
+
+
+def train(options, output, **more):
+    """One start of the program; returns what it did."""
+    return subprocess.run(
+        command_line(options, output), env=environment(**more), capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def trained(options, output, **more):
+    done = train(options, output, **more)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def contents(output):
+    """The bytes of every file that two equal runs share."""
+    files = (path for path in sorted(output.rglob("*")) if path.is_file())
+    named = ((str(path.relative_to(output)), path) for path in files)
+    return {name: path.read_bytes() for name, path in named if name not in UNCOMPARED}
+
+
+def assert_same(output, unbroken):
+    found, expected = contents(output), contents(unbroken)
+    assert sorted(found) == sorted(expected)
+    assert [name for name in expected if found[name] != expected[name]] == []

@@ -1,0 +1,307 @@
+"""`attend train` and `attend export` as a user sees them: results, logs, errors, and what bad luck leaves behind."""
+
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import time
+
+import numpy as np
+import pytest
+import tiny_run
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+ATTEND = tiny_run.BUILD / "attend"
+
+
+@pytest.fixture(name="options", scope="module")
+def prepare(tmp_path_factory):
+    return tiny_run.prepare(tmp_path_factory.mktemp("text"))
+
+
+@pytest.fixture(name="run", scope="module")
+def learn(options, tmp_path_factory):
+    """A run long enough to learn the task, with a test set."""
+    output = tmp_path_factory.mktemp("run") / "out"
+    longer = options | {
+        "max_updates": 150,
+        "validate_every": 50,
+        "checkpoint_every": 50,
+        "average_last": 3,
+        "ema_decay": None,
+        "dropout": 0,
+        "test_source": options["valid_source"],
+        "test_target": options["valid_target"],
+        "languages": "en",
+    }
+    return output, longer, tiny_run.trained(longer, output)
+
+
+def read_tensors(path):
+    data = path.read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + length])
+    tensors = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            raw = np.frombuffer(data[8 + length + begin : 8 + length + end], "<f4")
+            tensors[name] = raw.reshape(entry["shape"])
+    return tensors
+
+
+def metrics(output):
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def refused(done, status, *parts):
+    assert done.returncode == status, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("attend: ") and "internal error" not in last
+    for part in parts:
+        assert part in last, last
+
+
+def test_loss_goes_down_and_the_test_set_is_scored(run):
+    output, _, _ = run
+    losses = [line["loss"] for line in metrics(output) if "validation" not in line]
+    assert len(losses) == 150 and np.mean(losses[-10:]) < 0.6 * np.mean(losses[:10])
+    result = json.loads((output / "result.json").read_text(encoding="utf-8"))
+    assert result["bleu"]["score"] >= 0 and "tok:13a" in result["bleu"]["signature"]
+    assert len((output / "test_output.txt").read_text(encoding="utf-8").splitlines()) == 12
+    validations = [line["validation"] for line in metrics(output) if "validation" in line]
+    assert [set(line) for line in validations] == [{"loss", "perplexity", "bleu", "chrf"}] * 3
+
+
+def test_result_is_what_the_commands_give(run, options):
+    output, _, _ = run
+    translated = subprocess.run(
+        [ATTEND, "translate", "--model", output / "model", "--input", options["valid_source"], "--beam-size", "2"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert translated.stdout == (output / "test_output.txt").read_text(encoding="utf-8")
+
+
+def test_model_is_the_mean_of_the_last_checkpoints(run):
+    output, _, _ = run
+    checkpoints = sorted((output / "checkpoints").iterdir())
+    assert [path.name for path in checkpoints] == [f"update-{update:010}" for update in (50, 100, 150)]
+    each = [read_tensors(path / "weights.safetensors") for path in checkpoints]
+    model = read_tensors(output / "model" / "model.safetensors")
+    assert set(model) == set(each[0])
+    for name, values in model.items():
+        mean = np.mean([tensors[name].astype(np.float64) for tensors in each], axis=0)
+        assert np.array_equal(values, mean.astype(np.float32)), name
+    # Only the newest two can be gone on from; the third has what averaging needs.
+    assert [(path / "optimizer.safetensors").exists() for path in checkpoints] == [False, True, True]
+
+
+def test_export_takes_checkpoints_or_a_run(run, tmp_path):
+    output, _, _ = run
+    subprocess.run([ATTEND, "export", "--checkpoint", output, "--output", tmp_path / "one"], check=True, capture_output=True)
+    newest = read_tensors(output / "checkpoints" / "update-0000000150" / "weights.safetensors")
+    one = read_tensors(tmp_path / "one" / "model.safetensors")
+    assert all(np.array_equal(one[name], newest[name]) for name in newest)
+    everything = sorted((output / "checkpoints").iterdir())
+    subprocess.run([ATTEND, "export", "--checkpoint", *everything, "--output", tmp_path / "all"], check=True, capture_output=True)
+    for name in ("model.safetensors", "config.json", "samples.json", "vocab.spm"):
+        assert (tmp_path / "all" / name).read_bytes() == (output / "model" / name).read_bytes(), name
+    config = (output / "model" / "config.json").read_text(encoding="utf-8")
+    assert str(output) not in config and "/tmp" not in config
+
+
+def test_export_refuses_what_is_no_checkpoint(run, tmp_path):
+    done = subprocess.run(
+        [ATTEND, "export", "--checkpoint", run[0] / "model", "--output", tmp_path / "m"], capture_output=True, text=True, check=False
+    )
+    refused(done, 3, "is not a checkpoint")
+    assert not (tmp_path / "m").exists()
+
+
+def test_tensorboard_reads_the_events(run):
+    events = EventAccumulator(str(run[0] / "tensorboard"))
+    events.Reload()
+    losses = events.Scalars("train/loss")
+    assert [event.step for event in losses] == list(range(3, 151, 3))
+    lines = {line["update"]: line for line in metrics(run[0]) if "validation" not in line}
+    assert losses[-1].value < losses[0].value
+    rates = events.Scalars("train/learning_rate")
+    assert all(abs(event.value - lines[event.step]["learning_rate"]) < 1e-8 for event in rates)
+    validations = [line for line in metrics(run[0]) if "validation" in line]
+    values = [(event.step, event.value) for event in events.Scalars("valid/loss")]
+    assert values == [(line["update"], pytest.approx(line["validation"]["loss"], rel=1e-6)) for line in validations]
+
+
+def test_report_holds_the_run_and_asks_nothing_of_a_network(run):
+    page = (run[0] / "report.html").read_text(encoding="utf-8")
+    data = json.loads(page.split('type="application/json">')[1].split("</script>")[0])
+    assert data["last"]["update"] == 150 and len(data["samples"]["samples"]) == 10
+    assert data["options"]["encoder"]["d_model"] == 16
+    assert "src=" not in page and "href=" not in page and "@import" not in page
+
+
+def test_a_finished_run_goes_on_with_more_updates(run):
+    output, longer, _ = run
+    again = tiny_run.trained(longer, output)  # nothing is left to do
+    assert again.stderr == "" and len([line for line in metrics(output) if "validation" not in line]) == 150
+    more = tiny_run.train(longer | {"seed": 5}, output)
+    refused(more, 2, "seed was 1, now 5")
+    more = tiny_run.train(longer | {"batch_tokens": 97}, output)
+    refused(more, 2, "batch_tokens")
+
+
+def test_saved_configuration_is_a_recipe(run):
+    done = subprocess.run(
+        [ATTEND, "train", "--config", run[0] / "config.toml", "--dry-run", "--json", "--quiet", "--threads", "1"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    plan = json.loads(done.stdout)
+    assert plan["parameters"] > 0 and plan["target_tokens_per_s"] > 0 and "160 lines" in plan["train"]
+
+
+def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
+    output, longer, _ = run
+    tuning = options | {"vocab": None, "init": output / "model", "max_updates": 2, "ema_decay": None, "dropout": 0}
+    tuning = {name: value for name, value in tuning.items() if not name.startswith(("encoder.", "decoder."))}
+    tuning["schedule"], tuning["warmup_updates"] = "constant", 0
+    tiny_run.trained(tuning, tmp_path / "tuned")
+    trained_losses = [line["loss"] for line in metrics(output) if "validation" not in line]
+    tuned = [line["loss"] for line in metrics(tmp_path / "tuned") if "validation" not in line]
+    assert tuned[0] < np.mean(trained_losses[:5]) * 0.7
+    refused(tiny_run.train(tuning | {"encoder.layers": 2}, tmp_path / "other"), 2, "encoder.layers is 2", "has 1")
+    refused(tiny_run.train(tuning | {"vocab": options["vocab"]}, tmp_path / "other"), 2, "more than one of")
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_writes_a_checkpoint_and_the_run_ends_the_same(which, options, tmp_path):
+    long = options | {"max_updates": 120, "checkpoint_every": 100, "validate_every": 100}
+    output = tmp_path / "out"
+    with subprocess.Popen(
+        tiny_run.command_line(long, output), env=tiny_run.environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (output / "metrics.jsonl").exists() or (output / "metrics.jsonl").stat().st_size == 0:
+            time.sleep(0.01)
+        process.send_signal(which)
+        message = process.communicate()[1]
+    assert process.returncode == 0
+    assert "give the same command again to go on" in message
+    tiny_run.trained(long, output)
+    tiny_run.trained(long, tmp_path / "unbroken")
+    tiny_run.assert_same(output, tmp_path / "unbroken")
+
+
+def test_a_second_trainer_is_refused(options, tmp_path):
+    long = options | {"max_updates": 100000}
+    output = tmp_path / "out"
+    with subprocess.Popen(tiny_run.command_line(long, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as first:
+        while not (output / "metrics.jsonl").exists():
+            time.sleep(0.01)
+        second = tiny_run.train(long, output)
+        first.kill()
+    refused(second, 1, "in use by another trainer", str(first.pid))
+
+
+def mounted(folder, options):
+    """A small file system of its own; skips where we may not mount."""
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], capture_output=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("may not mount a tmpfs here")
+
+
+def test_a_full_disk_is_named_and_nothing_is_lost(options, tmp_path):
+    disk = tmp_path / "disk"
+    mounted(disk, "size=2m")
+    try:
+        output = disk / "out"
+        short = options | {"max_updates": 4}
+        tiny_run.trained(short, output)
+        kept = (output / "checkpoints" / "update-0000000004" / "state.json").read_bytes()
+        with open(disk / "filler", "wb", buffering=0) as filler:
+            try:
+                while filler.write(b"x" * 4096) == 4096:
+                    pass
+            except OSError:
+                pass
+        full = tiny_run.train(options, output)
+        refused(full, 1, "No space left on device")
+        assert (output / "checkpoints" / "update-0000000004" / "state.json").read_bytes() == kept
+        (disk / "filler").unlink()
+        tiny_run.trained(options, output)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_read_only_output_is_named(options, tmp_path):
+    disk = tmp_path / "disk"
+    mounted(disk, "size=64k,ro")
+    try:
+        refused(tiny_run.train(options, disk / "out"), 1, "Read-only file system", str(disk))
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_damaged_newest_checkpoint_is_named_and_the_one_before_used(options, tmp_path):
+    tiny_run.trained(options, tmp_path / "unbroken")
+    output = tmp_path / "out"
+    tiny_run.trained(options | {"max_updates": 8}, output)
+    with open(output / "checkpoints" / "update-0000000008" / "optimizer.safetensors", "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\xff")
+    done = tiny_run.trained(options, output)
+    assert "update-0000000008" in done.stderr and "damaged" in done.stderr
+    same = ("weights.safetensors", "optimizer.safetensors", "average.safetensors")
+    for name in same:
+        path = pathlib.Path("checkpoints") / "update-0000000012" / name
+        assert (output / path).read_bytes() == (tmp_path / "unbroken" / path).read_bytes()
+
+
+BAD_RECIPES = [
+    ('dropout = "much"', ":1: dropout", "a number"),
+    ("max_updates = 1.5", ":1: max_updates", "an integer"),
+    ("\n\ndropuot = 0.1", ":3: unknown option 'dropuot'", "did you mean 'dropout'"),
+    ("[encoder]\nlayer = 2", ":2: unknown option 'encoder.layer'", "encoder.layers"),
+    ("dropout = 1.5", "dropout", "0 to 0.999"),
+    ('train_source = [1, 2]', ":1: train_source", "text"),
+    ('preset = "tinny"', "unknown preset 'tinny'", "did you mean 'tiny'"),
+    ("dropout = ", ":1", "not valid TOML"),
+]
+
+
+@pytest.mark.parametrize("recipe", BAD_RECIPES, ids=[recipe[0].strip() for recipe in BAD_RECIPES])
+def test_wrong_recipes_are_refused(recipe, tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(recipe[0] + "\n", encoding="utf-8")
+    done = subprocess.run(
+        [ATTEND, "train", "--config", path, "--output", tmp_path / "out"], capture_output=True, text=True, check=False
+    )
+    refused(done, 2, *recipe[1:])
+    assert not (tmp_path / "out").exists()
+
+
+def test_text_that_does_not_match_is_refused(options, tmp_path):
+    short = tmp_path / "short.de"
+    short.write_text("eins\n", encoding="utf-8")
+    refused(tiny_run.train(options | {"train_target": short}, tmp_path / "out"), 3, "short.de", "train.en", "160")
+    refused(tiny_run.train(options | {"test_source": short, "test_target": options["valid_target"]}, tmp_path / "out"), 3, "12")
+    refused(tiny_run.train(options | {"vocab": short}, tmp_path / "out"), 3, "short.de")
+    refused(tiny_run.train(options | {"init": tmp_path / "none", "vocab": None}, tmp_path / "out"), 3, "none")
+    refused(tiny_run.train(options | {"device": "gpu"}, tmp_path / "out"), 2, "expected cpu or cuda")
+
+
+def test_a_preset_is_changed_by_fields(options, tmp_path):
+    plan = {}
+    for layers in (4, 5):
+        recipe = tmp_path / f"{layers}.toml"
+        recipe.write_text(f'preset = "tiny"\nencoder.layers = {layers}\n', encoding="utf-8")
+        text = {name: value for name, value in options.items() if not name.startswith(("encoder.", "decoder."))}
+        command = tiny_run.command_line(text, tmp_path / "none") + ["--config", str(recipe), "--dry-run", "--json"]
+        plan[layers] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["parameters"]
+    # One more layer of attention (4 d^2), feed-forward (2 d f + f + d) and two norms (4 d).
+    assert plan[5] - plan[4] == 4 * 128**2 + 2 * 128 * 256 + 256 + 128 + 4 * 128
