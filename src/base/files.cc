@@ -141,6 +141,49 @@ void SyncDirectory(const fs::path& directory) {
   if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
 }
 
+AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
+  std::error_code ignored;
+  if (fs::is_symlink(target_, ignored) && fs::exists(target_, ignored)) {
+    target_ = fs::canonical(target_, ignored);
+  }
+  const fs::file_status status = fs::status(target_, ignored);
+  written_ = target_;
+  if (!fs::exists(status) || fs::is_regular_file(status)) {
+    if (fs::exists(status) && access(target_.c_str(), W_OK) != 0) {
+      Fail(ErrorKind::kRuntime, "write", target_);
+    }
+    written_ += ".tmp";
+  }
+  descriptor_ = open(written_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) Fail(ErrorKind::kRuntime, "create", target_);
+}
+
+AtomicFile::~AtomicFile() {
+  close(descriptor_);
+  if (!committed_ && written_ != target_) unlink(written_.c_str());
+}
+
+void AtomicFile::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Fail(ErrorKind::kRuntime, "write", target_);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void AtomicFile::Commit() {
+  if (written_ != target_) {
+    if (fsync(descriptor_) != 0) Fail(ErrorKind::kRuntime, "sync", target_);
+    if (rename(written_.c_str(), target_.c_str()) != 0) {
+      Fail(ErrorKind::kRuntime, "rename to", target_);
+    }
+    committed_ = true;
+    SyncDirectory(target_.parent_path());
+  }
+  committed_ = true;
+}
+
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
   temporary_ = target_;

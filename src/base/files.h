@@ -50,6 +50,26 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
 // Makes what was renamed or created in `directory` durable.
 void SyncDirectory(const std::filesystem::path& directory);
 
+// A file written piece by piece to `target`.tmp that Commit() syncs and renames to `target`;
+// without it the destructor removes what was written, and what was at `target` stays. A target that
+// is no regular file (a device, a pipe) is written directly; a link is followed. One owner.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void Write(std::string_view bytes);
+  void Commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path written_;  // target_ itself for a device or pipe
+  int descriptor_ = -1;
+  bool committed_ = false;
+};
+
 // A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it
 // to `target`. What is at `target` already is replaced only by Commit. Without Commit the
 // destructor removes what was written.

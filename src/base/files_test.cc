@@ -52,6 +52,30 @@ TEST_F(FilesTest, NamesThePath) {
   EXPECT_THROW(WriteFileAtomically(folder_ / "no" / "such", "x"), Error);
 }
 
+TEST_F(FilesTest, AFileWrittenInPiecesAppearsWholeOrNotAtAll) {
+  WriteFileAtomically(folder_ / "a", "old");
+  fs::create_symlink(folder_ / "a", folder_ / "link");
+  {
+    AtomicFile file(folder_ / "a");
+    file.Write("new");
+    EXPECT_EQ(ReadFile(folder_ / "a"), "old");
+  }
+  EXPECT_EQ(ReadFile(folder_ / "a"), "old");
+  {
+    AtomicFile file(folder_ / "link");
+    file.Write("ne");
+    file.Write("w");
+    file.Commit();
+  }
+  EXPECT_EQ(ReadFile(folder_ / "a"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
+  EXPECT_THROW(AtomicFile(folder_ / "gone" / "a"), Error);
+  EXPECT_THROW(AtomicFile{folder_}, Error);
+  AtomicFile full("/dev/full");
+  EXPECT_THROW(full.Write("x"), Error);
+}
+
 TEST_F(FilesTest, DirectoryAppearsWholeOrNotAtAll) {
   {
     AtomicDirectory abandoned(folder_ / "d");

@@ -2,20 +2,30 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iostream>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
 
 #include "attend/error.h"
 #include "attend/translator.h"
+#include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
 #include "text/lines.h"
 #include "text/sentence_splitter.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
+
+// A window of lines runs at once: enough for full batches, and bounded memory on endless input.
+constexpr size_t kWindowLines = 512, kWindowBytes = size_t{1} << 18;
+// Somebody watches: a few lines at a time.
+constexpr size_t kTerminalWindowLines = 16;
 
 enum class Overlong { kSplit, kRefuse };
 
@@ -98,46 +108,104 @@ Hypothesis Join(std::span<const std::string> parts, std::span<const Translation>
   return whole;
 }
 
-void WriteLine(int64_t line, const Hypothesis& hypothesis, const TranslateOptions& options,
-               std::ostream* out) {
-  if (options.translation.n_best > 1) *out << line << " ||| ";
-  *out << hypothesis.text;
+// Where translations go: a file that appears whole, or standard output at once.
+class Output {
+ public:
+  explicit Output(const std::string& path) {
+    if (path != "-") file_.emplace(path);
+  }
+
+  bool terminal() const { return !file_ && isatty(STDOUT_FILENO) == 1; }
+
+  void Write(const std::string& text) {
+    if (file_) return file_->Write(text);
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() ||
+        std::fflush(stdout) != 0) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("can't write to standard output: {}", std::strerror(errno)));
+    }
+  }
+
+  void Commit() {
+    if (file_) file_->Commit();
+  }
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
+                       const TranslateOptions& options) {
+  std::string text = options.translation.n_best > 1 ? fmt::format("{} ||| ", line) : "";
+  // A piece can be any byte, and an output is one line.
+  for (const char c : hypothesis.text) text += c == '\n' || c == '\r' ? ' ' : c;
   if (options.scores || options.translation.n_best > 1) {
-    *out << fmt::format(" ||| {:.6f}", hypothesis.score);
+    text += fmt::format(" ||| {:.6f}", hypothesis.score);
   }
   if (options.translation.alignments) {
-    *out << " |||";
+    text += " |||";
     for (const AlignmentLink& link : hypothesis.alignment) {
-      *out << ' ' << link.source << '-' << link.target;
+      text += fmt::format(" {}-{}", link.source, link.target);
     }
   }
-  *out << '\n';
+  return text + '\n';
 }
 
-// A window of lines: bounded memory, and enough of them for full batches.
-void TranslateWindow(std::span<const std::string> lines, int64_t first,
-                     const Translator& translator, const TranslateOptions& options,
-                     std::ostream* out) {
+// Lines that run together; `first` counts from 0.
+struct Window {
+  int64_t first = 0;
+  std::vector<std::string> lines;
+};
+
+// Waits for one line and takes those that are there already; malformed UTF-8 is repaired, and
+// counted in `malformed`.
+Window ReadWindow(size_t most_lines, LineReader* reader, int64_t* malformed) {
+  Window window{reader->lines(), {}};
+  size_t bytes = 0;
+  std::string line;
+  while (window.lines.size() < most_lines && bytes < kWindowBytes) {
+    if (!window.lines.empty() && !reader->Ready()) break;
+    if (!reader->Next(&line)) break;
+    bytes += line.size();
+    window.lines.push_back(RepairUtf8(line, malformed));
+  }
+  return window;
+}
+
+// A line that can't be translated ends the run, after those before it.
+void TranslateWindow(const Window& window, const Translator& translator,
+                     const TranslateOptions& options, Output* out) {
   std::vector<std::string> parts;
-  std::vector<size_t> begins;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    begins.push_back(parts.size());
-    for (std::string& part :
-         Parts(lines[i], first + static_cast<int64_t>(i) + 1, translator, options)) {
-      parts.push_back(std::move(part));
+  std::vector<size_t> ends;  // of each line's parts
+  std::exception_ptr refused;
+  for (const std::string& line : window.lines) {
+    try {
+      const int64_t number = window.first + std::ssize(ends) + 1;
+      for (std::string& part : Parts(line, number, translator, options)) {
+        parts.push_back(std::move(part));
+      }
+    } catch (const Error&) {
+      refused = std::current_exception();
+      break;
     }
+    ends.push_back(parts.size());
   }
-  begins.push_back(parts.size());
+  parts.resize(ends.empty() ? 0 : ends.back());
   const std::vector<Translation> all = translator.Translate(parts, options.translation);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t count = begins[i + 1] - begins[i];
+  std::string text;
+  size_t begin = 0;
+  for (size_t i = 0; i < ends.size(); begin = ends[i++]) {
+    const size_t count = ends[i] - begin;
     for (int64_t rank = 0; rank < options.translation.n_best; ++rank) {
-      WriteLine(first + static_cast<int64_t>(i),
-                Join(std::span(parts).subspan(begins[i], count),
-                     std::span(all).subspan(begins[i], count), rank),
-                options, out);
+      text += FormatLine(
+          window.first + static_cast<int64_t>(i),
+          Join(std::span(parts).subspan(begin, count), std::span(all).subspan(begin, count), rank),
+          options);
     }
   }
+  out->Write(text);
+  if (refused) std::rethrow_exception(refused);
 }
 
 }  // namespace
@@ -157,30 +225,19 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   CheckTranslationOptions(options.translation);
   const Translator translator(LoadModel(options.model), common.ThreadCount());
   LineReader reader(common.DataPath(options.input));
-  std::ofstream file;
-  if (options.output != "-") {
-    file.open(options.output, std::ios::binary);
-    if (!file) {
-      throw Error(ErrorKind::kRuntime, fmt::format("{} can't be written", options.output));
-    }
+  Output out(options.output);
+  const size_t most_lines = out.terminal() ? kTerminalWindowLines : kWindowLines;
+  int64_t malformed = 0;
+  while (true) {
+    const Window window = ReadWindow(most_lines, &reader, &malformed);
+    if (window.lines.empty()) break;
+    TranslateWindow(window, translator, options, &out);
   }
-  std::ostream& out = options.output == "-" ? std::cout : file;
-  const bool by_line = options.input == "-" || (options.output == "-" && isatty(STDOUT_FILENO));
-  const size_t window = by_line && isatty(STDIN_FILENO) ? 1 : 512;
-  std::vector<std::string> lines;
-  std::string line;
-  for (bool more = true; more;) {
-    const int64_t first = reader.lines();
-    lines.clear();
-    while (lines.size() < window && (more = reader.Next(&line))) lines.push_back(line);
-    if (lines.empty()) break;
-    TranslateWindow(lines, first, translator, options, &out);
-    out.flush();
-    if (!out) {
-      throw Error(ErrorKind::kRuntime, fmt::format("{} can't be written: the disk is full or the "
-                                                   "pipe closed",
-                                                   options.output));
-    }
+  out.Commit();
+  if (malformed > 0) {
+    common.MakeLog()(
+        LogLevel::kWarning,
+        fmt::format("{} malformed UTF-8 sequences in {} became U+FFFD", malformed, reader.name()));
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -27,6 +28,8 @@ class LineReader::Input {
   virtual ~Input() = default;
   // Up to `size` bytes; 0 at the end.
   virtual size_t Read(char* bytes, size_t size) = 0;
+  // Read will not wait.
+  virtual bool Ready() { return true; }
 
  protected:
   std::string name_;
@@ -52,6 +55,10 @@ class PlainInput : public LineReader::Input {
       if (got >= 0) return static_cast<size_t>(got);
       if (errno != EINTR) Fail("read", name_, std::strerror(errno));
     }
+  }
+  bool Ready() override {
+    struct pollfd wanted = {descriptor_, POLLIN, 0};
+    return poll(&wanted, 1, 0) != 0;  // an error is for Read to report
   }
 
  private:
@@ -109,6 +116,17 @@ bool LineReader::Fill() {
   const size_t got = input_->Read(buffer_.data() + before, kChunk);
   buffer_.resize(before + got);
   return got > 0;
+}
+
+bool LineReader::Ready() {
+  size_t searched = start_;
+  while (!ended_ && buffer_.find('\n', searched) == std::string::npos) {
+    if (buffer_.size() - start_ > kMaxLineBytes) return true;
+    if (!input_->Ready()) return false;
+    searched = buffer_.size() - start_;  // Fill moves the line to the front
+    ended_ = !Fill();
+  }
+  return true;
 }
 
 bool LineReader::Next(std::string* line) {

@@ -29,6 +29,8 @@ class LineReader {
 
   // False at the end of the file. Waits only while no whole line is there yet.
   bool Next(std::string* line);
+  // Next will not wait: a whole line, the end of the file or an error is there.
+  bool Ready();
   // Lines handed out so far.
   int64_t lines() const { return lines_; }
   // The path, or "standard input".
