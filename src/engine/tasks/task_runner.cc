@@ -189,20 +189,26 @@ std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
   return sum_TS;
 }
 
-// Each target word goes to the source word that gets most of its pieces' weight; eos is no word.
 void TaskRunner::Align(std::span<const int32_t> source, std::span<const int32_t> target,
                        const std::vector<std::vector<float>>& weights_TS, PairScore* score) const {
-  if (source.empty() || target.empty()) return;
-  const std::vector<int64_t> source_words = Words(source, source_begins_word_);
-  const std::vector<int64_t> target_words = Words(target, target_begins_word_);
-  std::vector<double> weight(source_words.back() + 1);
-  for (size_t t = 0; t < target.size(); ++t) {
-    for (size_t s = 0; s < source.size(); ++s) weight[source_words[s]] += weights_TS[t][s];
-    if (t + 1 < target.size() && target_words[t + 1] == target_words[t]) continue;
+  const WordsOfPieces words = {Words(source, source_begins_word_),
+                               Words(target, target_begins_word_)};
+  score->alignment = AlignWords(words, weights_TS);
+}
+
+std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
+                                      const std::vector<std::vector<float>>& weights_TS) {
+  std::vector<AlignmentLink> links;
+  if (words.source.empty() || words.target.empty()) return links;
+  std::vector<double> weight(words.source.back() + 1);
+  for (size_t t = 0; t < words.target.size(); ++t) {
+    for (size_t s = 0; s < words.source.size(); ++s) weight[words.source[s]] += weights_TS[t][s];
+    if (t + 1 < words.target.size() && words.target[t + 1] == words.target[t]) continue;
     const auto best = std::max_element(weight.begin(), weight.end());
-    score->alignment.push_back({best - weight.begin(), target_words[t]});
+    links.push_back({best - weight.begin(), words.target[t]});
     std::fill(weight.begin(), weight.end(), 0);
   }
+  return links;
 }
 
 }  // namespace attend

@@ -17,6 +17,16 @@
 
 namespace attend {
 
+// The word that each piece belongs to, rising from 0 without gaps.
+struct WordsOfPieces {
+  std::vector<int64_t> source, target;
+};
+
+// Each target word goes to the source word that gets most of its pieces' weight, the first of equal
+// ones. Rows and columns past the pieces (eos) belong to no word.
+std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
+                                      const std::vector<std::vector<float>>& weights_TS);
+
 class TaskRunner {
  public:
   TaskRunner(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set);
