@@ -1,6 +1,7 @@
 // What every program of attend does around a command: help, version, errors, exit status.
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sodium.h>
 #include <spdlog/version.h>
 #include <unicode/uversion.h>
@@ -17,6 +18,7 @@
 #include "attend_version.h"
 #include "base/edit_distance.h"
 #include "cli/command_line.h"
+#include "engine/kernels/dispatch.h"
 
 namespace attend {
 namespace {
@@ -48,11 +50,13 @@ void PrintVersion() {
   std::cout << fmt::format(
       "attend {} ({})\nlibraries: fmt {}.{}.{}, spdlog {}.{}.{}, nlohmann-json {}.{}.{}, ICU {}, "
       "libsodium {}, "
-      "SentencePiece 0.2.1\n",
+      "SentencePiece 0.2.1\n"
+      "instruction sets: {} (active: {})\n",
       ATTEND_VERSION, ATTEND_COMMIT, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
       FMT_VERSION % 100, SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH,
       NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
-      U_ICU_VERSION, sodium_version_string());
+      U_ICU_VERSION, sodium_version_string(), fmt::join(AvailableInstructionSets(), ", "),
+      SelectKernels().name);
 }
 
 int RunCommand(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {

@@ -31,8 +31,9 @@ def test_help_lists_every_command_and_version_says_what_this_is():
     assert attend("help").stdout == attend("-h").stdout == done.stdout
     version = attend("--version")
     assert version.returncode == 0
-    for word in ("attend ", "libraries:", "SentencePiece"):
+    for word in ("attend ", "libraries:", "SentencePiece", "instruction sets: reference"):
         assert word in version.stdout
+    assert "(active: reference)" in attend("--version", env={"ATTEND_ISA": "reference"}).stdout
 
 
 def test_without_a_command_the_help_comes_with_status_2():
