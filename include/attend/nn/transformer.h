@@ -16,8 +16,8 @@ struct Trace {
 };
 
 // Fills a module's parameters from `generator`, in the order of their names in the module:
-// projections Xavier uniform, embeddings, learned positions and the output projection N(0,
-// 1/d_model), biases 0, norms 1 and 0.
+// projections Xavier uniform (query, key and value with 1/sqrt(2) of the bound), embeddings,
+// learned positions and the output projection N(0, 1/d_model), biases 0, norms 1 and 0.
 void InitializeWeights(torch::nn::Module& module, torch::Generator generator);
 
 // The output projection's own parameters: `weight` [V, D] where it is not tied, `bias` [V] where
