@@ -81,8 +81,9 @@ struct Command {
 
 // Runs the command that argv names; prints --help and --version; turns Error into one line on
 // standard error and an exit status (2 usage and configuration, 3 input, 1 else). A closed pipe
-// ends quietly.
-int RunProgram(const std::vector<Command>& commands, int argc, char** argv);
+// ends quietly. `more_libraries` follows what --version names.
+int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
+               const std::string& more_libraries = "");
 
 }  // namespace attend
 

@@ -46,17 +46,17 @@ void PrintHelp(const std::vector<Command>& commands) {
                "attend --version names the commit, the libraries and the instruction sets.\n";
 }
 
-void PrintVersion() {
+void PrintVersion(const std::string& more_libraries) {
   std::cout << fmt::format(
       "attend {} ({})\nlibraries: fmt {}.{}.{}, spdlog {}.{}.{}, nlohmann-json {}.{}.{}, ICU {}, "
       "libsodium {}, "
-      "SentencePiece 0.2.1\n"
+      "SentencePiece 0.2.1{}\n"
       "instruction sets: {} (active: {})\n",
       ATTEND_VERSION, ATTEND_COMMIT, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
       FMT_VERSION % 100, SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH,
       NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
-      U_ICU_VERSION, sodium_version_string(), fmt::join(AvailableInstructionSets(), ", "),
-      SelectKernels().name);
+      U_ICU_VERSION, sodium_version_string(), more_libraries,
+      fmt::join(AvailableInstructionSets(), ", "), SelectKernels().name);
 }
 
 int RunCommand(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {
@@ -78,7 +78,8 @@ int Fail(const std::string& message, int status) {
 
 }  // namespace
 
-int RunProgram(const std::vector<Command>& commands, int argc, char** argv) {
+int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
+               const std::string& more_libraries) {
   std::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough ends us quietly
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   try {
@@ -89,7 +90,7 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv) {
     } else if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
       PrintHelp(commands);
     } else if (arguments[0] == "--version") {
-      PrintVersion();
+      PrintVersion(more_libraries);
     } else {
       status = RunCommand(commands, arguments);
     }

@@ -2,11 +2,12 @@
 // start it.
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
+#include "train/environment.h"
 
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"train", "train a model", attend::RunTrain},
       {"export", "average checkpoints and write a model directory", attend::RunExport},
   };
-  return attend::RunProgram(commands, argc, argv);
+  return attend::RunProgram(commands, argc, argv, ", LibTorch " + attend::TorchVersion());
 }

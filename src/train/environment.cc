@@ -36,6 +36,8 @@ void SetUpTorch(int threads) {
   at::globalContext().setDeterministicFillUninitializedMemory(false);
 }
 
+std::string TorchVersion() { return TORCH_VERSION; }
+
 Json DescribeEnvironment(const std::string& device) {
   Json environment = Json::object();
   environment["processor"] = ProcessorName();

@@ -14,6 +14,8 @@ namespace attend {
 // once, before any computation.
 void SetUpTorch(int threads);
 
+std::string TorchVersion();
+
 // Processor, instruction set, LibTorch version, threads and device: with all of them equal, so are
 // the bits.
 Json DescribeEnvironment(const std::string& device);

@@ -320,19 +320,23 @@ void CompareModel(const std::string& directory, const std::vector<std::string>& 
   for (const std::string& set : AvailableInstructionSets()) {
     const auto found = Translator(model, 1, set).TranslateIds(sources, options);
     int64_t same = 0, finished = 0;
-    double difference = 0;
+    double difference = 0, score_difference = 0;
     for (size_t s = 0; s < found.size(); ++s) {
       const Hypothesis& best = found[s].hypotheses.at(0);
       finished += best.finished;
       if (best.ids != expected[s].ids) continue;
       ++same;
       Differences::Raise(&difference, std::abs(best.log_probability - expected[s].log_probability));
+      const size_t length = best.ids.size() + (best.finished ? 1 : 0);
+      const double score = Penalised(expected[s].log_probability, length, options.length_penalty);
+      Differences::Raise(&score_difference, std::abs(best.score - score));
     }
     Json report = Report(directory, set, worst.at(set));
     report["sentences"] = found.size();
     report["same"] = same;
     report["finished"] = finished;
     report["beam_log_probability"] = difference;
+    report["beam_score"] = score_difference;
     fmt::print("{}\n", report.dump());
   }
 }

@@ -61,6 +61,7 @@ def test_a_trained_model_translates_and_scores_alike(trained, beam_size):
         assert report["same"] >= 0.999 * SENTENCES, report
         assert report["finished"] >= 0.9 * SENTENCES, report
         assert report["beam_log_probability"] <= TOLERANCE, report
+        assert report["beam_score"] <= TOLERANCE, report
         check_differences(report)
         # The embedding, each layer and the end of both stacks.
         assert set(report["layers"]) == {f"{stack}.{layer}" for stack in ("encoder", "decoder") for layer in (-1, 0, 1, 2)}
