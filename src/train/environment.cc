@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/random.h"
+#include "engine/kernels/dispatch.h"
 
 namespace attend {
 namespace {
@@ -42,7 +43,8 @@ Json DescribeEnvironment(const std::string& device) {
   Json environment = Json::object();
   environment["processor"] = ProcessorName();
   environment["instruction_set"] = at::get_cpu_capability();
-  environment["libtorch"] = TORCH_VERSION;
+  environment["engine_instruction_set"] = SelectKernels().name;  // validation's scores
+  environment["libtorch"] = TorchVersion();
   environment["threads"] = at::get_num_threads();
   environment["device"] = device;
   return environment;
