@@ -36,7 +36,8 @@ class Sentence {
       const bool forced = ids.size() < input_.prefix.size();
       rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
                        ids.empty() ? options_.bos : ids.back(),
-                       forced ? input_.prefix[ids.size()] : -1});
+                       forced ? input_.prefix[ids.size()] : -1,
+                       std::ssize(ids) >= options_.min_length});
     }
   }
 

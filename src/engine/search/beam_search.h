@@ -20,6 +20,7 @@ struct SearchOptions {
   int64_t beam_size = 4;
   int64_t n_best = 1;           // at most beam_size
   double length_penalty = 0.6;  // alpha, at least 0
+  int64_t min_length = 0;       // tokens that stand before eos at least
   bool early_stop = true;       // false only tests that it changes nothing
   int32_t bos = 2;
   int32_t eos = 3;

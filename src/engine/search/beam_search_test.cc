@@ -41,6 +41,7 @@ class TableStepper : public Stepper {
       std::stable_sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
         return a.log_probability > b.log_probability;
       });
+      if (!row.may_end) std::erase_if(next, [](const Candidate& c) { return c.id == kEos; });
       next.resize(std::min<size_t>(next.size(), k));
       std::copy(next.begin(), next.end(), best);
       best += k;
@@ -90,6 +91,19 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
         EXPECT_EQ(found[i].ids, all[i].ids) << seed;
         EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
       }
+    }
+  }
+}
+
+TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    for (const int64_t beam : {1, 4}) {
+      const SearchInput input{{5}, {}, 6};
+      TableStepper stepper(seed);
+      const SearchOptions options{.beam_size = beam, .n_best = beam, .min_length = 4};
+      const auto found = BeamSearch({&input, 1}, options, &stepper)[0];
+      ASSERT_FALSE(found.empty());
+      for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
     }
   }
 }

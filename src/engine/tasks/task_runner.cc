@@ -131,7 +131,7 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
     };
   }
   transformer_.Start(inputs, 1, sinks, workspace);
-  std::vector<int32_t> wanted;
+  std::vector<NextToken> wanted;
   workspace->rows.clear();
   for (size_t i = 0; i < items.size(); ++i) {
     const std::vector<int32_t>& target = targets[items[i]];
@@ -139,15 +139,15 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
     auto previous = static_cast<int32_t>(special_ids().bos);
     for (const int32_t id : target) {
       workspace->rows.push_back({static_cast<int32_t>(i), previous});
-      wanted.push_back(previous = id);
+      wanted.push_back({previous = id, {}});
     }
     workspace->rows.push_back({static_cast<int32_t>(i), previous});
-    wanted.push_back(static_cast<int32_t>(special_ids().eos));
+    wanted.push_back({static_cast<int32_t>(special_ids().eos), {}});
     decoder_item.insert(decoder_item.end(), target.size() + 1, items[i]);
   }
   transformer_.Decode(sinks, workspace);
   std::vector<Candidate> candidates(wanted.size());
-  transformer_.Predict(0, wanted, {}, workspace, candidates.data());
+  transformer_.Predict(0, wanted, workspace, candidates.data());
   for (size_t r = 0; r < wanted.size(); ++r) {
     PairScore& score = (*scores)[decoder_item[r]];
     score.token_log_probabilities.push_back(candidates[r].log_probability);

@@ -63,8 +63,7 @@ void Transformer::Logits(Workspace* workspace, float* logits_RV) const {
   head_.Apply(workspace->hidden_RD.Get(0), std::ssize(workspace->rows), logits_RV);
 }
 
-void Transformer::Predict(int64_t k, std::span<const int32_t> wanted,
-                          std::span<const int32_t> forbidden, Workspace* workspace,
+void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace* workspace,
                           Candidate* best) const {
   const int64_t rows = std::ssize(workspace->rows), stride = std::max<int64_t>(k, 1);
   workspace->top_values.resize(rows * stride);
@@ -85,9 +84,9 @@ void Transformer::Predict(int64_t k, std::span<const int32_t> wanted,
     const int64_t columns = std::min(kHeadBlock, head_.columns() - first);
     head_.ApplyColumns(hidden_RD, rows, first, first + columns, block);
     for (int64_t r = 0; r < rows; ++r) {
-      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first), forbidden.data(),
-                     std::ssize(forbidden), &workspace->top[r]);
-      const int64_t at = wanted[r] - first;
+      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first),
+                     asked[r].forbidden.data(), std::ssize(asked[r].forbidden), &workspace->top[r]);
+      const int64_t at = asked[r].wanted - first;
       if (at >= 0 && at < columns) workspace->wanted[r] = block[r * columns + at];
     }
   }
@@ -101,8 +100,8 @@ void Transformer::Predict(int64_t k, std::span<const int32_t> wanted,
     const auto candidate = [&](int32_t id, float logit) {
       return Candidate{id, std::min(0.0, static_cast<double>(logit) - log_sum)};
     };
-    if (wanted[r] >= 0) {
-      best[r * stride] = candidate(wanted[r], workspace->wanted[r]);
+    if (asked[r].wanted >= 0) {
+      best[r * stride] = candidate(asked[r].wanted, workspace->wanted[r]);
       continue;
     }
     for (int64_t i = 0; i < top.count; ++i) {
@@ -111,19 +110,26 @@ void Transformer::Predict(int64_t k, std::span<const int32_t> wanted,
   }
 }
 
+TransformerStepper::TransformerStepper(const Transformer* transformer,
+                                       std::vector<int32_t> forbidden, Workspace* workspace)
+    : transformer_(transformer), forbidden_(std::move(forbidden)), workspace_(workspace) {
+  forbidden_.push_back(static_cast<int32_t>(transformer->config().special_ids.eos));
+}
+
 void TransformerStepper::Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) {
   transformer_->Start(sources, beam_size, {}, workspace_);
 }
 
 void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
   workspace_->rows.clear();
-  wanted_.clear();
+  asked_.clear();
+  const std::span<const int32_t> forbidden = forbidden_;
   for (const StepRow& row : rows) {
     workspace_->rows.push_back({row.slot, row.token});
-    wanted_.push_back(row.forced);
+    asked_.push_back({row.forced, forbidden.first(forbidden.size() - (row.may_end ? 1 : 0))});
   }
   transformer_->Decode({}, workspace_);
-  transformer_->Predict(k, wanted_, forbidden_, workspace_, best);
+  transformer_->Predict(k, asked_, workspace_, best);
 }
 
 void TransformerStepper::Reorder(int64_t first, std::span<const int32_t> parents) {

@@ -27,6 +27,12 @@ struct Workspace {
   std::vector<float> wanted;
 };
 
+// What is asked about the token that follows a row.
+struct NextToken {
+  int32_t wanted = -1;                 // its log-probability alone; -1: the best
+  std::span<const int32_t> forbidden;  // not among the best
+};
+
 // Immutable; safe to use from many threads, each with a Workspace of its own.
 class Transformer {
  public:
@@ -43,11 +49,10 @@ class Transformer {
              Workspace* workspace) const;
   // Runs workspace->rows through the decoder; [rows, D] is in hidden_RD.
   void Decode(const Sinks& sinks, Workspace* workspace) const;
-  // For the rows last decoded: the k best tokens that are not forbidden, k 0 for none; and the
-  // log-probability of wanted[row] where that is not negative. Logits are made in blocks of columns
-  // and never stand whole.
-  void Predict(int64_t k, std::span<const int32_t> wanted, std::span<const int32_t> forbidden,
-               Workspace* workspace, Candidate* best) const;
+  // Answers for the rows last decoded: best[row * k ...], k 0 where each row wants one token.
+  // Logits are made in blocks of columns and never stand whole.
+  void Predict(int64_t k, std::span<const NextToken> asked, Workspace* workspace,
+               Candidate* best) const;
   // All logits [rows, V] of the rows last decoded.
   void Logits(Workspace* workspace, float* logits_RV) const;
 
@@ -63,8 +68,7 @@ class Transformer {
 class TransformerStepper : public Stepper {
  public:
   TransformerStepper(const Transformer* transformer, std::vector<int32_t> forbidden,
-                     Workspace* workspace)
-      : transformer_(transformer), forbidden_(std::move(forbidden)), workspace_(workspace) {}
+                     Workspace* workspace);
 
   void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) override;
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
@@ -72,9 +76,9 @@ class TransformerStepper : public Stepper {
 
  private:
   const Transformer* transformer_;
-  std::vector<int32_t> forbidden_;
+  std::vector<int32_t> forbidden_;  // eos last: rows that may end leave it out
   Workspace* workspace_;
-  std::vector<int32_t> wanted_;
+  std::vector<NextToken> asked_;
 };
 
 }  // namespace attend

@@ -19,6 +19,8 @@ FieldList Fields(TranslationOptions& options) {
       .Add("n_best", &options.n_best, 1, 64, "hypotheses given, at most beam_size")
       .Add("max_length", &options.max_length, 0, 100000,
            "pieces of output, eos included; 0: those of the input plus 50")
+      .Add("min_length", &options.min_length, 0, 100000,
+           "pieces of output that stand before eos at least")
       .Add("allow_unknown", &options.allow_unknown, "the output may hold the unknown piece")
       .Add("alignments", &options.alignments, "give word alignments, from cross-attention")
       .Add("alignment_layer", &options.alignment_layer, 0, 1000,
@@ -45,6 +47,11 @@ void CheckTranslationOptions(const TranslationOptions& options) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("n_best is {}, above the beam size of {}; raise beam_size",
                             options.n_best, options.beam_size));
+  }
+  if (options.max_length > 0 && options.min_length > options.max_length) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("min_length is {}, above the max_length of {}; raise max_length",
+                            options.min_length, options.max_length));
   }
 }
 
@@ -74,6 +81,7 @@ struct Translator::Impl {
     search.beam_size = options.beam_size;
     search.n_best = options.n_best;
     search.length_penalty = options.length_penalty;
+    search.min_length = options.min_length;
     search.bos = static_cast<int32_t>(runner.special_ids().bos);
     search.eos = static_cast<int32_t>(runner.special_ids().eos);
     std::vector<SearchInput> batch;

@@ -131,6 +131,24 @@ TEST(TranslatorTest, AForcedPrefixOpensTheOutput) {
   EXPECT_EQ(std::vector<int32_t>(ids.begin(), ids.begin() + 3), (std::vector<int32_t>{9, 10, 11}));
 }
 
+TEST(TranslatorTest, EqualMinimumAndMaximumForceALength) {
+  int64_t ended = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    ModelConfig config = SmallConfig(8);
+    config.tie_target_output = false;
+    const Translator translator(MakeModel(config, seed), 1);
+    TranslationOptions options;
+    options.beam_size = seed % 2 == 0 ? 1 : 4;
+    options.max_length = 12;
+    ended += translator.TranslateIds({{{4, 5}}}, options)[0].hypotheses[0].finished;
+    options.min_length = 12;
+    const Translation forced = translator.TranslateIds({{{4, 5}}}, options)[0];
+    EXPECT_EQ(forced.hypotheses[0].ids.size(), 12u);
+    EXPECT_FALSE(forced.hypotheses[0].finished);
+  }
+  EXPECT_GT(ended, 3);  // or the test would show nothing
+}
+
 TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
   using Sentences = std::vector<std::vector<int32_t>>;
   const Translator translator(MakeModel(SmallConfig()), 1);
@@ -139,6 +157,7 @@ TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
                          +[](TranslationOptions* o) { o->length_penalty = -1; },
                          +[](TranslationOptions* o) { o->length_penalty = NAN; },
                          +[](TranslationOptions* o) { o->max_length = -3; },
+                         +[](TranslationOptions* o) { o->max_length = (o->min_length = 9) - 1; },
                          +[](TranslationOptions* o) { o->batch_tokens = 0; }}) {
     TranslationOptions options;
     set(&options);
