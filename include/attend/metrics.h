@@ -32,7 +32,7 @@ class Metric {
   virtual std::string Settings() const = 0;
 
   // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0".
-  std::string Signature(size_t references) const;
+  virtual std::string Signature(size_t references) const;
 };
 
 enum class BleuTokenizer { k13a, kIntl, kChar, kZh, kNone };

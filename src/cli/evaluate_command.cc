@@ -26,6 +26,7 @@ struct EvaluateOptions {
   BleuOptions bleu;
   ChrfOptions chrf;
   TerOptions ter;
+  AerOptions aer;
   bool sentence_level = false;
   std::string baseline;
   int64_t bootstrap_samples = 1000;
@@ -34,9 +35,15 @@ struct EvaluateOptions {
 
 FieldList Fields(EvaluateOptions& options) {
   FieldList fields;
-  fields.Add("hypothesis", &options.hypothesis, "the translations, a line each, plain or .gz")
-      .Add("reference", &options.reference, "right translations; several files are alternatives")
-      .Add("metrics", &options.metrics, "of bleu, chrf, chrf++, ter; divided by commas")
+  fields
+      .Add("hypothesis", &options.hypothesis,
+           "the translations, a line each, plain or .gz; for aer, word alignments; as `baseline`, "
+           "from the working directory; -: standard input")
+      .Add("reference", &options.reference,
+           "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "
+           "possible ones as 1?3 or 1p3")
+      .Add("metrics", &options.metrics,
+           "of bleu, chrf, chrf++, ter, divided by commas; or aer, of alignments")
       .Nest("", Fields(options.bleu))
       .Add("sentence_level", &options.sentence_level, "a score for each line")
       .Add("baseline", &options.baseline,
@@ -44,7 +51,8 @@ FieldList Fields(EvaluateOptions& options) {
       .Add("bootstrap_samples", &options.bootstrap_samples, 1, 1e7, "samples of the bootstrap")
       .Add("width", &options.width, 0, 12, "decimal places of scores")
       .Nest("chrf", Fields(options.chrf))
-      .Nest("ter", Fields(options.ter));
+      .Nest("ter", Fields(options.ter))
+      .Nest("aer", Fields(options.aer));
   return fields;
 }
 
@@ -56,13 +64,14 @@ struct Task {
 std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions& options) {
   if (key == "bleu") return std::make_unique<Bleu>(options.bleu);
   if (key == "ter") return std::make_unique<Ter>(options.ter);
+  if (key == "aer") return std::make_unique<Aer>(options.aer);
   ChrfOptions chrf = options.chrf;
   if (key == "chrf++") chrf.word_order = 2;
   return std::make_unique<Chrf>(chrf);
 }
 
 std::vector<Task> MakeTasks(const EvaluateOptions& options) {
-  const std::vector<std::string> known = {"bleu", "chrf", "chrf++", "ter"};
+  const std::vector<std::string> known = {"bleu", "chrf", "chrf++", "ter", "aer"};
   std::vector<Task> tasks;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
@@ -72,8 +81,8 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         throw Error(
             ErrorKind::kUsage,
-            fmt::format("--metrics: '{}' is no metric, expected bleu, chrf, chrf++ or ter{}", key,
-                        DidYouMean(key, known)));
+            fmt::format("--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter or aer{}",
+                        key, DidYouMean(key, known)));
       }
       const auto same = [&](const Task& task) { return task.key == key; };
       if (std::any_of(tasks.begin(), tasks.end(), same)) {
@@ -81,6 +90,14 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
       }
       tasks.push_back({key, MakeMetric(key, options)});
     }
+  }
+  const auto aligns = [](const Task& task) { return task.key == "aer"; };
+  if (tasks.size() > 1 && std::any_of(tasks.begin(), tasks.end(), aligns)) {
+    throw Error(ErrorKind::kUsage,
+                "--metrics: aer reads alignments and the others text; ask for it alone");
+  }
+  if (aligns(tasks.front()) && options.reference.size() > 1) {
+    throw Error(ErrorKind::kUsage, "attend evaluate: aer takes one --reference");
   }
   return tasks;
 }
@@ -120,7 +137,7 @@ Texts ReadTexts(const EvaluateOptions& options, const Log& log) {
   texts.hypotheses = ReadText(hypothesis, log);
   if (texts.hypotheses.empty()) {
     throw Error(ErrorKind::kInput,
-                fmt::format("{} is empty, expected a translation a line", hypothesis));
+                fmt::format("{} is empty, expected a line a sentence", hypothesis));
   }
   const size_t lines = texts.hypotheses.size();
   for (const std::string& path : options.reference) {
@@ -130,6 +147,16 @@ Texts ReadTexts(const EvaluateOptions& options, const Log& log) {
     texts.baseline = ReadMatching(options.baseline, hypothesis, lines, log);
   }
   return texts;
+}
+
+// Errors of alignment links name file and line here; the metric sees one line at a time.
+void CheckAlignments(const EvaluateOptions& options, const Texts& texts) {
+  const auto check = [](const auto& parse, const std::string& path, const auto& lines) {
+    for (size_t i = 0; i < lines.size(); ++i) parse(lines[i], fmt::format("{}:{}", path, i + 1));
+  };
+  check(ParsePrediction, options.hypothesis, texts.hypotheses);
+  check(ParsePrediction, options.baseline, texts.baseline);
+  check(ParseAlignment, options.reference[0], texts.references[0]);
 }
 
 std::string Number(double value, int64_t width) { return fmt::format("{:.{}f}", value, width); }
@@ -208,21 +235,7 @@ void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const Evalu
   if (common.json) std::cout << result.dump() << '\n';
 }
 
-}  // namespace
-
-int RunEvaluate(const std::vector<std::string>& arguments) {
-  EvaluateOptions options;
-  CommonOptions common;
-  common.seed = 12345;  // sacreBLEU's
-  CommandLine command_line(
-      "evaluate",
-      "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
-      "2.6.0's, whose signature says how",
-      "attend evaluate --hypothesis output.de --reference test.de\n"
-      "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
-      "--metrics bleu,chrf++,ter --json");
-  command_line.Options(Fields(options)).Options(Fields(common, {"seed", "quiet", "json"}));
-  if (!command_line.Parse(arguments)) return 0;
+void CheckOptions(const EvaluateOptions& options) {
   if (options.hypothesis.empty()) {
     throw Error(ErrorKind::kUsage, "attend evaluate: --hypothesis is missing; expected a file");
   }
@@ -233,10 +246,32 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 "attend evaluate: --baseline compares whole texts; leave out --sentence-level");
   }
+}
+
+}  // namespace
+
+int RunEvaluate(const std::vector<std::string>& arguments) {
+  EvaluateOptions options;
+  CommonOptions common;
+  common.seed = 12345;  // sacreBLEU's
+  CommandLine command_line(
+      "evaluate",
+      "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
+      "2.6.0's, whose signature says how; and word alignments: AER",
+      "attend evaluate --hypothesis output.de --reference test.de\n"
+      "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
+      "--metrics bleu,chrf++,ter --json\n"
+      "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align");
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}));
+  if (!command_line.Parse(arguments)) return 0;
+  CheckOptions(options);
+  for (std::string& path : options.reference) path = common.DataPath(path);
   options.chrf.lowercase = options.bleu.lowercase;
   if (options.sentence_level) options.bleu.effective_order = true;
   const std::vector<Task> tasks = MakeTasks(options);
   const Texts texts = ReadTexts(options, common.MakeLog());
+  if (tasks.front().key == "aer") CheckAlignments(options, texts);
   (options.sentence_level ? PrintSentences : PrintCorpus)(tasks, texts, options, common);
   return 0;
 }

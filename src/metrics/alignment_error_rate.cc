@@ -12,6 +12,7 @@ namespace attend {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
+constexpr std::string_view kFieldEnd = "|||";
 
 // Digits only: from_chars alone would take a sign.
 bool ReadPosition(std::string_view text, int64_t* position) {
@@ -21,31 +22,13 @@ bool ReadPosition(std::string_view text, int64_t* position) {
          std::from_chars(text.data(), text.data() + text.size(), *position).ec == std::errc();
 }
 
-double Share(int64_t part, int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 1;
+double Percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 100;
 }
 
-}  // namespace
-
-AlignmentLinks ParseAlignment(std::string_view line, const std::string& where) {
-  AlignmentLinks links;
-  size_t start = 0;
-  while ((start = line.find_first_not_of(kSpaces, start)) != line.npos) {
-    const size_t end = std::min(line.find_first_of(kSpaces, start), line.size());
-    const std::string_view link = line.substr(start, end - start);
-    const size_t dash = link.find('-');
-    int64_t source = 0, target = 0;
-    if (dash == link.npos || !ReadPosition(link.substr(0, dash), &source) ||
-        !ReadPosition(link.substr(dash + 1), &target)) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("{}: '{}' is no alignment link, expected two word positions from 0, "
-                              "as in 0-0 1-2",
-                              where, Excerpt(link)));
-    }
-    links.emplace(source, target);
-    start = end;
-  }
-  return links;
+int64_t CountIn(const AlignmentLinks& links, const AlignmentLinks& others) {
+  return std::count_if(links.begin(), links.end(),
+                       [&](const auto& link) { return others.count(link) > 0; });
 }
 
 AlignmentLinks Swapped(const AlignmentLinks& links) {
@@ -54,15 +37,73 @@ AlignmentLinks Swapped(const AlignmentLinks& links) {
   return swapped;
 }
 
-void AlignmentErrorRate::Add(const AlignmentLinks& predicted, const AlignmentLinks& gold) {
-  predicted_ += static_cast<int64_t>(predicted.size());
-  gold_ += static_cast<int64_t>(gold.size());
-  both_ += std::count_if(predicted.begin(), predicted.end(),
-                         [&](const auto& link) { return gold.count(link) > 0; });
+}  // namespace
+
+Alignment ParseAlignment(std::string_view line, const std::string& where) {
+  if (const size_t end = line.rfind(kFieldEnd); end != line.npos) {
+    line.remove_prefix(end + kFieldEnd.size());
+  }
+  Alignment alignment;
+  size_t start = 0;
+  while ((start = line.find_first_not_of(kSpaces, start)) != line.npos) {
+    const size_t end = std::min(line.find_first_of(kSpaces, start), line.size());
+    const std::string_view link = line.substr(start, end - start);
+    const size_t mark = link.find_first_of("-?p");
+    int64_t source = 0, target = 0;
+    if (mark == link.npos || !ReadPosition(link.substr(0, mark), &source) ||
+        !ReadPosition(link.substr(mark + 1), &target)) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: '{}' is no alignment link, expected two word positions from 0, "
+                              "as in 0-0 1-2",
+                              where, Excerpt(link)));
+    }
+    (link[mark] == '-' ? alignment.sure : alignment.possible).emplace(source, target);
+    start = end;
+  }
+  for (const auto& link : alignment.sure) alignment.possible.erase(link);
+  return alignment;
 }
 
-double AlignmentErrorRate::Value() const { return 1 - Share(2 * both_, predicted_ + gold_); }
-double AlignmentErrorRate::Precision() const { return Share(both_, predicted_); }
-double AlignmentErrorRate::Recall() const { return Share(both_, gold_); }
+Alignment ParsePrediction(std::string_view line, const std::string& where) {
+  Alignment alignment = ParseAlignment(line, where);
+  if (!alignment.possible.empty()) {
+    const auto& [source, target] = *alignment.possible.begin();
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: link {}-{} is marked as possible, which only a reference's may be",
+                            where, source, target));
+  }
+  return alignment;
+}
+
+MetricStatistics Aer::Statistics(std::string_view hypothesis,
+                                 const std::vector<std::string_view>& references) const {
+  if (references.size() != 1) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("AER compares with one reference, {} are given", references.size()));
+  }
+  const AlignmentLinks predicted = ParsePrediction(hypothesis, "hypothesis").sure;
+  Alignment gold = ParseAlignment(references[0], "reference");
+  if (options_.swap_reference) gold = {Swapped(gold.sure), Swapped(gold.possible)};
+  const int64_t sure = CountIn(predicted, gold.sure);
+  return {std::ssize(predicted), std::ssize(gold.sure), sure,
+          sure + CountIn(predicted, gold.possible)};
+}
+
+double Aer::Score(const MetricStatistics& sums) const {
+  return 100 - Percent(sums[2] + sums[3], sums[0] + sums[1]);
+}
+
+std::string Aer::Details(const MetricStatistics& sums) const {
+  return fmt::format("precision {:.2f} recall {:.2f} (predicted = {} sure = {})",
+                     Percent(sums[3], sums[0]), Percent(sums[2], sums[1]), sums[0], sums[1]);
+}
+
+std::string Aer::Settings() const {
+  return fmt::format("swap:{}", options_.swap_reference ? "yes" : "no");
+}
+
+std::string Aer::Signature(size_t references) const {
+  return fmt::format("nrefs:{}|{}", references, Settings());
+}
 
 }  // namespace attend

@@ -7,30 +7,52 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "attend/metrics.h"
 
 namespace attend {
 
 // Pairs of source and target word, each counted from 0.
 using AlignmentLinks = std::set<std::pair<int64_t, int64_t>>;
 
-// Reads "0-0 1-2": links divided by white space; an empty line has none. Throws Error(kInput) that
-// opens with `where` (file and line) for anything else.
-AlignmentLinks ParseAlignment(std::string_view line, const std::string& where);
+struct Alignment {
+  AlignmentLinks sure;
+  AlignmentLinks possible;  // and not sure
+};
 
-// Source and target exchanged.
-AlignmentLinks Swapped(const AlignmentLinks& links);
+// Reads "0-0 1-2 2?3 2p4": links divided by white space, of which those with ? or p are possible.
+// An empty line has none; what stands before the last "|||", as `attend score` and
+// `attend translate` write it, is left out. Throws Error(kInput) that opens with `where` (file and
+// line) for anything else.
+Alignment ParseAlignment(std::string_view line, const std::string& where);
 
-// Adds up over sentences. Every gold link counts as sure.
-class AlignmentErrorRate {
+// The same for a prediction, where a possible link is an error.
+Alignment ParsePrediction(std::string_view line, const std::string& where);
+
+struct AerOptions {
+  bool swap_reference = false;  // the reference's links are target-source
+};
+
+// 100 (1 - (|A in S| + |A in P|) / (|A| + |S|)) of predicted links A, sure links S and possible
+// links P, which hold S; 0 where there is no link at all. Lower is better. Lines are alignments,
+// and each has one reference.
+class Aer : public Metric {
  public:
-  void Add(const AlignmentLinks& predicted, const AlignmentLinks& gold);
-  // 1 - 2 |both| / (|predicted| + |gold|); 0 where there is no link at all.
-  double Value() const;
-  double Precision() const;  // 1 where nothing was predicted
-  double Recall() const;     // 1 where there is no gold link
+  explicit Aer(const AerOptions& options = {}) : options_(options) {}
+  std::string Name() const override { return "AER"; }
+  // Links: predicted, sure, predicted and sure, predicted and sure or possible.
+  MetricStatistics Statistics(std::string_view hypothesis,
+                              const std::vector<std::string_view>& references) const override;
+  double Score(const MetricStatistics& sums) const override;
+  // Precision is 100 where nothing was predicted, recall where no link is sure.
+  std::string Details(const MetricStatistics& sums) const override;
+  std::string Settings() const override;
+  // sacreBLEU has no such metric, so its version is not named.
+  std::string Signature(size_t references) const override;
 
  private:
-  int64_t predicted_ = 0, gold_ = 0, both_ = 0;
+  AerOptions options_;
 };
 
 }  // namespace attend

@@ -4,6 +4,7 @@
 
 #include "attend/metrics.h"
 #include "base/fields.h"
+#include "metrics/alignment_error_rate.h"
 
 namespace attend {
 
@@ -44,6 +45,13 @@ inline FieldList Fields(TerOptions& options) {
       .Add("asian_support", &options.asian_support,
            "TER treats CJK text too, with ter.normalized or ter.no_punct")
       .Add("case_sensitive", &options.case_sensitive, "TER minds case");
+  return fields;
+}
+
+inline FieldList Fields(AerOptions& options) {
+  FieldList fields;
+  fields.Add("swap_reference", &options.swap_reference,
+             "AER turns the reference's links round: they are target-source");
   return fields;
 }
 

@@ -151,15 +151,32 @@ TEST(PerplexityTest, IsTheInverseMeanProbability) {
   EXPECT_NEAR(Perplexity(std::log(0.25) * 6, 6), 4, 1e-12);
 }
 
-TEST(AlignmentErrorRateTest, FollowsTheFormula) {
-  AlignmentErrorRate rate;
-  EXPECT_EQ(rate.Value(), 0);
-  rate.Add(ParseAlignment("0-0 1-2  2-1", "f:1"), Swapped(ParseAlignment("0-0 2-1", "f:1")));
-  EXPECT_NEAR(rate.Value(), 1 - 2 * 2. / 5, 1e-12);
-  EXPECT_NEAR(rate.Precision(), 2. / 3, 1e-12);
-  EXPECT_EQ(rate.Recall(), 1);
-  EXPECT_TRUE(ParseAlignment("", "f:1").empty());
-  for (const char* bad : {"0", "0-", "-1-2", "a-b", "1-2-3", "0-99999999999999999999"}) {
+TEST(AerTest, FollowsTheFormula) {
+  const Lines predicted = {"0-0 1-2  2-1", "5-5"}, gold = {"0-0\t2-1 1?2 7p7 2?1", ""};
+  const Aer aer;
+  const MetricStatistics sums = SumStatistics(CorpusStatistics(aer, predicted, {gold}));
+  EXPECT_EQ(sums, (MetricStatistics{4, 2, 2, 3}));  // 2-1 is sure, though it is possible too
+  EXPECT_NEAR(aer.Score(sums), 100 * (1 - (2 + 3) / (4. + 2)), 1e-12);
+  EXPECT_EQ(aer.Details(sums), "precision 75.00 recall 100.00 (predicted = 4 sure = 2)");
+  EXPECT_EQ(aer.Signature(1), "nrefs:1|swap:no");
+  EXPECT_NEAR(CorpusScore(aer, {"0-1"}, {{""}}), 100, 1e-12);
+  EXPECT_EQ(CorpusScore(aer, {""}, {{""}}), 0);
+  EXPECT_THROW(CorpusScore(aer, {""}, {{""}, {""}}), Error);
+}
+
+TEST(AerTest, TurnsTheReferenceRound) {
+  const Aer aer(AerOptions{true});
+  EXPECT_EQ(aer.Statistics("1-2 0-3 4-4", {"2-1 3?0 4-5"}), (MetricStatistics{3, 2, 1, 2}));
+  EXPECT_EQ(aer.Signature(1), "nrefs:1|swap:yes");
+}
+
+TEST(AerTest, ReadsLinksAndNothingElse) {
+  EXPECT_EQ(ParseAlignment("a ||| b 1-1 ||| 10-2 1?1", "f:1").sure, (AlignmentLinks{{10, 2}}));
+  EXPECT_TRUE(ParseAlignment("-0.5 |||", "f:1").sure.empty());
+  EXPECT_EQ(ParseAlignment("1p3", "f:1").possible, (AlignmentLinks{{1, 3}}));
+  EXPECT_THROW(ParsePrediction("0-0 1?1", "f:1"), Error);
+  for (const char* bad :
+       {"0", "0-", "-1-2", "a-b", "1-2-3", "1/2", "1?p2", "0-99999999999999999999", "-12.5"}) {
     EXPECT_THROW(ParseAlignment(bad, "f:1"), Error) << bad;
   }
 }

@@ -18,6 +18,9 @@ def make_files(tmp_path):
     (folder / "binary").write_bytes(bytes(range(256)) * 64)
     (folder / "text").write_text("one line\nanother line\n" * 50, encoding="utf-8")
     (folder / "short").write_text("one line\n" * 99, encoding="utf-8")
+    (folder / "links").write_text("0-0 1-2\n\n1?1 2-2\n", encoding="utf-8")
+    (folder / "predicted").write_text("0-0 1-1\n0-1\n2-2\n", encoding="utf-8")
+    (folder / "bad_links").write_text("0-0\n0-0 1-1 2:2\n0-0\n", encoding="utf-8")
     (folder / "folder").mkdir()
     return folder
 
@@ -39,6 +42,13 @@ CASES = [
     ("evaluate", "--hypothesis {F}/text --reference {F}/text --metrics blue", 2, "did you mean 'bleu'"),
     ("evaluate", "--hypothesis {F}/text --reference {F}/text --tokenize 14a", 2, "13a"),
     ("evaluate", "--hypothesis {F}/text", 2, "--reference"),
+    ("evaluate", "--metrics aer --hypothesis {F}/bad_links --reference {F}/links", 3, "{F}/bad_links:2: '2:2' is no alignment link"),
+    ("evaluate", "--metrics aer --hypothesis {F}/predicted --reference {F}/bad_links", 3, "{F}/bad_links:2: '2:2'"),
+    ("evaluate", "--metrics aer --hypothesis {F}/predicted --reference {F}/links --baseline {F}/bad_links", 3, "{F}/bad_links:2: '2:2'"),
+    ("evaluate", "--metrics aer --hypothesis {F}/links --reference {F}/links", 3, "{F}/links:3: link 1-1 is marked as possible"),
+    ("evaluate", "--metrics aer --hypothesis {F}/predicted --reference {F}/short", 3, "{F}/predicted has 3 lines and {F}/short has 99"),
+    ("evaluate", "--metrics aer --hypothesis {F}/predicted --reference {F}/links {F}/links", 2, "one --reference"),
+    ("evaluate", "--metrics aer,bleu --hypothesis {F}/predicted --reference {F}/links", 2, "ask for it alone"),
     ("inspect", "{F}/gone", 3, "{F}/gone"),
     ("inspect", "{F}/text", 3, "{F}/text"),
     ("inspect", "{F}/folder", 3, "config.json"),

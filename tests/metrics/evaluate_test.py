@@ -238,6 +238,52 @@ def test_p_values(tmp_path, seed):
         assert answer[key]["baseline"]["mean"] == pytest.approx(before.mean, abs=1e-3)
 
 
+def made_links(count, seed):
+    generator = random.Random(seed)
+    return [{(generator.randrange(6), generator.randrange(6)) for _ in range(generator.randrange(9))} for _ in range(count)]
+
+
+def aer(predicted, sure, possible):
+    """Och and Ney's formula over all sentences, in percent."""
+    hits = sum(len(a & s) + len(a & (s | p)) for a, s, p in zip(predicted, sure, possible))
+    return 100 * (1 - hits / sum(len(a) + len(s) for a, s in zip(predicted, sure)))
+
+
+def test_alignment_error_rate(tmp_path):
+    predicted, worse, sure, possible = (made_links(80, seed) for seed in (1, 2, 1, 3))
+    sure = [set(list(links)[1:]) for links in sure]
+    possible = [p - s for p, s in zip(possible, sure)]
+    lines = [" ".join(f"{i}-{j}" for i, j in links) for links in predicted]
+    gold = [" ".join([f"{i}-{j}" for i, j in s] + [f"{i}{'?p'[n % 2]}{j}" for i, j in p]) for n, (s, p) in enumerate(zip(sure, possible))]
+    turned = [" ".join([f"{j}-{i}" for i, j in s] + [f"{j}?{i}" for i, j in p]) for s, p in zip(sure, possible)]
+    want = pytest.approx(aer(predicted, sure, possible), abs=2e-9)
+    answer = evaluate(tmp_path, lines, [gold], "--metrics", "aer")["aer"]
+    assert answer["score"] == want and answer["signature"] == "nrefs:1|swap:no"
+    answer = evaluate(tmp_path, [f"-1.5 ||| {line}" for line in lines], [turned], "--metrics", "aer", "--aer.swap-reference")["aer"]
+    assert answer["score"] == want and answer["signature"] == "nrefs:1|swap:yes"
+    assert evaluate(tmp_path, lines, [turned], "--metrics", "aer")["aer"]["score"] > 50
+    answer = evaluate(tmp_path, lines, [gold], "--metrics", "aer", "--sentence-level")["aer"]
+    assert answer["scores"][3] == pytest.approx(aer(predicted[3:4], sure[3:4], possible[3:4]), abs=2e-9)
+    baseline = write(tmp_path / "baseline", [" ".join(f"{i}-{j}" for i, j in links) for links in worse])
+    answer = evaluate(tmp_path, lines, [gold], "--metrics", "aer", "--baseline", baseline)["aer"]
+    assert answer["baseline"]["score"] == pytest.approx(aer(worse, sure, possible), abs=2e-9)
+    assert answer["p_value"] < 0.01 and answer["signature"] == "nrefs:1|bs:1000|seed:12345|swap:no"
+
+
+def test_references_start_at_the_data_folder_and_translations_here(tmp_path):
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "h", ["a b c d e"])
+    write(tmp_path / "data" / "r", ["a b c d e"])
+    write(tmp_path / "data" / "h", ["x"])
+    command = [ATTEND, "evaluate", "--hypothesis", "h", "--reference", "r", "--baseline", "h"]
+    environment = {name: value for name, value in os.environ.items() if name != "ATTEND_DATA"}
+    for more, found in [(dict(ATTEND_DATA="data"), True), ({}, False), (dict(ATTEND_DATA="gone"), False)]:
+        done = subprocess.run(command, cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=False)
+        assert (done.returncode, " = 100.00 " in done.stdout) == ((0, True) if found else (3, False)), done
+    done = subprocess.run([*command, "--data-dir", "data"], cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0
+
+
 def test_text_output_is_sacrebleus(tmp_path):
     references = made_text(30, 1)
     hypotheses = corrupt(references, 2)
