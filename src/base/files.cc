@@ -68,6 +68,18 @@ void WriteAll(const Descriptor& file, const std::vector<std::string_view>& parts
   }
 }
 
+std::string PathOf(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+// A new file in `directory` that has no name until linkat gives it one, for which /proc must be
+// there. -1 where that can't be.
+int OpenNameless(const fs::path& directory) {
+  const fs::path path = directory.empty() ? "." : directory;
+  const int descriptor = open(path.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor < 0 || access(PathOf(descriptor).c_str(), F_OK) == 0) return descriptor;
+  close(descriptor);
+  return -1;
+}
+
 }  // namespace
 
 // O_NONBLOCK: opening a FIFO must fail the check for a regular file, not wait for a writer.
@@ -147,20 +159,26 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
     target_ = fs::canonical(target_, ignored);
   }
   const fs::file_status status = fs::status(target_, ignored);
-  written_ = target_;
-  if (!fs::exists(status) || fs::is_regular_file(status)) {
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
     if (fs::exists(status) && access(target_.c_str(), W_OK) != 0) {
       Fail(ErrorKind::kRuntime, "write", target_);
     }
-    written_ += ".tmp";
+    temporary_ = target_;
+    temporary_ += ".tmp";
+    descriptor_ = OpenNameless(target_.parent_path());
+    if (descriptor_ < 0) {
+      descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      named_ = descriptor_ >= 0;
+    }
   }
-  descriptor_ = open(written_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) Fail(ErrorKind::kRuntime, "create", target_);
 }
 
 AtomicFile::~AtomicFile() {
   close(descriptor_);
-  if (!committed_ && written_ != target_) unlink(written_.c_str());
+  if (named_) unlink(temporary_.c_str());
 }
 
 void AtomicFile::Write(std::string_view bytes) {
@@ -172,16 +190,23 @@ void AtomicFile::Write(std::string_view bytes) {
   }
 }
 
+// A name can be given to a nameless file but not taken from another, hence the two steps.
 void AtomicFile::Commit() {
-  if (written_ != target_) {
-    if (fsync(descriptor_) != 0) Fail(ErrorKind::kRuntime, "sync", target_);
-    if (rename(written_.c_str(), target_.c_str()) != 0) {
-      Fail(ErrorKind::kRuntime, "rename to", target_);
+  if (temporary_.empty()) return;
+  if (fsync(descriptor_) != 0) Fail(ErrorKind::kRuntime, "sync", target_);
+  if (!named_) {
+    unlink(temporary_.c_str());
+    if (linkat(AT_FDCWD, PathOf(descriptor_).c_str(), AT_FDCWD, temporary_.c_str(),
+               AT_SYMLINK_FOLLOW) != 0) {
+      Fail(ErrorKind::kRuntime, "create", temporary_);
     }
-    committed_ = true;
-    SyncDirectory(target_.parent_path());
+    named_ = true;
   }
-  committed_ = true;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    Fail(ErrorKind::kRuntime, "rename to", target_);
+  }
+  named_ = false;
+  SyncDirectory(target_.parent_path());
 }
 
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {

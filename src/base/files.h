@@ -50,9 +50,11 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
 // Makes what was renamed or created in `directory` durable.
 void SyncDirectory(const std::filesystem::path& directory);
 
-// A file written piece by piece to `target`.tmp that Commit() syncs and renames to `target`;
-// without it the destructor removes what was written, and what was at `target` stays. A target that
-// is no regular file (a device, a pipe) is written directly; a link is followed. One owner.
+// A file written piece by piece that Commit() syncs and puts at `target`; without it nothing of it
+// stays, and what was at `target` does. Until then it has no name, so that not even a kill leaves
+// anything behind; on file systems without such files it is `target`.tmp, which the next run
+// replaces. A target that is no regular file (a device, a pipe) is written directly; a link is
+// followed. One owner.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);
@@ -65,9 +67,9 @@ class AtomicFile {
 
  private:
   std::filesystem::path target_;
-  std::filesystem::path written_;  // target_ itself for a device or pipe
+  std::filesystem::path temporary_;  // `target`.tmp; empty for a device or pipe
   int descriptor_ = -1;
-  bool committed_ = false;
+  bool named_ = false;  // something of ours is at temporary_
 };
 
 // A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it

@@ -76,6 +76,16 @@ TEST_F(FilesTest, AFileWrittenInPiecesAppearsWholeOrNotAtAll) {
   EXPECT_THROW(full.Write("x"), Error);
 }
 
+TEST_F(FilesTest, WhatAnEarlierRunLeftIsReplaced) {
+  WriteFileSynced(folder_ / "a.tmp", "left by a run that was killed, and longer");
+  AtomicFile file(folder_ / "a");
+  file.Write("new");
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  file.Commit();
+  EXPECT_EQ(ReadFile(folder_ / "a"), "new");
+  EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
+}
+
 TEST_F(FilesTest, DirectoryAppearsWholeOrNotAtAll) {
   {
     AtomicDirectory abandoned(folder_ / "d");

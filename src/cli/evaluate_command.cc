@@ -108,10 +108,7 @@ std::vector<std::string> ReadText(const std::string& path, const Log& log) {
   std::vector<std::string> lines = ReadLines(path);
   int64_t malformed = 0;
   for (std::string& line : lines) line = StripRight(RepairUtf8(line, &malformed));
-  if (malformed > 0) {
-    log(LogLevel::kWarning,
-        fmt::format("{}: {} malformed parts of UTF-8 replaced by U+FFFD", path, malformed));
-  }
+  LogMalformed(malformed, path, log);
   return lines;
 }
 

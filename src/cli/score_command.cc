@@ -1,5 +1,6 @@
 // `attend score`: log-probability of given translations.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <iostream>
@@ -8,33 +9,11 @@
 #include "attend/scorer.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/line_windows.h"
 #include "model/model_directory.h"
-#include "text/lines.h"
 
 namespace attend {
 namespace {
-
-constexpr size_t kLinesAtOnce = 512;
-
-// The next lines of both files; false at their end, which must be the same.
-bool ReadLines(LineReader* sources, LineReader* targets, std::vector<std::string>* source_lines,
-               std::vector<std::string>* target_lines) {
-  source_lines->clear();
-  target_lines->clear();
-  std::string source, target;
-  while (source_lines->size() < kLinesAtOnce) {
-    const bool more = sources->Next(&source);
-    if (targets->Next(&target) != more) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("{} and {} have different numbers of lines; expected the same",
-                              sources->name(), targets->name()));
-    }
-    if (!more) return false;
-    source_lines->push_back(source);
-    target_lines->push_back(target);
-  }
-  return true;
-}
 
 void PrintScore(const PairScore& score, bool alignments) {
   std::cout << fmt::format("{:.6f}", score.log_probability);
@@ -53,8 +32,8 @@ int RunScore(const std::vector<std::string>& arguments) {
   std::string model, source, target;
   FieldList fields;
   fields.Add("model", &model, "the model directory")
-      .Add("source", &source, "source text, a sentence a line")
-      .Add("target", &target, "its translation, line by line")
+      .Add("source", &source, "source text, a sentence a line; -: standard input")
+      .Add("target", &target, "its translation, line by line; -: standard input")
       .Add("alignments", &options.alignments, "write `score ||| 0-0 1-2 ...`")
       .Add("alignment_layer", &options.alignment_layer, 0, 1000,
            "decoder layer that alignments come from, from 1; 0: the last")
@@ -68,13 +47,11 @@ int RunScore(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage, "attend score: --model, --source and --target are all needed");
   }
   const Scorer scorer(LoadModel(model), common.ThreadCount());
-  LineReader sources(common.DataPath(source)), targets(common.DataPath(target));
-  std::vector<std::string> source_lines, target_lines;
+  LineWindows pairs({common.DataPath(source), common.DataPath(target)}, isatty(STDOUT_FILENO) == 1);
   double sum = 0;
   int64_t pieces = 0;
-  for (bool more = true; more;) {
-    more = ReadLines(&sources, &targets, &source_lines, &target_lines);
-    for (const PairScore& score : scorer.Score(source_lines, target_lines, options)) {
+  while (pairs.Next()) {
+    for (const PairScore& score : scorer.Score(pairs.lines(0), pairs.lines(1), options)) {
       PrintScore(score, options.alignments);
       sum += score.log_probability;
       pieces += std::ssize(score.token_log_probabilities);
@@ -82,6 +59,7 @@ int RunScore(const std::vector<std::string>& arguments) {
     std::cout.flush();
     if (!std::cout) throw Error(ErrorKind::kRuntime, "standard output can't be written");
   }
+  pairs.ReportMalformed(common.MakeLog());
   if (pieces > 0) {
     common.MakeLog()(LogLevel::kInfo,
                      fmt::format("perplexity {:.4f} a piece ({} pieces, eos counted)",

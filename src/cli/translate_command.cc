@@ -13,19 +13,13 @@
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/line_windows.h"
 #include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
-#include "text/lines.h"
 #include "text/sentence_splitter.h"
-#include "text/utf8.h"
 
 namespace attend {
 namespace {
-
-// A window of lines runs at once: enough for full batches, and bounded memory on endless input.
-constexpr size_t kWindowLines = 512, kWindowBytes = size_t{1} << 18;
-// Somebody watches: a few lines at a time.
-constexpr size_t kTerminalWindowLines = 16;
 
 enum class Overlong { kSplit, kRefuse };
 
@@ -152,36 +146,15 @@ std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
   return text + '\n';
 }
 
-// Lines that run together; `first` counts from 0.
-struct Window {
-  int64_t first = 0;
-  std::vector<std::string> lines;
-};
-
-// Waits for one line and takes those that are there already; malformed UTF-8 is repaired, and
-// counted in `malformed`.
-Window ReadWindow(size_t most_lines, LineReader* reader, int64_t* malformed) {
-  Window window{reader->lines(), {}};
-  size_t bytes = 0;
-  std::string line;
-  while (window.lines.size() < most_lines && bytes < kWindowBytes) {
-    if (!window.lines.empty() && !reader->Ready()) break;
-    if (!reader->Next(&line)) break;
-    bytes += line.size();
-    window.lines.push_back(RepairUtf8(line, malformed));
-  }
-  return window;
-}
-
 // A line that can't be translated ends the run, after those before it.
-void TranslateWindow(const Window& window, const Translator& translator,
+void TranslateWindow(const LineWindows& window, const Translator& translator,
                      const TranslateOptions& options, Output* out) {
   std::vector<std::string> parts;
   std::vector<size_t> ends;  // of each line's parts
   std::exception_ptr refused;
-  for (const std::string& line : window.lines) {
+  for (const std::string& line : window.lines()) {
     try {
-      const int64_t number = window.first + std::ssize(ends) + 1;
+      const int64_t number = window.number() + std::ssize(ends);
       for (std::string& part : Parts(line, number, translator, options)) {
         parts.push_back(std::move(part));
       }
@@ -199,7 +172,7 @@ void TranslateWindow(const Window& window, const Translator& translator,
     const size_t count = ends[i] - begin;
     for (int64_t rank = 0; rank < options.translation.n_best; ++rank) {
       text += FormatLine(
-          window.first + static_cast<int64_t>(i),
+          window.number() - 1 + static_cast<int64_t>(i),
           Join(std::span(parts).subspan(begin, count), std::span(all).subspan(begin, count), rank),
           options);
     }
@@ -224,21 +197,11 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   }
   CheckTranslationOptions(options.translation);
   const Translator translator(LoadModel(options.model), common.ThreadCount());
-  LineReader reader(common.DataPath(options.input));
   Output out(options.output);
-  const size_t most_lines = out.terminal() ? kTerminalWindowLines : kWindowLines;
-  int64_t malformed = 0;
-  while (true) {
-    const Window window = ReadWindow(most_lines, &reader, &malformed);
-    if (window.lines.empty()) break;
-    TranslateWindow(window, translator, options, &out);
-  }
+  LineWindows window({common.DataPath(options.input)}, out.terminal());
+  while (window.Next()) TranslateWindow(window, translator, options, &out);
   out.Commit();
-  if (malformed > 0) {
-    common.MakeLog()(
-        LogLevel::kWarning,
-        fmt::format("{} malformed UTF-8 sequences in {} became U+FFFD", malformed, reader.name()));
-  }
+  window.ReportMalformed(common.MakeLog());
   return 0;
 }
 

@@ -1,5 +1,7 @@
 #include "text/utf8.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 
 namespace attend {
@@ -62,6 +64,12 @@ std::string RepairUtf8(std::string_view text, int64_t* malformed) {
     if (malformed != nullptr) ++*malformed;
     text.remove_prefix(NextSequence(text).bytes);
   }
+}
+
+void LogMalformed(int64_t malformed, std::string_view name, const Log& log) {
+  if (malformed == 0) return;
+  log(LogLevel::kWarning,
+      fmt::format("{} malformed UTF-8 sequences in {} became U+FFFD", malformed, name));
 }
 
 }  // namespace attend

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/log.h"
+
 namespace attend {
 
 bool IsValidUtf8(std::string_view text);
@@ -14,6 +16,9 @@ bool IsValidUtf8(std::string_view text);
 // section 3.9, "U+FFFD Substitution of Maximal Subparts"), as Python's errors="replace" does. Where
 // `malformed` is given, the number of replacements is added to it.
 std::string RepairUtf8(std::string_view text, int64_t* malformed = nullptr);
+
+// Warns of `malformed` replacements in the text `name`, where there were any.
+void LogMalformed(int64_t malformed, std::string_view name, const Log& log);
 
 }  // namespace attend
 

@@ -57,11 +57,7 @@ std::vector<std::string> Collect(const NextLine& next, int64_t max_sentences, ui
       lines[place] = line;
     }
   }
-  if (malformed > 0) {
-    log(LogLevel::kWarning,
-        fmt::format("the vocabulary's text has {} malformed UTF-8 sequences, read as U+FFFD",
-                    malformed));
-  }
+  LogMalformed(malformed, "the vocabulary's text", log);
   return lines;
 }
 

@@ -66,6 +66,7 @@ CASES = [
     ("translate", "--model {G} --input {F}/text --beam-size 2 --n-best 3", 2, "n_best"),
     ("translate", "--input {F}/text", 2, "--model"),
     ("score", "--model {G} --source {F}/text --target {F}/short", 3, "{F}/short"),
+    ("score", "--model {G} --source - --target -", 2, "given twice"),
     ("score", "--model {G} --source {F}/gone --target {F}/text", 3, "{F}/gone"),
     ("attention", "--model {G} --source word --output {F}/gone/a.svg", 1, "{F}/gone"),
     ("attention", "--model {G} --source word --output {F}/a.png", 2, "svg"),

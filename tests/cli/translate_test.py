@@ -7,6 +7,7 @@ import pathlib
 import random
 import re
 import select
+import signal
 import subprocess
 import time
 
@@ -214,11 +215,27 @@ def test_score_aligns_and_counts_lines(tmp_path):
     assert all(float(score) < 0 for score, _ in out)
 
 
-class Running:
-    """`attend translate` between two pipes."""
+def test_score_counts_malformed_text_of_both_files(tmp_path):
+    source, target = b"lumi \xff\xe2\x82\ntavo\n", b"\xc3d\nrudud\n"
+    (tmp_path / "source").write_bytes(source)
+    (tmp_path / "target").write_bytes(target)
+    arguments = ("score", "--quiet", "--model", MODEL, "--source", tmp_path / "source", "--target", tmp_path / "target")
+    done = attend(*arguments)
+    assert done.returncode == 0 and done.stderr.count("\n") == 2
+    assert f"2 malformed UTF-8 sequences in {tmp_path}/source" in done.stderr
+    assert f"1 malformed UTF-8 sequences in {tmp_path}/target" in done.stderr
+    (tmp_path / "source").write_text(source.decode(errors="replace"), encoding="utf-8")
+    (tmp_path / "target").write_text(target.decode(errors="replace"), encoding="utf-8")
+    repaired = attend(*arguments)
+    assert (repaired.stderr, repaired.stdout) == ("", done.stdout)
 
-    def __init__(self, **streams):
-        command = [ATTEND, "translate", "--model", MODEL, "--threads", "1", "--max-length", "5"]
+
+class Running:
+    """`attend translate`, or another command, between two pipes."""
+
+    def __init__(self, *arguments, **streams):
+        arguments = arguments or ("translate", "--max-length", "5")
+        command = [ATTEND, *map(str, arguments), "--model", MODEL, "--threads", "1"]
         self.process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stderr=subprocess.PIPE, **streams)
 
     def __enter__(self):
@@ -249,6 +266,52 @@ def test_a_pause_in_the_input_lets_out_what_has_come():
                 assert comes(process.stdout) and process.stdout.readline().endswith(b"\n")
         process.stdin.close()
         assert process.stdout.read() == b"" and process.wait(timeout=60) == 0
+
+
+def test_a_pause_in_either_file_lets_out_scores(tmp_path):
+    os.mkfifo(tmp_path / "target")
+    with Running("score", "--source", "-", "--target", tmp_path / "target", stdout=subprocess.PIPE) as process:
+        with open(tmp_path / "target", "wb", buffering=0) as targets:
+            for source, target, pairs in [(b"lumi\ntavo\n", b"rudud\n", 1), (b"", b"grau\n", 1), (b"keri\n", b"\xc3\xb6d\n", 1)]:
+                process.stdin.write(source)
+                targets.write(target)
+                for _ in range(pairs):
+                    assert comes(process.stdout) and float(process.stdout.readline()) < 0
+        process.stdin.close()
+        assert process.stdout.read() == b"" and process.wait(timeout=60) == 0
+
+
+def nameless_files(folder):
+    """Whether the file system of `folder` has files without a name."""
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_nothing_beside_the_output(how, tmp_path):
+    if not nameless_files(tmp_path):
+        pytest.skip("this file system has no files without a name")
+    out = tmp_path / "out"
+    out.write_text("old", encoding="utf-8")
+
+    def written(process):
+        try:
+            return any(os.readlink(fd).startswith(str(tmp_path)) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir())
+        except FileNotFoundError:  # closed meanwhile
+            return False
+
+    with Running("translate", "--output", out) as process:
+        process.stdin.write(b"lumi tavo\n")
+        deadline = time.monotonic() + 30
+        while not written(process):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(how)
+        assert process.wait(timeout=60) == -how
+    assert out.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["out"]
 
 
 def test_a_terminal_gets_line_after_line():

@@ -1,0 +1,59 @@
+#include "cli/line_windows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kMostLines = 512, kMostLinesOnTerminal = 16, kMostBytes = size_t{1} << 18;
+
+}  // namespace
+
+LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal)
+    : most_lines_(terminal ? kMostLinesOnTerminal : kMostLines) {
+  if (std::count(paths.begin(), paths.end(), "-") > 1) {
+    throw Error(ErrorKind::kUsage, "only one file can be standard input, '-' is given twice");
+  }
+  for (const std::string& path : paths) {
+    files_.push_back({std::make_unique<LineReader>(path), {}, 0});
+  }
+}
+
+// The next line of each file; false at their end.
+bool LineWindows::AddLine() {
+  std::string line;
+  const bool more = files_[0].reader->Next(&line);
+  for (File& file : files_) {
+    if (&file != &files_[0] && file.reader->Next(&line) != more) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{} and {} have different numbers of lines; expected the same",
+                              files_[0].reader->name(), file.reader->name()));
+    }
+    if (more) file.lines.push_back(RepairUtf8(line, &file.malformed));
+  }
+  return more;
+}
+
+bool LineWindows::Next() {
+  number_ = files_[0].reader->lines() + 1;
+  for (File& file : files_) file.lines.clear();
+  const auto ready = [](const File& file) { return file.reader->Ready(); };
+  size_t bytes = 0;
+  while (lines().size() < most_lines_ && bytes < kMostBytes) {
+    if (!lines().empty() && !std::all_of(files_.begin(), files_.end(), ready)) break;
+    if (!AddLine()) break;
+    for (const File& file : files_) bytes += file.lines.back().size();
+  }
+  return !lines().empty();
+}
+
+void LineWindows::ReportMalformed(const Log& log) const {
+  for (const File& file : files_) LogMalformed(file.malformed, file.reader->name(), log);
+}
+
+}  // namespace attend

@@ -1,0 +1,51 @@
+// Lines of one file, or of files that belong together line by line, as commands that stream take
+// them: a window runs at once, which is enough for full batches and bounded memory on endless
+// input.
+#ifndef ATTEND_CLI_LINE_WINDOWS_H_
+#define ATTEND_CLI_LINE_WINDOWS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "text/lines.h"
+
+namespace attend {
+
+// One owner; not thread-safe.
+class LineWindows {
+ public:
+  // "-" is standard input, for one file at most. Where somebody watches the output (`terminal`) a
+  // window has a few lines only. Throws Error as LineReader does, and Error(kUsage) for a second
+  // "-".
+  LineWindows(const std::vector<std::string>& paths, bool terminal);
+
+  // Waits for one line of each file and takes those that are there already, with malformed UTF-8
+  // repaired. False where no line is left. Throws Error(kInput) as LineReader does, and where one
+  // file ends before another.
+  bool Next();
+  // The window's lines of the file at `index` in `paths`.
+  const std::vector<std::string>& lines(size_t index = 0) const { return files_[index].lines; }
+  // Of the window's first line, from 1.
+  int64_t number() const { return number_; }
+  // Says for each file what was repaired so far.
+  void ReportMalformed(const Log& log) const;
+
+ private:
+  struct File {
+    std::unique_ptr<LineReader> reader;
+    std::vector<std::string> lines;
+    int64_t malformed = 0;
+  };
+  bool AddLine();
+
+  std::vector<File> files_;
+  size_t most_lines_;
+  int64_t number_ = 1;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_LINE_WINDOWS_H_
