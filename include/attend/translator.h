@@ -16,6 +16,15 @@ namespace attend {
 
 struct Model;
 
+// Where time went, in seconds of all threads together.
+struct WorkSeconds {
+  double encoder = 0;
+  double self_attention = 0, cross_attention = 0, feed_forward = 0;  // of the decoder
+  double output = 0;                                                 // the output layer
+  double search = 0;
+  double rest = 0;
+};
+
 struct TranslationOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
@@ -26,6 +35,7 @@ struct TranslationOptions {
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
   int64_t batch_tokens = 2048;  // pieces of input that run together on a thread
+  WorkSeconds* work = nullptr;  // where one is given, time is taken and added to it
 };
 
 // Word `target` of the output goes back to word `source` of the input; white-space words from 0.

@@ -9,6 +9,7 @@
 namespace attend {
 
 int RunAttention(const std::vector<std::string>& arguments);
+int RunBench(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);

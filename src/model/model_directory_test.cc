@@ -86,7 +86,7 @@ TEST_F(ModelDirectoryTest, RoundTrip) {
   Model model = SmallModel();
   model.config.decoder->activation = Activation::kSwiGlu;
   model.config.tie_source_target = false;
-  model.tensors = RandomTensors(model.config);
+  model.tensors = RandomTensors(model.config, 1, 0.3);
   model.tokenization["lowercase"] = true;
   model.samples = SamplesToJson({SomeSample(), SomeSample()});
   SaveModel(model, path_);
@@ -121,7 +121,7 @@ TEST_F(ModelDirectoryTest, SamplesRoundTrip) {
 TEST_F(ModelDirectoryTest, OneStackOnly) {
   Model model = SmallModel();
   model.config.encoder.reset();
-  model.tensors = RandomTensors(model.config);
+  model.tensors = RandomTensors(model.config, 1, 0.3);
   SaveModel(model, path_);
   const auto decoder_only = LoadModel(path_);
   EXPECT_FALSE(decoder_only->config.encoder);

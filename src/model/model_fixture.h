@@ -13,26 +13,9 @@
 
 #include "base/random.h"
 #include "model/model_directory.h"
+#include "model/random_tensors.h"
 
 namespace attend {
-
-// Normal numbers times `scale` for everything that ExpectedTensors names.
-inline TensorTable RandomTensors(const ModelConfig& config, uint64_t seed = 1, double scale = 0.3) {
-  auto storage = std::make_shared<std::vector<std::vector<float>>>();
-  TensorTable table(storage);
-  Random random({seed});
-  const std::vector<TensorSpec> specs = ExpectedTensors(config);
-  storage->reserve(specs.size());
-  for (const TensorSpec& spec : specs) {
-    TensorView view{spec.name, TensorType::kF32, spec.shape, nullptr};
-    std::vector<float>& values = storage->emplace_back(view.elements());
-    const bool gain = spec.name.ends_with("norm.weight");
-    for (float& value : values) value = static_cast<float>(gain + scale * random.Normal());
-    view.data = reinterpret_cast<const std::byte*>(values.data());
-    table.Add(view);
-  }
-  return table;
-}
 
 inline ModelConfig SmallConfig(int64_t vocabulary = 40) {
   ModelConfig config;
@@ -50,7 +33,7 @@ inline ModelConfig SmallConfig(int64_t vocabulary = 40) {
 inline Model SmallModel() {
   Model model;
   model.config = SmallConfig();
-  model.tensors = RandomTensors(model.config);
+  model.tensors = RandomTensors(model.config, 1, 0.3);
   model.provenance["seed"] = 1;
   return model;
 }

@@ -10,6 +10,7 @@
 
 #include "attend/model_config.h"
 #include "engine/blocks/linear.h"
+#include "engine/blocks/work_timer.h"
 
 namespace attend {
 
@@ -27,6 +28,7 @@ class Buffer {
 
 struct Scratch {
   Buffer normal_RD, projected, context, inner_RF, gate_RF, weights;
+  WorkTimer timer;
 };
 
 struct LayerNorm {

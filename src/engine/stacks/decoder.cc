@@ -134,6 +134,7 @@ void Decoder::Run(std::span<const DecoderRow> rows, DecoderState* state, Positio
     embedding_.Apply(rows[r].token, state->positions[r], positions, x_RD + r * config_.d_model);
   }
   if (sinks.activation) sinks.activation(false, -1, x_RD, count);
+  scratch->timer.Book(&WorkSeconds::rest);
   for (int64_t i = 0; i < config_.layers; ++i) {
     const Layer& layer = layers_[i];
     const auto sublayer = [&](const LayerNorm& norm, auto f) {
@@ -143,16 +144,19 @@ void Decoder::Run(std::span<const DecoderRow> rows, DecoderState* state, Positio
       SelfAttend(i, rows, input, state, scratch, sinks);
       layer.output.Apply(scratch->context.Get(0), count, y, MatmulActivation::kNone, residual);
     });
+    scratch->timer.Book(&WorkSeconds::self_attention);
     if (cross_attention_) {
       sublayer(layer.cross_norm, [&](const float* input, const float* residual, float* y) {
         CrossAttend(i, rows, input, state, scratch, sinks);
         layer.cross_output.Apply(scratch->context.Get(0), count, y, MatmulActivation::kNone,
                                  residual);
       });
+      scratch->timer.Book(&WorkSeconds::cross_attention);
     }
     sublayer(layer.feed_forward_norm, [&](const float* input, const float* residual, float* y) {
       layer.feed_forward.Apply(input, count, residual, y, scratch);
     });
+    scratch->timer.Book(&WorkSeconds::feed_forward);
     if (sinks.activation) sinks.activation(false, i, x_RD, count);
   }
   if (config_.norm_place == NormPlace::kPre) norm_.Apply(x_RD, count, x_RD);

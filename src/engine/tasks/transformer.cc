@@ -44,6 +44,7 @@ void Transformer::Start(std::span<const std::vector<int32_t>> sources, int64_t b
     encoder_->Run(sources, &workspace->encoder_positions, &workspace->scratch, sinks,
                   &workspace->memory_SD);
   }
+  workspace->scratch.timer.Book(&WorkSeconds::encoder);
   std::vector<DecoderState::Source> slots;
   int64_t rows = 0;
   for (const std::vector<int32_t>& source : sources) {
@@ -52,6 +53,7 @@ void Transformer::Start(std::span<const std::vector<int32_t>> sources, int64_t b
     rows += count;
   }
   decoder_->Start(std::move(slots), workspace->memory_SD.Get(0), rows, &workspace->state);
+  workspace->scratch.timer.Book(&WorkSeconds::cross_attention);
 }
 
 void Transformer::Decode(const Sinks& sinks, Workspace* workspace) const {
@@ -121,6 +123,7 @@ void TransformerStepper::Start(std::span<const std::vector<int32_t>> sources, in
 }
 
 void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
+  workspace_->scratch.timer.Book(&WorkSeconds::search);
   workspace_->rows.clear();
   asked_.clear();
   const std::span<const int32_t> forbidden = forbidden_;
@@ -130,6 +133,7 @@ void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidat
   }
   transformer_->Decode({}, workspace_);
   transformer_->Predict(k, asked_, workspace_, best);
+  workspace_->scratch.timer.Book(&WorkSeconds::output);
 }
 
 void TransformerStepper::Reorder(int64_t first, std::span<const int32_t> parents) {

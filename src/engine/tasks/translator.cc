@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "attend/error.h"
 #include "engine/search/beam_search.h"
@@ -57,6 +58,7 @@ void CheckTranslationOptions(const TranslationOptions& options) {
 
 struct Translator::Impl {
   mutable TaskRunner runner;
+  mutable std::mutex work_mutex = {};  // of options.work, which the threads share
 
   std::vector<int32_t> Forbidden(const TranslationOptions& options) const {
     const SpecialIds& ids = runner.special_ids();
@@ -87,7 +89,13 @@ struct Translator::Impl {
     std::vector<SearchInput> batch;
     for (const int64_t item : items) batch.push_back(inputs[item]);
     TransformerStepper stepper(&runner.transformer(), Forbidden(options), workspace);
+    workspace->scratch.timer.Start(options.work != nullptr);
     auto results = BeamSearch(batch, search, &stepper);
+    workspace->scratch.timer.Book(&WorkSeconds::search);
+    if (options.work != nullptr) {
+      const std::lock_guard lock(work_mutex);
+      workspace->scratch.timer.AddTo(options.work);
+    }
     for (size_t i = 0; i < items.size(); ++i) {
       std::vector<Hypothesis>& hypotheses = (*translations)[items[i]].hypotheses;
       for (SearchResult& result : results[i]) {

@@ -149,6 +149,27 @@ TEST(TranslatorTest, EqualMinimumAndMaximumForceALength) {
   EXPECT_GT(ended, 3);  // or the test would show nothing
 }
 
+TEST(TranslatorTest, TheWorkOfEveryPartIsAdded) {
+  const Translator translator(MakeModel(SmallConfig()), 2);
+  const auto sources = RandomSentences(20, 9, 6);
+  WorkSeconds work;
+  TranslationOptions options;
+  options.max_length = 12;
+  const auto plain = translator.TranslateIds(sources, options);
+  options.work = &work;
+  const auto timed = translator.TranslateIds(sources, options);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    EXPECT_EQ(timed[i].hypotheses[0].ids, plain[i].hypotheses[0].ids);
+  }
+  for (const double part : {work.encoder, work.self_attention, work.cross_attention,
+                            work.feed_forward, work.output, work.search, work.rest}) {
+    EXPECT_GT(part, 0);
+  }
+  const WorkSeconds once = work;
+  translator.TranslateIds(sources, options);
+  EXPECT_GT(work.output, once.output);
+}
+
 TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
   using Sentences = std::vector<std::vector<int32_t>>;
   const Translator translator(MakeModel(SmallConfig()), 1);

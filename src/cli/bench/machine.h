@@ -1,0 +1,23 @@
+// What this machine can do at most, measured: what the speed of a model stands beside.
+#ifndef ATTEND_CLI_BENCH_MACHINE_H_
+#define ATTEND_CLI_BENCH_MACHINE_H_
+
+#include <string>
+
+namespace attend {
+
+// By all threads together.
+struct MachineRates {
+  double f32 = 0;     // multiplications and additions a second, by the instruction set's best loop
+  double int8 = 0;    // the same over 8 bits with sums of 32
+  double memory = 0;  // bytes a second read from memory that no cache holds
+};
+
+MachineRates MeasureMachine(const std::string& instruction_set, int threads);
+
+// The most memory that this process has had resident at once, in bytes.
+double PeakResidentBytes();
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_BENCH_MACHINE_H_

@@ -1,0 +1,285 @@
+// `attend bench translate`: the speed of translation, beside what the machine could do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <numeric>
+
+#include "attend/error.h"
+#include "attend/translator.h"
+#include "base/edit_distance.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "cli/bench/machine.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "model/model_directory.h"
+#include "model/random_tensors.h"
+#include "text/lines.h"
+
+namespace attend {
+namespace {
+
+struct BenchOptions {
+  std::string what, model, preset = "base", input, type = "f32";
+  int64_t vocab_size = 32000, sentences = 64, source_length = 24, target_length = 32;
+  int64_t batch_size = 32, beam_size = 1, repeats = 3;
+  double length_penalty = 0.6;
+};
+
+FieldList Fields(BenchOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory; none: random weights of `preset`")
+      .Add("preset", &options.preset, "shape of random weights: base, big, tiny or student")
+      .Add("vocab_size", &options.vocab_size, 8, 1 << 24, "vocabulary of random weights")
+      .Add("type", &options.type, "arithmetic: f32, or float32, which is the same")
+      .Add("input", &options.input, "text to translate, real lengths; none: random sentences")
+      .Add("sentences", &options.sentences, 1, 1e6, "random sentences")
+      .Add("source_length", &options.source_length, 1, 10000, "pieces of a random sentence")
+      .Add("target_length", &options.target_length, 1, 10000, "pieces of each output to these")
+      .Add("batch_size", &options.batch_size, 1, 100000, "sentences that run together on a thread")
+      .Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
+      .Add("length_penalty", &options.length_penalty, 0, 10,
+           "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
+      .Add("repeats", &options.repeats, 1, 1000, "times that all is translated; the best counts");
+  return fields;
+}
+
+using Sentences = std::vector<std::vector<int32_t>>;
+
+struct Work {
+  Sentences sources;
+  int64_t words = 0;  // white-space words of a text; pieces of random sentences
+};
+
+struct Result {
+  double load_seconds = 0;
+  double best_seconds = 0;            // for all sentences
+  int64_t target_tokens = 0;          // eos not counted
+  std::vector<double> batch_seconds;  // rising
+  WorkSeconds work;                   // of those batches
+  double peak_bytes = 0;
+};
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Check(const CommandLine& command_line, const BenchOptions& options) {
+  if (options.what != "translate") {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend bench: unknown benchmark '{}', expected translate{}",
+                            options.what, DidYouMean(options.what, {"translate"})));
+  }
+  if (options.type != "f32" && options.type != "float32") {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend bench: --type is '{}', expected f32{}", options.type,
+                            options.type == "int8" ? "; this engine has no int8 yet" : ""));
+  }
+  for (const char* name : {"preset", "vocab_size"}) {
+    if (options.model.empty() || !command_line.IsSet(name)) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend bench: --model and {} exclude each other; expected one", name));
+  }
+  if (options.model.empty() && !options.input.empty()) {
+    throw Error(ErrorKind::kUsage, "attend bench: --input needs a vocabulary; give --model too");
+  }
+}
+
+std::shared_ptr<const Model> MakeModel(const BenchOptions& options, uint64_t seed) {
+  if (!options.model.empty()) return LoadModel(options.model);
+  auto model = std::make_shared<Model>();
+  model->config = PresetConfig(options.preset);
+  model->config.source_vocab_size = model->config.target_vocab_size = options.vocab_size;
+  model->tensors = RandomTensors(model->config, seed, 0.02);
+  return model;
+}
+
+Work ReadText(const std::string& path, const Translator& translator) {
+  Work work;
+  LineReader reader(path);
+  std::string line;
+  while (reader.Next(&line)) {
+    bool inside = false;
+    for (const char c : line) {
+      const bool space = c == ' ' || c == '\t';
+      work.words += !space && !inside;
+      inside = !space;
+    }
+    work.sources.push_back(translator.Encode(line));
+  }
+  if (work.words > 0) return work;
+  throw Error(ErrorKind::kInput, fmt::format("{} has no text, expected some to translate", path));
+}
+
+Work RandomWork(const BenchOptions& options, const ModelConfig& config, uint64_t seed) {
+  Random random({seed, 1});
+  const SpecialIds& ids = config.special_ids;
+  const int64_t first = 1 + std::max({ids.pad, ids.unk, ids.bos, ids.eos});
+  const int64_t count = std::max<int64_t>(config.source_vocab_size - first, 1);
+  Work work{Sentences(options.sentences, std::vector<int32_t>(options.source_length)),
+            options.sentences * options.source_length};
+  for (std::vector<int32_t>& sentence : work.sources) {
+    for (int32_t& id : sentence) {
+      id = static_cast<int32_t>(std::min(first, config.source_vocab_size - 1) +
+                                static_cast<int64_t>(random.Below(count)));
+    }
+  }
+  return work;
+}
+
+// All sentences `repeats` times, then batch by batch with the clock on every part.
+void Measure(const BenchOptions& options, const Translator& translator, const Sentences& sources,
+             Result* result) {
+  TranslationOptions translation;
+  translation.beam_size = options.beam_size;
+  translation.length_penalty = options.length_penalty;
+  if (options.input.empty()) {
+    translation.min_length = translation.max_length = options.target_length;
+  }
+  int64_t pieces = 0;
+  for (const std::vector<int32_t>& source : sources) pieces += std::ssize(source) + 1;
+  const int64_t count = std::ssize(sources);
+  translation.batch_tokens = (options.batch_size * pieces + count - 1) / count;
+  for (int64_t i = 0; i < options.repeats; ++i) {
+    const double begin = Now();
+    const std::vector<Translation> translations = translator.TranslateIds(sources, translation);
+    const double seconds = Now() - begin;
+    if (i == 0 || seconds < result->best_seconds) result->best_seconds = seconds;
+    result->target_tokens = 0;
+    for (const Translation& each : translations) {
+      result->target_tokens += std::ssize(each.hypotheses[0].ids);
+    }
+  }
+  translation.work = &result->work;
+  for (int64_t first = 0; first < count; first += options.batch_size) {
+    const int64_t size = std::min(options.batch_size, count - first);
+    const double begin = Now();
+    translator.TranslateIds(std::span(sources).subspan(first, size), translation);
+    result->batch_seconds.push_back(Now() - begin);
+  }
+  std::sort(result->batch_seconds.begin(), result->batch_seconds.end());
+  result->peak_bytes = PeakResidentBytes();
+}
+
+double Quantile(const std::vector<double>& rising, double part) {
+  const auto rank = static_cast<size_t>(part * static_cast<double>(rising.size()));
+  return rising[std::min(rank, rising.size() - 1)];
+}
+
+Json PartsJson(const WorkSeconds& work) {
+  const std::vector<std::pair<const char*, double>> parts = {
+      {"encoder", work.encoder},
+      {"self_attention", work.self_attention},
+      {"cross_attention", work.cross_attention},
+      {"feed_forward", work.feed_forward},
+      {"output", work.output},
+      {"search", work.search},
+      {"rest", work.rest}};
+  double sum = 0;
+  for (const auto& [name, seconds] : parts) sum += seconds;
+  Json json = Json::object();
+  for (const auto& [name, seconds] : parts) json[name] = sum > 0 ? seconds / sum : 0.0;
+  return json;
+}
+
+Json ReportJson(const BenchOptions& options, const Result& result, const Work& work,
+                const MachineRates& machine) {
+  const auto rate = [&](int64_t count) { return static_cast<double>(count) / result.best_seconds; };
+  Json json = Json::object();
+  if (options.model.empty()) {
+    json["preset"] = options.preset;
+    json["vocab_size"] = options.vocab_size;
+  } else {
+    json["model"] = options.model;
+  }
+  json["type"] = "f32";
+  json["sentences"] = work.sources.size();
+  if (options.input.empty()) {
+    json["source_length"] = options.source_length;
+    json["target_length"] = options.target_length;
+  } else {
+    json["input"] = options.input;
+  }
+  json["batch_size"] = options.batch_size;
+  json["beam_size"] = options.beam_size;
+  json["length_penalty"] = options.length_penalty;
+  json["repeats"] = options.repeats;
+  json["seconds"] = result.best_seconds;
+  json["target_tokens"] = result.target_tokens;
+  json["target_tokens_per_s"] = rate(result.target_tokens);
+  json["source_words_per_s"] = rate(work.words);
+  json["batch_latency_p50_s"] = Quantile(result.batch_seconds, 0.5);
+  json["batch_latency_p99_s"] = Quantile(result.batch_seconds, 0.99);
+  json["load_s"] = result.load_seconds;
+  json["peak_rss_mb"] = result.peak_bytes / (1 << 20);
+  json["machine"] = {{"f32_per_s", machine.f32},
+                     {"int8_per_s", machine.int8},
+                     {"memory_bytes_per_s", machine.memory}};
+  json["parts"] = PartsJson(result.work);
+  return json;
+}
+
+void PrintReport(const Json& report) {
+  const auto number = [&](const char* name) { return report[name].get<double>(); };
+  const Json& machine = report["machine"];
+  std::cout << fmt::format(
+      "target tokens a second  {:>10.1f}\nsource words a second   {:>10.1f}\n"
+      "latency of a batch      {:>10.4f} s, 99 of 100 within {:.4f} s\n"
+      "load                    {:>10.3f} s\npeak memory             {:>10.1f} MB\n",
+      number("target_tokens_per_s"), number("source_words_per_s"), number("batch_latency_p50_s"),
+      number("batch_latency_p99_s"), number("load_s"), number("peak_rss_mb"));
+  std::cout << fmt::format(
+      "the machine's peaks     {:>10.1f} GFLOP/s f32, {:.1f} GOP/s int8, memory {:.1f} GB/s\n"
+      "({}, {} threads)\n\n",
+      machine["f32_per_s"].get<double>() / 1e9, machine["int8_per_s"].get<double>() / 1e9,
+      machine["memory_bytes_per_s"].get<double>() / 1e9,
+      report["instruction_set"].get<std::string>(), report["threads"].get<int64_t>());
+  std::cout << "time by part\n";
+  for (const auto& [name, share] : report["parts"].items()) {
+    std::cout << fmt::format("  {:<22}{:>8.1f} %\n", name, 100 * share.get<double>());
+  }
+}
+
+}  // namespace
+
+int RunBench(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  common.threads = 1;
+  BenchOptions options;
+  CommandLine command_line(
+      "bench", "measure speed",
+      "attend bench translate --preset base --beam-size 4\n"
+      "attend bench translate --model MODEL --input test.en --batch-size 1 --json");
+  command_line.Positional("BENCHMARK", &options.what, "what to measure: translate")
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "seed", "json", "data_dir"}));
+  if (!command_line.Parse(arguments)) return 0;
+  Check(command_line, options);
+  options.input = common.DataPath(options.input);
+  const auto seed = static_cast<uint64_t>(common.seed);
+  Result result;
+  // Random weights are made before the clock starts.
+  std::shared_ptr<const Model> model;
+  if (options.model.empty()) model = MakeModel(options, seed);
+  const double begin = Now();
+  if (model == nullptr) model = MakeModel(options, seed);
+  const Translator translator(model, common.ThreadCount());
+  result.load_seconds = Now() - begin;
+  const Work work = options.input.empty() ? RandomWork(options, model->config, seed)
+                                          : ReadText(options.input, translator);
+  Measure(options, translator, work.sources, &result);
+  const std::string set = translator.instruction_set();
+  Json report = ReportJson(options, result, work, MeasureMachine(set, common.ThreadCount()));
+  report["instruction_set"] = set;
+  report["threads"] = common.ThreadCount();
+  if (common.json) {
+    std::cout << report.dump() << '\n';
+  } else {
+    PrintReport(report);
+  }
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,62 @@
+"""attend bench: what it counts and reports. Speeds themselves are nobody's business here."""
+
+import json
+import pathlib
+
+import pytest
+from programs import attend, refused
+
+MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
+TINY = ["--preset", "tiny", "--vocab-size", 100, "--sentences", 6, "--source-length", 5, "--target-length", 7, "--repeats", 1]
+
+
+def bench(*arguments):
+    done = attend("bench", "translate", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    return json.loads(done.stdout)
+
+
+def check_rates(report):
+    assert report["target_tokens_per_s"] == pytest.approx(report["target_tokens"] / report["seconds"])
+    assert 0 < report["batch_latency_p50_s"] <= report["batch_latency_p99_s"]
+    assert report["peak_rss_mb"] > 1 and report["load_s"] > 0
+    assert all(rate > 1e6 for rate in report["machine"].values())
+    assert set(report["parts"]) == {
+        "encoder", "self_attention", "cross_attention", "feed_forward", "output", "search", "rest"}
+    assert all(share > 0 for share in report["parts"].values())
+    assert sum(report["parts"].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_every_output_has_the_length_that_was_asked_for(beam_size):
+    report = bench(*TINY, "--beam-size", beam_size, "--batch-size", 4)
+    assert report["target_tokens"] == 6 * 7
+    assert report["source_words_per_s"] * report["seconds"] == pytest.approx(6 * 5)
+    assert {"preset": "tiny", "vocab_size": 100, "sentences": 6, "batch_size": 4, "beam_size": beam_size}.items() <= report.items()
+    check_rates(report)
+
+
+def test_text_runs_at_its_own_lengths(tmp_path):
+    text = tmp_path / "text"
+    text.write_text("lumi tavo\n\nkeri paku  neri\n", "utf-8")
+    report = bench("--model", MODEL, "--input", text, "--repeats", 2, "--length-penalty", 0, "--threads", 2)
+    assert report["source_words_per_s"] * report["seconds"] == pytest.approx(5)
+    assert (report["sentences"], report["threads"], report["type"]) == (3, 2, "f32")
+    check_rates(report)
+
+
+def test_a_model_takes_random_sentences_too():
+    report = bench("--model", MODEL, *TINY[4:], "--type", "float32")
+    assert report["target_tokens"] == 6 * 7
+
+
+def test_people_get_a_table():
+    done = attend("bench", "translate", *TINY)
+    assert done.returncode == 0
+    for line in ("target tokens a second", "latency of a batch", "peak memory", "GFLOP/s f32", "  feed_forward"):
+        assert line in done.stdout
+
+
+def test_the_benchmark_has_a_name():
+    refused(attend("bench", "translat"), 2, "did you mean 'translate'?")
