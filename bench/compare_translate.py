@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Runs `attend bench translate` and CTranslate2 in turn, several times, and prints each side's best as a Markdown table.
+
+usage: bench/compare_translate.py [--attend build/attend] [--rows base-greedy-32 real ...] [--rounds 3] [--type float32]
+       [--model DIR --input FILE] [--output TABLE.md]     --rows list names them all; `real` needs --model and --input
+
+The share of the limit is attend's speed over what the machine could do at most, both measured in the same run: at batch 32 the
+peak of the instruction set's best multiply-add over twice the multiply-adds of a token, at batch 1 the rate of reading memory
+over the bytes of weights that a token takes (bench/shapes.py counts both).
+"""
+
+import argparse
+import dataclasses
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+
+from shapes import PRESETS, Lengths, multiply_adds, weight_bytes
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+VOCABULARY, SOURCE, TARGET, SENTENCES = 32000, 24, 32, 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    preset: str  # empty: the model and text of the command line
+    type: str
+    beam: int
+    batch: int
+    threads: int = 1
+
+    @property
+    def title(self):
+        search = "greedy" if self.beam == 1 else f"beam {self.beam}"
+        threads = f", {self.threads} threads" if self.threads > 1 else ""
+        return f"{self.preset or 'real text'} {self.type}, {search}, batch {self.batch}{threads}"
+
+
+ROWS = {f"{preset}-{name}": Row(preset, "int8", beam, batch)
+        for preset in ("base", "student", "big")
+        for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
+ROWS["base-float32-greedy-32"] = Row("base", "float32", 1, 32)
+ROWS["base-greedy-32-threads-2"] = Row("base", "int8", 1, 32, 2)
+ROWS["real"] = Row("", "int8", 4, 32)
+
+
+def run(command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, encoding="utf-8", check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def arguments(row, options):
+    common = ["--type", row.type, "--threads", row.threads, "--batch-size", row.batch, "--beam-size", row.beam, "--repeats", 1]
+    if not row.preset:
+        return common + ["--model", options.model, "--input", options.input]
+    sentences = SENTENCES if row.batch > 1 else SENTENCES // 4
+    return common + ["--preset", row.preset, "--vocab-size", VOCABULARY, "--sentences", sentences,
+                     "--source-length", SOURCE, "--target-length", TARGET]
+
+
+def measure(row, options):
+    """Both sides' best reports; attend's with the best rates of the machine."""
+    ours, theirs, machine = [], [], []
+    for _ in range(options.rounds):
+        given = arguments(row, options)
+        search = ["--length-penalty", 0] if not row.preset else []
+        ours.append(run([options.attend, "bench", "translate", *given, *search, "--json"]))
+        theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *given]))
+        machine.append(ours[-1]["machine"])
+    best = [max(side, key=lambda report: report["target_tokens_per_s"]) for side in (ours, theirs)]
+    best[0]["machine"] = {name: max(each[name] for each in machine) for name in machine[0]}
+    return best
+
+
+def limit(row, machine):
+    """Tokens a second that the machine could give at most; None for real text, whose lengths differ."""
+    if not row.preset:
+        return None
+    shape, lengths = PRESETS[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
+    if row.batch == 1:
+        bytes_each = 1 if row.type == "int8" else 4
+        return machine["memory_bytes_per_s"] / weight_bytes(shape, VOCABULARY, lengths, bytes_each)
+    peak = machine["int8_per_s" if row.type == "int8" else "f32_per_s"]
+    return peak / (2 * multiply_adds(shape, VOCABULARY, lengths))
+
+
+def table_line(row, ours, theirs):
+    bound = limit(row, ours["machine"])
+    rates = [report["target_tokens_per_s"] for report in (ours, theirs)]
+    share = f"{100 * rates[0] / bound:.0f} %" if bound else ""
+    memory = " / ".join(f"{report['peak_rss_mb']:.0f}" for report in (ours, theirs))
+    return f"| {row.title} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[0] / rates[1]:.2f} | {share} | {memory} |"
+
+
+def heading(reports):
+    """The machine with its rates, the commit, the date."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    names = [line.split(": ", 1)[1] for line in lines if line.startswith("model name")]
+    commit = subprocess.run(["git", "-C", FOLDER, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    single = [ours for row, ours, _ in reports if row.threads == 1] or [ours for _, ours, _ in reports]
+    best = {name: max(ours["machine"][name] for ours in single) / 1e9 for name in single[0]["machine"]}
+    return (f"{names[0] if names else 'unknown processor'}, {len(names)} threads in all, {single[0]['instruction_set']}; one thread: "
+            f"{best['f32_per_s']:.0f} GFLOP/s f32, {best['int8_per_s']:.0f} GOP/s int8, {best['memory_bytes_per_s']:.1f} GB/s. "
+            f"attend {commit.stdout.strip()}, {reports[0][2]['peer']}, {datetime.date.today().isoformat()}.")
+
+
+def table(reports):
+    lines = [heading(reports), "", "| target tokens/s | attend | CTranslate2 | ratio | of the limit | peak MB |", "|---|---|---|---|---|---|"]
+    return "\n".join(lines + [table_line(*report) for report in reports]) + "\n"
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--attend", default="build/attend")
+    parser.add_argument("--rows", nargs="+", choices=[*ROWS, "list"], metavar="ROW")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--type", choices=["int8", "float32"], help="for every row, instead of the row's own")
+    parser.add_argument("--model")
+    parser.add_argument("--input")
+    parser.add_argument("--output")
+    options = parser.parse_args()
+    real = bool(options.model and options.input)
+    options.rows = options.rows or [name for name in ROWS if real or name != "real"]
+    if "real" in options.rows and not real:
+        parser.error("the row `real` needs --model and --input")
+    return options
+
+
+def main():
+    options = parse()
+    if "list" in options.rows:
+        print("\n".join(f"{name}: {row.title}" for name, row in ROWS.items()))
+        return
+    reports = []
+    for name in options.rows:
+        row = dataclasses.replace(ROWS[name], type=options.type or ROWS[name].type)
+        reports.append((row, *measure(row, options)))
+        print(table_line(*reports[-1]), file=sys.stderr)
+    if options.output:
+        pathlib.Path(options.output).write_text(table(reports), "utf-8")
+    else:
+        print(table(reports), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""The peer of `attend bench translate`: CTranslate2 with the same option names, one JSON line.
+
+usage: bench/ct2_translate.py [--preset base] [--type int8] [--beam-size 1] [--batch-size 32] ...
+       bench/ct2_translate.py --model DIR --input FILE ...
+
+Random weights of a preset, every output forced to --target-length; or attend's model DIR on real text, at its own lengths and
+with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats.
+"""
+
+import argparse
+import json
+import multiprocessing
+import pathlib
+import resource
+import tempfile
+import time
+
+import ctranslate2
+import numpy as np
+from compare_outputs import NO_PENALTY, processor
+from ctranslate2.specs import transformer_spec
+from shapes import PRESETS
+from to_ctranslate2 import convert
+
+LONGEST = 512  # pieces of an output to real text
+
+
+def random_model(path, shape, vocabulary):
+    """Normal weights of the shape; what speed depends on is their number alone."""
+    generator = np.random.default_rng(0)
+    width, inner = shape.d_model, shape.d_ff
+    spec = transformer_spec.TransformerSpec.from_config((shape.encoder_layers, shape.decoder_layers), shape.heads, pre_norm=False)
+
+    def normal(*size):
+        return generator.standard_normal(size, np.float32) * np.float32(0.02)
+
+    def linear(layer, outputs, inputs):
+        layer.weight, layer.bias = normal(outputs, inputs), np.zeros(outputs, np.float32)
+
+    def attention(layer, outputs):
+        layer.layer_norm.gamma, layer.layer_norm.beta = np.ones(width, np.float32), np.zeros(width, np.float32)
+        for each, size in zip(layer.linear, outputs):
+            linear(each, size, width)
+
+    embedding = normal(vocabulary, width)
+    for stack, embeddings in ((spec.encoder, spec.encoder.embeddings[0]), (spec.decoder, spec.decoder.embeddings)):
+        embeddings.weight = embedding
+        stack.position_encodings.encodings = normal(512, width)
+        for layer in stack.layer:
+            attention(layer.self_attention, (3 * width, width))
+            if hasattr(layer, "attention"):
+                attention(layer.attention, (width, 2 * width, width))
+            norm = layer.ffn.layer_norm
+            norm.gamma, norm.beta = np.ones(width, np.float32), np.zeros(width, np.float32)
+            linear(layer.ffn.linear_0, inner, width)
+            linear(layer.ffn.linear_1, width, inner)
+    spec.decoder.projection.weight = embedding
+    words = ["<unk>", "<s>", "</s>"] + [f"t{i}" for i in range(vocabulary - 3)]
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.config.add_source_eos = True
+    spec.validate()
+    spec.save(path)
+
+
+def work(options, path):
+    """Writes the model; returns the pieces of each sentence and how outputs end."""
+    if options.model:
+        convert(options.model, path)
+        lines = pathlib.Path(options.input).read_text("utf-8").split("\n")[:-1]
+        encoder = processor(options.model, "source")
+        return [encoder.encode(line, out_type=str) for line in lines], {
+            "min_decoding_length": 0, "max_decoding_length": LONGEST, "length_penalty": NO_PENALTY}
+    # In a process of its own: what making the weights takes is not the peer's memory.
+    maker = multiprocessing.Process(target=random_model, args=(path, PRESETS[options.preset], options.vocab_size))
+    maker.start()
+    maker.join()
+    ids = np.random.default_rng(1).integers(0, options.vocab_size - 3, (options.sentences, options.source_length))
+    return [[f"t{i}" for i in row] for row in ids], {
+        "min_decoding_length": options.target_length, "max_decoding_length": options.target_length}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model")
+    parser.add_argument("--input")
+    parser.add_argument("--preset", choices=PRESETS, default="base")
+    parser.add_argument("--type", choices=["int8", "float32"], default="int8")
+    for name, value in (("threads", 1), ("sentences", 64), ("source-length", 24), ("target-length", 32), ("batch-size", 32),
+                        ("beam-size", 1), ("repeats", 3), ("vocab-size", 32000)):
+        parser.add_argument("--" + name, type=int, default=value)
+    options = parser.parse_args()
+    if bool(options.model) != bool(options.input):
+        parser.error("--model and --input go together")
+    return options
+
+
+def main():
+    options = parse()
+    with tempfile.TemporaryDirectory() as path:
+        sentences, ends = work(options, path)
+        begin = time.perf_counter()
+        translator = ctranslate2.Translator(
+            path, device="cpu", compute_type=options.type, inter_threads=1, intra_threads=options.threads)
+        load = time.perf_counter() - begin
+        rates = []
+        for _ in range(options.repeats):
+            begin = time.perf_counter()
+            results = translator.translate_batch(sentences, beam_size=options.beam_size, max_batch_size=options.batch_size, **ends)
+            tokens = sum(len(result.hypotheses[0]) for result in results)
+            rates.append(tokens / (time.perf_counter() - begin))
+    print(json.dumps({
+        "peer": "ctranslate2 " + ctranslate2.__version__, **vars(options), "target_tokens": tokens,
+        "target_tokens_per_s": max(rates), "load_s": load,
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What a translation of a given shape costs at least: multiply-adds and bytes of weights for each token of output.
+
+A sentence of S pieces (eos counted) goes through the encoder once: per piece and layer 4 d^2 for the attention's four matrices,
+2 d ff for the feed-forward layer, 2 d S for the dot products and the weighted sum. Each decoder layer then makes keys and values
+of the S pieces, 2 d^2 each. Each of T output tokens takes one step of every live hypothesis (one at the first step, the beam's
+size later): per layer 6 d^2 for self-attention and cross-attention's query and output, 2 d ff, and 2 d for each position looked
+at; at the end V d for the output layer. A step at batch 1 reads the decoder's weights once, the sentence the encoder's.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    encoder_layers: int
+    decoder_layers: int
+    d_model: int
+    heads: int
+    d_ff: int
+
+
+PRESETS = {
+    "tiny": Shape(4, 4, 128, 4, 256),
+    "student": Shape(6, 2, 256, 8, 1536),
+    "base": Shape(6, 6, 512, 8, 2048),
+    "big": Shape(6, 6, 1024, 16, 4096),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Lengths:
+    source: int  # eos counted
+    target: int
+    beam: int = 1
+
+
+def once_weights(shape):
+    """Weights that a sentence uses once: the encoder's, and those of cross-attention's keys and values."""
+    square, feed_forward = shape.d_model**2, 2 * shape.d_model * shape.d_ff
+    return shape.encoder_layers * (4 * square + feed_forward) + shape.decoder_layers * 2 * square
+
+
+def step_weights(shape, vocabulary):
+    """Weights that every step uses."""
+    layer = 6 * shape.d_model**2 + 2 * shape.d_model * shape.d_ff
+    return shape.decoder_layers * layer + vocabulary * shape.d_model
+
+
+def multiply_adds(shape, vocabulary, lengths):
+    """Of one sentence, for each token of its output."""
+    source, target, beam = lengths.source, lengths.target, lengths.beam
+    encoder = source * (once_weights(shape) + shape.encoder_layers * 2 * shape.d_model * source)
+    rows = decoder = 0
+    for position in range(target):
+        live = beam if position > 0 else 1
+        rows += live
+        decoder += live * shape.decoder_layers * 2 * shape.d_model * (position + 1 + source)
+    return (encoder + decoder + rows * step_weights(shape, vocabulary)) / target
+
+
+def weight_bytes(shape, vocabulary, lengths, bytes_each):
+    """Read at batch 1 for each token of output."""
+    return bytes_each * (step_weights(shape, vocabulary) + once_weights(shape) / lengths.target)
