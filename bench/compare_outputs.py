@@ -71,10 +71,12 @@ def compare(ours, theirs):
     }
 
 
-def attend_speed(options, source):
-    command = [options.attend, "bench", "translate", "--model", options.model, "--input", source, "--json"]
+def attend_speed(options, lines, folder):
+    text = pathlib.Path(folder) / "text"
+    text.write_text("\n".join(lines) + "\n", "utf-8")
+    command = [options.attend, "bench", "translate", "--model", options.model, "--input", text, "--json"]
     command += ["--type", options.type, "--threads", options.threads, "--batch-size", options.batch_size]
-    command += ["--beam-size", options.beam_size, "--length-penalty", 0, "--repeats", 1]
+    command += ["--beam-size", options.beam_size, "--length-penalty", 0, "--max-length", options.max_length, "--repeats", 1]
     done = subprocess.run(list(map(str, command)), capture_output=True, encoding="utf-8", check=True)
     return json.loads(done.stdout)["target_tokens_per_s"]
 
@@ -103,10 +105,11 @@ def main():
             for options.beam_size in beams:
                 ours = attend_outputs(options.attend, options.model, lines, options)
                 theirs, peer_rate = peer_outputs(folder, options.model, lines, options)
-                rate = attend_speed(options, source)
+                rate = attend_speed(options, lines, folder)
                 print(json.dumps({
                     "source": source, "beam_size": options.beam_size, "type": options.type, **compare(ours, theirs),
-                    "target_tokens_per_s": rate, "peer_target_tokens_per_s": round(peer_rate, 1), "ratio": round(rate / peer_rate, 3)}))
+                    "target_tokens_per_s": rate, "peer_target_tokens_per_s": round(peer_rate, 1),
+                    "ratio": round(rate / peer_rate, 3) if peer_rate else None}))
 
 
 if __name__ == "__main__":

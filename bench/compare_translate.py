@@ -17,6 +17,7 @@ import pathlib
 import subprocess
 import sys
 
+from ct2_translate import LONGEST
 from shapes import PRESETS, Lengths, multiply_adds, weight_bytes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -67,7 +68,7 @@ def measure(row, options):
     ours, theirs, machine = [], [], []
     for _ in range(options.rounds):
         given = arguments(row, options)
-        search = ["--length-penalty", 0] if not row.preset else []
+        search = ["--length-penalty", 0, "--max-length", LONGEST] if not row.preset else []
         ours.append(run([options.attend, "bench", "translate", *given, *search, "--json"]))
         theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *given]))
         machine.append(ours[-1]["machine"])

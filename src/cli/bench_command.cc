@@ -24,7 +24,7 @@ namespace {
 struct BenchOptions {
   std::string what, model, preset = "base", input, type = "f32";
   int64_t vocab_size = 32000, sentences = 64, source_length = 24, target_length = 32;
-  int64_t batch_size = 32, beam_size = 1, repeats = 3;
+  int64_t max_length = 0, batch_size = 32, beam_size = 1, repeats = 3;
   double length_penalty = 0.6;
 };
 
@@ -38,6 +38,8 @@ FieldList Fields(BenchOptions& options) {
       .Add("sentences", &options.sentences, 1, 1e6, "random sentences")
       .Add("source_length", &options.source_length, 1, 10000, "pieces of a random sentence")
       .Add("target_length", &options.target_length, 1, 10000, "pieces of each output to these")
+      .Add("max_length", &options.max_length, 0, 100000,
+           "pieces of an output to `input`, eos included; 0: those of the input plus 50")
       .Add("batch_size", &options.batch_size, 1, 100000, "sentences that run together on a thread")
       .Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
       .Add("length_penalty", &options.length_penalty, 0, 10,
@@ -135,6 +137,7 @@ void Measure(const BenchOptions& options, const Translator& translator, const Se
   TranslationOptions translation;
   translation.beam_size = options.beam_size;
   translation.length_penalty = options.length_penalty;
+  translation.max_length = options.max_length;
   if (options.input.empty()) {
     translation.min_length = translation.max_length = options.target_length;
   }

@@ -44,6 +44,8 @@ def test_text_runs_at_its_own_lengths(tmp_path):
     assert report["source_words_per_s"] * report["seconds"] == pytest.approx(5)
     assert (report["sentences"], report["threads"], report["type"]) == (3, 2, "f32")
     check_rates(report)
+    short = bench("--model", MODEL, "--input", text, "--repeats", 1, "--max-length", 1)
+    assert short["target_tokens"] <= 3 - 1 < report["target_tokens"]  # the empty line has no output
 
 
 def test_a_model_takes_random_sentences_too():
