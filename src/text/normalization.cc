@@ -24,8 +24,11 @@ namespace {
               fmt::format("{}: {}; expected a SentencePiece model", where, what));
 }
 
-// --- Protocol buffers' wire format, as much as it takes to find one field.
-// -------------------------------
+// Fields of SentencePiece's model, and of the normalisations in it.
+constexpr uint64_t kNormalizer = 3, kDenormalizer = 5, kCompiledMap = 2;
+
+// --- Protocol buffers' wire format, as much as it takes to find a field
+// ---------------------------
 
 uint64_t ReadVarint(std::string_view* bytes, const std::string& where) {
   uint64_t value = 0;
@@ -39,10 +42,10 @@ uint64_t ReadVarint(std::string_view* bytes, const std::string& where) {
   Damaged(where, "a number is too long");
 }
 
-// The last length-delimited field `number` of a message, which is the one that counts; a null view
-// where there is none.
-std::string_view FindField(std::string_view message, uint64_t number, const std::string& where) {
-  std::string_view found;
+// Calls use(content) for each length-delimited field `number` of a message.
+template <class Use>
+void ForEachField(std::string_view message, uint64_t number, const std::string& where,
+                  const Use& use) {
   while (!message.empty()) {
     const uint64_t tag = ReadVarint(&message, where);
     uint64_t size = 0;
@@ -63,14 +66,27 @@ std::string_view FindField(std::string_view message, uint64_t number, const std:
         Damaged(where, "a field has an unknown type");
     }
     if (size > message.size()) Damaged(where, "the file is cut short");
-    if ((tag & 7) == 2 && tag >> 3 == number) found = message.substr(0, size);
+    if ((tag & 7) == 2 && tag >> 3 == number) use(message.substr(0, size));
     message.remove_prefix(size);
   }
-  return found;
 }
 
-// --- The double-array trie (Darts-clone), 32-bit units.
-// --------------------------------------------------
+// Calls use(compiled) for each map of each part `number` of a SentencePiece model; returns how many
+// such parts there are.
+template <class Use>
+int ForEachMap(std::string_view model, uint64_t number, const std::string& where, const Use& use) {
+  int parts = 0;
+  ForEachField(model, number, where, [&](std::string_view part) {
+    ++parts;
+    ForEachField(part, kCompiledMap, where, [&](std::string_view compiled) {
+      if (!compiled.empty()) use(compiled);
+    });
+  });
+  return parts;
+}
+
+// --- The double-array trie (Darts-clone), 32-bit units
+// --------------------------------------------
 
 class DoubleArray {
  public:
@@ -184,6 +200,14 @@ class RuleFile {
   std::string path_;
 };
 
+// The compiled map of a model with one normalisation.
+std::string MapOf(const sentencepiece::SentencePieceNormalizer& normalizer) {
+  std::string map;
+  ForEachMap(normalizer.serialized_model_proto(), kNormalizer, "normalisation",
+             [&](std::string_view compiled) { map = compiled; });
+  return map;
+}
+
 std::string Compile(const CharacterMap& rules) {
   const RuleFile file(rules);
   sentencepiece::SentencePieceNormalizer normalizer;
@@ -192,21 +216,16 @@ std::string Compile(const CharacterMap& rules) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("SentencePiece can't compile the normalisation: {}", status.message()));
   }
-  const std::string model = normalizer.serialized_model_proto();
-  return std::string(CharacterMapOfModel(model, "normalisation"));
+  return MapOf(normalizer);
 }
 
 }  // namespace
 
-std::string_view CharacterMapOfModel(std::string_view model, const std::string& where) {
-  const std::string_view normalizer = FindField(model, 3, where);
-  if (normalizer.data() == nullptr)
-    Damaged(where, "it has no normalisation part; the file may be cut short");
-  return FindField(normalizer, 2, where);
-}
-
-void CheckCharacterMap(std::string_view compiled, const std::string& where) {
-  DoubleArray(compiled, where).Check();
+void CheckCharacterMaps(std::string_view model, const std::string& where) {
+  const auto check = [&](std::string_view compiled) { DoubleArray(compiled, where).Check(); };
+  const int normalizers = ForEachMap(model, kNormalizer, where, check);
+  ForEachMap(model, kDenormalizer, where, check);
+  if (normalizers == 0) Damaged(where, "it has no normalisation part; the file may be cut short");
 }
 
 CharacterMap DecompileCharacterMap(std::string_view compiled, const std::string& where) {
@@ -227,8 +246,7 @@ std::string CompileLowerCasingMap(Normalization normalization) {
     const auto status = normalizer.LoadFromRuleName("nmt_nfkc");
     if (!status.ok())
       throw Error(ErrorKind::kRuntime, "SentencePiece was built without its rule nmt_nfkc");
-    const std::string model = normalizer.serialized_model_proto();
-    rules = DecompileCharacterMap(CharacterMapOfModel(model, "nmt_nfkc"), "nmt_nfkc");
+    rules = DecompileCharacterMap(MapOf(normalizer), "nmt_nfkc");
   }
   // Rules for single code points never displace a longer match, so the whole is exactly
   // lower(normalise(text)).

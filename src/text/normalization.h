@@ -22,11 +22,10 @@ using CharacterMap = std::map<std::u32string, std::u32string>;
 // message.
 CharacterMap DecompileCharacterMap(std::string_view compiled, const std::string& where);
 
-// Throws Error(kInput) where following the compiled map could leave it.
-void CheckCharacterMap(std::string_view compiled, const std::string& where);
-
-// The compiled map of a SentencePiece model file; "" where it has none.
-std::string_view CharacterMapOfModel(std::string_view model, const std::string& where);
+// Throws Error(kInput) where following a compiled map of a SentencePiece model file could leave it,
+// or where the file has no normalisation. Looks at every map there is: parts that stand twice are
+// one to SentencePiece, and what undoes the normalisation has a map too.
+void CheckCharacterMaps(std::string_view model, const std::string& where);
 
 // The compiled map for normalisation followed by lower-casing: each code point's full lower-case
 // mapping of the Unicode Standard, as Python's str.lower() but for capital sigma, which becomes σ

@@ -52,8 +52,7 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
   if (bytes.empty())
     throw Error(ErrorKind::kInput,
                 fmt::format("{}: the file is empty; expected a SentencePiece model", where));
-  const std::string_view map = CharacterMapOfModel(bytes, where);
-  if (!map.empty()) CheckCharacterMap(map, where);
+  CheckCharacterMaps(bytes, where);
   sentencepiece::SetMinLogLevel(kOnlyFatal);
   std::string reason;
   try {

@@ -88,6 +88,30 @@ TEST(Vocabulary, DamagedFilesGiveErrorsOnly) {
   EXPECT_GT(loaded, 0);
 }
 
+// A length-delimited field of a protocol buffer.
+std::string Part(int number, const std::string& content) {
+  std::string field(1, static_cast<char>(number << 3 | 2));
+  size_t size = content.size();
+  for (; size >= 0x80; size >>= 7) field += static_cast<char>((size & 0x7F) | 0x80);
+  field += static_cast<char>(size);
+  return field + content;
+}
+
+// SentencePiece follows these too: a normalisation that is merged with an earlier one, and one for
+// decoding.
+TEST(Vocabulary, ChecksEveryCompiledMap) {
+  const std::string good = Train(SmallBpe());
+  std::string map(4 + 1024 + 1, '\0');
+  map[1] = 4;                                                           // 1,024 bytes of units
+  for (size_t unit = 0; unit < 256; ++unit) map[4 + 4 * unit + 2] = 4;  // children at 256 and on
+  const std::string damaged = Part(2, map);
+  for (const std::string& bytes :
+       {good + Part(5, damaged), Part(3, damaged) + good, good + Part(3, damaged) + Part(3, "")}) {
+    EXPECT_THROW(Vocabulary::FromBytes(bytes, "hostile"), Error);
+  }
+  EXPECT_NO_THROW(Vocabulary::FromBytes(good + Part(5, ""), "harmless"));
+}
+
 TEST(Vocabulary, NamesWhatIsWrongWithAFile) {
   for (const std::string bytes : {"", "not a model at all", "\x0a"}) {
     try {
