@@ -32,8 +32,8 @@ class Vocabulary {
   // "maximal subpart" practice); where `malformed` is given, the number of replacements is added to
   // it.
   std::vector<int32_t> Encode(std::string_view line, int64_t* malformed = nullptr) const;
-  // Text of ids; special ids (pad, bos, eos) give nothing. Throws Error(kUsage) for an id that is
-  // not in the vocabulary.
+  // Text of ids, one line: special ids (pad, bos, eos) give nothing, the pieces of the bytes LF and
+  // CR a space. Throws Error(kUsage) for an id that is not in the vocabulary.
   std::string Decode(std::span<const int32_t> ids) const;
 
   int64_t size() const;

@@ -132,8 +132,7 @@ class Output {
 std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
                        const TranslateOptions& options) {
   std::string text = options.translation.n_best > 1 ? fmt::format("{} ||| ", line) : "";
-  // A piece can be any byte, and an output is one line.
-  for (const char c : hypothesis.text) text += c == '\n' || c == '\r' ? ' ' : c;
+  text += hypothesis.text;
   if (options.scores || options.translation.n_best > 1) {
     text += fmt::format(" ||| {:.6f}", hypothesis.score);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "attend/error.h"
@@ -96,6 +97,7 @@ std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
   }
   std::string text;
   Check(impl_->processor.Decode(kept, &text), "decode ids");
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 

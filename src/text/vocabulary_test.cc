@@ -62,6 +62,19 @@ TEST(Vocabulary, CountsMalformedText) {
   EXPECT_EQ(ids, vocabulary->Encode("das \xEF\xBF\xBD Haus \xEF\xBF\xBD"));
 }
 
+TEST(Vocabulary, TextIsOneLine) {
+  VocabularyOptions options = SmallBpe();
+  options.size = 320;
+  options.byte_fallback = true;
+  const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
+  std::vector<int32_t> ids = vocabulary->Encode("das");
+  for (const char* piece : {"<0x0A>", "<0x0D>"}) {
+    ASSERT_NE(vocabulary->Id(piece), vocabulary->special_ids().unk);
+    ids.push_back(vocabulary->Id(piece));
+  }
+  EXPECT_EQ(vocabulary->Decode(ids), "das  ");
+}
+
 // Every cut of a file, and many with changed bytes: an error or a vocabulary, never a crash.
 TEST(Vocabulary, DamagedFilesGiveErrorsOnly) {
   VocabularyOptions options = SmallBpe();
