@@ -23,8 +23,13 @@ TensorTable LoadWeights(const fs::path& directory) {
 void CheckSame(const TensorTable& table, const TensorTable& first, const fs::path& directory) {
   bool same = table.tensors().size() == first.tensors().size();
   for (size_t i = 0; same && i < table.tensors().size(); ++i) {
-    same = table.tensors()[i].name == first.tensors()[i].name &&
-           table.tensors()[i].shape == first.tensors()[i].shape;
+    const TensorView &tensor = table.tensors()[i], &other = first.tensors()[i];
+    if (tensor.type != TensorType::kF32) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("checkpoint '{}': tensor '{}' has type {}, expected F32",
+                              directory.string(), tensor.name, TensorTypeName(tensor.type)));
+    }
+    same = tensor.name == other.name && tensor.shape == other.shape;
   }
   if (same) return;
   throw Error(ErrorKind::kInput, fmt::format("checkpoint '{}' is of another model than the first; "

@@ -138,6 +138,10 @@ TEST_F(CheckpointStoreTest, AverageRefusesAnotherModelAndDamage) {
   EXPECT_THROW(AverageCheckpoints({}), Error);
   fs::resize_file(store.DirectoryOf(1) / kWeightsFile, 40);
   EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(1)}), Error);
+  TensorTable bytes;  // four times too few for what reads f32
+  bytes.Add({"w", TensorType::kI8, {3}, reinterpret_cast<const std::byte*>("abc")});
+  CheckpointStore(directory_).Write(3, {{kWeightsFile, bytes}}, {{"update", 3}});
+  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(3)}), Error);
 }
 
 }  // namespace

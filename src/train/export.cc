@@ -10,6 +10,8 @@
 #include "model/config_fields.h"
 #include "train/average.h"
 #include "train/checkpoint_store.h"
+#include "train/parameters.h"
+#include "train/train_state.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -65,28 +67,35 @@ ModelConfig ConfigOf(const Json& json, const std::string& where) {
   return config;
 }
 
+// What a run's task leaves for its export.
+struct TaskOfExport {
+  Json tokenization;
+  std::vector<std::string> sample_sources;
+};
+
+TaskOfExport TaskOf(const Json& run, const std::string& where) {
+  try {
+    const Json& task = run.at("task");
+    return {task.at("tokenization"), task.at("sample_sources").get<std::vector<std::string>>()};
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: not the state of a training run: {}", where, error.what()));
+  }
+}
+
 // The vocabularies in the run's directory, which must be those the checkpoint was trained with.
 Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint) {
   const fs::path run =
       fs::absolute(checkpoint.directory).lexically_normal().parent_path().parent_path();
   Vocabularies vocabularies = LoadVocabularies(run);
   const Json& digests = checkpoint.state.at("run").at("data_digests");
-  if (digests.value("source vocabulary", "") != Sha256(vocabularies.source->bytes()) ||
-      digests.value("target vocabulary", "") != Sha256(vocabularies.target->bytes())) {
+  if (digests.value("source vocabulary", Json()) != Json(Sha256(vocabularies.source->bytes())) ||
+      digests.value("target vocabulary", Json()) != Json(Sha256(vocabularies.target->bytes()))) {
     throw Error(ErrorKind::kInput,
                 fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
                             run.string(), checkpoint.directory.string()));
   }
   return vocabularies;
-}
-
-void SetWeights(const TensorTable& weights, nn::Transformer* transformer) {
-  const torch::NoGradGuard no_grad;
-  for (auto& parameter : (*transformer)->named_parameters()) {
-    const TensorView& tensor = weights.Get(parameter.key());
-    parameter.value().copy_(
-        torch::from_blob(const_cast<std::byte*>(tensor.data), tensor.shape, torch::kFloat32));
-  }
 }
 
 Json ProvenanceOf(const StoredCheckpoint& last, const std::vector<StoredCheckpoint>& checkpoints) {
@@ -135,25 +144,24 @@ void ExportCheckpoints(const std::vector<fs::path>& checkpoints, const fs::path&
   const StoredCheckpoint& last =
       *std::max_element(stored.begin(), stored.end(),
                         [](const auto& a, const auto& b) { return a.update < b.update; });
-  if (!last.state.contains("run"))
-    throw Error(ErrorKind::kInput,
-                fmt::format("'{}' is not a checkpoint of attend train", last.directory.string()));
+  const std::string where = (last.directory / "state.json").string();
+  const Json& run = RunOf(last.state, where);
   const Vocabularies vocabularies = VocabulariesOf(last);
-  const Json& run = last.state.at("run");
+  const TaskOfExport task = TaskOf(run, where);
 
   Model model;
-  model.config = ConfigOf(run.at("model"), (last.directory / "state.json").string());
+  model.config = ConfigOf(run.at("model"), where);
   model.tensors = weights;
   model.source_vocabulary = vocabularies.source->bytes();
   model.target_vocabulary = vocabularies.target->bytes();
-  model.tokenization = run.at("task").at("tokenization");
+  model.tokenization = task.tokenization;
   model.provenance = ProvenanceOf(last, stored);
   nn::Transformer transformer(model.config);
-  SetWeights(weights, &transformer);
+  ReadParameters(weights, transformer.ptr().get());
   transformer->eval();
   std::vector<Sample> samples;
-  for (const Json& source : run.at("task").at("sample_sources"))
-    samples.push_back(MakeSample(transformer, vocabularies, source.get<std::string>()));
+  for (const std::string& source : task.sample_sources)
+    samples.push_back(MakeSample(transformer, vocabularies, source));
   model.samples = SamplesToJson(samples);
   SaveModel(model, output);
   log(LogLevel::kInfo, fmt::format("wrote {} (average of {} checkpoint{})", output.string(),

@@ -19,6 +19,19 @@ FlatLayout LayoutOf(const torch::nn::Module& module) {
   return layout;
 }
 
+// The tensor as LibTorch sees it, without a copy.
+torch::Tensor Stored(const TensorTable& table, const std::string& name,
+                     const std::vector<int64_t>& shape) {
+  const TensorView& tensor = table.Get(name);
+  if (tensor.type != TensorType::kF32 || tensor.shape != shape) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("tensor '{}' is {} [{}], expected F32 [{}]", tensor.name,
+                            TensorTypeName(tensor.type), fmt::join(tensor.shape, ", "),
+                            fmt::join(shape, ", ")));
+  }
+  return torch::from_blob(const_cast<std::byte*>(tensor.data), shape, torch::kFloat32);
+}
+
 }  // namespace
 
 torch::Tensor FlatLayout::View(const torch::Tensor& flat, const Entry& entry) {
@@ -37,16 +50,14 @@ void FlatLayout::AddTo(TensorTable* table, const torch::Tensor& flat_on_cpu,
 void FlatLayout::Read(const TensorTable& table, const std::string& prefix,
                       torch::Tensor* flat) const {
   for (const Entry& entry : entries) {
-    const TensorView& tensor = table.Get(prefix + entry.name);
-    if (tensor.type != TensorType::kF32 || tensor.shape != entry.shape) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("tensor '{}' is {} [{}], expected F32 [{}]", tensor.name,
-                              TensorTypeName(tensor.type), fmt::join(tensor.shape, ", "),
-                              fmt::join(entry.shape, ", ")));
-    }
-    const torch::Tensor stored =
-        torch::from_blob(const_cast<std::byte*>(tensor.data), entry.shape, torch::kFloat32);
-    View(*flat, entry).copy_(stored);
+    View(*flat, entry).copy_(Stored(table, prefix + entry.name, entry.shape));
+  }
+}
+
+void ReadParameters(const TensorTable& table, torch::nn::Module* module) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : module->named_parameters()) {
+    parameter.value().copy_(Stored(table, parameter.key(), parameter.value().sizes().vec()));
   }
 }
 

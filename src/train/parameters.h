@@ -34,6 +34,10 @@ struct FlatLayout {
   void Read(const TensorTable& table, const std::string& prefix, torch::Tensor* flat) const;
 };
 
+// Copies the tensors of a model or checkpoint into the module's parameters, by name. Throws
+// Error(kInput) naming a tensor that is missing, is not f32 or has another shape.
+void ReadParameters(const TensorTable& table, torch::nn::Module* module);
+
 // Owns the flat buffers; the module's parameters become views of them. One owner; not thread-safe.
 class Parameters {
  public:

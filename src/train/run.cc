@@ -13,6 +13,7 @@
 #include "train/environment.h"
 #include "train/export.h"
 #include "train/output_lock.h"
+#include "train/parameters.h"
 #include "train/trainer.h"
 #include "train/translation_scores.h"
 #include "train/translation_task.h"
@@ -139,7 +140,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
   CompleteModel(vocabularies, settings, &options.model);
   Setup setup;
   setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device);
-  if (init != nullptr) setup.task->SetWeights(init->tensors);
+  if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
   setup.identity.options = FieldsToJson(RecipeFields(options));
   setup.identity.model = FieldsToJson(Fields(options.model));
   setup.identity.data_digests = DigestsOf(*setup.task, options);

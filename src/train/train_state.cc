@@ -77,6 +77,19 @@ TrainState TrainStateFromJson(const Json& json, const std::string& where) {
   }
 }
 
+const Json& RunOf(const Json& state, const std::string& where) {
+  for (const char* member : {"options", "model", "data_digests", "environment", "task"}) {
+    if (state.contains("run") && state["run"].is_object() && state["run"].contains(member) &&
+        state["run"][member].is_object()) {
+      continue;
+    }
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("{}: not the state of a training run: run.{} is missing", where, member));
+  }
+  return state["run"];
+}
+
 bool RecordValidation(const RunOptions& options, double metric, TrainState* state) {
   const EarlyStoppingMetric kind = options.early_stopping_metric;
   const bool better =

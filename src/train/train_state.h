@@ -38,6 +38,11 @@ Json ToJson(const TrainState& state);
 // Throws Error(kInput) opening with `where` for a member that is missing or of another type.
 TrainState TrainStateFromJson(const Json& json, const std::string& where);
 
+// What a checkpoint's state says of its run: an object with objects `options`, `model`,
+// `data_digests`, `environment` and `task`. Throws Error(kInput) opening with `where` for anything
+// else.
+const Json& RunOf(const Json& state, const std::string& where);
+
 // Takes a validation's metric into account. Returns whether the present update is among the best
 // that are to be kept.
 bool RecordValidation(const RunOptions& options, double metric, TrainState* state);

@@ -55,20 +55,25 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
 Trainer::~Trainer() = default;
 
 void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
-  const Json& before = checkpoint.state.at("run");
-  const std::string where = checkpoint.directory.string();
+  const Json& before = RunOf(checkpoint.state, checkpoint.directory.string());
   OptionChanges options = CompareOptions(before.at("options"), options_);
   if (before.at("model") != identity_.model)
     options.forbidden.push_back("the model's configuration is another");
-  for (const auto& [name, digest] : identity_.data_digests.items()) {
-    if (before.at("data_digests").value(name, Json()) != digest)
+  const Json &digests = identity_.data_digests, &digests_before = before.at("data_digests");
+  for (const auto& [name, digest] : digests.items()) {
+    if (digests_before.value(name, Json()) != digest)
       options.forbidden.push_back(fmt::format("{} holds other text or is new", name));
+  }
+  for (const auto& [name, digest] : digests_before.items()) {
+    // What a run was fine-tuned from is in its checkpoints.
+    if (!digests.contains(name) && name != "init")
+      options.forbidden.push_back(fmt::format("{} is not there any more", name));
   }
   if (!options.forbidden.empty()) {
     throw Error(
         ErrorKind::kConfiguration,
         fmt::format("can't go on from '{}': {}; put it back as it was or choose another output",
-                    where, fmt::join(options.forbidden, "; ")));
+                    checkpoint.directory.string(), fmt::join(options.forbidden, "; ")));
   }
   Json changes = Json::array();
   for (const std::string& change : options.applied) {
@@ -85,10 +90,7 @@ void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
 }
 
 void Trainer::Resume(const StoredCheckpoint& checkpoint) {
-  const std::string where = (checkpoint.directory / "state.json").string();
-  if (!checkpoint.state.contains("run"))
-    throw Error(ErrorKind::kInput, where + ": not the state of a training run");
-  state_ = TrainStateFromJson(checkpoint.state, where);
+  state_ = TrainStateFromJson(checkpoint.state, (checkpoint.directory / "state.json").string());
   CheckIdentity(checkpoint);
   const TensorTable weights = LoadSafetensors(checkpoint.directory / kWeightsFile);
   parameters_.layout().Read(weights, "", &parameters_.weights());

@@ -299,6 +299,10 @@ TEST_F(TrainerTest, OtherDataOrModelIsRefusedOtherSurroundingsWarn) {
   RunIdentity identity = Identity();
   identity.data_digests["numbers"] = "another";
   EXPECT_THROW(resume(identity), Error);
+  for (const Json& digests : {Json{{"numbers", "digest"}, {"more", "digest"}}, Json::object()}) {
+    identity.data_digests = digests;
+    EXPECT_THROW(resume(identity), Error) << digests;
+  }
   identity = Identity();
   identity.model["name"] = "circle";
   EXPECT_THROW(resume(identity), Error);
@@ -307,6 +311,38 @@ TEST_F(TrainerTest, OtherDataOrModelIsRefusedOtherSurroundingsWarn) {
   EXPECT_EQ(resume(identity).changes.size(), 1u);
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_THAT(warnings_[0], HasSubstr("threads was 1, now 2"));
+}
+
+TEST_F(TrainerTest, AStateThatIsNoRunsIsBadInput) {
+  options_.run.max_updates = 10;
+  LineTask task;
+  Run(&task);
+  const fs::path path =
+      fs::path(options_.output) / "checkpoints" / "update-0000000010" / "state.json";
+  const Json good = ParseJson(ReadFile(path), "state.json");
+  for (const char* member : {"options", "model", "data_digests", "environment", "task", ""}) {
+    Json bad = good;
+    *member != '\0' ? bad["run"].erase(member) : bad.erase("run");
+    WriteFileSynced(path, bad.dump());
+    LineTask again;
+    EXPECT_THAT(Complaint(&again), HasSubstr("not the state of a training run")) << member;
+  }
+}
+
+TEST(ReadParametersTest, RefusesTensorsOfAnotherTypeOrShape) {
+  LineModule module;
+  const float values[] = {7, 8};
+  const auto read = [&](TensorType type, std::vector<int64_t> shape) {
+    TensorTable table;
+    table.Add({"a", type, std::move(shape), reinterpret_cast<const std::byte*>(values)});
+    ReadParameters(table, &module);
+  };
+  read(TensorType::kF32, {1});
+  EXPECT_EQ(module.a.item<double>(), 7);
+  EXPECT_THROW(read(TensorType::kI8, {1}), Error);
+  EXPECT_THROW(read(TensorType::kF32, {2}), Error);
+  EXPECT_THROW(read(TensorType::kF32, {}), Error);
+  EXPECT_THROW(ReadParameters(TensorTable(), &module), Error);
 }
 
 TEST_F(TrainerTest, DamagedNewestCheckpointIsNamedAndTheRunStillEndsTheSame) {

@@ -148,15 +148,6 @@ void TranslationTask::Translate(ValidationResult* result) {
   }
 }
 
-void TranslationTask::SetWeights(const TensorTable& weights) {
-  const torch::NoGradGuard no_grad;
-  for (auto& parameter : transformer_->named_parameters()) {
-    const TensorView& tensor = weights.Get(parameter.key());
-    parameter.value().copy_(
-        torch::from_blob(const_cast<std::byte*>(tensor.data), tensor.shape, torch::kFloat32));
-  }
-}
-
 std::shared_ptr<Model> TranslationTask::CurrentModel() {
   auto copies = std::make_shared<std::vector<torch::Tensor>>();
   auto model = std::make_shared<Model>();

@@ -51,9 +51,6 @@ class TranslationTask : public TrainingTask {
   const std::vector<std::string>& sample_lines() const { return sample_lines_; }
   // Mean negative log-probability of a target of the validation text, without smoothing.
   double ValidationLoss();
-  // Takes the weights of a model. Throws Error(kInput) where a tensor is missing or of another
-  // shape.
-  void SetWeights(const TensorTable& weights);
   // The model as it stands, with its vocabularies and no samples. Copies the weights.
   std::shared_ptr<Model> CurrentModel();
 
