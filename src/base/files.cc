@@ -80,6 +80,24 @@ int OpenNameless(const fs::path& directory) {
   return -1;
 }
 
+// What a link leads to, where it leads to something; any other path as it is.
+fs::path WithoutLink(fs::path path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored) && fs::exists(path, ignored) ? fs::canonical(path, ignored)
+                                                                    : path;
+}
+
+// `a` becomes `b` and `b` becomes `a`: at once, or, on file systems that can't, by way of a third
+// name. False with errno set where it fails.
+bool Exchange(const fs::path& a, const fs::path& b) {
+  if (renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  fs::path between = a;
+  between += kTemporarySuffix;
+  return rename(b.c_str(), between.c_str()) == 0 && rename(a.c_str(), b.c_str()) == 0 &&
+         rename(between.c_str(), a.c_str()) == 0;
+}
+
 }  // namespace
 
 // O_NONBLOCK: opening a FIFO must fail the check for a regular file, not wait for a writer.
@@ -134,16 +152,9 @@ void WriteFileSynced(const fs::path& path, const std::vector<std::string_view>& 
 }
 
 void WriteFileAtomically(const fs::path& path, std::string_view bytes) {
-  fs::path temporary = path;
-  temporary += ".tmp";
-  try {
-    WriteFileSynced(temporary, bytes);
-    if (rename(temporary.c_str(), path.c_str()) != 0) Fail(ErrorKind::kRuntime, "rename to", path);
-  } catch (...) {
-    unlink(temporary.c_str());
-    throw;
-  }
-  SyncDirectory(path.parent_path());
+  AtomicFile file(path);
+  file.Write(bytes);
+  file.Commit();
 }
 
 void SyncDirectory(const fs::path& directory) {
@@ -153,11 +164,8 @@ void SyncDirectory(const fs::path& directory) {
   if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
 }
 
-AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
+AtomicFile::AtomicFile(fs::path target) : target_(WithoutLink(std::move(target))) {
   std::error_code ignored;
-  if (fs::is_symlink(target_, ignored) && fs::exists(target_, ignored)) {
-    target_ = fs::canonical(target_, ignored);
-  }
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -166,7 +174,7 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
       Fail(ErrorKind::kRuntime, "write", target_);
     }
     temporary_ = target_;
-    temporary_ += ".tmp";
+    temporary_ += kTemporarySuffix;
     descriptor_ = OpenNameless(target_.parent_path());
     if (descriptor_ < 0) {
       descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -211,15 +219,16 @@ void AtomicFile::Commit() {
 
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
+  target_ = WithoutLink(std::move(target_));
   temporary_ = target_;
-  temporary_ += ".tmp";
+  temporary_ += kTemporarySuffix;
   std::error_code error;
   fs::remove_all(temporary_, error);
   if (!error && target_.has_parent_path()) fs::create_directories(target_.parent_path(), error);
   if (!error) fs::create_directory(temporary_, error);
   if (error) {
     throw Error(ErrorKind::kRuntime,
-                fmt::format("can't create '{}': {}", temporary_.string(), error.message()));
+                fmt::format("can't create '{}': {}", target_.string(), error.message()));
   }
 }
 
@@ -230,18 +239,15 @@ AtomicDirectory::~AtomicDirectory() {
 
 void AtomicDirectory::Commit() {
   SyncDirectory(temporary_);
-  fs::path old = target_;
-  old += ".old";
-  std::error_code ignored;
-  fs::remove_all(old, ignored);
-  if (fs::exists(target_) && rename(target_.c_str(), old.c_str()) != 0) {
-    Fail(ErrorKind::kRuntime, "replace", target_);
+  const bool replaces = fs::exists(target_);
+  if (replaces ? !Exchange(temporary_, target_)
+               : rename(temporary_.c_str(), target_.c_str()) != 0) {
+    Fail(ErrorKind::kRuntime, replaces ? "replace" : "rename to", target_);
   }
-  if (rename(temporary_.c_str(), target_.c_str()) != 0)
-    Fail(ErrorKind::kRuntime, "rename to", target_);
   committed_ = true;
   SyncDirectory(target_.parent_path());
-  fs::remove_all(old, ignored);
+  std::error_code ignored;
+  if (replaces) fs::remove_all(temporary_, ignored);
 }
 
 }  // namespace attend

@@ -44,7 +44,11 @@ void WriteFileSynced(const std::filesystem::path& path, std::string_view bytes);
 // The same from parts that follow each other.
 void WriteFileSynced(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
 
-// Writes to `path`.tmp, syncs, renames over `path`, syncs the directory.
+// Ends the names of what is being written; a killed writer leaves it behind, the next one removes
+// it.
+inline constexpr const char* kTemporarySuffix = ".attend-tmp";
+
+// An AtomicFile that is written and committed at once.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 // Makes what was renamed or created in `directory` durable.
@@ -52,9 +56,9 @@ void SyncDirectory(const std::filesystem::path& directory);
 
 // A file written piece by piece that Commit() syncs and puts at `target`; without it nothing of it
 // stays, and what was at `target` does. Until then it has no name, so that not even a kill leaves
-// anything behind; on file systems without such files it is `target`.tmp, which the next run
-// replaces. A target that is no regular file (a device, a pipe) is written directly; a link is
-// followed. One owner.
+// anything behind; on file systems without such files it is `target` + kTemporarySuffix, which the
+// next run replaces. A target that is no regular file (a device, a pipe) is written directly; a
+// link is followed. One owner.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path target);
@@ -73,8 +77,8 @@ class AtomicFile {
 };
 
 // A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it
-// to `target`. What is at `target` already is replaced only by Commit. Without Commit the
-// destructor removes what was written.
+// to `target`. What is at `target` already is replaced only by Commit; a link is followed. Without
+// Commit the destructor removes what was written.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(std::filesystem::path target);

@@ -1,7 +1,9 @@
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "attend/error.h"
 #include "base/sha256.h"
@@ -21,10 +23,11 @@ class FilesTest : public testing::Test {
 };
 
 TEST_F(FilesTest, WritesAndReadsBack) {
-  WriteFileAtomically(folder_ / "a", "one\0two");
-  EXPECT_EQ(ReadFile(folder_ / "a"), "one");
-  EXPECT_EQ(MappedFile::Open(folder_ / "a")->text(), "one");
-  EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
+  const std::string bytes("one\0two", 7);
+  WriteFileAtomically(folder_ / "a", bytes);
+  EXPECT_EQ(ReadFile(folder_ / "a"), bytes);
+  EXPECT_EQ(MappedFile::Open(folder_ / "a")->text(), bytes);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
   WriteFileAtomically(folder_ / "empty", "");
   EXPECT_TRUE(MappedFile::Open(folder_ / "empty")->text().empty());
 }
@@ -69,7 +72,7 @@ TEST_F(FilesTest, AFileWrittenInPiecesAppearsWholeOrNotAtAll) {
   }
   EXPECT_EQ(ReadFile(folder_ / "a"), "new");
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
-  EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
   EXPECT_THROW(AtomicFile(folder_ / "gone" / "a"), Error);
   EXPECT_THROW(AtomicFile{folder_}, Error);
   AtomicFile full("/dev/full");
@@ -77,13 +80,13 @@ TEST_F(FilesTest, AFileWrittenInPiecesAppearsWholeOrNotAtAll) {
 }
 
 TEST_F(FilesTest, WhatAnEarlierRunLeftIsReplaced) {
-  WriteFileSynced(folder_ / "a.tmp", "left by a run that was killed, and longer");
+  WriteFileSynced(folder_ / "a.attend-tmp", "left by a run that was killed, and longer");
   AtomicFile file(folder_ / "a");
   file.Write("new");
   EXPECT_FALSE(fs::exists(folder_ / "a"));
   file.Commit();
   EXPECT_EQ(ReadFile(folder_ / "a"), "new");
-  EXPECT_FALSE(fs::exists(folder_ / "a.tmp"));
+  EXPECT_FALSE(fs::exists(folder_ / "a.attend-tmp"));
 }
 
 TEST_F(FilesTest, DirectoryAppearsWholeOrNotAtAll) {
@@ -99,6 +102,33 @@ TEST_F(FilesTest, DirectoryAppearsWholeOrNotAtAll) {
     EXPECT_EQ(ReadFile(folder_ / "d" / "f"), text);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(FilesTest, DirectoryReplacesWhatALinkLeadsToAndTouchesNothingBesideIt) {
+  for (const char* name : {"d", "d.old", "d.tmp"}) {
+    fs::create_directory(folder_ / name);
+    WriteFileSynced(folder_ / name / "mine", name);
+  }
+  fs::create_directory_symlink(folder_ / "d", folder_ / "link");
+  AtomicDirectory directory(folder_ / "link");
+  WriteFileSynced(directory.path() / "f", "1");
+  EXPECT_EQ(ReadFile(folder_ / "d" / "mine"), "d");
+  directory.Commit();
+  EXPECT_EQ(ReadFile(folder_ / "link" / "f"), "1");
+  EXPECT_FALSE(fs::exists(folder_ / "d" / "mine"));
+  EXPECT_EQ(ReadFile(folder_ / "d.old" / "mine"), "d.old");
+  EXPECT_EQ(ReadFile(folder_ / "d.tmp" / "mine"), "d.tmp");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 4);
+}
+
+TEST_F(FilesTest, APipeIsWrittenNotReplaced) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  const int reader = open((folder_ / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  WriteFileAtomically(folder_ / "pipe", "text");
+  char text[8] = {};
+  EXPECT_EQ(read(reader, text, sizeof text), 4);
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
 }
 
 TEST(Sha256Test, KnownDigest) {  // FIPS 180-2, appendix B.1

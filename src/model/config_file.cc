@@ -77,8 +77,7 @@ void CheckVersion(const Json& object, const std::string& where) {
 
 std::vector<std::pair<std::string, std::string>> DigestsFromJson(const Json& object,
                                                                  const std::string& where) {
-  static const std::vector<std::string> known = {
-      kTensorFile, kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile, kSampleFile};
+  static const std::vector<std::string> known(std::begin(kListedFiles), std::end(kListedFiles));
   std::vector<std::pair<std::string, std::string>> digests;
   if (!object.is_object()) Damaged(where, "'sha256' is not a JSON object");
   for (const auto& [name, value] : object.items()) {

@@ -18,6 +18,9 @@ inline constexpr const char* kJointVocabularyFile = "vocab.spm";
 inline constexpr const char* kSourceVocabularyFile = "source.spm";
 inline constexpr const char* kTargetVocabularyFile = "target.spm";
 inline constexpr const char* kSampleFile = "samples.json";
+// What config.json may list.
+inline constexpr const char* kListedFiles[] = {
+    kTensorFile, kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile, kSampleFile};
 
 struct ConfigFile {
   ModelConfig model;

@@ -95,18 +95,28 @@ void ReadVocabularies(const ConfigFile& config, const fs::path& directory, Model
   }
 }
 
-// What stands at `directory` may be replaced: nothing, an empty folder or a model.
+// What stands at `directory` may be replaced: nothing, an empty folder or a model without anything
+// else beside its files.
 void CheckReplaceable(const fs::path& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
-  const bool folder = fs::is_directory(directory, error);
-  if (folder && (fs::is_empty(directory, error) || fs::exists(directory / kConfigFile, error)))
-    return;
+  std::string foreign = directory.filename().string();
+  if (fs::is_directory(directory, error)) {
+    foreign.clear();
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+      const std::string name = entry.path().filename().string();
+      const bool known = name == kConfigFile ||
+                         std::find(std::begin(kListedFiles), std::end(kListedFiles), name) !=
+                             std::end(kListedFiles);
+      if (!known) foreign = name;
+    }
+  }
+  if (foreign.empty() && !error) return;
   throw Error(
       ErrorKind::kUsage,
-      fmt::format("'{}' exists and is not a model directory, expected a new name or a model "
+      fmt::format("'{}' exists and holds more than a model ('{}'), expected a new name or a model "
                   "to replace; remove it or choose another name",
-                  directory.string()));
+                  directory.string(), foreign));
 }
 
 }  // namespace

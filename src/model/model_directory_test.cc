@@ -136,6 +136,11 @@ TEST_F(ModelDirectoryTest, ReplacesOnlyModels) {
   EXPECT_TRUE(fs::exists(folder_ / "home" / "photographs"));
   fs::create_directories(folder_ / "empty");
   EXPECT_NO_THROW(SaveModel(SmallModel(), folder_ / "empty"));
+  Write("notes.txt", "mine");
+  EXPECT_THROW(SaveModel(SmallModel(), path_), Error);
+  EXPECT_EQ(ReadFile(path_ / "notes.txt"), "mine");
+  std::ofstream(folder_ / "file") << "mine";
+  EXPECT_THROW(SaveModel(SmallModel(), folder_ / "file"), Error);
 }
 
 TEST_F(ModelDirectoryTest, DigestsNameTheFile) {

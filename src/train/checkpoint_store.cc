@@ -46,8 +46,7 @@ CheckpointStore::CheckpointStore(fs::path directory) : directory_(std::move(dire
   fs::create_directories(directory_);
   std::vector<fs::path> leftovers;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
-    const std::string extension = entry.path().extension();
-    if (extension == ".tmp" || extension == ".old") leftovers.push_back(entry.path());
+    if (entry.path().extension() == kTemporarySuffix) leftovers.push_back(entry.path());
   }
   for (const fs::path& leftover : leftovers) fs::remove_all(leftover);
 }
@@ -132,7 +131,7 @@ void CheckpointStore::Prune(const std::set<int64_t>& whole, const std::set<int64
     } else {
       // First out of sight, so that a kill leaves no half of a checkpoint under its name.
       fs::path leftover = directory;
-      leftover += ".old";
+      leftover += kTemporarySuffix;
       fs::rename(directory, leftover);
       fs::remove_all(leftover);
     }

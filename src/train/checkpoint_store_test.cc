@@ -102,8 +102,7 @@ TEST_F(CheckpointStoreTest, PruneBoundsWhatIsKept) {
 
 TEST_F(CheckpointStoreTest, LeftoversOfAKilledWriterGo) {
   Write(1, {1, 2, 3});
-  fs::create_directory(directory_ / "update-0000000002.tmp");
-  fs::create_directory(directory_ / "update-0000000000.old");
+  fs::create_directory(directory_ / "update-0000000002.attend-tmp");
   const CheckpointStore store(directory_);
   EXPECT_THAT(store.Updates(), ElementsAre(1));
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);
