@@ -60,6 +60,7 @@ void SetFromJson(const Field& field, const Json& value, const std::string& where
       return field.Set(value.get_ref<const std::string&>(), where);
     case Json::value_t::array: {
       std::vector<std::string> texts;
+      if (!field.IsList()) return field.Set(texts, where);  // the field refuses any list
       for (const Json& item : value) {
         if (!item.is_string()) {
           throw Error(ErrorKind::kConfiguration,

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "model/model_directory.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -69,7 +70,7 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   const auto source = Vocabulary::FromBytes(model->source_vocabulary, "the source vocabulary");
   const auto target = Vocabulary::FromBytes(model->target_vocabulary, "the target vocabulary");
   const std::vector<int32_t> source_ids = source->Encode(options.source);
-  AttentionView view{source->Decode(source_ids), options.target, {}};
+  AttentionView view{source->Decode(source_ids), RepairUtf8(options.target), {}};
   std::vector<int32_t> target_ids;
   if (has_target) {
     target_ids = target->Encode(options.target);

@@ -42,6 +42,8 @@ std::string HelpText(const Field& field) {
   const std::string range = field.RangeText(), value = field.ValueText();
   std::string notes = range;
   if (!value.empty()) notes += (notes.empty() ? "" : "; ") + fmt::format("default {}", value);
+  if (field.IsBool() && value == "true")
+    notes += fmt::format("; {}=false turns it off", OptionName(field.name));
   return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
 }
 
@@ -59,7 +61,7 @@ CLI::Option* AddOption(CLI::App* app, const Field& field) {
   CLI::Option* option =
       app->add_option(name)->description(HelpText(field))->type_name(TypeText(field));
   if (field.IsList()) {
-    option->type_size(1)->expected(1, -1)->allow_extra_args();
+    option->type_name("TEXT")->type_size(1)->expected(1, -1)->allow_extra_args();  // "TEXT ..."
   } else {
     option->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }

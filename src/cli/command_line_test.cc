@@ -85,6 +85,12 @@ TEST_F(CommandLineTest, SaysWhatIsWrong) {
   std::string file = Config("\nbeam_size = \"5\"\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
             file + ":2: beam_size is \"5\", expected an integer, 1 to 100");
+  file = Config("beam_size = [5]\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":1: beam_size is a list, expected an integer, 1 to 100");
+  file = Config("input = [5]\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":1: input holds something that is no text, expected a list of texts");
   file = Config("bean_size = 5\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
             file + ":1: unknown option 'bean_size'; did you mean 'beam_size'?");

@@ -55,8 +55,7 @@ Json VocabularyToJson(const std::string& bytes) {
       {"special_ids", {{"pad", ids.pad}, {"unk", ids.unk}, {"bos", ids.bos}, {"eos", ids.eos}}}};
 }
 
-Json InspectModel(const fs::path& directory) {
-  const auto model = LoadModel(directory);
+Json InspectModel(const std::shared_ptr<const Model>& model, const fs::path& directory) {
   const ConfigFile config =
       ParseConfigFile(ReadFile(directory / kConfigFile), (directory / kConfigFile).string());
   Json result = {{"format_version", kFormatVersion}, {"model", ModelConfigToJson(model->config)}};
@@ -110,7 +109,6 @@ std::string DescribeStack(const StackConfig& stack) {
 }
 
 void PrintArchitecture(const ModelConfig& config) {
-  fmt::memory_buffer out;
   const auto line = [](const std::string& name, const std::string& text) {
     std::cout << fmt::format("{:<14} {}\n", name, text);
   };
@@ -122,8 +120,9 @@ void PrintArchitecture(const ModelConfig& config) {
   if (config.head == HeadKind::kNone) {
     line("output", "none");
   } else {
-    line("output", fmt::format("{} words of the vocabulary, weights {}{}", config.target_vocab_size,
-                               OutputWeightName(config), config.head_bias ? ", with a bias" : ""));
+    line("output",
+         fmt::format("{} pieces of the vocabulary, weights {}{}", config.target_vocab_size,
+                     OutputWeightName(config), config.head_bias ? ", with a bias" : ""));
   }
 }
 
@@ -140,8 +139,8 @@ void PrintVocabulary(const Json& vocabulary) {
                              ids["bos"].get<int64_t>(), ids["eos"].get<int64_t>());
   };
   if (vocabulary["joint"].get<bool>()) return line("vocabulary", vocabulary["source"]);
-  line("source words", vocabulary["source"]);
-  line("target words", vocabulary["target"]);
+  line("source pieces", vocabulary["source"]);
+  line("target pieces", vocabulary["target"]);
 }
 
 void PrintTensors(const Json& tensors) {
@@ -194,11 +193,12 @@ int RunInspect(const std::vector<std::string>& arguments) {
                            "attend inspect model\nattend inspect model --json");
   command_line.Positional("MODEL", &directory, "model directory").Options(Fields(common, {"json"}));
   if (!command_line.Parse(arguments)) return 0;
-  const Json result = InspectModel(directory);
+  const auto model = LoadModel(directory);
+  const Json result = InspectModel(model, directory);
   if (common.json) {
     std::cout << result.dump() << '\n';
   } else {
-    Print(LoadModel(directory)->config, result);
+    Print(model->config, result);
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -70,9 +71,13 @@ int RunCommand(const std::vector<Command>& commands, const std::vector<std::stri
                                              name, DidYouMean(name, names)));
 }
 
+// One line: LibTorch's messages go on with a stack trace. A message that names its command needs no
+// other name before it.
 int Fail(const std::string& message, int status) {
   std::cout.flush();
-  std::fputs(fmt::format("attend: {}\n", message).c_str(), stderr);
+  const std::string line = message.substr(0, message.find('\n'));
+  std::fputs(fmt::format("{}{}\n", line.starts_with("attend ") ? "" : "attend: ", line).c_str(),
+             stderr);
   return status;
 }
 
@@ -102,6 +107,8 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
     return Fail(error.what(), ExitStatus(error.kind()));
   } catch (const std::bad_alloc&) {
     return Fail("out of memory", 1);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return Fail(error.what(), 1);
   } catch (const std::exception& error) {
     return Fail(fmt::format("internal error: {}", error.what()), 1);
   }

@@ -31,7 +31,11 @@ void SetFromToml(const Field& field, const toml::node& node, const std::string& 
   if (const auto* integer = node.as_integer()) return field.Set(integer->get(), where);
   if (const auto* number = node.as_floating_point()) return field.Set(number->get(), where);
   if (const auto* text = node.as_string()) return field.Set(text->get(), where);
-  if (const auto* array = node.as_array()) return field.Set(TextsOf(*array, field, where), where);
+  if (const auto* array = node.as_array()) {
+    // A field of another type refuses any list.
+    return field.Set(field.IsList() ? TextsOf(*array, field, where) : std::vector<std::string>(),
+                     where);
+  }
   throw Error(ErrorKind::kConfiguration, fmt::format("{}: {} is a date or time, expected {}", where,
                                                      field.name, field.TypeName()));
 }

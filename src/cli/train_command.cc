@@ -74,7 +74,6 @@ bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* option
   TrainOptions first;
   CommonOptions ignored;
   if (!MakeCommandLine(first, ignored).Parse(arguments)) return false;
-  const std::vector<std::string> languages = options->model.languages;
   options->model = PresetConfig(first.preset);
   *command_line = MakeCommandLine(*options, *common);
   return command_line->Parse(arguments);

@@ -40,10 +40,12 @@ int RunVocab(const std::vector<std::string>& arguments) {
 
   const Log log = common.MakeLog();
   for (std::string& path : input) path = common.DataPath(path);
+  AtomicFile file(output);  // first: that it can't be written is better known before the work
   const std::string bytes =
       TrainVocabulary(input, options, static_cast<uint64_t>(common.seed), log);
   const auto vocabulary = Vocabulary::FromBytes(bytes, output);
-  WriteFileAtomically(output, bytes);
+  file.Write(bytes);
+  file.Commit();
   if (common.json) {
     const Json result = {
         {"vocabulary", output}, {"size", vocabulary->size()}, {"sha256", Sha256(bytes)}};

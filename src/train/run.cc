@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "model/config_fields.h"
@@ -139,7 +140,13 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
   const Vocabularies vocabularies = VocabulariesFor(options, init, settings.effects.log);
   CompleteModel(vocabularies, settings, &options.model);
   Setup setup;
-  setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device);
+  try {
+    setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device);
+  } catch (const c10::Error& error) {  // too large for the memory
+    throw Error(ErrorKind::kRuntime, fmt::format("can't make a model of {} parameters: {}",
+                                                 ParameterCount(options.model),
+                                                 Excerpt(error.what_without_backtrace(), 240)));
+  }
   if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
   setup.identity.options = FieldsToJson(RecipeFields(options));
   setup.identity.model = FieldsToJson(Fields(options.model));
@@ -159,6 +166,12 @@ void ReportCorpora(const TranslationTask& task, const Log& log) {
     throw Error(ErrorKind::kInput,
                 fmt::format("no training pair is left: {}", task.train().report().Text()));
   }
+}
+
+// Read before training, since what is wrong with it is better known then.
+std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
+  if (corpus.test_source.empty()) return std::nullopt;
+  return ReadParallelText(corpus.test_source, corpus.test_target);
 }
 
 // Scores the exported model's translations of the test text, which are kept too.
@@ -208,10 +221,7 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   CheckTrainOptions(given);
   const fs::path directory = given.output;
   const OutputLock lock(directory);
-  std::optional<ParallelText>
-      test;  // read first: what is wrong with it is better known before training
-  if (!given.corpus.test_source.empty())
-    test = ReadParallelText(given.corpus.test_source, given.corpus.test_target);
+  const std::optional<ParallelText> test = TestText(given.corpus);
   Setup setup = SetUp(std::move(given), settings);
   const Log& log = settings.effects.log;
   ReportCorpora(*setup.task, log);
@@ -230,6 +240,7 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
 
 Json DryRun(TrainOptions given, const RunSettings& settings) {
   given.output.clear();
+  const std::optional<ParallelText> test = TestText(given.corpus);
   const Setup setup = SetUp(std::move(given), settings);
   ReportCorpora(*setup.task, settings.effects.log);
   const TrainOptions& options = setup.options;
@@ -249,6 +260,7 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   Json plan = Json::object();
   plan["train"] = train.report().Text();
   if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->report().Text();
+  if (test) plan["test"] = fmt::format("{} lines", test->source.size());
   plan["source_vocabulary"] = options.model.source_vocab_size;
   plan["target_vocabulary"] = options.model.target_vocab_size;
   plan["parameters"] = ParameterCount(options.model);

@@ -40,6 +40,12 @@ def test_json_holds_rows_that_sum_to_one(tmp_path):
     assert decoder["queries"][0] == "<s>" and decoder["queries"][1:] == cross["queries"][:-1]
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.html", "a.svg"])
+def test_malformed_utf8_is_repaired(tmp_path, name):
+    text = draw(tmp_path / name, source="paku \udcff", target="brant \udcff\udce2")  # the bytes FF and E2
+    assert name == "a.svg" or "brant \ufffd\ufffd" in text
+
+
 def test_json_is_what_the_formulas_give(tmp_path):
     sys.path.insert(0, str(MODEL.parents[1] / "model"))
     numpy, transformer = pytest.importorskip("numpy"), pytest.importorskip("numpy_transformer")

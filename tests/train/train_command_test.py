@@ -59,7 +59,7 @@ def metrics(output):
 def refused(done, status, *parts):
     assert done.returncode == status, done.stderr
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("attend: ") and "internal error" not in last
+    assert last.startswith(("attend: ", "attend ")) and "internal error" not in last
     for part in parts:
         assert part in last, last
 
