@@ -143,6 +143,8 @@ void CheckModelConfig(const ModelConfig& config) {
                       config.source_vocab_size, config.target_vocab_size));
     }
   }
+  if (config.decoder && config.special_ids.bos < 0)
+    Refuse("special_ids.bos is -1, expected an id: a decoder starts from it");
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

@@ -216,6 +216,7 @@ TEST_F(ModelDirectoryTest, ModelFields) {
   EXPECT_THAT(message("encoder", "activation", "rulu"), HasSubstr("is 'rulu', expected one of"));
   EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
   EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
+  EXPECT_THAT(message("special_ids", "bos", -1), HasSubstr("a decoder starts from it"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["source_vocab_size"] = 41; }),
               HasSubstr("source_vocab_size is 41"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["tie_target_output"] = false; }),

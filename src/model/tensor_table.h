@@ -57,13 +57,13 @@ struct TensorSpec {
 };
 
 // Every weight of a model in file order; tied embeddings stand once, under the name that comes
-// first:
-//   {encoder,decoder}.embedding.weight [V, D]   {encoder,decoder}.positions.weight [max_positions,
-//   D] (learned) {encoder,decoder}.layers.N.self_attention.{query,key} .weight [H*K, D] .bias,
-//   .value [H*Kv, D], .output [D, H*Kv] decoder.layers.N.cross_attention...
-//   {self_attention,cross_attention,feed_forward}_norm.{weight,bias} [D]
-//   .feed_forward.{inner,gate}.weight [F, D] .outer.weight [D, F] and biases
-//   {encoder,decoder}.norm.{weight,bias} (pre-norm) head.weight [V, D], head.bias [V]
+// first. docs/model_file.md says which of them there are when.
+//   STACK.embedding.weight [V, D]        STACK.positions.weight [max_positions, D]
+//   STACK.layers.N.ATTENTION.{query,key}.weight [H*K, D], .value.weight [H*Kv, D]
+//   STACK.layers.N.ATTENTION.output.weight [D, H*Kv]
+//   STACK.layers.N.feed_forward.{inner,gate}.weight [F, D], .outer.weight [D, F]
+//   STACK.layers.N.{ATTENTION,feed_forward}_norm and STACK.norm: {weight,bias} [D]
+//   head.weight [V, D]                   head.bias [V]
 std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config);
 
 // Name under which the decoder's embedding, or the output projection, is stored once ties are

@@ -269,6 +269,28 @@ TEST_F(TrainerTest, StopsAtTheBudgetOfTargetsAndOfEpochs) {
   EXPECT_EQ(state_.update, 3);
 }
 
+TEST_F(TrainerTest, TimeLeftIsUntilTheFirstBound) {
+  options_.run.report_every = 10;
+  std::vector<double> left;
+  effects_.progress = [&](const ProgressReport& report) { left.push_back(report.seconds_left); };
+  const auto run = [&](const char* name) {
+    options_.output = root_ / name;
+    left.clear();
+    LineTask task;
+    effects_.now = [&] { return static_cast<double>(task.losses); };  // a second an update
+    Run(&task);
+    return left;
+  };
+  const auto near = [](double seconds) { return testing::DoubleNear(seconds, 1e-9); };
+  EXPECT_THAT(run("updates"),
+              ElementsAre(near(50), near(40), near(30), near(20), near(10), near(0)));
+  options_.run.max_target_tokens = 80;  // 20 updates of 4
+  EXPECT_THAT(run("tokens"), ElementsAre(near(10), near(0)));
+  options_.run.max_target_tokens = 0;
+  options_.run.max_epochs = 5;  // of 6 updates
+  EXPECT_THAT(run("epochs"), ElementsAre(near(20), near(10), near(0)));
+}
+
 TEST_F(TrainerTest, GoingOnWithOtherOptionsIsRecordedOrRefused) {
   options_.run.max_updates = 20;
   LineTask task;

@@ -1,5 +1,6 @@
 #include "train/training_logs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,6 +8,21 @@ namespace attend {
 namespace {
 
 constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+
+// How much of the run is done, by the bound that will end it first.
+double ShareDone(const RunOptions& options, const TrainState& state) {
+  const auto share = [](int64_t part, int64_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  };
+  const DataPosition& data = state.data;
+  // Epochs have about as many batches each; how many is known after the first.
+  const double epochs =
+      static_cast<double>(data.epoch) +
+      share(data.batch_in_epoch * data.epoch, data.sequence - data.batch_in_epoch);
+  return std::max({share(state.update, options.max_updates),
+                   share(state.target_tokens, options.max_target_tokens),
+                   options.max_epochs > 0 ? epochs / static_cast<double>(options.max_epochs) : 0});
+}
 
 // JSON has no NaN.
 Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -48,7 +64,8 @@ void TrainingLogs::Report(const TrainState& state) {
       window_targets_ > 0 ? window_loss_ / static_cast<double>(window_targets_) : std::nan("");
   const double speed = seconds > 0 ? static_cast<double>(window_targets_) / seconds : 0;
   const double left = seconds / static_cast<double>(window_updates_) *
-                      static_cast<double>(options_.max_updates - state.update);
+                      static_cast<double>(state.update) *
+                      std::max(1 / ShareDone(options_, state) - 1, 0.0);
   effects_.progress(
       {state.update, options_.max_updates, state.data.epoch, loss, learning_rate_, speed, left});
   timing_.Append({{"update", state.update},

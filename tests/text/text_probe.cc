@@ -1,9 +1,9 @@
 // Shows a test in another language what attend does with text. Reads standard input, writes to
 // standard output.
-//   text_probe repair               the text with malformed UTF-8 repaired; the count goes to
-//   standard error text_probe lines [FILE]         the bytes of each line in hexadecimal text_probe
-//   ids VOCABULARY       the ids of each line text_probe text VOCABULARY      the text of each line
-//   of ids
+//   text_probe repair            the text, malformed UTF-8 repaired; standard error: the count
+//   text_probe lines [FILE]      the bytes of each line in hexadecimal
+//   text_probe ids VOCABULARY    the ids of each line
+//   text_probe text VOCABULARY   the text of each line of ids
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
