@@ -6,16 +6,22 @@
 namespace attend {
 namespace {
 
-constexpr int kSums = 24;
+constexpr int kSums = 12;  // enough to hide an instruction's latency
 
 int64_t PeakF32(int64_t rounds, int32_t* numbers) noexcept {
   __m512 x = _mm512_loadu_ps(numbers);
   __m512 sums[kSums];
-  for (__m512& sum : sums) sum = x;
-  for (int64_t r = 0; r < rounds; ++r) {
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(x, x, sum);
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) {
+    sums[i] = x;
+    __asm__("" : "+v"(sums[i]));  // or one sum would do for all, which are equal
   }
-  for (const __m512& sum : sums) x = _mm512_add_ps(x, sum);
+  for (int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kSums; ++i) sums[i] = _mm512_fmadd_ps(x, x, sums[i]);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) x = _mm512_add_ps(x, sums[i]);
   _mm512_storeu_ps(numbers, x);
   return 2 * 16 * kSums * rounds;
 }
@@ -24,14 +30,20 @@ int64_t PeakInt8(int64_t rounds, int32_t* numbers) noexcept {
   __m512i x = _mm512_loadu_si512(numbers);
   const __m512i ones = _mm512_set1_epi16(1);
   __m512i sums[kSums];
-  for (__m512i& sum : sums) sum = x;
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) {
+    sums[i] = x;
+    __asm__("" : "+v"(sums[i]));  // or one sum would do for all, which are equal
+  }
   for (int64_t r = 0; r < rounds; ++r) {
-    for (__m512i& sum : sums) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kSums; ++i) {
       __asm__("" : "+v"(x));  // or the products would be made once
-      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(_mm512_maddubs_epi16(x, x), ones));
+      sums[i] = _mm512_add_epi32(sums[i], _mm512_madd_epi16(_mm512_maddubs_epi16(x, x), ones));
     }
   }
-  for (const __m512i& sum : sums) x = _mm512_add_epi32(x, sum);
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) x = _mm512_add_epi32(x, sums[i]);
   _mm512_storeu_si512(numbers, x);
   return 2 * 64 * kSums * rounds;
 }

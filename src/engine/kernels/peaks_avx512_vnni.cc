@@ -6,16 +6,22 @@
 namespace attend {
 namespace {
 
-constexpr int kSums = 24;
+constexpr int kSums = 12;  // enough to hide an instruction's latency
 
 int64_t PeakInt8(int64_t rounds, int32_t* numbers) noexcept {
   __m512i x = _mm512_loadu_si512(numbers);
   __m512i sums[kSums];
-  for (__m512i& sum : sums) sum = x;
-  for (int64_t r = 0; r < rounds; ++r) {
-    for (__m512i& sum : sums) sum = _mm512_dpbusd_epi32(sum, x, x);
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) {
+    sums[i] = x;
+    __asm__("" : "+v"(sums[i]));  // or one sum would do for all, which are equal
   }
-  for (const __m512i& sum : sums) x = _mm512_add_epi32(x, sum);
+  for (int64_t r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kSums; ++i) sums[i] = _mm512_dpbusd_epi32(sums[i], x, x);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kSums; ++i) x = _mm512_add_epi32(x, sums[i]);
   _mm512_storeu_si512(numbers, x);
   return 2 * 64 * kSums * rounds;
 }
