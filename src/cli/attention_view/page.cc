@@ -9,7 +9,7 @@ const char* const kAttentionPage = R"html(<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>attend: attention</title>
 <style>
-:root { --page: #fbfbfa; --card: #ffffff; --ink: #1d2126; --soft: #5d6775; --line: #dde1e6; --strong: #2563a8;
+:root { color-scheme: light dark; --page: #fbfbfa; --card: #ffffff; --ink: #1d2126; --soft: #5d6775; --line: #dde1e6; --strong: #2563a8;
   --low: .985 -.002 -.004; --high: .30 -.015 -.145; }
 @media (prefers-color-scheme: dark) {
   :root { --page: #14171b; --card: #1b1f25; --ink: #e8ebef; --soft: #9aa5b4; --line: #343b46; --strong: #6cb0f5;
@@ -28,6 +28,7 @@ button { font: inherit; font-size: 14px; color: var(--ink); background: var(--ca
 button:focus-visible { outline: 2px solid var(--strong); outline-offset: 1px; }
 button[aria-pressed=true] { background: var(--strong); border-color: var(--strong); color: var(--page); }
 .legend { display: flex; align-items: center; gap: 8px; color: var(--soft); font-size: 13px; margin-left: auto; }
+.legend[hidden] { display: none; }
 .legend i { width: 150px; height: 12px; border: 1px solid var(--line); border-radius: 2px; }
 .note { color: var(--soft); font-size: 13px; min-height: 20px; margin: 0 0 14px; }
 .note b { color: var(--ink); font-variant-numeric: tabular-nums; font-weight: 600; }
@@ -106,13 +107,22 @@ function tokenText(svg, token, attributes) {
 }
 
 function idleNote() {
-  byId("note").textContent = `${state.view === "map" ? "rows" : "left"}: ${kind().query_title}; ${state.view === "map" ? "columns" : "right"}: ${kind().key_title}. Point at a ${state.view === "map" ? "cell" : "token"} to read its weight.`;
+  byId("note").textContent = `${state.view === "map" ? "rows" : "left"}: ${kind().query_title}; ${state.view === "map" ? "columns" : "right"}: ${kind().key_title}. Point at a ${state.view === "map" ? "cell" : "token"} to read its weight${state.view === "map" ? ", at a token for its strongest" : "s, or reach it with Tab"}.`;
 }
 function valueNote(head, q, k, value) {
   const note = byId("note");
   note.replaceChildren();
   const add = (tag, text) => note.appendChild(tag ? Object.assign(document.createElement(tag), {textContent: text}) : document.createTextNode(text));
   add(null, `head ${head + 1}: `); add("b", kind().queries[q]); add(null, " gives "); add("b", kind().keys[k]); add(null, " the weight "); add("b", (value / 1000).toFixed(3));
+}
+
+// The four strongest of a row (`k` is null) or of a column (`q` is null).
+function strongestNote(list, q, k) {
+  const {queries, keys} = kind();
+  const best = (q !== null ? keys.map((_, j) => [keys[j], list.reduce((s, h) => s + h.w[q][j], 0)]) : queries.map((_, i) => [queries[i], list.reduce((s, h) => s + h.w[i][k], 0)]))
+    .sort((a, b) => b[1] - a[1]).slice(0, 4).map(([token, sum]) => `${token} ${(sum / list.length / 1000).toFixed(3)}`).join(", ");
+  const whose = list.length > 1 ? "mean of the heads shown" : `head ${list[0].head + 1}`;
+  byId("note").textContent = `${q !== null ? queries[q] + " gives most to" : keys[k] + " gets most from"} (${whose}): ${best}`;
 }
 
 // Every panel marks the row and column that is pointed at in one of them.
@@ -129,21 +139,23 @@ function heatmap(figure, head, weights) {
   weights.forEach((row, q) => row.forEach((value, k) => make(svg, "rect", {x: left + k * cell + .5, y: top + q * cell + .5,
     width: cell - 1, height: cell - 1, fill: palette[Math.round(value / 10)], "data-q": q, "data-k": k})));
   make(svg, "rect", {class: "frame", x: left, y: top, width: keys.length * cell, height: queries.length * cell});
-  const columns = keys.map((token, k) => tokenText(svg, token, {transform: `translate(${left + (k + .5) * cell + .3 * font} ${top - 5}) rotate(-45)`}));
-  const rows = queries.map((token, q) => tokenText(svg, token, {x: left - 6, y: top + (q + .5) * cell + .35 * font, "text-anchor": "end"}));
+  const columns = keys.map((token, k) => tokenText(svg, token, {transform: `translate(${left + (k + .5) * cell + .3 * font} ${top - 5}) rotate(-45)`, "data-k": k}));
+  const rows = queries.map((token, q) => tokenText(svg, token, {x: left - 6, y: top + (q + .5) * cell + .35 * font, "text-anchor": "end", "data-q": q}));
   const marks = [make(svg, "rect", {class: "mark", visibility: "hidden", x: left, width: keys.length * cell, height: cell}),
                  make(svg, "rect", {class: "mark", visibility: "hidden", y: top, width: cell, height: queries.length * cell})];
   panels.push((q, k) => {
     rows.forEach((text, i) => text.classList.toggle("hot", i === q));
     columns.forEach((text, i) => text.classList.toggle("hot", i === k));
-    marks.forEach(mark => mark.setAttribute("visibility", q === null ? "hidden" : "visible"));
-    if (q !== null) { marks[0].setAttribute("y", top + q * cell); marks[1].setAttribute("x", left + k * cell); }
+    marks.forEach((mark, i) => mark.setAttribute("visibility", (i ? k : q) === null ? "hidden" : "visible"));
+    if (q !== null) marks[0].setAttribute("y", top + q * cell);
+    if (k !== null) marks[1].setAttribute("x", left + k * cell);
   });
   svg.addEventListener("pointermove", event => {
-    const {q, k} = event.target.dataset;
-    if (q === undefined) return leave();
-    highlight(+q, +k);
-    valueNote(head, +q, +k, weights[q][k]);
+    const place = event.target.closest("[data-q], [data-k]");
+    if (!place) return leave();
+    const [q, k] = [place.dataset.q ?? null, place.dataset.k ?? null].map(i => i === null ? null : +i);
+    highlight(q, k);
+    if (q !== null && k !== null) valueNote(head, q, k, weights[q][k]); else strongestNote([{head, w: weights}], q, k);
   });
   svg.addEventListener("pointerleave", leave);
 }
@@ -173,9 +185,7 @@ function lines(parent, list) {
     rows.forEach((text, i) => text.classList.toggle("hot", i === q));
     columns.forEach((text, i) => text.classList.toggle("hot", i === k));
     if (q === null && k === null) return idleNote();
-    const best = (q !== null ? keys.map((_, j) => [keys[j], list.reduce((s, h) => s + h.w[q][j], 0)]) : queries.map((_, i) => [queries[i], list.reduce((s, h) => s + h.w[i][k], 0)]))
-      .sort((a, b) => b[1] - a[1]).slice(0, 4).map(([token, sum]) => `${token} ${(sum / list.length / 1000).toFixed(3)}`).join(", ");
-    byId("note").textContent = `${q !== null ? queries[q] + " gives most to" : keys[k] + " gets most from"} (mean of the heads shown): ${best}`;
+    strongestNote(list, q, k);
   }
   rows.forEach((text, q) => { for (const e of ["pointerenter", "focus"]) text.addEventListener(e, () => focus(q, null)); });
   columns.forEach((text, k) => { for (const e of ["pointerenter", "focus"]) text.addEventListener(e, () => focus(null, k)); });
@@ -203,6 +213,15 @@ function controls() {
   }
 }
 
+// As many panels a row as leave the rows even: four heads stand as 2 + 2, not as 3 + 1.
+function balance() {
+  const gap = 16, first = byId("panels").firstElementChild, count = byId("panels").childElementCount;
+  byId("panels").style.maxWidth = "";
+  const fit = Math.max(1, Math.floor((byId("panels").clientWidth + gap) / (first.offsetWidth + gap)));
+  const columns = Math.ceil(count / Math.ceil(count / fit));
+  byId("panels").style.maxWidth = `${columns * (first.offsetWidth + gap) - gap + 1}px`;
+}
+
 function draw() {
   state.layer = Math.min(state.layer, kind().weights.length - 1);
   if (state.head !== null && state.head >= kind().weights[state.layer].length) state.head = null;
@@ -225,9 +244,12 @@ function draw() {
       heatmap(figure, head, w);
     }
   }
+  balance();
+  document.querySelector(".legend").hidden = state.view === "lines";
   idleNote();
 }
 
+addEventListener("resize", balance);
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const layers = kind().weights.length, heads = kind().weights[state.layer].length;
