@@ -91,6 +91,19 @@ def test_the_last_layer_and_cross_attention_are_the_default(tmp_path):
     assert draw(tmp_path / "a.svg") != draw(tmp_path / "b.svg", "--layer", 1)
 
 
+def test_more_weight_is_darker(tmp_path):
+    root = xml.etree.ElementTree.fromstring(draw(tmp_path / "a.svg"))
+    cells = [(float(cell.find(SVG + "title").text.rpartition(": ")[2]), cell.get("fill"))
+             for cell in root.iter(SVG + "rect") if cell.find(SVG + "title") is not None]
+    shades = [(weight, sum(int(fill[i:i + 2], 16) for i in (1, 3, 5))) for weight, fill in sorted(cells)]
+    assert shades[-1][0] - shades[0][0] > 0.1
+    assert all(light > dark for less, light in shades for more, dark in shades if more - less > 0.02)
+
+
+def flat(nested):
+    return [number for each in nested for number in flat(each)] if isinstance(nested, list) else [nested]
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -113,6 +126,11 @@ def test_page_is_whole_and_needs_no_network(tmp_path):
     assert [(kind["name"], len(kind["weights"]), len(kind["weights"][0])) for kind in data["kinds"]] == \
         [("encoder", 2, 4), ("decoder", 2, 4), ("cross", 2, 4)]
     assert (data["kind"], data["layer"]) == ("cross", 1)
+    numbers = json.loads(draw(tmp_path / "a.json"))["kinds"]
+    for kind in data["kinds"]:
+        assert [kind[axis] for axis in ("queries", "keys")] == [numbers[kind["name"]][axis] for axis in ("queries", "keys")]
+        for found, wanted in zip(flat(kind["weights"]), flat(numbers[kind["name"]]["weights"]), strict=True):
+            assert abs(found - 1000 * wanted) <= 0.501
     assert not [attributes for _, attributes in page.tags if "src" in attributes or "href" in attributes]
     assert "https://" not in text and set(re.findall(r"http://[^\"]*", text)) == {"http://www.w3.org/2000/svg"}
 

@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -41,6 +42,9 @@ def test_golden_models_pass_on_every_instruction_set(name):
     report = json.loads(verify(DATA / name, "--json").stdout)
     assert report["good"] and report["samples"] == 7
     assert [line.split()[0] for line in lines[1:]] == list(report["instruction_sets"])
+    version = subprocess.run([ATTEND, "--version"], capture_output=True, text=True, check=True).stdout
+    here = re.search(r"instruction sets: (.*) \(active", version)[1]
+    assert list(report["instruction_sets"]) == re.findall(r"\w+", here)
     assert all(0 < each["largest_difference"] < 1e-4 for each in report["instruction_sets"].values())
 
 
@@ -63,6 +67,15 @@ def test_a_changed_weight_fails(model):
     weights[2000] += 0.5  # in the first layer's query projection
     replace(model, "model.safetensors", bytes(content[:start]) + weights.tobytes())
     assert verify(model).returncode == 1
+
+
+def test_weights_that_overflow_fail(model):
+    content = bytearray((model / "model.safetensors").read_bytes())
+    content[-4:] = np.float32(3e38).tobytes()  # finite itself; what is added up from it is not
+    content[-8:-4] = np.float32(-3e38).tobytes()
+    replace(model, "model.safetensors", bytes(content))
+    result = verify(model)
+    assert result.returncode == 1 and "numbers that are not finite" in result.stderr
 
 
 def test_text_that_is_cut_otherwise_fails(model):
