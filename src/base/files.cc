@@ -81,7 +81,7 @@ int OpenNameless(const fs::path& directory) {
 }
 
 // What a link leads to, where it leads to something; any other path as it is.
-fs::path WithoutLink(fs::path path) {
+fs::path WithoutLink(const fs::path& path) {
   std::error_code ignored;
   return fs::is_symlink(path, ignored) && fs::exists(path, ignored) ? fs::canonical(path, ignored)
                                                                     : path;
@@ -164,7 +164,7 @@ void SyncDirectory(const fs::path& directory) {
   if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
 }
 
-AtomicFile::AtomicFile(fs::path target) : target_(WithoutLink(std::move(target))) {
+AtomicFile::AtomicFile(const fs::path& target) : target_(WithoutLink(target)) {
   std::error_code ignored;
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
@@ -219,7 +219,7 @@ void AtomicFile::Commit() {
 
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
-  target_ = WithoutLink(std::move(target_));
+  target_ = WithoutLink(target_);
   temporary_ = target_;
   temporary_ += kTemporarySuffix;
   std::error_code error;

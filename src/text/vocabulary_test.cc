@@ -10,7 +10,7 @@
 namespace attend {
 namespace {
 
-std::string Train(VocabularyOptions options) {
+std::string Train(const VocabularyOptions& options) {
   const std::vector<std::string> lines = {"the house is old", "das Haus ist alt",
                                           "the old houses",   "die alten Häuser",
                                           "ein altes Haus",   "an old house and a new house"};
