@@ -42,7 +42,7 @@ void CheckFile(const fs::path& path, const Json& digest) {
 
 }  // namespace
 
-CheckpointStore::CheckpointStore(fs::path directory) : directory_(std::move(directory)) {
+void CheckpointStore::Prepare() {
   fs::create_directories(directory_);
   std::vector<fs::path> leftovers;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
@@ -57,6 +57,7 @@ fs::path CheckpointStore::DirectoryOf(int64_t update) const {
 
 std::vector<int64_t> CheckpointStore::Updates() const {
   std::vector<int64_t> updates;
+  if (!fs::exists(directory_)) return updates;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
     if (const auto update = UpdateOf(entry.path().filename())) updates.push_back(*update);
   }

@@ -34,8 +34,12 @@ struct StoredCheckpoint {
 
 class CheckpointStore {
  public:
-  // Makes the directory where it is missing and removes what a killed writer left.
-  explicit CheckpointStore(std::filesystem::path directory);
+  // Touches nothing: others may look at a directory that a trainer writes to.
+  explicit CheckpointStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  // Makes the directory where it is missing and removes what a killed writer left. For its one
+  // writer, who holds the output's lock.
+  void Prepare();
 
   // Writes the files and `state`, to which it adds `format` and `files`.
   void Write(int64_t update, const std::map<std::string, TensorTable>& files, Json state);

@@ -81,7 +81,7 @@ Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<
   const CorpusOptions& corpus = options.corpus;
   const bool made = corpus.vocab.empty() && corpus.source_vocab.empty();
   const bool going_on =
-      !options.output.empty() && fs::exists(fs::path(options.output) / "checkpoints") &&
+      !options.output.empty() &&
       !CheckpointStore(fs::path(options.output) / "checkpoints").Updates().empty();
   return made && going_on ? LoadVocabularies(options.output) : MakeVocabularies(options, log);
 }

@@ -44,6 +44,7 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
       parameters_(&task->module()),
       adam_(MakeAdamState(parameters_.weights())) {
   if (options_.optimization.ema_decay > 0) average_ = parameters_.weights().clone();
+  store_.Prepare();
   if (const auto checkpoint = store_.FindNewest(effects_.log)) Resume(*checkpoint);
   const BatchOptions batching{options_.optimization.batch_tokens,
                               options_.optimization.max_sentences,
