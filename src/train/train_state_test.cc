@@ -73,6 +73,9 @@ TEST(TrainStateTest, KeepsWhatAveragingAndGoingOnNeed) {
   EXPECT_THAT(AveragedCheckpoints(options, state), ElementsAre(30, 40, 50));
   options.average_best = 1;
   EXPECT_THAT(AveragedCheckpoints(options, state), ElementsAre(20));
+  options.keep_best = 2;  // more are kept than averaged
+  state.best.push_back({10, 2.0});
+  EXPECT_THAT(AveragedCheckpoints(options, state), ElementsAre(20));
 }
 
 TEST(TrainStateTest, StopsAtEachBound) {

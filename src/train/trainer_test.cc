@@ -47,18 +47,23 @@ class LineTask : public TrainingTask {
   }
   TaskLoss Loss(const Batch& batch) override {
     ++losses;
+    trained_in_training_mode &= module_.is_training();
     torch::Tensor sum = torch::zeros({1});
     for (const Example& example : batch.examples) {
       const double x = example.columns[0][0];
-      sum = sum + (module_.a * x - 3 * x - 0.01 * torch::randn({1})).square();
+      const torch::Tensor noise = torch::randn({1});
+      drawn.insert(noise.item<float>());
+      sum = sum + (module_.a * x - 3 * x - 0.01 * noise).square();
     }
     if (bad.count(losses) > 0) sum = sum * std::nan("");
+    sums.push_back(sum.item<double>());
     return {sum.sum(), CountTargets(batch)};
   }
   bool CanValidate() const override { return !validation_losses.empty(); }
   ValidationResult Validate() override {
     const double loss = validation_losses.at(std::min(validations++, validation_losses.size() - 1));
     weights_at_validation.push_back(module_.a.item<double>());
+    validated_in_training_mode |= module_.is_training();
     return {{{"loss", loss}, {"perplexity", std::exp(loss)}}, {{"in", "reference", "out"}}};
   }
 
@@ -67,6 +72,9 @@ class LineTask : public TrainingTask {
   std::vector<double> validation_losses;
   size_t validations = 0;
   std::vector<double> weights_at_validation;
+  std::set<float> drawn;     // from LibTorch's generator
+  std::vector<double> sums;  // of each call of Loss
+  bool trained_in_training_mode = true, validated_in_training_mode = false;
   LineModule module_;
 
  private:
@@ -140,17 +148,69 @@ TEST_F(TrainerTest, LossGoesDownAndEachUpdateIsLoggedOnce) {
 }
 
 TEST_F(TrainerTest, LossIsDividedByTheTargetsOfTheWholeUpdate) {
-  // Two updates of one batch of 8 and of two batches of 4 see other batches, but the first loss is
-  // a mean over 8 either way.
   options_.optimization.accumulate = 2;
   options_.run.max_updates = 1;
   LineTask task;
   Run(&task);
   EXPECT_EQ(task.losses, 2);
   EXPECT_EQ(state_.target_tokens, 8);
-  const double loss = Metrics()[0]["loss"];
-  EXPECT_GT(loss, 9.0);  // the mean of 9 x^2 with x in 1 ... 5
-  EXPECT_LT(loss, 9.0 * 25);
+  EXPECT_NEAR(Metrics()[0]["loss"], (task.sums[0] + task.sums[1]) / 8, 1e-5);
+}
+
+TEST_F(TrainerTest, EachBatchOfEachUpdateDrawsItsOwnNumbersByTheSeed) {
+  options_.optimization.accumulate = 2;
+  options_.run.max_updates = 3;
+  LineTask task, other;
+  Run(&task);
+  EXPECT_EQ(task.drawn.size(), 24u);
+  options_.output = root_ / "other";
+  options_.seed = 2;
+  Run(&other);
+  for (const float number : other.drawn) EXPECT_EQ(task.drawn.count(number), 0u);
+}
+
+TEST_F(TrainerTest, LearningRateFollowsTheScheduleAskedFor) {
+  options_.run.max_updates = 8;
+  OptimizationOptions& optimization = options_.optimization;
+  optimization.peak_learning_rate = 0.02;
+  optimization.end_learning_rate = 0.003;
+  optimization.noam_scale = 1.5;
+  optimization.warmup_updates = 4;
+  options_.model.encoder->d_model = 64;
+  for (const nn::ScheduleKind kind : {nn::ScheduleKind::kNoam, nn::ScheduleKind::kInverseSqrt,
+                                      nn::ScheduleKind::kCosine, nn::ScheduleKind::kConstant}) {
+    optimization.schedule = kind;
+    options_.output = root_ / std::to_string(static_cast<int>(kind));
+    LineTask task;
+    Run(&task);
+    const std::vector<Json> metrics = Metrics();
+    for (int64_t update = 1; update <= 8; ++update) {
+      EXPECT_EQ(metrics.at(update - 1)["learning_rate"],
+                nn::LearningRate({kind, 0.02, 1.5, 4, 64, 8, 0.003}, update));
+    }
+  }
+}
+
+TEST_F(TrainerTest, OptionsOfTheOptimiserReachIt) {
+  options_.run.max_updates = 5;
+  std::set<double> results;
+  int runs = 0;
+  const auto run = [&](const auto& change) {
+    const OptimizationOptions before = options_.optimization;
+    change(&options_.optimization);
+    options_.output = root_ / std::to_string(++runs);
+    LineTask task;
+    Run(&task);
+    results.insert(task.module_.a.item<double>());
+    options_.optimization = before;
+  };
+  run([](OptimizationOptions*) {});
+  run([](OptimizationOptions* options) { options->weight_decay = 0.5; });
+  run([](OptimizationOptions* options) { options->clip_norm = 20; });
+  run([](OptimizationOptions* options) { options->adam_beta1 = 0.5; });
+  run([](OptimizationOptions* options) { options->adam_beta2 = 0.5; });
+  run([](OptimizationOptions* options) { options->adam_epsilon = 1; });
+  EXPECT_EQ(results.size(), 6u);
 }
 
 TEST_F(TrainerTest, InterruptedRunEndsInTheSameBits) {
@@ -252,6 +312,19 @@ TEST_F(TrainerTest, ValidatesTheMovingAverageAndPutsTheWeightsBack) {
   Run(&without);
   EXPECT_EQ(with.module_.a.item<double>(), without.module_.a.item<double>());
   EXPECT_NE(with.weights_at_validation.back(), with.module_.a.item<double>());
+  EXPECT_TRUE(with.trained_in_training_mode);
+  EXPECT_FALSE(with.validated_in_training_mode);
+}
+
+TEST_F(TrainerTest, MovingAverageWarmsUpByStepsTaken) {
+  options_.optimization.ema_decay = 0.9;
+  options_.run.max_updates = options_.run.validate_every = 2;
+  LineTask task;
+  task.bad = {1};
+  task.validation_losses = {1};
+  Run(&task);
+  // The second update is Adam's first step: the decay is (1 + 1) / (10 + 1), from a weight of 0.
+  EXPECT_NEAR(task.weights_at_validation.at(0), task.module_.a.item<double>() * 9 / 11, 1e-7);
 }
 
 TEST_F(TrainerTest, StopsAtTheBudgetOfTargetsAndOfEpochs) {
@@ -259,9 +332,16 @@ TEST_F(TrainerTest, StopsAtTheBudgetOfTargetsAndOfEpochs) {
   LineTask task;
   Run(&task);
   EXPECT_EQ(state_.target_tokens, 28);
+  options_.run.max_target_tokens = 40;  // used up to the last
+  LineTask longer, unbroken;
+  Run(&longer);
+  EXPECT_EQ(state_.target_tokens, 40);
+  options_.output = root_ / "unbroken";
+  Run(&unbroken);
+  EXPECT_EQ(longer.module_.a.item<double>(), unbroken.module_.a.item<double>());
   options_.run.max_target_tokens = 0;
   options_.run.max_epochs = 2;
-  options_.optimization.accumulate = 4;  // 12 batches in two epochs of 6
+  options_.optimization.accumulate = 5;  // of 12 batches in two epochs; the last update has 2
   options_.output = root_ / "epochs";
   LineTask other;
   Run(&other);

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import struct
 import subprocess
@@ -112,6 +113,9 @@ def test_export_takes_checkpoints_or_a_run(run, tmp_path):
         assert (tmp_path / "all" / name).read_bytes() == (output / "model" / name).read_bytes(), name
     config = (output / "model" / "config.json").read_text(encoding="utf-8")
     assert str(output) not in config and "/tmp" not in config
+    provenance = json.loads(config)["provenance"]
+    state = json.loads((everything[-1] / "state.json").read_text(encoding="utf-8"))
+    assert provenance["averaged_updates"] == [50, 100, 150] and provenance["target_tokens"] == state["target_tokens"]
 
 
 def test_export_refuses_what_is_no_checkpoint(run, tmp_path):
@@ -120,6 +124,25 @@ def test_export_refuses_what_is_no_checkpoint(run, tmp_path):
     )
     refused(done, 3, "is not a checkpoint")
     assert not (tmp_path / "m").exists()
+
+
+def test_export_refuses_another_vocabulary(run, options, tmp_path):
+    shutil.copytree(run[0], tmp_path / "run")
+    text = (options["train_source"], options["train_target"])
+    command = [ATTEND, "vocab", "--input", *text, "--size", "50", "--type", "bpe", "--quiet", "--output", tmp_path / "run/vocab.spm"]
+    subprocess.run(command, check=True, capture_output=True)
+    command = [ATTEND, "export", "--checkpoint", tmp_path / "run", "--output", tmp_path / "m"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    refused(done, 3, "is not the one that")
+    assert not (tmp_path / "m").exists()
+
+
+def test_export_leaves_alone_what_a_trainer_writes(run, tmp_path):
+    shutil.copytree(run[0], tmp_path / "run")
+    being_written = tmp_path / "run/checkpoints/update-0000000200.attend-tmp"
+    being_written.mkdir()
+    subprocess.run([ATTEND, "export", "--checkpoint", tmp_path / "run", "--output", tmp_path / "m"], check=True, capture_output=True)
+    assert being_written.exists()
 
 
 def test_tensorboard_reads_the_events(run):
