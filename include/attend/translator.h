@@ -25,6 +25,17 @@ struct WorkSeconds {
   double rest = 0;
 };
 
+// The numbers that weights run as: int8 makes a model a quarter of the size and faster.
+enum class WeightType { kStored, kF32, kInt8 };
+
+// What a Translator is made with.
+struct TranslatorOptions {
+  int threads = 0;  // 0: as many as the machine has
+  WeightType type = WeightType::kStored;
+  std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
+  std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
+};
+
 struct TranslationOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
@@ -60,10 +71,11 @@ struct Translation {
 
 class Translator {
  public:
-  // `threads` 0: as many as the machine has. Throws Error(kInput) for a model that can't be read.
-  static std::unique_ptr<Translator> Load(const std::string& directory, int threads = 0);
-  Translator(std::shared_ptr<const Model> model, int threads,
-             const std::string& instruction_set = "");
+  // Throws Error(kInput) for a file that can't be read or is not of this model, Error(kUsage) for
+  // f32 of a model stored as int8.
+  static std::unique_ptr<Translator> Load(const std::string& directory,
+                                          const TranslatorOptions& options = {});
+  Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options);
   ~Translator();
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;

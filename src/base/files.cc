@@ -115,6 +115,10 @@ std::shared_ptr<const MappedFile> MappedFile::Open(const fs::path& path) {
   return mapped;
 }
 
+void MappedFile::ReleasePages() const {
+  if (data_ != nullptr) madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (data_ != nullptr) munmap(const_cast<std::byte*>(data_), size_);
 }

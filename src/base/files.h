@@ -27,6 +27,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
   const std::filesystem::path& path() const { return path_; }
+  // Lets go of the memory that reading took; what is read again comes from the file again.
+  void ReleasePages() const;
 
  private:
   MappedFile() = default;

@@ -76,7 +76,7 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
     target_ids = target->Encode(options.target);
   } else {
     const Hypothesis best =
-        Translator(model, threads).TranslateIds({{source_ids}}).at(0).hypotheses.at(0);
+        Translator(model, {.threads = threads}).TranslateIds({{source_ids}}).at(0).hypotheses.at(0);
     target_ids = best.ids;
     view.target = best.text.empty() ? target->Decode(best.ids) : best.text;
   }

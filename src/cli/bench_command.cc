@@ -14,15 +14,18 @@
 #include "cli/bench/machine.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "model/model_directory.h"
+#include "model/quantize.h"
 #include "model/random_tensors.h"
 #include "text/lines.h"
 
 namespace attend {
 namespace {
 
+enum class BenchType { kStored, kF32, kFloat32, kInt8 };
+
 struct BenchOptions {
-  std::string what, model, preset = "base", input, type = "f32";
+  std::string what, model, preset = "base", input, shortlist;
+  BenchType type = BenchType::kStored;
   int64_t vocab_size = 32000, sentences = 64, source_length = 24, target_length = 32;
   int64_t max_length = 0, batch_size = 32, beam_size = 1, repeats = 3;
   double length_penalty = 0.6;
@@ -33,7 +36,9 @@ FieldList Fields(BenchOptions& options) {
   fields.Add("model", &options.model, "the model directory; none: random weights of `preset`")
       .Add("preset", &options.preset, "shape of random weights: base, big, tiny or student")
       .Add("vocab_size", &options.vocab_size, 8, 1 << 24, "vocabulary of random weights")
-      .Add("type", &options.type, "arithmetic: f32, or float32, which is the same")
+      .Add("type", &options.type, {"stored", "f32", "float32", "int8"},
+           "numbers that weights run as; float32 is f32")
+      .Add("shortlist", &options.shortlist, "file of `attend shortlist`, for --model")
       .Add("input", &options.input, "text to translate, real lengths; none: random sentences")
       .Add("sentences", &options.sentences, 1, 1e6, "random sentences")
       .Add("source_length", &options.source_length, 1, 10000, "pieces of a random sentence")
@@ -74,11 +79,6 @@ void Check(const CommandLine& command_line, const BenchOptions& options) {
                 fmt::format("attend bench: unknown benchmark '{}', expected translate{}",
                             options.what, DidYouMean(options.what, {"translate"})));
   }
-  if (options.type != "f32" && options.type != "float32") {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("attend bench: --type is '{}', expected f32{}", options.type,
-                            options.type == "int8" ? "; this engine has no int8 yet" : ""));
-  }
   for (const char* name : {"preset", "vocab_size"}) {
     if (options.model.empty() || !command_line.IsSet(name)) continue;
     throw Error(ErrorKind::kUsage,
@@ -89,13 +89,18 @@ void Check(const CommandLine& command_line, const BenchOptions& options) {
   }
 }
 
+WeightType TypeOf(BenchType type) {
+  if (type == BenchType::kStored) return WeightType::kStored;
+  return type == BenchType::kInt8 ? WeightType::kInt8 : WeightType::kF32;
+}
+
 std::shared_ptr<const Model> MakeModel(const BenchOptions& options, uint64_t seed) {
   if (!options.model.empty()) return LoadModel(options.model);
   auto model = std::make_shared<Model>();
   model->config = PresetConfig(options.preset);
   model->config.source_vocab_size = model->config.target_vocab_size = options.vocab_size;
   model->tensors = RandomTensors(model->config, seed, 0.02);
-  return model;
+  return WithWeights(model, TypeOf(options.type));
 }
 
 Work ReadText(const std::string& path, const Translator& translator) {
@@ -197,7 +202,6 @@ Json ReportJson(const BenchOptions& options, const Result& result, const Work& w
   } else {
     json["model"] = options.model;
   }
-  json["type"] = "f32";
   json["sentences"] = work.sources.size();
   if (options.input.empty()) {
     json["source_length"] = options.source_length;
@@ -266,15 +270,19 @@ int RunBench(const std::vector<std::string>& arguments) {
   // Random weights are made before the clock starts.
   std::shared_ptr<const Model> model;
   if (options.model.empty()) model = MakeModel(options, seed);
+  ForgetPeakResidentBytes();
   const double begin = Now();
   if (model == nullptr) model = MakeModel(options, seed);
-  const Translator translator(model, common.ThreadCount());
+  const Translator translator(model, {.threads = common.ThreadCount(),
+                                      .type = TypeOf(options.type),
+                                      .shortlist = options.shortlist});
   result.load_seconds = Now() - begin;
   const Work work = options.input.empty() ? RandomWork(options, model->config, seed)
                                           : ReadText(options.input, translator);
   Measure(options, translator, work.sources, &result);
   const std::string set = translator.instruction_set();
   Json report = ReportJson(options, result, work, MeasureMachine(set, common.ThreadCount()));
+  report["type"] = IsInt8(*model) || options.type == BenchType::kInt8 ? "int8" : "f32";
   report["instruction_set"] = set;
   report["threads"] = common.ThreadCount();
   if (common.json) {

@@ -15,7 +15,6 @@
 #include "cli/commands.h"
 #include "cli/line_windows.h"
 #include "engine/tasks/translation_options.h"
-#include "model/model_directory.h"
 #include "text/sentence_splitter.h"
 
 namespace attend {
@@ -25,6 +24,8 @@ enum class Overlong { kSplit, kRefuse };
 
 struct TranslateOptions {
   std::string model, input = "-", output = "-";
+  WeightType type = WeightType::kStored;
+  std::string shortlist;
   bool scores = false;
   int64_t max_input_tokens = 512;
   Overlong overlong = Overlong::kSplit;
@@ -34,6 +35,10 @@ struct TranslateOptions {
 FieldList Fields(TranslateOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Add("type", &options.type, {"stored", "f32", "int8"},
+           "numbers that weights run as; int8 quantizes an f32 model as it is loaded")
+      .Add("shortlist", &options.shortlist,
+           "file of `attend shortlist`: only words that may translate the sentence; faster")
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
       .Add("output", &options.output, "where translations go; -: standard output")
       .Add("scores", &options.scores, "write `text ||| score`")
@@ -195,10 +200,12 @@ int RunTranslate(const std::vector<std::string>& arguments) {
                 "attend translate: --model is missing; expected a model directory");
   }
   CheckTranslationOptions(options.translation);
-  const Translator translator(LoadModel(options.model), common.ThreadCount());
+  const auto translator = Translator::Load(
+      options.model,
+      {.threads = common.ThreadCount(), .type = options.type, .shortlist = options.shortlist});
   Output out(options.output);
   LineWindows window({common.DataPath(options.input)}, out.terminal());
-  while (window.Next()) TranslateWindow(window, translator, options, &out);
+  while (window.Next()) TranslateWindow(window, *translator, options, &out);
   out.Commit();
   window.ReportMalformed(common.MakeLog());
   return 0;

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "engine/kernels/dispatch.h"
 #include "model/model_directory.h"
+#include "model/quantize.h"
 #include "model/sample.h"
 
 namespace attend {
@@ -87,12 +88,6 @@ Difference Replay(const std::shared_ptr<const Model>& model, const std::vector<S
     }
   }
   return difference;
-}
-
-bool IsInt8(const Model& model) {
-  const auto& tensors = model.tensors.tensors();
-  return std::any_of(tensors.begin(), tensors.end(),
-                     [](const TensorView& tensor) { return tensor.type == TensorType::kI8; });
 }
 
 // Prints what comes of it as it comes; the status is 1 where a difference is too large.

@@ -269,7 +269,9 @@ std::string Header(const std::vector<TensorView>& tensors, const std::vector<siz
 
 TensorTable LoadSafetensors(const std::filesystem::path& path) {
   const std::shared_ptr<const MappedFile> file = MappedFile::Open(path);
-  return ParseSafetensors(file->bytes(), file, path.string());
+  TensorTable tensors = ParseSafetensors(file->bytes(), file, path.string());
+  tensors.set_release_pages([file] { file->ReleasePages(); });
+  return tensors;
 }
 
 TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +31,8 @@ struct TensorView {
   size_t bytes() const { return static_cast<size_t>(elements()) * TensorTypeSize(type); }
   // Precondition: type is kF32.
   const float* f32() const { return reinterpret_cast<const float*>(data); }
+  // Precondition: type is kI8.
+  const int8_t* i8() const { return reinterpret_cast<const int8_t*>(data); }
 };
 
 // Tensors in the order they were added. The table keeps `owner` alive, which must keep the bytes
@@ -37,6 +40,12 @@ struct TensorView {
 class TensorTable {
  public:
   explicit TensorTable(std::shared_ptr<const void> owner = nullptr) : owner_(std::move(owner)) {}
+
+  // Lets go of memory that can be had again from a file, for whoever has made copies.
+  void ReleasePages() const {
+    if (release_pages_) release_pages_();
+  }
+  void set_release_pages(std::function<void()> release) { release_pages_ = std::move(release); }
 
   // Throws Error(kInput) where the name is taken.
   void Add(TensorView tensor);
@@ -47,6 +56,7 @@ class TensorTable {
 
  private:
   std::shared_ptr<const void> owner_;
+  std::function<void()> release_pages_;  // empty: nothing can be let go
   std::vector<TensorView> tensors_;
   std::map<std::string, size_t> positions_;
 };
@@ -65,6 +75,9 @@ struct TensorSpec {
 //   STACK.layers.N.{ATTENTION,feed_forward}_norm and STACK.norm: {weight,bias} [D]
 //   head.weight [V, D]                   head.bias [V]
 std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config);
+
+// A matrix that may be stored as int8: all but tables of positions.
+bool MayBeInt8(const TensorSpec& spec);
 
 // Name under which the decoder's embedding, or the output projection, is stored once ties are
 // resolved.

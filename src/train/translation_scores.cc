@@ -48,7 +48,7 @@ ParallelText ReadParallelText(const std::vector<std::string>& source,
 std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
                                         const std::vector<std::string>& lines,
                                         const RunOptions& options, int threads) {
-  const Translator translator(std::move(model), threads);
+  const Translator translator(std::move(model), {.threads = threads});
   TranslationOptions search;
   search.beam_size = options.beam_size;
   search.length_penalty = options.length_penalty;

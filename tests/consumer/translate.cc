@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   try {
-    const auto translator = attend::Translator::Load(argv[1], 1);
+    const auto translator = attend::Translator::Load(argv[1], {.threads = 1});
     const std::vector<std::string> texts = {argv[2]};
     attend::TranslationOptions options;
     options.max_length = 8;

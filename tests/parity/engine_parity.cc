@@ -215,7 +215,7 @@ void CompareActivations(const Transformer& engine, const Forced& forced, Differe
       }
     }
   };
-  engine.Start(forced.inputs, 1, sinks, &workspace);
+  engine.StartAll(forced.inputs, sinks, &workspace);
   for (size_t b = 0; b < forced.prefixes.size(); ++b) {
     for (const int32_t id : forced.prefixes[b]) {
       workspace.rows.push_back({static_cast<int32_t>(b), id});
@@ -306,7 +306,7 @@ void CompareModel(const std::string& directory, const std::vector<std::string>& 
   torch_model->eval();
 
   std::vector<Ids> sources, targets;
-  const Translator encoder(model, 1);
+  const Translator encoder(model, {.threads = 1});
   for (const std::string& text : texts) sources.push_back(encoder.Encode(text));
   std::vector<Prefix> expected;
   for (size_t first = 0; first < sources.size(); first += kBatch) {
@@ -318,7 +318,8 @@ void CompareModel(const std::string& directory, const std::vector<std::string>& 
   for (const Prefix& prefix : expected) targets.push_back(prefix.ids);
   const auto worst = CompareForced(torch_model, model, sources, targets);
   for (const std::string& set : AvailableInstructionSets()) {
-    const auto found = Translator(model, 1, set).TranslateIds(sources, options);
+    const auto found =
+        Translator(model, {.threads = 1, .instruction_set = set}).TranslateIds(sources, options);
     int64_t same = 0, finished = 0;
     double difference = 0, score_difference = 0;
     for (size_t s = 0; s < found.size(); ++s) {

@@ -1,11 +1,11 @@
 #include "cli/bench/machine.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -70,10 +70,18 @@ MachineRates MeasureMachine(const std::string& instruction_set, int threads) {
           Together(&pool, [&] { return PeakSlice(loops.int8); }), Together(&pool, ReadSlice)};
 }
 
+void ForgetPeakResidentBytes() {
+  // See proc(5): 5 sets the peak to what is resident now.
+  std::ofstream("/proc/self/clear_refs") << 5;
+}
+
 double PeakResidentBytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return 1024 * kibibytes;
+  }
+  return 0;
 }
 
 }  // namespace attend

@@ -15,8 +15,10 @@ struct MachineRates {
 
 MachineRates MeasureMachine(const std::string& instruction_set, int threads);
 
-// The most memory that this process has had resident at once, in bytes.
+// The most memory that this process has had resident at once, in bytes; since the last
+// ForgetPeakResidentBytes where Linux allows that.
 double PeakResidentBytes();
+void ForgetPeakResidentBytes();
 
 }  // namespace attend
 

@@ -36,15 +36,15 @@ void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_R
   float* inner_RF = scratch->inner_RF.Get(rows * inner.columns());
   switch (activation) {
     case Activation::kRelu:
-      inner.Apply(x_RD, rows, inner_RF, MatmulActivation::kRelu);
+      inner.Apply(x_RD, rows, &scratch->quantized, inner_RF, MatmulActivation::kRelu);
       break;
     case Activation::kGelu:
-      inner.Apply(x_RD, rows, inner_RF, MatmulActivation::kGelu);
+      inner.Apply(x_RD, rows, &scratch->quantized, inner_RF, MatmulActivation::kGelu);
       break;
     case Activation::kSwiGlu: {
       float* gate_RF = scratch->gate_RF.Get(rows * gate.columns());
-      gate.Apply(x_RD, rows, gate_RF);
-      inner.Apply(x_RD, rows, inner_RF);
+      gate.Apply(x_RD, rows, &scratch->quantized, gate_RF);
+      inner.Apply(x_RD, rows, &scratch->quantized, inner_RF);
       // Row by row, so that an element's place in its vector is the same whatever the row.
       for (int64_t r = 0; r < rows; ++r) {
         const int64_t at = r * inner.columns();
@@ -52,7 +52,7 @@ void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_R
       }
     }
   }
-  outer.Apply(inner_RF, rows, y_RD, MatmulActivation::kNone, residual_RD);
+  outer.Apply(inner_RF, rows, &scratch->quantized, y_RD, MatmulActivation::kNone, residual_RD);
 }
 
 const float* PositionTable::Row(const StackConfig& config, const TensorView* learned,
@@ -85,7 +85,8 @@ Embedding::Embedding(const KernelTable& table, const TensorTable& tensors,
                      const std::string& weight, const std::string& stack,
                      const StackConfig& stack_config)
     : kernels(&table),
-      table_VD(tensors.Get(weight).f32()),
+      table_VD(&tensors.Get(weight)),
+      scales_V(table_VD->type == TensorType::kI8 ? tensors.Get(weight + "_scale").f32() : nullptr),
       learned(tensors.Find(stack + ".positions.weight")),
       config(stack_config) {}
 
@@ -93,8 +94,14 @@ void Embedding::Apply(int32_t token, int64_t position, PositionTable* positions,
   const float scale = config.scale_embedding
                           ? static_cast<float>(std::sqrt(static_cast<double>(config.d_model)))
                           : 1.0f;
-  kernels->embed(table_VD + token * config.d_model, scale,
-                 positions->Row(config, learned, position), config.d_model, y_D);
+  const float* position_D = positions->Row(config, learned, position);
+  const int64_t at = token * config.d_model;
+  if (scales_V == nullptr) {
+    kernels->embed(table_VD->f32() + at, scale, position_D, config.d_model, y_D);
+  } else {
+    kernels->embed_int8(table_VD->i8() + at, scale * scales_V[token], position_D, config.d_model,
+                        y_D);
+  }
 }
 
 }  // namespace attend

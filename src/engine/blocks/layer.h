@@ -5,6 +5,7 @@
 #ifndef ATTEND_ENGINE_BLOCKS_LAYER_H_
 #define ATTEND_ENGINE_BLOCKS_LAYER_H_
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,13 @@ class Buffer {
   }
 
  private:
-  std::vector<float> floats_;
+  AlignedVector<float> floats_;
 };
 
 struct Scratch {
   Buffer normal_RD, projected, context, inner_RF, gate_RF, weights;
+  std::vector<const float*> key_rows;
+  QuantizedRows quantized;
   WorkTimer timer;
 };
 
@@ -66,6 +69,10 @@ struct AttentionSizes {
   AttentionSizes() = default;
   int64_t key_columns() const { return heads * d_k; }
   int64_t value_columns() const { return heads * d_v; }
+  // Keys and values of one position side by side.
+  int64_t row_floats() const { return key_columns() + value_columns(); }
+  // Of the dot products, section 3.2.1.
+  float scale() const { return 1 / std::sqrt(static_cast<float>(d_k)); }
 };
 
 // Token embeddings plus positions, section 3.4 and 3.5. Makes rows of the position table as they
@@ -83,7 +90,8 @@ class PositionTable {
 
 struct Embedding {
   const KernelTable* kernels = nullptr;
-  const float* table_VD = nullptr;      // belongs to the model
+  const TensorView* table_VD = nullptr;  // f32, or int8 with `scales`; belongs to the model
+  const float* scales_V = nullptr;
   const TensorView* learned = nullptr;  // positions; null for others
   StackConfig config;
 

@@ -9,13 +9,16 @@
 namespace attend {
 namespace {
 
-const TensorView& Floats(const TensorTable& tensors, const std::string& name) {
-  const TensorView& tensor = tensors.Get(name);
-  if (tensor.type != TensorType::kF32) {
-    throw Error(ErrorKind::kInput, fmt::format("tensor '{}' has type {}, expected F32", name,
-                                               TensorTypeName(tensor.type)));
-  }
-  return tensor;
+void CheckType(const TensorView& tensor, TensorType expected) {
+  if (tensor.type == expected) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("tensor '{}' has type {}, expected {}", tensor.name,
+                          TensorTypeName(tensor.type), TensorTypeName(expected)));
+}
+
+void Append(const TensorView& tensor, std::vector<float>* floats) {
+  CheckType(tensor, TensorType::kF32);
+  floats->insert(floats->end(), tensor.f32(), tensor.f32() + tensor.elements());
 }
 
 }  // namespace
@@ -23,36 +26,85 @@ const TensorView& Floats(const TensorTable& tensors, const std::string& name) {
 Linear::Linear(const KernelTable& kernels, const TensorTable& tensors,
                const std::vector<std::string>& weights, const std::string& bias_name)
     : kernels_(&kernels) {
-  std::vector<float> joined;
+  const TensorType type = tensors.Get(weights[0]).type;
+  const bool int8 = type == TensorType::kI8;
+  if (!int8) CheckType(tensors.Get(weights[0]), TensorType::kF32);
+  std::vector<std::byte> joined;
   for (const std::string& name : weights) {
-    const TensorView& weight = Floats(tensors, name);
+    const TensorView& weight = tensors.Get(name);
+    CheckType(weight, type);
     inner_ = weight.shape.at(1);
     columns_ += weight.shape[0];
     if (weights.size() > 1) {
-      joined.insert(joined.end(), weight.f32(), weight.f32() + weight.elements());
+      joined.insert(joined.end(), weight.data, weight.data + weight.bytes());
     }
+    if (int8) Append(tensors.Get(name + "_scale"), &scales_);
     const std::string own = name.substr(0, name.rfind('.')) + ".bias";
-    const std::string& wanted = bias_name.empty() ? own : bias_name;
-    if (tensors.Find(wanted) == nullptr) continue;
-    const TensorView& bias = Floats(tensors, wanted);
-    bias_.insert(bias_.end(), bias.f32(), bias.f32() + bias.elements());
+    const TensorView* bias = tensors.Find(bias_name.empty() ? own : bias_name);
+    if (bias != nullptr) Append(*bias, &bias_);
   }
-  const float* w = weights.size() > 1 ? joined.data() : Floats(tensors, weights[0]).f32();
-  packed_.resize(kernels.packed_size_f32(columns_, inner_));
-  kernels.pack_f32(w, columns_, inner_, packed_.data());
+  if (weights.size() == 1) weight_ = tensors.Get(weights[0]).data;
+  Pack(weights.size() > 1 ? joined.data() : weight_);
 }
 
-void Linear::Apply(const float* x, int64_t rows, float* y, MatmulActivation activation,
-                   const float* residual) const {
-  kernels_->matmul_f32({x, inner_, rows, packed_.data(), inner_, 0, columns_,
-                        bias_.empty() ? nullptr : bias_.data(), residual, y, columns_, activation});
+void Linear::Pack(const std::byte* w) {
+  if (scales_.empty()) {
+    packed_.resize(kernels_->packed_size_f32(columns_, inner_) * sizeof(float));
+    kernels_->pack_f32(reinterpret_cast<const float*>(w), columns_, inner_,
+                       reinterpret_cast<float*>(packed_.data()));
+  } else {
+    packed_.resize(kernels_->packed_size_int8(columns_, inner_));
+    kernels_->pack_int8(reinterpret_cast<const int8_t*>(w), columns_, inner_, packed_.data());
+  }
 }
 
-void Linear::ApplyColumns(const float* x, int64_t rows, int64_t first, int64_t last,
-                          float* y) const {
-  kernels_->matmul_f32({x, inner_, rows, packed_.data(), inner_, first, last,
-                        bias_.empty() ? nullptr : bias_.data(), nullptr, y, last - first,
-                        MatmulActivation::kNone});
+Linear Linear::Select(std::span<const int32_t> columns) const {
+  Linear selected;
+  selected.kernels_ = kernels_;
+  selected.columns_ = std::ssize(columns);
+  selected.inner_ = inner_;
+  const size_t row_bytes = inner_ * (scales_.empty() ? sizeof(float) : sizeof(int8_t));
+  std::vector<std::byte> rows;
+  rows.reserve(columns.size() * row_bytes);
+  for (const int32_t column : columns) {
+    const std::byte* row = weight_ + column * row_bytes;
+    rows.insert(rows.end(), row, row + row_bytes);
+    if (!scales_.empty()) selected.scales_.push_back(scales_[column]);
+    if (!bias_.empty()) selected.bias_.push_back(bias_[column]);
+  }
+  selected.Pack(rows.data());
+  return selected;
+}
+
+Linear::Input Linear::Read(const float* x, int64_t rows, QuantizedRows* quantized) const {
+  if (scales_.empty()) return {x, nullptr, nullptr, rows, inner_, 0};
+  const int64_t row_size = kernels_->quantized_row_size(inner_);
+  const size_t size = rows * row_size;
+  if (quantized->values.size() < size) quantized->values.resize(size);
+  if (std::ssize(quantized->scales) < rows) quantized->scales.resize(rows);
+  kernels_->quantize_rows(x, rows, inner_, quantized->values.data(), quantized->scales.data());
+  return {x, quantized->values.data(), quantized->scales.data(), rows, inner_, row_size};
+}
+
+void Linear::Multiply(const Input& input, const MatmulOutput& output) const {
+  if (scales_.empty()) {
+    kernels_->matmul_f32({input.x, inner_, input.rows,
+                          reinterpret_cast<const float*>(packed_.data()), inner_, output});
+  } else {
+    kernels_->matmul_int8({input.quantized, input.scales, input.rows, packed_.data(),
+                           scales_.data(), inner_, output, nullptr});
+  }
+}
+
+void Linear::Apply(const float* x, int64_t rows, QuantizedRows* quantized, float* y,
+                   MatmulActivation activation, const float* residual) const {
+  Multiply(Read(x, rows, quantized), {0, columns_, bias_.empty() ? nullptr : bias_.data(), residual,
+                                      y, columns_, activation});
+}
+
+void Linear::ApplyColumns(const Input& input, int64_t first, int64_t last, float* y) const {
+  Multiply(input, {first, last, bias_.empty() ? nullptr : bias_.data(), nullptr, y, last - first,
+                   MatmulActivation::kNone});
 }
 
 }  // namespace attend

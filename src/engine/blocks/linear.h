@@ -1,43 +1,83 @@
 // A product with packed weights and its bias: y = activation(x w^T + bias) + residual.
 //
-// Immutable once made; safe to use from many threads. Several weights that read the same x stand
-// side by side in one Linear, their columns one after another.
+// Weights are f32 or int8, as the model stores them; int8 ones multiply activations that are
+// quantised row by row as they come. Immutable once made; safe to use from many threads. Several
+// weights that read the same x stand side by side in one Linear, their columns one after another.
 #ifndef ATTEND_ENGINE_BLOCKS_LINEAR_H_
 #define ATTEND_ENGINE_BLOCKS_LINEAR_H_
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/blocks/aligned.h"
 #include "engine/kernels/kernels.h"
 #include "model/tensor_table.h"
 
 namespace attend {
 
+// Memory of one thread for rows that an int8 product reads.
+struct QuantizedRows {
+  AlignedVector<std::byte> values;
+  std::vector<float> scales;
+};
+
 class Linear {
  public:
+  // Rows as a product reads them; points into x or into the QuantizedRows that were lent.
+  struct Input {
+    const float* x = nullptr;
+    const void* quantized = nullptr;
+    const float* scales = nullptr;
+    int64_t rows = 0;
+    int64_t inner = 0, quantized_size = 0;  // of a row: floats of x, bytes of quantized
+
+    Input Some(int64_t first, int64_t count) const {
+      return {x + first * inner,
+              static_cast<const std::byte*>(quantized) + first * quantized_size,
+              scales == nullptr ? nullptr : scales + first,
+              count,
+              inner,
+              quantized_size};
+    }
+  };
+
   Linear() = default;
-  // `weights` are names of [out, in] tensors; each has a bias of the name with `.bias` for
-  // `.weight`, or none has; `bias` names another one. Throws Error(kInput) for a tensor that is
-  // missing or not f32.
+  // `weights` are names of [out, in] tensors, all of one type; each has a bias of the name with
+  // `.bias` for `.weight`, or none has; `bias` names another one. Throws Error(kInput) for a tensor
+  // that is missing or of another type.
   Linear(const KernelTable& kernels, const TensorTable& tensors,
          const std::vector<std::string>& weights, const std::string& bias = "");
 
+  // Some columns of a single weight, in the order given; reads the same Input.
+  Linear Select(std::span<const int32_t> columns) const;
+
   int64_t columns() const { return columns_; }
   int64_t inner() const { return inner_; }
+  size_t bytes() const { return packed_.size(); }
 
   // x [rows, inner], y and residual [rows, columns], dense; residual may be null or y.
-  void Apply(const float* x, int64_t rows, float* y,
+  void Apply(const float* x, int64_t rows, QuantizedRows* quantized, float* y,
              MatmulActivation activation = MatmulActivation::kNone,
              const float* residual = nullptr) const;
-  // Columns [first, last) alone, y [rows, last - first]; first is a multiple of 256.
-  void ApplyColumns(const float* x, int64_t rows, int64_t first, int64_t last, float* y) const;
+
+  // The same in two parts: x is read once, then columns [first, last) at a time are made, y [rows,
+  // last - first]; first is a multiple of 256.
+  Input Read(const float* x, int64_t rows, QuantizedRows* quantized) const;
+  void ApplyColumns(const Input& input, int64_t first, int64_t last, float* y) const;
 
  private:
+  void Pack(const std::byte* w);
+  void Multiply(const Input& input, const MatmulOutput& output) const;
+
   const KernelTable* kernels_ = nullptr;
   int64_t columns_ = 0;
   int64_t inner_ = 0;
-  std::vector<float> packed_;
-  std::vector<float> bias_;  // empty: none
+  const std::byte* weight_ = nullptr;  // [columns, inner] as stored; null where several were joined
+  AlignedVector<std::byte> packed_;
+  std::vector<float> scales_;  // by column; empty: f32
+  std::vector<float> bias_;    // empty: none
 };
 
 }  // namespace attend

@@ -1,12 +1,16 @@
 // The kernels for AVX2 and FMA. Includes nothing of the standard library: see kernels.h.
-#include "engine/kernels/vec_avx2.h"
+#include "engine/kernels/int_avx2.h"
 // after Vec
 #include "engine/kernels/body.inc"
+// after the body
+#include "engine/kernels/int8.inc"
 
 namespace attend {
 
-static constexpr KernelTable kTable = {"avx2", kPanel, PackedSize, Pack,    Matmul,    LayerNorm,
-                                       Embed,  SwiGlu, Exp,        Softmax, Attention, TopKOf};
+static constexpr KernelTable kTable = {
+    "avx2",         kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
+    PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
+    EmbedInt8,      SwiGlu,       Exp,        Softmax,    Attention, TopKOf};
 
 const KernelTable* Avx2Kernels() noexcept { return &kTable; }
 

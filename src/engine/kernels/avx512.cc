@@ -1,12 +1,17 @@
-// The kernels for AVX-512 (F, BW, DQ, VL). Includes nothing of the standard library: see kernels.h.
-#include "engine/kernels/vec_avx512.h"
+// The kernels for AVX-512 F, BW, DQ and VL. Includes nothing of the standard library: see
+// kernels.h.
+#include "engine/kernels/int_avx512.h"
 // after Vec
 #include "engine/kernels/body.inc"
+// after the body
+#include "engine/kernels/int8.inc"
 
 namespace attend {
 
-static constexpr KernelTable kTable = {"avx512", kPanel, PackedSize, Pack,    Matmul,    LayerNorm,
-                                       Embed,    SwiGlu, Exp,        Softmax, Attention, TopKOf};
+static constexpr KernelTable kTable = {
+    "avx512",       kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
+    PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
+    EmbedInt8,      SwiGlu,       Exp,        Softmax,    Attention, TopKOf};
 
 const KernelTable* Avx512Kernels() noexcept { return &kTable; }
 

@@ -22,19 +22,18 @@ std::vector<InstructionSet> InstructionSets() {
   // These ask the operating system too: whether it saves the wide registers.
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#if defined(ATTEND_EMULATED_AVX512)  // tests on machines without it
+  const bool avx512 = avx2, vnni = avx2;
+#else
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
   const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
-  static const KernelTable vnni_kernels = [] {
-    KernelTable table = *Avx512Kernels();
-    table.name = "avx512_vnni";
-    return table;
-  }();
+#endif
   return {{"reference", true, ReferenceKernels()},
           {"avx2", avx2, Avx2Kernels()},
           {"avx512", avx512, Avx512Kernels()},
-          {"avx512_vnni", vnni, &vnni_kernels}};
+          {"avx512_vnni", vnni, Avx512VnniKernels()}};
 #else
   return {{"reference", true, ReferenceKernels()},
           {"avx2", false, nullptr},

@@ -14,14 +14,8 @@ namespace attend {
 
 enum class MatmulActivation { kNone, kRelu, kGelu };
 
-// y[r, c] = activation(sum over k of x[r, k] * w[c, k], in the order of k, + bias[c]) + residual[r,
-// c]
-struct MatmulArguments {
-  const float* x;  // [rows, inner]
-  int64_t x_stride;
-  int64_t rows;
-  const float* packed;  // what pack_f32 made of all of w
-  int64_t inner;
+// What becomes of a product's sums: y[r, c] = activation(sum + bias[c]) + residual[r, c].
+struct MatmulOutput {
   int64_t first_column;   // a multiple of panel_columns
   int64_t last_column;    // one past; columns are output features
   const float* bias;      // by column, or null
@@ -30,6 +24,32 @@ struct MatmulArguments {
   int64_t y_stride;
   MatmulActivation activation;
 };
+
+// sum[r, c] = sum over k of x[r, k] * w[c, k], in the order of k.
+struct MatmulArguments {
+  const float* x;  // [rows, inner]
+  int64_t x_stride;
+  int64_t rows;
+  const float* packed;  // what pack_f32 made of all of w
+  int64_t inner;
+  MatmulOutput output;
+};
+
+// The same over int8: sum[r, c] = x_scales[r] * w_scales[c] * (the exact sum of the integers'
+// products). |x| and |w| of `inner` up to 2^16 cannot overflow 32 bits.
+struct Int8MatmulArguments {
+  const void* x;          // [rows], what quantize_rows made
+  const float* x_scales;  // [rows]
+  int64_t rows;
+  const void* packed;     // what pack_int8 made of all of w
+  const float* w_scales;  // by column
+  int64_t inner;
+  MatmulOutput output;  // y is not written where `sums` is given
+  int32_t* sums;        // null, or where the bare sums of integers go, laid out as y
+};
+
+// Rows whose greatest magnitude is not above this are quantised to zeros: its inverse is finite.
+constexpr float kSmallestMagnitude = 1e-30f;
 
 struct LayerNormArguments {
   const float* x;  // [rows, width]
@@ -43,17 +63,15 @@ struct LayerNormArguments {
 
 // One query row over the keys and values of one sentence; all heads.
 struct AttentionArguments {
-  const float* query;  // [heads * d_k], already scaled by nobody: `scale` does it
-  const float* keys;   // row j begins at keys + row(j) * key_stride, holds [heads * d_k]
-  int64_t key_stride;
-  const float* values;  // [heads * d_v]
-  int64_t value_stride;
-  const int32_t* rows;  // row(j) for j in [0, count); null: row(j) = j
+  const float* query;        // [heads * d_k]
+  const float* const* rows;  // [count]
+  int64_t keys;              // where in a row the keys begin, [heads * d_k]
+  int64_t values;            // where in a row the values begin, [heads * d_v]
   int64_t count;
   int64_t heads;
   int64_t d_k;
   int64_t d_v;
-  float scale;
+  float scale;     // of the dot products
   float* weights;  // [heads, count], out
   float* output;   // [heads * d_v], out
 };
@@ -79,11 +97,25 @@ struct KernelTable {
   void (*pack_f32)(const float* w, int64_t columns, int64_t inner, float* packed) noexcept;
   void (*matmul_f32)(const MatmulArguments& arguments) noexcept;
 
+  // int8 with one scale for each row of activations and each column of weights. Bytes of one row
+  // that quantize_rows writes; bytes that pack_int8 writes.
+  int64_t (*quantized_row_size)(int64_t inner) noexcept;
+  int64_t (*packed_size_int8)(int64_t columns, int64_t inner) noexcept;
+  // scales[r] = max |x[r]| / 127 and x / scale rounded to even. A row with a number that is not
+  // finite gets the scale NaN, so that everything computed from it is NaN.
+  void (*quantize_rows)(const float* x, int64_t rows, int64_t inner, void* quantized,
+                        float* scales) noexcept;
+  // As pack_f32, of w [columns, inner].
+  void (*pack_int8)(const int8_t* w, int64_t columns, int64_t inner, void* packed) noexcept;
+  void (*matmul_int8)(const Int8MatmulArguments& arguments) noexcept;
+
   // y = (x - mean) / sqrt(variance + epsilon) * gain + bias, row by row; y may be x.
   void (*layer_norm)(const LayerNormArguments& arguments) noexcept;
   // y = embedding * scale + position; position may be null.
   void (*embed)(const float* embedding, float scale, const float* position, int64_t width,
                 float* y) noexcept;
+  void (*embed_int8)(const int8_t* embedding, float scale, const float* position, int64_t width,
+                     float* y) noexcept;
   // inner = silu(gate) * inner
   void (*swiglu)(const float* gate, float* inner, int64_t count) noexcept;
   void (*exp)(const float* x, int64_t count, float* y) noexcept;
@@ -100,6 +132,7 @@ struct KernelTable {
 const KernelTable* ReferenceKernels() noexcept;
 const KernelTable* Avx2Kernels() noexcept;
 const KernelTable* Avx512Kernels() noexcept;
+const KernelTable* Avx512VnniKernels() noexcept;
 
 }  // namespace attend
 

@@ -50,9 +50,13 @@ std::vector<float> Multiply(const KernelTable& kernels, const Product& p, int64_
   kernels.pack_f32(w.data(), p.columns, p.inner, packed.data());
   std::vector<float> y(p.rows * p.columns + 1, 7.0f);
   const float* added = p.residual ? residual.data() + first_row * p.columns : nullptr;
-  kernels.matmul_f32({x.data() + first_row * p.inner, p.inner, p.rows, packed.data(), p.inner, 0,
-                      p.columns, p.bias ? bias.data() : nullptr, added, y.data(), p.columns,
-                      p.activation});
+  kernels.matmul_f32(
+      {x.data() + first_row * p.inner,
+       p.inner,
+       p.rows,
+       packed.data(),
+       p.inner,
+       {0, p.columns, p.bias ? bias.data() : nullptr, added, y.data(), p.columns, p.activation}});
   EXPECT_EQ(y.back(), 7.0f) << "written past the end";
   y.pop_back();
   return y;
@@ -94,16 +98,178 @@ TEST_P(KernelsTest, ColumnsInPartsGiveTheSameBits) {
   const auto x = RandomFloats(5 * 33, 1), w = RandomFloats(100 * 33, 2);
   std::vector<float> packed(kernels_.packed_size_f32(100, 33)), whole(500), parts(500);
   kernels_.pack_f32(w.data(), 100, 33, packed.data());
-  MatmulArguments a{x.data(), 33,      5,       packed.data(), 33,  0,
-                    100,      nullptr, nullptr, whole.data(),  100, MatmulActivation::kNone};
+  MatmulArguments a{
+      x.data(),      33, 5,
+      packed.data(), 33, {0, 100, nullptr, nullptr, whole.data(), 100, MatmulActivation::kNone}};
   kernels_.matmul_f32(a);
   for (int64_t first = 0; first < 100; first += kernels_.panel_columns) {
-    a.first_column = first;
-    a.last_column = std::min<int64_t>(100, first + kernels_.panel_columns);
-    a.y = parts.data() + first;
+    a.output.first_column = first;
+    a.output.last_column = std::min<int64_t>(100, first + kernels_.panel_columns);
+    a.output.y = parts.data() + first;
     kernels_.matmul_f32(a);
   }
   EXPECT_EQ(whole, parts);
+}
+
+// Whole numbers as activations: a first value of 127 makes every row's scale 1.
+struct Int8Product {
+  int64_t rows, inner, columns;
+  std::vector<float> x;
+  std::vector<int8_t> w;
+
+  Int8Product(int64_t r, int64_t i, int64_t c) : rows(r), inner(i), columns(c) {
+    Random random({static_cast<uint64_t>(rows * 31 + inner * 7 + columns)});
+    x.resize(rows * inner), w.resize(columns * inner);
+    for (float& value : x) value = static_cast<float>(random.Below(255)) - 127;
+    for (int64_t row = 0; row < rows; ++row) x[row * inner] = 127;
+    for (int8_t& value : w) value = static_cast<int8_t>(static_cast<int>(random.Below(256)) - 128);
+  }
+
+  std::vector<int64_t> ExactSums() const {
+    std::vector<int64_t> sums;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        sums.push_back(0);
+        for (int64_t k = 0; k < inner; ++k) {
+          sums.back() += static_cast<int64_t>(x[r * inner + k]) * w[c * inner + k];
+        }
+      }
+    }
+    return sums;
+  }
+};
+
+struct Int8Result {
+  std::vector<int32_t> sums;
+  std::vector<float> y;
+};
+
+Int8Result Multiply(const KernelTable& kernels, const Int8Product& p,
+                    MatmulActivation activation = MatmulActivation::kNone) {
+  const auto w_scales = RandomFloats(p.columns, 2), bias = RandomFloats(p.columns, 3),
+             residual = RandomFloats(p.rows * p.columns, 4);
+  std::vector<uint8_t> rows(p.rows * kernels.quantized_row_size(p.inner) + 1, 99);
+  std::vector<float> scales(p.rows);
+  kernels.quantize_rows(p.x.data(), p.rows, p.inner, rows.data(), scales.data());
+  EXPECT_EQ(rows.back(), 99) << "written past the end";
+  std::vector<int8_t> packed(kernels.packed_size_int8(p.columns, p.inner) + 1, 99);
+  kernels.pack_int8(p.w.data(), p.columns, p.inner, packed.data());
+  EXPECT_EQ(packed.back(), 99) << "written past the end";
+  Int8Result result{std::vector<int32_t>(p.rows * p.columns + 1, 7),
+                    std::vector<float>(p.rows * p.columns + 1, 7.0f)};
+  Int8MatmulArguments a{
+      rows.data(),
+      scales.data(),
+      p.rows,
+      packed.data(),
+      w_scales.data(),
+      p.inner,
+      {0, p.columns, bias.data(), residual.data(), result.y.data(), p.columns, activation},
+      nullptr};
+  kernels.matmul_int8(a);
+  a.sums = result.sums.data();
+  kernels.matmul_int8(a);
+  EXPECT_EQ(result.y.back(), 7.0f) << "written past the end";
+  EXPECT_EQ(result.sums.back(), 7) << "written past the end";
+  result.y.pop_back(), result.sums.pop_back();
+  return result;
+}
+
+TEST_P(KernelsTest, Int8SumsAreExactAtAllShapes) {
+  for (const int64_t rows : {1, 2, 5, 6, 7, 11, 12, 13, 25}) {
+    for (const int64_t inner : {1, 2, 3, 4, 5, 15, 16, 17, 64, 67}) {
+      for (const int64_t columns : {1, 8, 15, 16, 17, 31, 32, 33, 65}) {
+        const Int8Product p(rows, inner, columns);
+        const std::vector<int32_t> sums = Multiply(kernels_, p).sums;
+        const std::vector<int64_t> want = p.ExactSums();
+        ASSERT_TRUE(std::equal(sums.begin(), sums.end(), want.begin(), want.end()))
+            << rows << " x " << inner << " x " << columns;
+      }
+    }
+  }
+}
+
+TEST_P(KernelsTest, Int8SumsDoNotSaturate) {
+  for (const int weight : {127, -128}) {
+    for (const float value : {127.0f, -127.0f}) {
+      Int8Product p(13, 4099, 33);
+      std::fill(p.x.begin(), p.x.end(), value);
+      std::fill(p.w.begin(), p.w.end(), static_cast<int8_t>(weight));
+      for (const int32_t sum : Multiply(kernels_, p).sums) {
+        ASSERT_EQ(sum, 4099 * weight * static_cast<int>(value));
+      }
+    }
+  }
+}
+
+TEST_P(KernelsTest, Int8ResultsEqualTheReference) {
+  for (const auto activation :
+       {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
+    const Int8Product p(13, 35, 47);
+    ExpectNear(Multiply(kernels_, p, activation).y, Multiply(reference_, p, activation).y, 1e-6);
+  }
+}
+
+TEST_P(KernelsTest, ARowOfInt8DoesNotDependOnTheOthers) {
+  const Int8Product all(30, 67, 70);
+  const std::vector<float> whole = Multiply(kernels_, all).y;
+  for (int64_t rows = 1; rows <= 29; ++rows) {
+    Int8Product part = all;
+    part.rows = rows;
+    part.x.resize(rows * all.inner);
+    const std::vector<float> some = Multiply(kernels_, part).y;
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), whole.begin()));
+  }
+}
+
+TEST_P(KernelsTest, QuantizedRowsAreRoundedToTheirScale) {
+  // A product with the unit matrix gives the quantised values back.
+  for (const int64_t inner : {1, 7, 8, 9, 16, 33}) {
+    Int8Product p(3, inner, inner);
+    p.x = RandomFloats(3 * inner, 11);
+    std::fill(p.x.begin() + inner, p.x.begin() + 2 * inner, 0.0f);
+    std::fill(p.w.begin(), p.w.end(), int8_t{0});
+    for (int64_t k = 0; k < inner; ++k) p.w[k * inner + k] = 1;
+    const std::vector<int32_t> values = Multiply(kernels_, p).sums;
+    for (int64_t r = 0; r < 3; ++r) {
+      double largest = 0;
+      for (int64_t k = 0; k < inner; ++k) {
+        largest = std::max(largest, std::abs(double{p.x[r * inner + k]}));
+      }
+      for (int64_t k = 0; k < inner; ++k) {
+        const double want = largest > 0 ? p.x[r * inner + k] / largest * 127 : 0;
+        EXPECT_NEAR(values[r * inner + k], want, 0.5001);
+      }
+    }
+  }
+}
+
+TEST_P(KernelsTest, ANumberThatIsNotFiniteSpoilsItsInt8RowAndNoOther) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    for (const int64_t place : {0, 8, 16, 34}) {
+      Int8Product p(3, 35, 33);
+      const std::vector<float> good = Multiply(kernels_, p).y;
+      p.x[35 + place] = bad;
+      const std::vector<float> y = Multiply(kernels_, p, MatmulActivation::kRelu).y;
+      for (int64_t c = 0; c < 33; ++c) EXPECT_TRUE(std::isnan(y[33 + c]));
+      const std::vector<float> other = Multiply(kernels_, p).y;
+      EXPECT_TRUE(std::equal(other.begin(), other.begin() + 33, good.begin()));
+      EXPECT_TRUE(std::equal(other.begin() + 66, other.end(), good.begin() + 66));
+    }
+  }
+}
+
+TEST_P(KernelsTest, EmbedInt8EqualsTheReferenceAtAllLengths) {
+  for (int64_t n = 1; n <= 40; ++n) {
+    const Int8Product p(1, n, 1);
+    const auto position = RandomFloats(n, 5);
+    std::vector<float> got(n + 1, 9), want(n + 1, 9);
+    kernels_.embed_int8(p.w.data(), 0.3f, position.data(), n, got.data());
+    reference_.embed_int8(p.w.data(), 0.3f, position.data(), n, want.data());
+    ExpectNear(got, want, 1e-6);
+  }
 }
 
 TEST_P(KernelsTest, RowFunctionsEqualTheReferenceAtAllLengths) {
@@ -140,16 +306,15 @@ TEST_P(KernelsTest, AttentionEqualsTheReference) {
   for (const int64_t count : {0, 1, 7, 8, 16, 17, 33}) {
     for (const int64_t d_k : {1, 8, 13, 64}) {
       const int64_t heads = 3, d_v = d_k + 3;
-      const auto query = RandomFloats(heads * d_k, 1), keys = RandomFloats(40 * heads * d_k, 2),
-                 values = RandomFloats(40 * heads * d_v, 3);
-      std::vector<int32_t> rows;
-      for (int64_t j = 0; j < count; ++j) rows.push_back(static_cast<int32_t>(j * 7 % 40));
+      const int64_t width = 5 + heads * (d_k + d_v);
+      const auto query = RandomFloats(heads * d_k, 1), cache = RandomFloats(40 * width, 2);
+      std::vector<const float*> rows;
+      for (int64_t j = 0; j < count; ++j) rows.push_back(cache.data() + j * 7 % 40 * width);
       std::vector<float> weights[2], output[2];
       for (int i = 0; i < 2; ++i) {
         weights[i].assign(heads * count + 1, 5), output[i].assign(heads * d_v + 1, 5);
         (i == 0 ? kernels_ : reference_)
-            .attention({query.data(), keys.data(), heads * d_k, values.data(), heads * d_v,
-                        count % 2 ? rows.data() : nullptr, count, heads, d_k, d_v, 0.3f,
+            .attention({query.data(), rows.data(), 5, 5 + heads * d_k, count, heads, d_k, d_v, 0.3f,
                         weights[i].data(), output[i].data()});
       }
       ExpectNear(weights[0], weights[1], 3e-6);

@@ -51,6 +51,15 @@ struct Vec {
     const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(v), _mm256_set1_epi32(127));
     return {_mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23))};
   }
+  // By lane the float whose bits are the larger as a whole number; both must have no sign.
+  Vec LargerBits(Vec b) const {
+    return {
+        _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(v), _mm256_castps_si256(b.v)))};
+  }
+  static Vec FromInt8(const int8_t* p) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+    return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes))};
+  }
   // A bit for each float above b's.
   uint32_t Above(Vec b) const {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(v, b.v, _CMP_GT_OQ)));

@@ -50,6 +50,15 @@ struct Vec {
     const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32(127));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23))};
   }
+  // By lane the float whose bits are the larger as a whole number; both must have no sign.
+  Vec LargerBits(Vec b) const {
+    return {
+        _mm512_castsi512_ps(_mm512_max_epi32(_mm512_castps_si512(v), _mm512_castps_si512(b.v)))};
+  }
+  static Vec FromInt8(const int8_t* p) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes))};
+  }
   // A bit for each float above b's.
   uint32_t Above(Vec b) const { return _mm512_cmp_ps_mask(v, b.v, _CMP_GT_OQ); }
   float Sum() const {

@@ -2,145 +2,124 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+
+#include "engine/search/sentence_search.h"
 
 namespace attend {
 namespace {
 
-struct Live {
-  std::vector<int32_t> ids;
-  double log_probability = 0;
-};
-
-struct Expansion {
-  double log_probability;
-  int32_t beam;
-  int32_t id;
-  bool operator<(const Expansion& other) const {
-    return std::tuple(-log_probability, beam, id) <
-           std::tuple(-other.log_probability, other.beam, other.id);
-  }
-};
-
-// One sentence's search.
-class Sentence {
+// All sentences of one thread: which place each has, and who joins next.
+class Batch {
  public:
-  Sentence(const SearchInput& input, const SearchOptions& options)
-      : input_(input), options_(options), live_(1) {}
-
-  bool done() const { return live_.empty(); }
-
-  void AddRows(int64_t first_slot, std::vector<StepRow>* rows) const {
-    for (size_t b = 0; b < live_.size(); ++b) {
-      const std::vector<int32_t>& ids = live_[b].ids;
-      const bool forced = ids.size() < input_.prefix.size();
-      rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
-                       ids.empty() ? options_.bos : ids.back(),
-                       forced ? input_.prefix[ids.size()] : -1,
-                       std::ssize(ids) >= options_.min_length});
-    }
+  Batch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper)
+      : options_(options), queue_(queue), stepper_(stepper) {
+    stepper_->Reset(options_.max_sentences, options_.beam_size);
   }
 
-  // Takes the k candidates of each live hypothesis; returns how many rows that were.
-  size_t Advance(const Candidate* best, int64_t k, int64_t first_slot, Stepper* stepper) {
-    const size_t rows = live_.size();
-    expansions_.clear();
-    for (size_t b = 0; b < rows; ++b) {
-      for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
-        const Candidate& candidate = best[b * k + i];
-        expansions_.push_back({live_[b].log_probability + candidate.log_probability,
-                               static_cast<int32_t>(b), candidate.id});
-      }
-    }
-    std::sort(expansions_.begin(), expansions_.end());
-    Choose();
-    ++length_;
-    if (Ended()) {
-      Close();
-    } else {
-      stepper->Reorder(first_slot, parents_);
-    }
-    return rows;
-  }
-
-  std::vector<SearchResult> TakeResults() {
-    if (std::ssize(results_) > options_.n_best) results_.resize(options_.n_best);
-    return std::move(results_);
+  void Run() {
+    while (Admit()) Step();
   }
 
  private:
-  // The eos a prefix asks for is a token like any other.
-  bool Finishes(const Expansion& expansion) const {
-    return expansion.id == options_.eos && length_ >= std::ssize(input_.prefix);
+  bool Fits(const SearchInput& input) const {
+    if (live_.empty() && joining_.empty()) return true;
+    return std::ssize(live_) + std::ssize(joining_) < options_.max_sentences &&
+           live_tokens_ + std::ssize(input.source) <= options_.max_source_tokens;
   }
 
-  void Choose() {
-    next_.clear();
-    parents_.clear();
-    for (size_t rank = 0; rank < expansions_.size(); ++rank) {
-      const Expansion& expansion = expansions_[rank];
-      if (std::ssize(next_) == options_.beam_size) break;
-      const Live& parent = live_[expansion.beam];
-      if (Finishes(expansion)) {
-        if (static_cast<int64_t>(rank) < options_.beam_size) {
-          Keep(parent.ids, expansion.log_probability, length_ + 1, true);
-        }
-        continue;
-      }
-      next_.push_back({parent.ids, expansion.log_probability});
-      next_.back().ids.push_back(expansion.id);
-      parents_.push_back(expansion.beam);
+  bool HasRoom() const {
+    return std::ssize(live_) <= options_.max_sentences / 4 * 3 &&
+           live_tokens_ <= options_.max_source_tokens / 4 * 3;
+  }
+
+  // False when nothing is live and nothing waits.
+  bool Admit() {
+    if (!live_.empty() && !HasRoom()) return true;
+    joining_.clear();
+    while (true) {
+      if (waiting_ == nullptr) waiting_ = queue_->Next();
+      if (waiting_ == nullptr || !Fits(*waiting_)) break;
+      joining_.push_back({TakePlace(), waiting_->source});
+      searches_[joining_.back().place].Start(waiting_, &options_);
+      live_tokens_ += std::ssize(waiting_->source);
+      waiting_ = nullptr;
     }
-    live_.swap(next_);
+    if (joining_.empty()) return !live_.empty();
+    for (const NewSentence& sentence : joining_) live_.push_back(sentence.place);
+    stepper_->Start(joining_);
+    joining_.clear();
+    return true;
   }
 
-  void Keep(const std::vector<int32_t>& ids, double log_probability, int64_t length,
-            bool finished) {
-    const double score = log_probability / LengthPenalty(length, options_.length_penalty);
-    SearchResult result{ids, score, log_probability, finished};
-    // Equal scores keep the order in which they came: by length, then rank.
-    const auto behind = [](const SearchResult& a, const SearchResult& b) {
-      return a.finished != b.finished ? a.finished : a.score > b.score;
-    };
-    results_.insert(std::upper_bound(results_.begin(), results_.end(), result, behind),
-                    std::move(result));
-    if (finished) ++finished_;
+  int64_t TakePlace() {
+    if (free_.empty()) {
+      free_.push_back(std::ssize(searches_));
+      searches_.emplace_back();
+    }
+    const int64_t place = free_.back();
+    free_.pop_back();
+    return place;
   }
 
-  // Nothing live can win: log-probabilities are at most 0, so a live hypothesis of log-probability
-  // s ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha
-  // >= 0), and a number that is not positive divided by a larger penalty is larger: its score is at
-  // most s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and
-  // stands behind. Live hypotheses are sorted, so the first has the largest s.
-  bool NothingCanWin() const {
-    if (finished_ < options_.n_best) return false;
-    const double bound =
-        live_[0].log_probability / LengthPenalty(input_.max_length, options_.length_penalty);
-    return bound <= results_[options_.n_best - 1].score;
-  }
-
-  bool Ended() const {
-    return live_.empty() || length_ >= input_.max_length || finished_ >= options_.beam_size ||
-           (options_.early_stop && NothingCanWin());
-  }
-
-  void Close() {
-    if (finished_ < options_.n_best) {
-      for (const Live& hypothesis : live_) {
-        Keep(hypothesis.ids, hypothesis.log_probability, length_, false);
+  void Step() {
+    const int64_t k = options_.beam_size == 1 ? 1 : 2 * options_.beam_size;
+    rows_.clear();
+    for (const int64_t place : live_) {
+      searches_[place].AddRows(place * options_.beam_size, &rows_);
+    }
+    best_.assign(rows_.size() * k, Candidate{});
+    stepper_->Step(rows_, k, best_.data());
+    const Candidate* best = best_.data();
+    size_t kept = 0;
+    for (const int64_t place : live_) {
+      SentenceSearch& search = searches_[place];
+      const Candidate* candidates = best;
+      best += search.live() * k;
+      stepper_->Reorder(place, search.Advance(candidates, k));
+      if (search.done()) {
+        Finish(place);
+      } else {
+        live_[kept++] = place;
       }
     }
-    live_.clear();
+    live_.resize(kept);
   }
 
-  const SearchInput& input_;
+  void Finish(int64_t place) {
+    const SearchInput& input = searches_[place].input();
+    live_tokens_ -= std::ssize(input.source);
+    free_.push_back(place);
+    queue_->Done(input, searches_[place].Results());
+  }
+
   const SearchOptions& options_;
-  std::vector<Live> live_, next_;
-  std::vector<Expansion> expansions_;
-  std::vector<int32_t> parents_;
-  std::vector<SearchResult> results_;  // finished first, the best first
-  int64_t finished_ = 0;
-  int64_t length_ = 0;
+  SearchQueue* queue_;
+  Stepper* stepper_;
+  const SearchInput* waiting_ = nullptr;
+  std::vector<SentenceSearch> searches_;  // by place
+  std::vector<int64_t> live_, free_;      // places
+  std::vector<NewSentence> joining_;
+  int64_t live_tokens_ = 0;
+  std::vector<StepRow> rows_;
+  std::vector<Candidate> best_;
+};
+
+class ListQueue : public SearchQueue {
+ public:
+  explicit ListQueue(std::span<const SearchInput> inputs)
+      : inputs_(inputs), results_(inputs.size()) {}
+  const SearchInput* Next() override {
+    return next_ < inputs_.size() ? &inputs_[next_++] : nullptr;
+  }
+  void Done(const SearchInput& input, std::vector<SearchResult> results) override {
+    results_[&input - inputs_.data()] = std::move(results);
+  }
+  std::vector<std::vector<SearchResult>> Take() { return std::move(results_); }
+
+ private:
+  std::span<const SearchInput> inputs_;
+  size_t next_ = 0;
+  std::vector<std::vector<SearchResult>> results_;
 };
 
 }  // namespace
@@ -149,36 +128,15 @@ double LengthPenalty(int64_t length, double alpha) {
   return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
 }
 
+void BeamSearch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper) {
+  Batch(options, queue, stepper).Run();
+}
+
 std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
                                                   const SearchOptions& options, Stepper* stepper) {
-  std::vector<std::vector<int32_t>> sources;
-  std::vector<Sentence> sentences;
-  for (const SearchInput& input : inputs) {
-    sources.push_back(input.source);
-    sentences.emplace_back(input, options);
-  }
-  stepper->Start(sources, options.beam_size);
-  const int64_t k = options.beam_size == 1 ? 1 : 2 * options.beam_size;
-  std::vector<StepRow> rows;
-  std::vector<Candidate> best;
-  while (true) {
-    rows.clear();
-    for (size_t s = 0; s < sentences.size(); ++s) {
-      sentences[s].AddRows(static_cast<int64_t>(s) * options.beam_size, &rows);
-    }
-    if (rows.empty()) break;
-    best.assign(rows.size() * k, Candidate{});
-    stepper->Step(rows, k, best.data());
-    size_t row = 0;
-    for (size_t s = 0; s < sentences.size(); ++s) {
-      if (sentences[s].done()) continue;
-      row += sentences[s].Advance(best.data() + row * k, k,
-                                  static_cast<int64_t>(s) * options.beam_size, stepper);
-    }
-  }
-  std::vector<std::vector<SearchResult>> results;
-  for (Sentence& sentence : sentences) results.push_back(sentence.TakeResults());
-  return results;
+  ListQueue queue(inputs);
+  BeamSearch(options, &queue, stepper);
+  return queue.Take();
 }
 
 }  // namespace attend

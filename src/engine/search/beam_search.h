@@ -9,6 +9,7 @@
 #define ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct SearchOptions {
   bool early_stop = true;       // false only tests that it changes nothing
   int32_t bos = 2;
   int32_t eos = 3;
+  // What is live at once; one sentence always may be.
+  int64_t max_sentences = 1024;
+  int64_t max_source_tokens = std::numeric_limits<int64_t>::max();
 };
 
 struct SearchInput {
@@ -39,7 +43,21 @@ struct SearchResult {
   bool finished = false;  // ended by eos
 };
 
-// The n best of each input, the best first; fewer where the search found fewer.
+// Where inputs wait and results go. The search holds on to an input from Next to Done.
+class SearchQueue {
+ public:
+  virtual ~SearchQueue() = default;
+  // Null: none waits. A search that has nothing live ends then.
+  virtual const SearchInput* Next() = 0;
+  // The n best, the best first; fewer where the search found fewer.
+  virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
+};
+
+// Searches until the queue is empty. Finished sentences leave and waiting ones join between steps,
+// a quarter of the room at a time; what shares a step changes no result.
+void BeamSearch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper);
+
+// The results of each input, in order.
 std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
                                                   const SearchOptions& options, Stepper* stepper);
 

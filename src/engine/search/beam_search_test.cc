@@ -29,12 +29,20 @@ std::vector<Candidate> Next(uint64_t seed, int32_t before, int32_t last) {
 class TableStepper : public Stepper {
  public:
   explicit TableStepper(uint64_t seed) : seed_(seed) {}
-  void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) override {
-    last_.assign(sources.size() * beam_size, -1);
+  void Reset(int64_t places, int64_t beam_size) override {
+    beam_size_ = beam_size;
+    last_.assign(places * beam_size, -2);
     before_ = last_;
+  }
+  void Start(std::span<const NewSentence> sentences) override {
+    for (const NewSentence& sentence : sentences) {
+      // Results hang on the source: the first token's past is not the same for all.
+      last_[sentence.place * beam_size_] = -1 - sentence.source[0];
+    }
   }
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override {
     for (const StepRow& row : rows) {
+      EXPECT_NE(last_[row.slot], -2) << "a slot that nobody started";
       before_[row.slot] = last_[row.slot];
       last_[row.slot] = row.token;
       std::vector<Candidate> next = Next(seed_, before_[row.slot], row.token);
@@ -42,21 +50,26 @@ class TableStepper : public Stepper {
         return a.log_probability > b.log_probability;
       });
       if (!row.may_end) std::erase_if(next, [](const Candidate& c) { return c.id == kEos; });
+      if (row.forced >= 0)
+        std::erase_if(next, [&](const Candidate& c) { return c.id != row.forced; });
       next.resize(std::min<size_t>(next.size(), k));
       std::copy(next.begin(), next.end(), best);
       best += k;
     }
   }
-  void Reorder(int64_t first, std::span<const int32_t> parents) override {
+  void Reorder(int64_t place, std::span<const int32_t> parents) override {
     const std::vector<int32_t> last = last_, before = before_;
-    for (size_t i = 0; i < parents.size(); ++i) {
-      last_[first + i] = last[first + parents[i]];
-      before_[first + i] = before[first + parents[i]];
+    const int64_t first = place * beam_size_;
+    for (int64_t i = 0; i < beam_size_; ++i) {
+      const bool lives = i < std::ssize(parents);
+      last_[first + i] = lives ? last[first + parents[i]] : -2;
+      before_[first + i] = lives ? before[first + parents[i]] : -2;
     }
   }
 
  private:
   uint64_t seed_;
+  int64_t beam_size_ = 1;
   std::vector<int32_t> last_, before_;
 };
 
@@ -66,7 +79,7 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
     const int64_t longest = 4;
     const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
       const int32_t last = ids.empty() ? 2 : ids.back();
-      const int32_t before = ids.empty() ? -1 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
+      const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
       for (const Candidate& next : Next(seed, before, last)) {
         const double total = sum + next.log_probability;
         if (next.id == kEos) {
@@ -104,6 +117,42 @@ TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
       const auto found = BeamSearch({&input, 1}, options, &stepper)[0];
       ASSERT_FALSE(found.empty());
       for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
+    }
+  }
+}
+
+// Sentences join and leave as there is room; what they share the batch with changes nothing.
+TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
+  std::vector<SearchInput> inputs;
+  Random random({4});
+  for (int i = 0; i < 40; ++i) {
+    SearchInput& input = inputs.emplace_back();
+    input.source.resize(1 + random.Below(9), static_cast<int32_t>(3 + random.Below(3)));
+    if (i % 3 == 0) input.prefix.assign(random.Below(3), 4);
+    input.max_length = static_cast<int64_t>(2 + random.Below(20));
+  }
+  for (const int64_t beam : {1, 4}) {
+    std::vector<std::vector<SearchResult>> alone;
+    for (const SearchInput& input : inputs) {
+      TableStepper stepper(9);
+      alone.push_back(BeamSearch({&input, 1}, {.beam_size = beam, .n_best = beam}, &stepper)[0]);
+    }
+    for (const int64_t sentences : {1, 2, 3, 7, 64}) {
+      for (const int64_t tokens : {1, 10, 1000}) {
+        TableStepper stepper(9);
+        const SearchOptions options{.beam_size = beam,
+                                    .n_best = beam,
+                                    .max_sentences = sentences,
+                                    .max_source_tokens = tokens};
+        const auto found = BeamSearch(inputs, options, &stepper);
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          ASSERT_EQ(found[i].size(), alone[i].size());
+          for (size_t n = 0; n < found[i].size(); ++n) {
+            EXPECT_EQ(found[i][n].ids, alone[i][n].ids);
+            EXPECT_EQ(found[i][n].score, alone[i][n].score);
+          }
+        }
+      }
     }
   }
 }

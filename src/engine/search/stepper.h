@@ -8,6 +8,12 @@
 
 namespace attend {
 
+// A sentence that takes a place.
+struct NewSentence {
+  int64_t place = 0;
+  std::span<const int32_t> source;  // as the encoder reads it
+};
+
 // A live hypothesis and its last token (bos at first).
 struct StepRow {
   int32_t slot = 0;
@@ -21,18 +27,20 @@ struct Candidate {
   double log_probability = 0;  // natural, at most 0
 };
 
-// Hypotheses live in slots: sentence s has slots s * beam_size to (s + 1) * beam_size - 1. One
-// owner; not thread-safe.
+// Sentences live in places, which they take and leave at any time; the hypotheses of place p are
+// slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  // Forgets all and begins with these inputs.
-  virtual void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) = 0;
+  // Forgets all and makes empty places.
+  virtual void Reset(int64_t places, int64_t beam_size) = 0;
+  virtual void Start(std::span<const NewSentence> sentences) = 0;
   // Feeds each row's token and writes its next tokens into best[row * k ...], the likelier first,
   // equal ones by rising id; one alone for a forced row.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
-  // Slot first + i goes on as what slot first + parents[i] was.
-  virtual void Reorder(int64_t first, std::span<const int32_t> parents) = 0;
+  // The place's hypothesis i goes on as what parents[i] was; those past the parents end. No
+  // parents: the sentence leaves.
+  virtual void Reorder(int64_t place, std::span<const int32_t> parents) = 0;
 };
 
 }  // namespace attend

@@ -3,14 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace attend {
-
-void DecoderState::Reorder(int64_t first, std::span<const int32_t> parents) {
-  for (size_t i = 0; i < parents.size(); ++i) spare_rows[i] = rows[first + parents[i]];
-  for (size_t i = 0; i < parents.size(); ++i) rows[first + i].swap(spare_rows[i]);
-}
 
 Decoder::Decoder(const KernelTable& kernels, const TensorTable& tensors, const ModelConfig& config)
     : kernels_(&kernels),
@@ -42,40 +36,51 @@ Decoder::Decoder(const KernelTable& kernels, const TensorTable& tensors, const M
   }
 }
 
-void Decoder::Start(std::vector<DecoderState::Source> sources, const float* memory_SD,
-                    int64_t memory_rows, DecoderState* state) const {
-  state->slots = std::ssize(sources);
-  state->sources = std::move(sources);
-  state->layers.resize(layers_.size());
-  state->cross.resize(layers_.size());
-  // Rows were numbered for another count of slots; their memory is used again.
-  state->rows.resize(state->slots);
-  state->spare_rows.resize(state->slots);
-  for (std::vector<int32_t>& rows : state->rows) rows.clear();
+void Decoder::Reset(int64_t sentences, int64_t beam_size, DecoderState* state) const {
+  state->Reset(sentences, beam_size, config_.layers * sizes_.row_floats());
+}
+
+void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
+                    DecoderState* state) const {
+  int64_t rows = 0;
+  for (const NewSource& source : sources) {
+    state->Reorder(source.sentence, {});
+    DecoderState::Source& place = state->sources[source.sentence];
+    place.count = source.count;
+    rows += source.count;
+  }
   if (!cross_attention_) return;
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Linear& product = layers_[i].cross_key_value;
-    product.Apply(memory_SD, memory_rows, state->cross[i].Get(memory_rows * product.columns()));
+  const int64_t width = sizes_.row_floats();
+  for (const NewSource& source : sources) {
+    DecoderState::Source& place = state->sources[source.sentence];
+    const int64_t floats = config_.layers * place.count * width;
+    if (std::ssize(place.keys_values) < floats) place.keys_values.resize(floats);
+    place.rows.clear();
+    for (int64_t j = 0; j < place.count; ++j) {
+      place.rows.push_back(place.keys_values.data() + j * width);
+    }
+  }
+  float* projected = scratch->projected.Get(rows * width);
+  for (int64_t i = 0; i < config_.layers; ++i) {
+    layers_[i].cross_key_value.Apply(memory_SD, rows, &scratch->quantized, projected);
+    const float* from = projected;
+    for (const NewSource& source : sources) {
+      const int64_t floats = source.count * width;
+      std::copy_n(from, floats, state->sources[source.sentence].keys_values.data() + i * floats);
+      from += floats;
+    }
   }
 }
 
 void Decoder::Grow(std::span<const DecoderRow> rows, DecoderState* state) const {
   state->positions.clear();
-  int64_t last = 0;
+  state->new_rows.clear();
   for (const DecoderRow& row : rows) {
-    std::vector<int32_t>& past = state->rows[row.slot];
-    const int64_t position = std::ssize(past);
-    state->positions.push_back(position);
-    past.push_back(static_cast<int32_t>(position * state->slots + row.slot));
-    last = std::max(last, position);
-  }
-  const size_t needed = (last + 1) * state->slots;
-  for (DecoderState::Past& past : state->layers) {
-    if (past.keys.size() >= needed * sizes_.key_columns()) continue;
-    // Sixteen positions at a time at least; the vectors grow by doubling.
-    const size_t reserved = needed + 16 * state->slots;
-    past.keys.resize(reserved * sizes_.key_columns());
-    past.values.resize(reserved * sizes_.value_columns());
+    DecoderState::Hypothesis& slot = state->slots[row.slot];
+    slot.last = state->cache.Append(slot.last);
+    state->positions.push_back(std::ssize(slot.rows));
+    state->new_rows.push_back(state->cache.Row(slot.last));
+    slot.rows.push_back(state->new_rows.back());
   }
 }
 
@@ -84,23 +89,19 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
   const Linear& product = layers_[layer].query_key_value;
   const int64_t stride = product.columns(), count = std::ssize(rows);
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
+  const int64_t at = layer * sizes_.row_floats();
   float* projected = scratch->projected.Get(count * stride);
-  product.Apply(x_RD, count, projected);
-  DecoderState::Past& past = state->layers[layer];
+  product.Apply(x_RD, count, &scratch->quantized, projected);
   for (int64_t r = 0; r < count; ++r) {
-    const int64_t at = state->rows[rows[r].slot][state->positions[r]];
-    const float* row = projected + r * stride;
-    std::copy_n(row + keys, keys, past.keys.data() + at * keys);
-    std::copy_n(row + 2 * keys, values, past.values.data() + at * values);
+    std::copy_n(projected + r * stride + keys, keys + values, state->new_rows[r] + at);
   }
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0; r < count; ++r) {
     const int64_t seen = state->positions[r] + 1;
     float* weights = scratch->weights.Get(sizes_.heads * seen);
-    kernels_->attention({projected + r * stride, past.keys.data(), keys, past.values.data(), values,
-                         state->rows[rows[r].slot].data(), seen, sizes_.heads, sizes_.d_k,
-                         sizes_.d_v, 1 / std::sqrt(static_cast<float>(sizes_.d_k)), weights,
-                         context + r * values});
+    kernels_->attention({projected + r * stride, state->slots[rows[r].slot].rows.data(), at,
+                         at + keys, seen, sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(),
+                         weights, context + r * values});
     if (sinks.attention) sinks.attention(AttentionPlace::kDecoderSelf, layer, r, weights, seen);
   }
 }
@@ -108,18 +109,16 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
 void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
                           DecoderState* state, Scratch* scratch, const Sinks& sinks) const {
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
-  const int64_t stride = keys + values, count = std::ssize(rows);
+  const int64_t count = std::ssize(rows);
   float* query = scratch->projected.Get(count * keys);
-  layers_[layer].cross_query.Apply(x_RD, count, query);
+  layers_[layer].cross_query.Apply(x_RD, count, &scratch->quantized, query);
   float* context = scratch->context.Get(count * values);
-  const float* cross = state->cross[layer].Get(0);
   for (int64_t r = 0; r < count; ++r) {
-    const DecoderState::Source& source = state->sources[rows[r].slot];
+    const DecoderState::Source& source = state->SourceOf(rows[r].slot);
     float* weights = scratch->weights.Get(sizes_.heads * source.count);
-    const float* first = cross + source.first * stride;
-    kernels_->attention({query + r * keys, first, stride, first + keys, stride, nullptr,
-                         source.count, sizes_.heads, sizes_.d_k, sizes_.d_v,
-                         1 / std::sqrt(static_cast<float>(sizes_.d_k)), weights,
+    const int64_t at = layer * source.count * sizes_.row_floats();
+    kernels_->attention({query + r * keys, source.rows.data(), at, at + keys, source.count,
+                         sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(), weights,
                          context + r * values});
     if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, weights, source.count);
   }
@@ -142,14 +141,15 @@ void Decoder::Run(std::span<const DecoderRow> rows, DecoderState* state, Positio
     };
     sublayer(layer.self_norm, [&](const float* input, const float* residual, float* y) {
       SelfAttend(i, rows, input, state, scratch, sinks);
-      layer.output.Apply(scratch->context.Get(0), count, y, MatmulActivation::kNone, residual);
+      layer.output.Apply(scratch->context.Get(0), count, &scratch->quantized, y,
+                         MatmulActivation::kNone, residual);
     });
     scratch->timer.Book(&WorkSeconds::self_attention);
     if (cross_attention_) {
       sublayer(layer.cross_norm, [&](const float* input, const float* residual, float* y) {
         CrossAttend(i, rows, input, state, scratch, sinks);
-        layer.cross_output.Apply(scratch->context.Get(0), count, y, MatmulActivation::kNone,
-                                 residual);
+        layer.cross_output.Apply(scratch->context.Get(0), count, &scratch->quantized, y,
+                                 MatmulActivation::kNone, residual);
       });
       scratch->timer.Book(&WorkSeconds::cross_attention);
     }

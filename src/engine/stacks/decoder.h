@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/stacks/decoder_state.h"
 #include "engine/stacks/encoder.h"
 
 namespace attend {
@@ -15,26 +16,10 @@ struct DecoderRow {
   int32_t token = 0;
 };
 
-// What the decoder remembers of every hypothesis slot. Cached rows never move: each slot lists the
-// rows of its past, and reordering copies the lists alone. A row's number is position * slots +
-// slot, so that slots at the same position never share one. One owner.
-struct DecoderState {
-  struct Past {
-    std::vector<float> keys, values;  // [position * slots + slot, H * K]
-  };
-  struct Source {
-    int64_t first = 0, count = 0;  // rows of the encoder's output
-  };
-  int64_t slots = 0;
-  std::vector<Past> layers;
-  std::vector<std::vector<int32_t>> rows;  // by slot: the cached row of each position
-  std::vector<std::vector<int32_t>> spare_rows;
-  std::vector<Source> sources;     // by slot; shared by a sentence's beams
-  std::vector<Buffer> cross;       // by layer: [encoder rows, H * K + H * Kv]
-  std::vector<int64_t> positions;  // of the rows now running
-
-  // Slot first + i goes on as what slot first + parents[i] was.
-  void Reorder(int64_t first, std::span<const int32_t> parents);
+// A sentence that takes a place: its rows of the encoder's output follow those of the one before.
+struct NewSource {
+  int64_t sentence = 0;
+  int64_t count = 0;
 };
 
 // Immutable; shared between threads, each with a state and scratch of its own.
@@ -43,9 +28,11 @@ class Decoder {
   // Reads an encoder where the model has one.
   Decoder(const KernelTable& kernels, const TensorTable& tensors, const ModelConfig& config);
 
-  // Forgets everything and takes `slots` empty hypotheses; the keys and values of cross-attention
-  // are computed here, once. `sources` has an entry for each slot.
-  void Start(std::vector<DecoderState::Source> sources, const float* memory_SD, int64_t memory_rows,
+  // Forgets everything and makes places for `sentences`.
+  void Reset(int64_t sentences, int64_t beam_size, DecoderState* state) const;
+  // Puts sentences into places, their slots empty; keys and values of cross-attention are computed
+  // here, once.
+  void Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
              DecoderState* state) const;
   // Writes [rows, D], what stands before the output projection.
   void Run(std::span<const DecoderRow> rows, DecoderState* state, PositionTable* positions,

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 namespace attend {
 
 Encoder::Encoder(const KernelTable& kernels, const TensorTable& tensors, const StackConfig& config)
@@ -28,24 +26,26 @@ Encoder::Encoder(const KernelTable& kernels, const TensorTable& tensors, const S
   }
 }
 
-void Encoder::SelfAttend(int64_t layer, std::span<const std::vector<int32_t>> sentences,
+void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>> sentences,
                          const float* x_RD, int64_t rows, Scratch* scratch,
                          const Sinks& sinks) const {
   const Linear& product = layers_[layer].query_key_value;
-  const int64_t stride = product.columns();
+  const int64_t stride = product.columns(), keys = sizes_.key_columns();
   float* projected = scratch->projected.Get(rows * stride);
-  product.Apply(x_RD, rows, projected);
+  product.Apply(x_RD, rows, &scratch->quantized, projected);
   float* context = scratch->context.Get(rows * sizes_.value_columns());
   int64_t first = 0;
-  for (const std::vector<int32_t>& sentence : sentences) {
-    const auto count = static_cast<int64_t>(sentence.size());
+  for (const std::span<const int32_t> sentence : sentences) {
+    const int64_t count = std::ssize(sentence);
     float* weights = scratch->weights.Get(sizes_.heads * count);
+    scratch->key_rows.clear();
     for (int64_t r = first; r < first + count; ++r) {
-      kernels_->attention(
-          {projected + r * stride, projected + first * stride + sizes_.key_columns(), stride,
-           projected + first * stride + 2 * sizes_.key_columns(), stride, nullptr, count,
-           sizes_.heads, sizes_.d_k, sizes_.d_v, 1 / std::sqrt(static_cast<float>(sizes_.d_k)),
-           weights, context + r * sizes_.value_columns()});
+      scratch->key_rows.push_back(projected + r * stride);
+    }
+    for (int64_t r = first; r < first + count; ++r) {
+      kernels_->attention({projected + r * stride, scratch->key_rows.data(), keys, 2 * keys, count,
+                           sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(), weights,
+                           context + r * sizes_.value_columns()});
       if (sinks.attention) {
         sinks.attention(AttentionPlace::kEncoderSelf, layer, r, weights, count);
       }
@@ -54,13 +54,13 @@ void Encoder::SelfAttend(int64_t layer, std::span<const std::vector<int32_t>> se
   }
 }
 
-void Encoder::Run(std::span<const std::vector<int32_t>> sentences, PositionTable* positions,
+void Encoder::Run(std::span<const std::span<const int32_t>> sentences, PositionTable* positions,
                   Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const {
   int64_t rows = 0;
-  for (const std::vector<int32_t>& sentence : sentences) rows += std::ssize(sentence);
+  for (const std::span<const int32_t> sentence : sentences) rows += std::ssize(sentence);
   float* x_RD = output_RD->Get(rows * config_.d_model);
   float* row_D = x_RD;
-  for (const std::vector<int32_t>& sentence : sentences) {
+  for (const std::span<const int32_t> sentence : sentences) {
     for (int64_t t = 0; t < std::ssize(sentence); ++t, row_D += config_.d_model) {
       embedding_.Apply(sentence[t], t, positions, row_D);
     }
@@ -71,8 +71,8 @@ void Encoder::Run(std::span<const std::vector<int32_t>> sentences, PositionTable
     ApplySublayer(config_.norm_place, layer.attention_norm, x_RD, rows, scratch,
                   [&](const float* input, const float* residual, float* y) {
                     SelfAttend(i, sentences, input, rows, scratch, sinks);
-                    layer.output.Apply(scratch->context.Get(0), rows, y, MatmulActivation::kNone,
-                                       residual);
+                    layer.output.Apply(scratch->context.Get(0), rows, &scratch->quantized, y,
+                                       MatmulActivation::kNone, residual);
                   });
     ApplySublayer(config_.norm_place, layer.feed_forward_norm, x_RD, rows, scratch,
                   [&](const float* input, const float* residual, float* y) {

@@ -32,7 +32,7 @@ class Encoder {
 
   // Writes [rows, D] into `output`; the sentences' rows follow each other. Precondition: ids are in
   // the vocabulary.
-  void Run(std::span<const std::vector<int32_t>> sentences, PositionTable* positions,
+  void Run(std::span<const std::span<const int32_t>> sentences, PositionTable* positions,
            Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const;
 
  private:
@@ -41,8 +41,8 @@ class Encoder {
     LayerNorm attention_norm, feed_forward_norm;
     FeedForward feed_forward;
   };
-  void SelfAttend(int64_t layer, std::span<const std::vector<int32_t>> sentences, const float* x_RD,
-                  int64_t rows, Scratch* scratch, const Sinks& sinks) const;
+  void SelfAttend(int64_t layer, std::span<const std::span<const int32_t>> sentences,
+                  const float* x_RD, int64_t rows, Scratch* scratch, const Sinks& sinks) const;
 
   const KernelTable* kernels_;
   StackConfig config_;

@@ -20,6 +20,8 @@ using Matrix = std::vector<std::vector<double>>;
 // The formulas of the paper in f64, written without any of the engine's code.
 class Plain {
  public:
+  // An int8 model is computed as it is meant: whole weights times scales, and what enters a product
+  // rounded to 255 steps a row.
   explicit Plain(const Model& model) : model_(model) {}
 
   std::vector<double> LogProbabilities(std::vector<int32_t> source, std::vector<int32_t> target) {
@@ -50,14 +52,29 @@ class Plain {
   std::map<std::string, std::vector<Matrix>> attention;
 
  private:
-  Matrix Product(const Matrix& x, const std::string& weight, const std::string& bias) {
+  double Weight(const std::string& name, int64_t row, int64_t column) {
+    const TensorView& w = model_.tensors.Get(name);
+    const int64_t at = row * w.shape[1] + column;
+    if (w.type == TensorType::kF32) return w.f32()[at];
+    return static_cast<double>(w.i8()[at]) * model_.tensors.Get(name + "_scale").f32()[row];
+  }
+  static Matrix Rounded(Matrix x) {
+    for (std::vector<double>& row : x) {
+      double largest = 0;
+      for (const double value : row) largest = std::max(largest, std::abs(value));
+      for (double& value : row) value = std::nearbyint(value / largest * 127) * largest / 127;
+    }
+    return x;
+  }
+  Matrix Product(const Matrix& given, const std::string& weight, const std::string& bias) {
     const TensorView& w = model_.tensors.Get(weight);
+    const Matrix x = w.type == TensorType::kI8 ? Rounded(given) : given;
     const TensorView* b = model_.tensors.Find(bias);
     Matrix y(x.size(), std::vector<double>(w.shape[0]));
     for (size_t r = 0; r < x.size(); ++r) {
       for (int64_t c = 0; c < w.shape[0]; ++c) {
         y[r][c] = b != nullptr ? b->f32()[c] : 0;
-        for (int64_t k = 0; k < w.shape[1]; ++k) y[r][c] += x[r][k] * w.f32()[c * w.shape[1] + k];
+        for (int64_t k = 0; k < w.shape[1]; ++k) y[r][c] += x[r][k] * Weight(weight, c, k);
       }
     }
     return y;
@@ -136,12 +153,11 @@ class Plain {
   }
   Matrix Stack(const std::string& name, const StackConfig& c, const std::string& embedding,
                const std::vector<int32_t>& ids, const Matrix& memory) {
-    const float* table = model_.tensors.Get(embedding).f32();
     Matrix x(ids.size(), std::vector<double>(c.d_model));
     for (size_t t = 0; t < ids.size(); ++t) {
       for (int64_t d = 0; d < c.d_model; ++d) {
         const double scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1;
-        x[t][d] = scale * table[ids[t] * c.d_model + d] + Position(c, name, t, d);
+        x[t][d] = scale * Weight(embedding, ids[t], d) + Position(c, name, t, d);
       }
     }
     const bool pre = c.norm_place == NormPlace::kPre;

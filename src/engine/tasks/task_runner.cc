@@ -53,8 +53,11 @@ std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, i
 }  // namespace
 
 TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
-                       const std::string& instruction_set)
-    : transformer_(model, instruction_set), pool_(ThreadCount(threads)), workspaces_(pool_.size()) {
+                       const std::string& instruction_set,
+                       std::shared_ptr<const Shortlist> shortlist)
+    : transformer_(model, instruction_set, std::move(shortlist)),
+      pool_(ThreadCount(threads)),
+      workspaces_(pool_.size()) {
   if (!model->source_vocabulary.empty()) {
     source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   }
@@ -111,6 +114,11 @@ void TaskRunner::ForEachBatch(
                     [&](int64_t batch, int worker) { body(batches[batch], &workspaces_[worker]); });
 }
 
+void TaskRunner::OnEveryThread(const std::function<void(Workspace*)>& body) {
+  const std::lock_guard lock(mutex_);
+  pool_.ParallelFor(pool_.size(), [&](int64_t task, int) { body(&workspaces_[task]); });
+}
+
 void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
                             std::span<const std::vector<int32_t>> targets,
                             std::span<const int64_t> items, const ScoreOptions& options,
@@ -130,7 +138,7 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
       KeepAttention(place, layer, {weights, keys}, &(*scores)[item[row]]);
     };
   }
-  transformer_.Start(inputs, 1, sinks, workspace);
+  transformer_.StartAll(inputs, sinks, workspace);
   std::vector<NextToken> wanted;
   workspace->rows.clear();
   for (size_t i = 0; i < items.size(); ++i) {

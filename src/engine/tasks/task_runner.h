@@ -29,7 +29,8 @@ std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
 
 class TaskRunner {
  public:
-  TaskRunner(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set);
+  TaskRunner(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set,
+             std::shared_ptr<const Shortlist> shortlist = nullptr);
 
   const Transformer& transformer() const { return transformer_; }
   const SpecialIds& special_ids() const { return transformer_.config().special_ids; }
@@ -45,6 +46,10 @@ class TaskRunner {
   // body(items, workspace) for each, on all threads. One caller at a time; others wait.
   void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
                     const std::function<void(std::span<const int64_t>, Workspace*)>& body);
+
+  // Calls body once for each workspace, all at the same time. One caller at a time; others wait.
+  void OnEveryThread(const std::function<void(Workspace*)>& body);
+  int threads() const { return pool_.size(); }
 
   // Forced decoding of the pairs that `items` names.
   void ScoreBatch(std::span<const std::vector<int32_t>> sources,

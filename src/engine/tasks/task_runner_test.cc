@@ -104,7 +104,8 @@ TEST_P(TaskRunnerTest, AWideBeamOnARealModelFindsWhatExhaustiveSearchFinds) {
     options.beam_size = 64;
     options.n_best = 5;
     options.max_length = kLongest;
-    const auto found = Translator(model, 1, GetParam()).TranslateIds(Sentences{source}, options)[0];
+    const auto found = Translator(model, {.threads = 1, .instruction_set = GetParam()})
+                           .TranslateIds(Sentences{source}, options)[0];
     for (size_t i = 0; i < 5; ++i) {
       EXPECT_EQ(found.hypotheses[i].ids, all[i].second) << seed << " " << i;
       EXPECT_NEAR(found.hypotheses[i].score, all[i].first, 5e-5);
@@ -124,11 +125,12 @@ TEST_P(TaskRunnerTest, TheSameTextGivesTheSameTextAndScoreBits) {
   TranslationOptions options;
   options.batch_tokens = 1;
   options.max_length = 12;
-  const auto want = Translator(model, 1, GetParam()).Translate(texts, options);
+  const auto want =
+      Translator(model, {.threads = 1, .instruction_set = GetParam()}).Translate(texts, options);
   std::vector<size_t> order(texts.size());
   std::iota(order.begin(), order.end(), size_t{0});
   for (const int threads : {1, 2}) {
-    const Translator translator(model, threads, GetParam());
+    const Translator translator(model, {.threads = threads, .instruction_set = GetParam()});
     for (const size_t batch : {size_t{1}, size_t{3}, size_t{64}}) {
       random.Shuffle(&order);
       options.batch_tokens = 100000;
@@ -156,7 +158,7 @@ TEST_P(TaskRunnerTest, AWeightThatIsNotANumberIsAnErrorOnEveryThread) {
   bad->tensors = RandomTensors(bad->config, 7, 0.2);
   const TensorView& weight = bad->tensors.Get("decoder.layers.1.feed_forward.outer.weight");
   const_cast<float*>(weight.f32())[3] = std::numeric_limits<float>::quiet_NaN();
-  const Translator translator(bad, 3, GetParam());
+  const Translator translator(bad, {.threads = 3, .instruction_set = GetParam()});
   const Scorer scorer(bad, 3, GetParam());
   TranslationOptions options;
   options.batch_tokens = 10;

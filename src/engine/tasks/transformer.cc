@@ -20,40 +20,95 @@ void CheckModel(const Model& model) {
                 "the model has no decoder with a vocabulary head, which translation needs");
   }
   CheckTensors(model.tensors, model.config, "model");
-  for (const TensorView& tensor : model.tensors.tensors()) {
-    if (tensor.type == TensorType::kF32) continue;
-    throw Error(ErrorKind::kInput, fmt::format("tensor '{}' has type {}, expected F32", tensor.name,
-                                               TensorTypeName(tensor.type)));
+}
+
+// Where an id stands among rising columns; -1: it does not.
+int32_t ColumnOf(std::span<const int32_t> columns, int32_t id) {
+  const auto at = std::ranges::lower_bound(columns, id);
+  return at != columns.end() && *at == id ? static_cast<int32_t>(at - columns.begin()) : -1;
+}
+
+// The wanted token alone, where there is one.
+void WriteCandidates(const TopK& top, int32_t wanted, float wanted_logit, Candidate* best) {
+  const double log_sum = static_cast<double>(top.max) + std::log(static_cast<double>(top.sum));
+  if (!std::isfinite(log_sum)) {
+    throw Error(ErrorKind::kRuntime,
+                "the model gives numbers that are not finite; `attend verify` finds bad weights");
   }
+  const auto candidate = [&](int32_t id, float logit) {
+    return Candidate{id, std::min(0.0, static_cast<double>(logit) - log_sum)};
+  };
+  if (wanted >= 0) {
+    best[0] = candidate(wanted, wanted_logit);
+    return;
+  }
+  for (int64_t i = 0; i < top.count; ++i) best[i] = candidate(top.ids[i], top.values[i]);
 }
 
 }  // namespace
 
-Transformer::Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set)
-    : model_(std::move(model)), kernels_(SelectKernels(instruction_set)) {
+Transformer::Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set,
+                         std::shared_ptr<const Shortlist> shortlist)
+    : model_(std::move(model)),
+      shortlist_(std::move(shortlist)),
+      kernels_(SelectKernels(instruction_set)) {
   CheckModel(*model_);
   const ModelConfig& config = model_->config;
   if (config.encoder) encoder_.emplace(kernels_, model_->tensors, *config.encoder);
   decoder_.emplace(kernels_, model_->tensors, config);
   head_ = Linear(kernels_, model_->tensors, {OutputWeightName(config)}, "head.bias");
+  model_->tensors.ReleasePages();  // all but the embeddings is packed now
 }
 
-void Transformer::Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size,
-                        const Sinks& sinks, Workspace* workspace) const {
+void Transformer::Reset(int64_t places, int64_t beam_size, Workspace* workspace) const {
+  decoder_->Reset(places, beam_size, &workspace->state);
+}
+
+void Transformer::Start(std::span<const NewSentence> sentences, const Sinks& sinks,
+                        Workspace* workspace) const {
+  workspace->sources.clear();
+  workspace->new_sources.clear();
+  for (const NewSentence& sentence : sentences) {
+    workspace->sources.push_back(sentence.source);
+    workspace->new_sources.push_back({sentence.place, std::ssize(sentence.source)});
+  }
   if (encoder_) {
-    encoder_->Run(sources, &workspace->encoder_positions, &workspace->scratch, sinks,
+    encoder_->Run(workspace->sources, &workspace->encoder_positions, &workspace->scratch, sinks,
                   &workspace->memory_SD);
   }
   workspace->scratch.timer.Book(&WorkSeconds::encoder);
-  std::vector<DecoderState::Source> slots;
-  int64_t rows = 0;
-  for (const std::vector<int32_t>& source : sources) {
-    const int64_t count = std::ssize(source);
-    slots.insert(slots.end(), beam_size, {rows, count});
-    rows += count;
-  }
-  decoder_->Start(std::move(slots), workspace->memory_SD.Get(0), rows, &workspace->state);
+  decoder_->Start(workspace->new_sources, workspace->memory_SD.Get(0), &workspace->scratch,
+                  &workspace->state);
   workspace->scratch.timer.Book(&WorkSeconds::cross_attention);
+  if (shortlist_ == nullptr) return;
+  for (const NewSentence& sentence : sentences) {
+    if (std::ssize(workspace->short_heads) <= sentence.place) {
+      workspace->short_heads.resize(sentence.place + 1);
+    }
+    workspace->short_heads[sentence.place] = MakeShortHead(sentence.source);
+  }
+  workspace->scratch.timer.Book(&WorkSeconds::output);
+}
+
+void Transformer::StartAll(std::span<const std::vector<int32_t>> sources, const Sinks& sinks,
+                           Workspace* workspace) const {
+  std::vector<NewSentence> sentences;
+  for (const std::vector<int32_t>& source : sources) {
+    sentences.push_back({std::ssize(sentences), source});
+  }
+  Reset(std::ssize(sources), 1, workspace);
+  Start(sentences, sinks, workspace);
+}
+
+ShortHead Transformer::MakeShortHead(std::span<const int32_t> source) const {
+  const SpecialIds& special = config().special_ids;
+  ShortHead head;
+  head.columns = shortlist_->Columns(source);
+  const auto eos = static_cast<int32_t>(special.eos);
+  const auto at = std::ranges::lower_bound(head.columns, eos);
+  if (at == head.columns.end() || *at != eos) head.columns.insert(at, eos);
+  head.product = head_.Select(head.columns);
+  return head;
 }
 
 void Transformer::Decode(const Sinks& sinks, Workspace* workspace) const {
@@ -62,7 +117,49 @@ void Transformer::Decode(const Sinks& sinks, Workspace* workspace) const {
 }
 
 void Transformer::Logits(Workspace* workspace, float* logits_RV) const {
-  head_.Apply(workspace->hidden_RD.Get(0), std::ssize(workspace->rows), logits_RV);
+  head_.Apply(workspace->hidden_RD.Get(0), std::ssize(workspace->rows),
+              &workspace->scratch.quantized, logits_RV);
+}
+
+Transformer::RowGroup Transformer::GroupAt(int64_t first, std::span<const NextToken> asked,
+                                           const Workspace& workspace) const {
+  const auto head = [&](int64_t row) -> const ShortHead* {
+    if (shortlist_ == nullptr || asked[row].wanted >= 0) return nullptr;
+    return &workspace.short_heads[workspace.rows[row].slot / workspace.state.beam_size()];
+  };
+  RowGroup group{first, 1, head(first)};
+  while (first + group.count < std::ssize(asked) && head(first + group.count) == group.head) {
+    ++group.count;
+  }
+  return group;
+}
+
+void Transformer::PredictGroup(const RowGroup& group, const Linear::Input& hidden_RD,
+                               std::span<const NextToken> asked, Workspace* workspace) const {
+  const Linear& product = group.head != nullptr ? group.head->product : head_;
+  const Linear::Input input = hidden_RD.Some(group.first, group.count);
+  float* block = workspace->logits.Get(group.count * kHeadBlock);
+  for (int64_t first = 0; first < product.columns(); first += kHeadBlock) {
+    const int64_t columns = std::min(kHeadBlock, product.columns() - first);
+    product.ApplyColumns(input, first, first + columns, block);
+    for (int64_t r = 0; r < group.count; ++r) {
+      const NextToken& next = asked[group.first + r];
+      workspace->forbidden.assign(next.forbidden.begin(), next.forbidden.end());
+      if (group.head != nullptr) {
+        for (int32_t& id : workspace->forbidden) id = ColumnOf(group.head->columns, id);
+      }
+      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first),
+                     workspace->forbidden.data(), std::ssize(workspace->forbidden),
+                     &workspace->top[group.first + r]);
+      const int64_t at = next.wanted - first;
+      if (at >= 0 && at < columns) workspace->wanted[group.first + r] = block[r * columns + at];
+    }
+  }
+  if (group.head == nullptr) return;
+  for (int64_t r = group.first; r < group.first + group.count; ++r) {
+    TopK& top = workspace->top[r];
+    for (int64_t i = 0; i < top.count; ++i) top.ids[i] = group.head->columns[top.ids[i]];
+  }
 }
 
 void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace* workspace,
@@ -80,35 +177,15 @@ void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace
                          -std::numeric_limits<float>::infinity(),
                          0};
   }
-  const float* hidden_RD = workspace->hidden_RD.Get(0);
-  float* block = workspace->logits.Get(rows * kHeadBlock);
-  for (int64_t first = 0; first < head_.columns(); first += kHeadBlock) {
-    const int64_t columns = std::min(kHeadBlock, head_.columns() - first);
-    head_.ApplyColumns(hidden_RD, rows, first, first + columns, block);
-    for (int64_t r = 0; r < rows; ++r) {
-      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first),
-                     asked[r].forbidden.data(), std::ssize(asked[r].forbidden), &workspace->top[r]);
-      const int64_t at = asked[r].wanted - first;
-      if (at >= 0 && at < columns) workspace->wanted[r] = block[r * columns + at];
-    }
+  const Linear::Input hidden_RD =
+      head_.Read(workspace->hidden_RD.Get(0), rows, &workspace->scratch.quantized);
+  for (int64_t r = 0; r < rows;) {
+    const RowGroup group = GroupAt(r, asked, *workspace);
+    PredictGroup(group, hidden_RD, asked, workspace);
+    r += group.count;
   }
   for (int64_t r = 0; r < rows; ++r) {
-    const TopK& top = workspace->top[r];
-    const double log_sum = static_cast<double>(top.max) + std::log(static_cast<double>(top.sum));
-    if (!std::isfinite(log_sum)) {
-      throw Error(ErrorKind::kRuntime,
-                  "the model gives numbers that are not finite; `attend verify` finds bad weights");
-    }
-    const auto candidate = [&](int32_t id, float logit) {
-      return Candidate{id, std::min(0.0, static_cast<double>(logit) - log_sum)};
-    };
-    if (asked[r].wanted >= 0) {
-      best[r * stride] = candidate(asked[r].wanted, workspace->wanted[r]);
-      continue;
-    }
-    for (int64_t i = 0; i < top.count; ++i) {
-      best[r * stride + i] = candidate(top.ids[i], top.values[i]);
-    }
+    WriteCandidates(workspace->top[r], asked[r].wanted, workspace->wanted[r], best + r * stride);
   }
 }
 
@@ -118,8 +195,12 @@ TransformerStepper::TransformerStepper(const Transformer* transformer,
   forbidden_.push_back(static_cast<int32_t>(transformer->config().special_ids.eos));
 }
 
-void TransformerStepper::Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) {
-  transformer_->Start(sources, beam_size, {}, workspace_);
+void TransformerStepper::Reset(int64_t places, int64_t beam_size) {
+  transformer_->Reset(places, beam_size, workspace_);
+}
+
+void TransformerStepper::Start(std::span<const NewSentence> sentences) {
+  transformer_->Start(sentences, {}, workspace_);
 }
 
 void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
@@ -136,8 +217,8 @@ void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidat
   workspace_->scratch.timer.Book(&WorkSeconds::output);
 }
 
-void TransformerStepper::Reorder(int64_t first, std::span<const int32_t> parents) {
-  workspace_->state.Reorder(first, parents);
+void TransformerStepper::Reorder(int64_t place, std::span<const int32_t> parents) {
+  workspace_->state.Reorder(place, parents);
 }
 
 }  // namespace attend

@@ -11,8 +11,15 @@
 #include "engine/stacks/decoder.h"
 #include "engine/stacks/encoder.h"
 #include "model/model_directory.h"
+#include "model/shortlist.h"
 
 namespace attend {
+
+// The output layer's columns that one sentence may use.
+struct ShortHead {
+  std::vector<int32_t> columns;  // rising
+  Linear product;
+};
 
 // Memory of one thread's run; keeps what it grew to.
 struct Workspace {
@@ -20,11 +27,15 @@ struct Workspace {
   Scratch scratch;
   DecoderState state;
   Buffer memory_SD, hidden_RD, logits;
+  std::vector<std::span<const int32_t>> sources;
+  std::vector<NewSource> new_sources;
   std::vector<DecoderRow> rows;
   std::vector<float> top_values;
   std::vector<int32_t> top_ids;
   std::vector<TopK> top;
   std::vector<float> wanted;
+  std::vector<ShortHead> short_heads;  // by place; with a shortlist
+  std::vector<int32_t> forbidden;
 };
 
 // What is asked about the token that follows a row.
@@ -37,16 +48,24 @@ struct NextToken {
 class Transformer {
  public:
   // `instruction_set` as for SelectKernels. Throws Error(kUsage) for a model without decoder or
-  // vocabulary head, Error(kInput) for weights that are not f32.
-  explicit Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set = "");
+  // vocabulary head, Error(kInput) for weights of a type it does not know.
+  // With a shortlist each sentence's tokens come from its columns of the output layer, and
+  // probabilities are among those.
+  explicit Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set = "",
+                       std::shared_ptr<const Shortlist> shortlist = nullptr);
 
   const Model& model() const { return *model_; }
   const ModelConfig& config() const { return model_->config; }
   const KernelTable& kernels() const { return kernels_; }
 
-  // Encodes sources (none for a model without encoder) and takes `beam_size` empty hypotheses each.
-  void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size, const Sinks& sinks,
+  // Forgets everything and makes places for sentences; see Stepper.
+  void Reset(int64_t places, int64_t beam_size, Workspace* workspace) const;
+  // Encodes sentences (nothing of them for a model without encoder) into their places.
+  void Start(std::span<const NewSentence> sentences, const Sinks& sinks,
              Workspace* workspace) const;
+  // Reset and Start of these sources alone, one hypothesis each: source i in slot i.
+  void StartAll(std::span<const std::vector<int32_t>> sources, const Sinks& sinks,
+                Workspace* workspace) const;
   // Runs workspace->rows through the decoder; [rows, D] is in hidden_RD.
   void Decode(const Sinks& sinks, Workspace* workspace) const;
   // Answers for the rows last decoded: best[row * k ...], k 0 where each row wants one token.
@@ -57,7 +76,20 @@ class Transformer {
   void Logits(Workspace* workspace, float* logits_RV) const;
 
  private:
+  // Rows [first, first + count) of those last decoded, over one set of columns.
+  struct RowGroup {
+    int64_t first = 0, count = 0;
+    const ShortHead* head = nullptr;  // null: the whole vocabulary
+  };
+  ShortHead MakeShortHead(std::span<const int32_t> source) const;
+  RowGroup GroupAt(int64_t first, std::span<const NextToken> asked,
+                   const Workspace& workspace) const;
+  // Takes the group's logits into top and wanted.
+  void PredictGroup(const RowGroup& group, const Linear::Input& hidden_RD,
+                    std::span<const NextToken> asked, Workspace* workspace) const;
+
   std::shared_ptr<const Model> model_;
+  std::shared_ptr<const Shortlist> shortlist_;
   const KernelTable& kernels_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
@@ -70,9 +102,10 @@ class TransformerStepper : public Stepper {
   TransformerStepper(const Transformer* transformer, std::vector<int32_t> forbidden,
                      Workspace* workspace);
 
-  void Start(std::span<const std::vector<int32_t>> sources, int64_t beam_size) override;
+  void Reset(int64_t places, int64_t beam_size) override;
+  void Start(std::span<const NewSentence> sentences) override;
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
-  void Reorder(int64_t first, std::span<const int32_t> parents) override;
+  void Reorder(int64_t place, std::span<const int32_t> parents) override;
 
  private:
   const Transformer* transformer_;

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "attend/error.h"
 #include "engine/search/beam_search.h"
 #include "engine/tasks/task_runner.h"
 #include "engine/tasks/translation_options.h"
+#include "model/quantize.h"
 
 namespace attend {
 
@@ -56,6 +58,50 @@ void CheckTranslationOptions(const TranslationOptions& options) {
   }
 }
 
+namespace {
+
+// The sentences of one call, the longest first, for the searches of all threads.
+class SharedQueue : public SearchQueue {
+ public:
+  SharedQueue(std::span<const SearchInput> inputs, std::vector<int64_t> wanted,
+              std::vector<Translation>* translations)
+      : inputs_(inputs), order_(std::move(wanted)), translations_(translations) {
+    std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
+      return inputs_[a].source.size() > inputs_[b].source.size();
+    });
+    for (const int64_t i : order_) source_tokens_ += std::ssize(inputs_[i].source);
+  }
+
+  int64_t size() const { return std::ssize(order_); }
+  int64_t source_tokens() const { return source_tokens_; }
+
+  const SearchInput* Next() override {
+    const size_t at = next_++;
+    return at < order_.size() ? &inputs_[order_[at]] : nullptr;
+  }
+
+  void Done(const SearchInput& input, std::vector<SearchResult> results) override {
+    std::vector<Hypothesis>& hypotheses = (*translations_)[&input - inputs_.data()].hypotheses;
+    for (SearchResult& result : results) {
+      Hypothesis hypothesis;
+      hypothesis.ids = std::move(result.ids);
+      hypothesis.score = result.score;
+      hypothesis.log_probability = result.log_probability;
+      hypothesis.finished = result.finished;
+      hypotheses.push_back(std::move(hypothesis));
+    }
+  }
+
+ private:
+  std::span<const SearchInput> inputs_;
+  std::vector<int64_t> order_;
+  std::vector<Translation>* translations_;
+  int64_t source_tokens_ = 0;
+  std::atomic<size_t> next_{0};
+};
+
+}  // namespace
+
 struct Translator::Impl {
   mutable TaskRunner runner;
   mutable std::mutex work_mutex = {};  // of options.work, which the threads share
@@ -76,9 +122,7 @@ struct Translator::Impl {
     return std::max<int64_t>(length, 1);
   }
 
-  void TranslateBatch(std::span<const SearchInput> inputs, std::span<const int64_t> items,
-                      const TranslationOptions& options, Workspace* workspace,
-                      std::vector<Translation>* translations) const {
+  SearchOptions Search(const TranslationOptions& options, const SharedQueue& queue) const {
     SearchOptions search;
     search.beam_size = options.beam_size;
     search.n_best = options.n_best;
@@ -86,31 +130,11 @@ struct Translator::Impl {
     search.min_length = options.min_length;
     search.bos = static_cast<int32_t>(runner.special_ids().bos);
     search.eos = static_cast<int32_t>(runner.special_ids().eos);
-    std::vector<SearchInput> batch;
-    for (const int64_t item : items) batch.push_back(inputs[item]);
-    TransformerStepper stepper(&runner.transformer(), Forbidden(options), workspace);
-    workspace->scratch.timer.Start(options.work != nullptr);
-    auto results = BeamSearch(batch, search, &stepper);
-    workspace->scratch.timer.Book(&WorkSeconds::search);
-    if (options.work != nullptr) {
-      const std::lock_guard lock(work_mutex);
-      workspace->scratch.timer.AddTo(options.work);
-    }
-    for (size_t i = 0; i < items.size(); ++i) {
-      std::vector<Hypothesis>& hypotheses = (*translations)[items[i]].hypotheses;
-      for (SearchResult& result : results[i]) {
-        Hypothesis hypothesis;
-        hypothesis.ids = std::move(result.ids);
-        hypothesis.score = result.score;
-        hypothesis.log_probability = result.log_probability;
-        hypothesis.finished = result.finished;
-        hypotheses.push_back(std::move(hypothesis));
-      }
-      // A tiny vocabulary may have fewer outputs than asked for: the last stands again.
-      while (std::ssize(hypotheses) < options.n_best) {
-        hypotheses.push_back(hypotheses.empty() ? Hypothesis{} : Hypothesis(hypotheses.back()));
-      }
-    }
+    search.max_sentences = std::min(search.max_sentences, queue.size());
+    // Few sentences still give every thread something to do.
+    search.max_source_tokens =
+        std::min(options.batch_tokens, queue.source_tokens() / runner.threads() + 1);
+    return search;
   }
 
   void AlignAll(std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
@@ -140,13 +164,20 @@ struct Translator::Impl {
   }
 };
 
-std::unique_ptr<Translator> Translator::Load(const std::string& directory, int threads) {
-  return std::make_unique<Translator>(LoadModel(directory), threads);
+std::unique_ptr<Translator> Translator::Load(const std::string& directory,
+                                             const TranslatorOptions& options) {
+  return std::make_unique<Translator>(LoadModel(directory), options);
 }
 
-Translator::Translator(std::shared_ptr<const Model> model, int threads,
-                       const std::string& instruction_set)
-    : impl_(new Impl{TaskRunner(std::move(model), threads, instruction_set)}) {}
+Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
+  std::shared_ptr<const Shortlist> shortlist;
+  if (!options.shortlist.empty()) {
+    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
+  }
+  impl_.reset(
+      new Impl{.runner = TaskRunner(WithWeights(std::move(model), options.type), options.threads,
+                                    options.instruction_set, std::move(shortlist))});
+}
 
 Translator::~Translator() = default;
 
@@ -174,7 +205,7 @@ std::vector<Translation> Translator::TranslateIds(
                             sources.size()));
   }
   std::vector<SearchInput> inputs(sources.size());
-  std::vector<int64_t> lengths, wanted;
+  std::vector<int64_t> wanted;
   for (size_t i = 0; i < sources.size(); ++i) {
     inputs[i].source = impl_->runner.EncoderInput(sources[i]);
     inputs[i].max_length = impl_->MaxLength(options, std::ssize(sources[i]));
@@ -190,14 +221,24 @@ std::vector<Translation> Translator::TranslateIds(
       continue;
     }
     wanted.push_back(static_cast<int64_t>(i));
-    lengths.push_back(std::ssize(inputs[i].source));
   }
-  impl_->runner.ForEachBatch(
-      lengths, options.batch_tokens, [&](std::span<const int64_t> batch, Workspace* workspace) {
-        std::vector<int64_t> items;
-        for (const int64_t position : batch) items.push_back(wanted[position]);
-        impl_->TranslateBatch(inputs, items, options, workspace, &translations);
-      });
+  SharedQueue queue(inputs, wanted, &translations);
+  const SearchOptions search = impl_->Search(options, queue);
+  impl_->runner.OnEveryThread([&](Workspace* workspace) {
+    TransformerStepper stepper(&impl_->runner.transformer(), impl_->Forbidden(options), workspace);
+    workspace->scratch.timer.Start(options.work != nullptr);
+    BeamSearch(search, &queue, &stepper);
+    workspace->scratch.timer.Book(&WorkSeconds::search);
+    if (options.work == nullptr) return;
+    const std::lock_guard lock(impl_->work_mutex);
+    workspace->scratch.timer.AddTo(options.work);
+  });
+  for (const int64_t i : wanted) {
+    // A tiny vocabulary may have fewer outputs than asked for: the last stands again.
+    std::vector<Hypothesis>& hypotheses = translations[i].hypotheses;
+    hypotheses.resize(options.n_best,
+                      hypotheses.empty() ? Hypothesis{} : Hypothesis(hypotheses.back()));
+  }
   if (options.alignments) impl_->AlignAll(sources, options, &translations);
   return translations;
 }

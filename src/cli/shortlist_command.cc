@@ -1,0 +1,108 @@
+// `attend shortlist`: which words may translate which, for a smaller output layer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "attend/error.h"
+#include "attend/vocabulary.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/line_windows.h"
+#include "model/shortlist.h"
+#include "text/lexicon.h"
+
+namespace attend {
+namespace {
+
+struct ShortlistOptions {
+  std::string model, source, target, output;
+  int64_t best = 100, frequent = 100;
+};
+
+FieldList Fields(ShortlistOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory, for its vocabularies")
+      .Add("source", &options.source, "source side of parallel text, a sentence a line")
+      .Add("target", &options.target, "its translation, line by line")
+      .Add("output", &options.output, "shortlist file to write")
+      .Add("best", &options.best, 1, 10000, "target pieces kept for each source piece")
+      .Add("frequent", &options.frequent, 0, 100000,
+           "most frequent target pieces, allowed in every sentence");
+  return fields;
+}
+
+void AddPairs(LineWindows* pairs, const Vocabulary& source, const Vocabulary& target,
+              const Log& log, LexiconTrainer* trainer) {
+  int64_t lines = 0;
+  while (pairs->Next()) {
+    for (size_t i = 0; i < pairs->lines(0).size(); ++i) {
+      trainer->Add(source.Encode(pairs->lines(0)[i]), target.Encode(pairs->lines(1)[i]));
+      if (++lines % 100000 == 0) log(LogLevel::kInfo, fmt::format("{} pairs read", lines));
+    }
+  }
+  if (lines == 0) throw Error(ErrorKind::kInput, "attend shortlist: the text has no lines");
+}
+
+Shortlist Make(LexiconTrainer* trainer, const ShortlistOptions& options) {
+  Shortlist shortlist;
+  shortlist.frequent = trainer->MostFrequentTargets();
+  if (std::ssize(shortlist.frequent) > options.frequent) {
+    shortlist.frequent.resize(options.frequent);
+  }
+  for (const std::vector<LexicalEntry>& entries : trainer->Train()) {
+    std::vector<int32_t>& kept = shortlist.candidates.emplace_back();
+    for (const LexicalEntry& entry : entries) {
+      if (std::ssize(kept) == options.best || entry.probability <= 0) break;
+      kept.push_back(entry.target);
+    }
+  }
+  return shortlist;
+}
+
+void Run(const ShortlistOptions& options, const CommonOptions& common) {
+  const auto model = LoadModel(options.model);
+  if (model->source_vocabulary.empty()) {
+    throw Error(ErrorKind::kUsage, "the model has no vocabulary, which a shortlist needs");
+  }
+  const auto source = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
+  const auto target = Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
+  LexiconTrainer trainer(source->size());
+  LineWindows pairs({common.DataPath(options.source), common.DataPath(options.target)}, false);
+  AddPairs(&pairs, *source, *target, common.MakeLog(), &trainer);
+  pairs.ReportMalformed(common.MakeLog());
+  const Shortlist shortlist = Make(&trainer, options);
+  SaveShortlist(shortlist, *model, options.output);
+  int64_t total = 0;
+  for (const auto& candidates : shortlist.candidates) total += std::ssize(candidates);
+  common.MakeLog()(
+      LogLevel::kInfo,
+      fmt::format("wrote {}: {} frequent pieces and {:.1f} for each source piece", options.output,
+                  shortlist.frequent.size(),
+                  static_cast<double>(total) / static_cast<double>(shortlist.candidates.size())));
+}
+
+}  // namespace
+
+int RunShortlist(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  ShortlistOptions options;
+  CommandLine command_line("shortlist",
+                           "learn which words may translate which, for a smaller output layer",
+                           "attend shortlist --model MODEL --source train.en --target train.de "
+                           "--output en-de.shortlist");
+  command_line.Options(Fields(options)).Options(Fields(common, {"quiet", "data_dir"}));
+  if (!command_line.Parse(arguments)) return 0;
+  for (const auto& [name, value] : {std::pair{"--model", &options.model},
+                                    {"--source", &options.source},
+                                    {"--target", &options.target},
+                                    {"--output", &options.output}}) {
+    if (value->empty()) {
+      throw Error(ErrorKind::kUsage, fmt::format("attend shortlist: {} is missing", name));
+    }
+  }
+  Run(options, common);
+  return 0;
+}
+
+}  // namespace attend

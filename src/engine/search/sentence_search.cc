@@ -1,0 +1,123 @@
+#include "engine/search/sentence_search.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace attend {
+
+bool SentenceSearch::Expansion::operator<(const Expansion& other) const {
+  return std::tuple(-log_probability, beam, id) <
+         std::tuple(-other.log_probability, other.beam, other.id);
+}
+
+void SentenceSearch::Start(const SearchInput* input, const SearchOptions* options) {
+  input_ = input;
+  options_ = options;
+  nodes_.clear();
+  live_.assign(1, {-1, 0});
+  kept_.clear();
+  finished_ = length_ = 0;
+}
+
+void SentenceSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) const {
+  const bool forced = length_ < std::ssize(input_->prefix);
+  for (size_t b = 0; b < live_.size(); ++b) {
+    const int32_t node = live_[b].node;
+    rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
+                     node < 0 ? options_->bos : nodes_[node].id,
+                     forced ? input_->prefix[length_] : -1, length_ >= options_->min_length});
+  }
+}
+
+std::span<const int32_t> SentenceSearch::Advance(const Candidate* best, int64_t k) {
+  expansions_.clear();
+  for (size_t b = 0; b < live_.size(); ++b) {
+    for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
+      const Candidate& candidate = best[b * k + i];
+      expansions_.push_back({live_[b].log_probability + candidate.log_probability,
+                             static_cast<int32_t>(b), candidate.id});
+    }
+  }
+  std::sort(expansions_.begin(), expansions_.end());
+  Choose();
+  ++length_;
+  if (Ended()) Close();
+  return parents_;
+}
+
+// The eos a prefix asks for is a token like any other.
+bool SentenceSearch::Finishes(const Expansion& expansion) const {
+  return expansion.id == options_->eos && length_ >= std::ssize(input_->prefix);
+}
+
+void SentenceSearch::Choose() {
+  next_.clear();
+  parents_.clear();
+  for (size_t rank = 0; rank < expansions_.size(); ++rank) {
+    const Expansion& expansion = expansions_[rank];
+    if (std::ssize(next_) == options_->beam_size) break;
+    const int32_t parent = live_[expansion.beam].node;
+    if (Finishes(expansion)) {
+      if (static_cast<int64_t>(rank) < options_->beam_size) {
+        Keep({parent, expansion.log_probability}, length_ + 1, true);
+      }
+      continue;
+    }
+    next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability});
+    nodes_.push_back({expansion.id, parent});
+    parents_.push_back(expansion.beam);
+  }
+  live_.swap(next_);
+}
+
+void SentenceSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
+  const double score = hypothesis.log_probability / LengthPenalty(length, options_->length_penalty);
+  const Kept kept{hypothesis.node, score, hypothesis.log_probability, finished};
+  // Equal scores keep the order in which they came: by length, then rank.
+  const auto behind = [](const Kept& a, const Kept& b) {
+    return a.finished != b.finished ? a.finished : a.score > b.score;
+  };
+  kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), kept, behind), kept);
+  if (finished) ++finished_;
+}
+
+// Nothing live can win: log-probabilities are at most 0, so a live hypothesis of log-probability s
+// ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
+// 0), and a number that is not positive divided by a larger penalty is larger: its score is at most
+// s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
+// behind. Live hypotheses are sorted, so the first has the largest s.
+bool SentenceSearch::NothingCanWin() const {
+  if (finished_ < options_->n_best) return false;
+  const double bound =
+      live_[0].log_probability / LengthPenalty(input_->max_length, options_->length_penalty);
+  return bound <= kept_[options_->n_best - 1].score;
+}
+
+bool SentenceSearch::Ended() const {
+  return live_.empty() || length_ >= input_->max_length || finished_ >= options_->beam_size ||
+         (options_->early_stop && NothingCanWin());
+}
+
+void SentenceSearch::Close() {
+  if (finished_ < options_->n_best) {
+    for (const Live& hypothesis : live_) Keep(hypothesis, length_, false);
+  }
+  live_.clear();
+  parents_.clear();
+}
+
+std::vector<SearchResult> SentenceSearch::Results() const {
+  std::vector<SearchResult> results;
+  for (const Kept& kept : kept_) {
+    if (std::ssize(results) == options_->n_best) break;
+    results.push_back({{}, kept.score, kept.log_probability, kept.finished});
+    std::vector<int32_t>& ids = results.back().ids;
+    for (int32_t node = kept.node; node >= 0; node = nodes_[node].parent) {
+      ids.push_back(nodes_[node].id);
+    }
+    std::reverse(ids.begin(), ids.end());
+  }
+  return results;
+}
+
+}  // namespace attend

@@ -1,0 +1,73 @@
+// The beam search of one sentence; see beam_search.h for the rules.
+#ifndef ATTEND_ENGINE_SEARCH_SENTENCE_SEARCH_H_
+#define ATTEND_ENGINE_SEARCH_SENTENCE_SEARCH_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/search/beam_search.h"
+
+namespace attend {
+
+// One place, used for one sentence after another; keeps its memory. One owner.
+class SentenceSearch {
+ public:
+  void Start(const SearchInput* input, const SearchOptions* options);
+  // A sentence is done when nothing of it is live.
+  bool done() const { return live_.empty(); }
+  const SearchInput& input() const { return *input_; }
+
+  // One row for each live hypothesis, in order.
+  void AddRows(int64_t first_slot, std::vector<StepRow>* rows) const;
+  // Takes the k candidates of each live hypothesis. Returns the parent of each that lives on; none:
+  // the sentence is done.
+  std::span<const int32_t> Advance(const Candidate* best, int64_t k);
+  int64_t live() const { return std::ssize(live_); }
+
+  std::vector<SearchResult> Results() const;
+
+ private:
+  // Outputs form a tree; a hypothesis is the node it ends in.
+  struct Node {
+    int32_t id;
+    int32_t parent;
+  };
+  struct Live {
+    int32_t node;  // -1: still empty
+    double log_probability;
+  };
+  struct Expansion {
+    double log_probability;
+    int32_t beam;
+    int32_t id;
+    bool operator<(const Expansion& other) const;
+  };
+  struct Kept {
+    int32_t node;
+    double score;
+    double log_probability;
+    bool finished;
+  };
+
+  bool Finishes(const Expansion& expansion) const;
+  void Choose();
+  void Keep(const Live& hypothesis, int64_t length, bool finished);
+  bool NothingCanWin() const;
+  bool Ended() const;
+  void Close();
+
+  const SearchInput* input_ = nullptr;
+  const SearchOptions* options_ = nullptr;
+  std::vector<Node> nodes_;
+  std::vector<Live> live_, next_;
+  std::vector<Expansion> expansions_;
+  std::vector<int32_t> parents_;
+  std::vector<Kept> kept_;  // finished first, the best first
+  int64_t finished_ = 0;
+  int64_t length_ = 0;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_SEARCH_SENTENCE_SEARCH_H_

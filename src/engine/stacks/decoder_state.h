@@ -1,0 +1,77 @@
+// What a decoder remembers of the hypotheses it is running: places for sentences, each with the
+// keys and values of its source and slots for its hypotheses. One owner; keeps its memory.
+#ifndef ATTEND_ENGINE_STACKS_DECODER_STATE_H_
+#define ATTEND_ENGINE_STACKS_DECODER_STATE_H_
+
+#include <span>
+#include <vector>
+
+#include "engine/stacks/row_cache.h"
+
+namespace attend {
+
+struct DecoderState {
+  // Of one place: keys and values of cross-attention [layers, count, H * K + H * V].
+  struct Source {
+    AlignedVector<float> keys_values;
+    std::vector<const float*> rows;  // of layer 0
+    int64_t count = 0;
+  };
+  struct Hypothesis {
+    std::vector<const float*> rows;  // cached, by position; of layer 0
+    int32_t last = -1;               // the cache's number of the last one
+  };
+
+  // Forgets everything; `sentences` places with `beam_size` slots each, slot s belongs to place s /
+  // beam_size.
+  void Reset(int64_t sentences, int64_t beam_size, int64_t row_floats) {
+    beam_size_ = beam_size;
+    cache.Reset(row_floats);
+    if (std::ssize(sources) < sentences) sources.resize(sentences);
+    if (std::ssize(slots) < sentences * beam_size) slots.resize(sentences * beam_size);
+    for (Hypothesis& slot : slots) slot.rows.clear(), slot.last = -1;
+    if (std::ssize(held_) < beam_size) held_.resize(beam_size);
+  }
+
+  // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied.
+  // Lists of rows are copied, rows are not.
+  void Reorder(int64_t sentence, std::span<const int32_t> parents) {
+    if (Unchanged(parents)) return;
+    Hypothesis* first = slots.data() + sentence * beam_size_;
+    for (const int32_t parent : parents) cache.Hold(first[parent].last);
+    for (int64_t i = 0; i < beam_size_; ++i) {
+      cache.Release(first[i].last);
+      held_[i].rows.swap(first[i].rows);
+      held_[i].last = first[i].last;
+      first[i].last = -1;
+    }
+    for (size_t i = 0; i < parents.size(); ++i) {
+      first[i].last = held_[parents[i]].last;
+      first[i].rows.assign(held_[parents[i]].rows.begin(), held_[parents[i]].rows.end());
+    }
+    for (int64_t i = std::ssize(parents); i < beam_size_; ++i) first[i].rows.clear();
+  }
+
+  int64_t beam_size() const { return beam_size_; }
+  const Source& SourceOf(int32_t slot) const { return sources[slot / beam_size_]; }
+
+  RowCache cache;
+  std::vector<Source> sources;    // by place
+  std::vector<Hypothesis> slots;  // places * beam_size
+  std::vector<float*> new_rows;   // of the rows now running
+  std::vector<int64_t> positions;
+
+ private:
+  bool Unchanged(std::span<const int32_t> parents) const {
+    int64_t same = 0;
+    while (same < std::ssize(parents) && parents[same] == same) ++same;
+    return same == beam_size_;
+  }
+
+  int64_t beam_size_ = 1;
+  std::vector<Hypothesis> held_;  // while reordering
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_STACKS_DECODER_STATE_H_

@@ -1,0 +1,27 @@
+// int8 weights, one scale for each output channel.
+#ifndef ATTEND_MODEL_QUANTIZE_H_
+#define ATTEND_MODEL_QUANTIZE_H_
+
+#include <memory>
+
+#include "attend/translator.h"
+#include "model/model_directory.h"
+
+namespace attend {
+
+// The same model with every matrix but learned positions in int8: embeddings, projections and the
+// output layer. Row r becomes round(W[r] / scale) with scale = max |W[r]| / 127. Samples stay those
+// of `model`. Throws Error(kInput) for a weight that is not finite, Error(kUsage) for a model that
+// is int8 already.
+std::shared_ptr<Model> QuantizeModel(const Model& model);
+
+// The model itself where its weights are of that type, else QuantizeModel of it. Throws
+// Error(kUsage) for f32 of an int8 model.
+std::shared_ptr<const Model> WithWeights(std::shared_ptr<const Model> model, WeightType type);
+
+// Any of its matrices is int8.
+bool IsInt8(const Model& model);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_QUANTIZE_H_

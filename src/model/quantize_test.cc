@@ -1,0 +1,99 @@
+#include "model/quantize.h"
+
+#include <cmath>
+#include <limits>
+
+#include "attend/error.h"
+#include "model/model_fixture.h"
+
+namespace attend {
+namespace {
+
+class QuantizeTest : public FolderTest {};
+
+TEST_F(QuantizeTest, EachRowIsWithinHalfAStepOfItsWeights) {
+  const Model model = SmallModel();
+  const auto quantized = QuantizeModel(model);
+  for (const TensorSpec& spec : ExpectedTensors(model.config)) {
+    const TensorView& before = model.tensors.Get(spec.name);
+    const TensorView& after = quantized->tensors.Get(spec.name);
+    if (spec.shape.size() == 1) {
+      ASSERT_EQ(after.type, TensorType::kF32);
+      EXPECT_EQ(std::memcmp(before.data, after.data, before.bytes()), 0) << spec.name;
+      continue;
+    }
+    ASSERT_EQ(after.type, TensorType::kI8) << spec.name;
+    const float* scales = quantized->tensors.Get(spec.name + "_scale").f32();
+    for (int64_t r = 0; r < spec.shape[0]; ++r) {
+      int largest = 0;
+      for (int64_t k = 0; k < spec.shape[1]; ++k) {
+        const int64_t at = r * spec.shape[1] + k;
+        EXPECT_NEAR(after.i8()[at] * scales[r], before.f32()[at], 0.5001 * scales[r]);
+        largest = std::max(largest, std::abs(int{after.i8()[at]}));
+      }
+      EXPECT_EQ(largest, 127);
+    }
+  }
+}
+
+TEST_F(QuantizeTest, ARowOfZerosStaysZeroAndTinyNumbersStayFinite) {
+  Model model = SmallModel();
+  auto* floats = const_cast<float*>(model.tensors.Get("encoder.embedding.weight").f32());
+  const int64_t width = model.config.encoder->d_model;
+  std::fill(floats, floats + width, 0.0f);
+  std::fill(floats + width, floats + 2 * width, 1e-44f);
+  const auto quantized = QuantizeModel(model);
+  const TensorView& after = quantized->tensors.Get("encoder.embedding.weight");
+  EXPECT_EQ(quantized->tensors.Get("encoder.embedding.weight_scale").f32()[0], 0);
+  for (int64_t k = 0; k < width; ++k) EXPECT_EQ(after.i8()[k], 0);
+  for (int64_t k = 0; k < 2 * width; ++k) EXPECT_LE(std::abs(int{after.i8()[k]}), 127);
+}
+
+TEST_F(QuantizeTest, SavedAndLoadedItIsTheSameAndAboutAQuarter) {
+  Model model = SmallModel();
+  model.config = SmallConfig(4000);
+  model.config.encoder->d_model = model.config.decoder->d_model = 128;
+  model.tensors = RandomTensors(model.config, 1, 0.3);
+  SaveModel(model, folder_ / "f32");
+  SaveModel(*QuantizeModel(model), folder_ / "int8");
+  const auto loaded = LoadModel(folder_ / "int8");
+  EXPECT_TRUE(IsInt8(*loaded));
+  EXPECT_EQ(WithWeights(loaded, WeightType::kInt8), loaded);
+  EXPECT_THROW(WithWeights(loaded, WeightType::kF32), Error);
+  EXPECT_THROW(QuantizeModel(*loaded), Error);
+  const auto size = [&](const char* name) {
+    return static_cast<double>(std::filesystem::file_size(folder_ / name / "model.safetensors"));
+  };
+  EXPECT_LT(size("int8"), 0.28 * size("f32"));
+}
+
+TEST_F(QuantizeTest, LearnedPositionsStayF32AndMayNotBeInt8) {
+  Model model = SmallModel();
+  model.config.encoder->positions = PositionKind::kLearned;
+  model.config.encoder->max_positions = 20;
+  model.tensors = RandomTensors(model.config, 1, 0.3);
+  const auto quantized = QuantizeModel(model);
+  EXPECT_EQ(quantized->tensors.Get("encoder.positions.weight").type, TensorType::kF32);
+  TensorTable wrong;
+  for (TensorView tensor : quantized->tensors.tensors()) {
+    if (tensor.name == "encoder.positions.weight") tensor.type = TensorType::kI8;
+    wrong.Add(tensor);
+  }
+  EXPECT_THROW(CheckTensors(wrong, model.config, "here"), Error);
+}
+
+TEST_F(QuantizeTest, ANumberThatIsNotFiniteIsAnErrorThatNamesItsTensor) {
+  Model model = SmallModel();
+  const TensorView& tensor = model.tensors.Get("decoder.layers.1.feed_forward.outer.weight");
+  const_cast<float*>(tensor.f32())[3] = std::numeric_limits<float>::infinity();
+  try {
+    QuantizeModel(model);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(std::string(error.what()).find(tensor.name), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,34 @@
+// A lexical shortlist: for each source piece the target pieces that may translate it, so that the
+// output layer of a sentence has hundreds of columns instead of the whole vocabulary. A safetensors
+// file; docs/model_file.md is its grammar. Immutable once made.
+#ifndef ATTEND_MODEL_SHORTLIST_H_
+#define ATTEND_MODEL_SHORTLIST_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "model/model_directory.h"
+
+namespace attend {
+
+struct Shortlist {
+  std::vector<int32_t> frequent;                 // allowed in every sentence
+  std::vector<std::vector<int32_t>> candidates;  // by source id
+
+  // What a sentence of these source ids may hold: rising, each once.
+  std::vector<int32_t> Columns(std::span<const int32_t> source) const;
+};
+
+// The file holds digests of the model's vocabularies, and is for no other model.
+void SaveShortlist(const Shortlist& shortlist, const Model& model,
+                   const std::filesystem::path& path);
+
+// Throws Error(kInput) for a damaged file, ids outside the vocabulary, or a shortlist that was made
+// for other vocabularies.
+Shortlist LoadShortlist(const std::filesystem::path& path, const Model& model);
+
+}  // namespace attend
+
+#endif  // ATTEND_MODEL_SHORTLIST_H_

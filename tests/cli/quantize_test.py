@@ -1,0 +1,61 @@
+"""attend quantize and attend shortlist, on the model kept under tests/data."""
+
+import json
+import pathlib
+
+import pytest
+from programs import attend, refused
+
+MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
+LINES = "lumi tavo keri\n\nneri dosa\n"
+
+
+@pytest.fixture(name="int8", scope="module")
+def quantize(tmp_path_factory):
+    model = tmp_path_factory.mktemp("quantize") / "int8"
+    done = attend("quantize", MODEL, "--output", model, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    assert report["bytes"] < report["bytes_before"]
+    return model
+
+
+def test_a_quantized_model_proves_itself_on_every_instruction_set(int8):
+    done = attend("verify", int8, "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["good"], report["tolerance"]) == (0, True, 0.01)
+    assert report["samples"] > 0 and "reference" in report["instruction_sets"]
+
+
+def test_quantized_then_or_now_a_translation_is_the_same(int8):
+    stored = attend("translate", "--model", int8, "--scores", stdin=LINES)
+    now = attend("translate", "--model", MODEL, "--type", "int8", "--scores", stdin=LINES)
+    assert stored.returncode == now.returncode == 0
+    assert stored.stdout == now.stdout
+    assert stored.stdout != attend("translate", "--model", MODEL, "--scores", stdin=LINES).stdout
+
+
+def test_int8_weights_do_not_become_f32_again(int8, tmp_path):
+    refused(attend("translate", "--model", int8, "--type", "f32", stdin=LINES), 2, "int8")
+    refused(attend("quantize", int8, "--output", tmp_path / "again"), 2, "int8 already")
+    assert not (tmp_path / "again").exists()
+
+
+def test_inspect_and_export_name_the_types(int8):
+    tensors = json.loads(attend("inspect", int8, "--json").stdout)["tensors"]
+    types = {tensor["name"]: tensor["type"] for tensor in tensors}
+    assert types["encoder.embedding.weight"] == "I8"
+    assert types["encoder.embedding.weight_scale"] == "F32"
+
+
+def test_a_shortlist_of_parallel_text_holds_the_output_to_its_words(tmp_path):
+    source, target, path = tmp_path / "source", tmp_path / "target", tmp_path / "list"
+    source.write_text("lumi tavo\nkeri\n" * 20, encoding="utf-8")
+    target.write_text("tavo lumi\nkeri\n" * 20, encoding="utf-8")
+    done = attend("shortlist", "--model", MODEL, "--source", source, "--target", target, "--output", path, "--frequent", 0)
+    assert done.returncode == 0 and "wrote" in done.stderr
+    done = attend("translate", "--model", MODEL, "--shortlist", path, "--max-length", 5, stdin="keri\nlumi tavo\n")
+    assert done.returncode == 0
+    keri, pair = done.stdout.splitlines()
+    assert set(keri.split()) <= {"keri"}
+    assert set(pair.split()) <= {"lumi", "tavo"}
