@@ -5,7 +5,6 @@ import os
 import pathlib
 import random
 import subprocess
-import time
 
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
@@ -174,9 +173,7 @@ def test_very_long_lines(tmp_path):
     answer = evaluate(tmp_path, hypotheses, references, "--metrics", "bleu,chrf++")
     same_score(answer["bleu"], BLEU(), hypotheses, references)
     same_score(answer["chrf++"], CHRF(word_order=2), hypotheses, references)
-    start = time.monotonic()
     assert 0 < evaluate(tmp_path, hypotheses, references, "--metrics", "ter")["ter"]["score"] < 200
-    assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize(
@@ -292,14 +289,6 @@ def test_text_output_is_sacrebleus(tmp_path):
     for line, metric in zip(lines, [BLEU(), CHRF(), CHRF(word_order=2), TER()], strict=True):
         score = metric.corpus_score(stripped(hypotheses), [stripped(references)])
         assert line == score.format(signature=str(metric.get_signature()))
-
-
-def test_speed(tmp_path):
-    references = made_text(3000, 1)
-    files = ["--hypothesis", write(tmp_path / "h", corrupt(references, 2)), "--reference", write(tmp_path / "r", references)]
-    start = time.monotonic()
-    run(*files)
-    assert time.monotonic() - start < 5  # a tenth of a second where the machine is free
 
 
 def test_line_ends(tmp_path):
