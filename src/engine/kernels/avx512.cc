@@ -8,10 +8,7 @@
 
 namespace attend {
 
-static constexpr KernelTable kTable = {
-    "avx512",       kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
-    PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
-    EmbedInt8,      SwiGlu,       Exp,        Softmax,    Attention, TopKOf};
+static constexpr KernelTable kTable = TableNamed("avx512");
 
 const KernelTable* Avx512Kernels() noexcept { return &kTable; }
 

@@ -7,10 +7,7 @@
 
 namespace attend {
 
-static constexpr KernelTable kTable = {
-    "avx512_vnni",  kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
-    PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
-    EmbedInt8,      SwiGlu,       Exp,        Softmax,    Attention, TopKOf};
+static constexpr KernelTable kTable = TableNamed("avx512_vnni");
 
 const KernelTable* Avx512VnniKernels() noexcept { return &kTable; }
 

@@ -10,7 +10,6 @@ namespace {
 
 struct IntVec {
   static constexpr int64_t kGroup = 2;   // inner positions that one lane takes at once
-  static constexpr int64_t kHeader = 0;  // 1: sums start from a number in the panel's head
   static constexpr int32_t kOffset = 0;  // added to quantised values
   using Value = int16_t;
   __m256i v;

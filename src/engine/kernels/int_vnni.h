@@ -11,7 +11,6 @@ namespace {
 
 struct IntVec {
   static constexpr int64_t kGroup = 4;     // inner positions that one lane takes at once
-  static constexpr int64_t kHeader = 1;    // 1: sums start from a number in the panel's head
   static constexpr int32_t kOffset = 128;  // added to quantised values
   using Value = uint8_t;
   __m512i v;

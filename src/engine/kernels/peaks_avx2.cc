@@ -1,56 +1,36 @@
 // Peak loops for AVX2 and FMA. Includes nothing of the standard library: see kernels.h.
-#include <immintrin.h>
-
-#include "engine/kernels/peaks.h"
+#include "engine/kernels/peaks.inc"
 
 namespace attend {
 namespace {
 
-constexpr int kSums = 12;     // enough to hide an instruction's latency, and they fit the registers
-constexpr int kInt8Sums = 6;  // additions take one cycle, and the products need registers
+struct Floats {
+  static constexpr int64_t kProducts = 8;
+  __m256 v;
+  static Floats Load(const int32_t* p) {
+    return {_mm256_loadu_ps(reinterpret_cast<const float*>(p))};
+  }
+  void Store(int32_t* p) const { _mm256_storeu_ps(reinterpret_cast<float*>(p), v); }
+  Floats Plus(Floats b) const { return {_mm256_add_ps(v, b.v)}; }
+  Floats MultiplyAdd(Floats x) const { return {_mm256_fmadd_ps(x.v, x.v, v)}; }
+};
 
-int64_t PeakF32(int64_t rounds, int32_t* numbers) noexcept {
-  __m256 x = _mm256_loadu_ps(reinterpret_cast<const float*>(numbers));
-  __m256 sums[kSums];
-#pragma GCC unroll 12
-  for (int i = 0; i < kSums; ++i) {
-    sums[i] = x;
-    __asm__("" : "+x"(sums[i]));  // or one sum would do for all, which are equal
+struct Bytes {
+  static constexpr int64_t kProducts = 32;
+  __m256i v;
+  static Bytes Load(const int32_t* p) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
   }
-  for (int64_t r = 0; r < rounds; ++r) {
-#pragma GCC unroll 12
-    for (int i = 0; i < kSums; ++i) sums[i] = _mm256_fmadd_ps(x, x, sums[i]);
+  void Store(int32_t* p) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
+  Bytes Plus(Bytes b) const { return {_mm256_add_epi32(v, b.v)}; }
+  Bytes MultiplyAdd(Bytes x) const {
+    const __m256i pairs = _mm256_maddubs_epi16(x.v, x.v);
+    return {_mm256_add_epi32(v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))};
   }
-#pragma GCC unroll 12
-  for (int i = 0; i < kSums; ++i) x = _mm256_add_ps(x, sums[i]);
-  _mm256_storeu_ps(reinterpret_cast<float*>(numbers), x);
-  return 2 * 8 * kSums * rounds;
-}
-
-int64_t PeakInt8(int64_t rounds, int32_t* numbers) noexcept {
-  __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers));
-  const __m256i ones = _mm256_set1_epi16(1);
-  __m256i sums[kInt8Sums];
-#pragma GCC unroll 6
-  for (int i = 0; i < kInt8Sums; ++i) {
-    sums[i] = x;
-    __asm__("" : "+x"(sums[i]));  // or one sum would do for all, which are equal
-  }
-  for (int64_t r = 0; r < rounds; ++r) {
-#pragma GCC unroll 6
-    for (int i = 0; i < kInt8Sums; ++i) {
-      __asm__("" : "+x"(x));  // or the products would be made once
-      sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(_mm256_maddubs_epi16(x, x), ones));
-    }
-  }
-#pragma GCC unroll 6
-  for (int i = 0; i < kInt8Sums; ++i) x = _mm256_add_epi32(x, sums[i]);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(numbers), x);
-  return 2 * 32 * kInt8Sums * rounds;
-}
+};
 
 }  // namespace
 
-PeakLoops Avx2Peaks() noexcept { return {PeakF32, PeakInt8}; }
+PeakLoops Avx2Peaks() noexcept { return {PeakLoopOf<Floats, 12>, PeakLoopOf<Bytes, 6>}; }
 
 }  // namespace attend
