@@ -55,7 +55,6 @@ class Linear {
 
   int64_t columns() const { return columns_; }
   int64_t inner() const { return inner_; }
-  size_t bytes() const { return packed_.size(); }
 
   // x [rows, inner], y and residual [rows, columns], dense; residual may be null or y.
   void Apply(const float* x, int64_t rows, QuantizedRows* quantized, float* y,

@@ -80,6 +80,10 @@ void Transformer::Start(std::span<const NewSentence> sentences, const Sinks& sin
   decoder_->Start(workspace->new_sources, workspace->memory_SD.Get(0), &workspace->scratch,
                   &workspace->state);
   workspace->scratch.timer.Book(&WorkSeconds::cross_attention);
+}
+
+void Transformer::SelectColumns(std::span<const NewSentence> sentences,
+                                Workspace* workspace) const {
   if (shortlist_ == nullptr) return;
   for (const NewSentence& sentence : sentences) {
     if (std::ssize(workspace->short_heads) <= sentence.place) {
@@ -101,10 +105,9 @@ void Transformer::StartAll(std::span<const std::vector<int32_t>> sources, const 
 }
 
 ShortHead Transformer::MakeShortHead(std::span<const int32_t> source) const {
-  const SpecialIds& special = config().special_ids;
   ShortHead head;
   head.columns = shortlist_->Columns(source);
-  const auto eos = static_cast<int32_t>(special.eos);
+  const auto eos = static_cast<int32_t>(config().special_ids.eos);
   const auto at = std::ranges::lower_bound(head.columns, eos);
   if (at == head.columns.end() || *at != eos) head.columns.insert(at, eos);
   head.product = head_.Select(head.columns);
@@ -144,13 +147,16 @@ void Transformer::PredictGroup(const RowGroup& group, const Linear::Input& hidde
     product.ApplyColumns(input, first, first + columns, block);
     for (int64_t r = 0; r < group.count; ++r) {
       const NextToken& next = asked[group.first + r];
-      workspace->forbidden.assign(next.forbidden.begin(), next.forbidden.end());
+      std::span<const int32_t> forbidden = next.forbidden;
       if (group.head != nullptr) {
-        for (int32_t& id : workspace->forbidden) id = ColumnOf(group.head->columns, id);
+        workspace->forbidden.clear();
+        for (const int32_t id : next.forbidden) {
+          workspace->forbidden.push_back(ColumnOf(group.head->columns, id));
+        }
+        forbidden = workspace->forbidden;
       }
-      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first),
-                     workspace->forbidden.data(), std::ssize(workspace->forbidden),
-                     &workspace->top[group.first + r]);
+      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first), forbidden.data(),
+                     std::ssize(forbidden), &workspace->top[group.first + r]);
       const int64_t at = next.wanted - first;
       if (at >= 0 && at < columns) workspace->wanted[group.first + r] = block[r * columns + at];
     }
@@ -200,7 +206,9 @@ void TransformerStepper::Reset(int64_t places, int64_t beam_size) {
 }
 
 void TransformerStepper::Start(std::span<const NewSentence> sentences) {
+  workspace_->scratch.timer.Book(&WorkSeconds::search);
   transformer_->Start(sentences, {}, workspace_);
+  transformer_->SelectColumns(sentences, workspace_);
 }
 
 void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {

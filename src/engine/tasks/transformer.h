@@ -35,7 +35,7 @@ struct Workspace {
   std::vector<TopK> top;
   std::vector<float> wanted;
   std::vector<ShortHead> short_heads;  // by place; with a shortlist
-  std::vector<int32_t> forbidden;
+  std::vector<int32_t> forbidden;      // of one row, as columns
 };
 
 // What is asked about the token that follows a row.
@@ -49,8 +49,8 @@ class Transformer {
  public:
   // `instruction_set` as for SelectKernels. Throws Error(kUsage) for a model without decoder or
   // vocabulary head, Error(kInput) for weights of a type it does not know.
-  // With a shortlist each sentence's tokens come from its columns of the output layer, and
-  // probabilities are among those.
+  // With a shortlist the best tokens of a sentence come from its columns of the output layer, and
+  // their probabilities are among those.
   explicit Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set = "",
                        std::shared_ptr<const Shortlist> shortlist = nullptr);
 
@@ -63,6 +63,8 @@ class Transformer {
   // Encodes sentences (nothing of them for a model without encoder) into their places.
   void Start(std::span<const NewSentence> sentences, const Sinks& sinks,
              Workspace* workspace) const;
+  // With a shortlist: makes the columns that searches of these sentences choose from.
+  void SelectColumns(std::span<const NewSentence> sentences, Workspace* workspace) const;
   // Reset and Start of these sources alone, one hypothesis each: source i in slot i.
   void StartAll(std::span<const std::vector<int32_t>> sources, const Sinks& sinks,
                 Workspace* workspace) const;
