@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,23 +47,12 @@ struct stat StatRegular(const Descriptor& file, const fs::path& path) {
 }
 
 // Many parts go out in one call to the system.
-void WriteAll(const Descriptor& file, const std::vector<std::string_view>& parts,
-              const fs::path& path) {
-  constexpr size_t kPartsInCall = 1024;  // Linux' IOV_MAX
-  std::vector<struct iovec> rest;
-  for (const std::string_view part : parts) {
-    if (!part.empty()) rest.push_back({const_cast<char*>(part.data()), part.size()});
-  }
-  for (size_t next = 0; next < rest.size();) {
-    const int count = static_cast<int>(std::min(rest.size() - next, kPartsInCall));
-    const ssize_t written = writev(file.get(), &rest[next], count);
+void WriteAll(int descriptor, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) Fail(ErrorKind::kRuntime, "write", path);
-    size_t left = static_cast<size_t>(written);
-    for (; next < rest.size() && left >= rest[next].iov_len; ++next) left -= rest[next].iov_len;
-    if (left == 0) continue;
-    rest[next].iov_base = static_cast<char*>(rest[next].iov_base) + left;
-    rest[next].iov_len -= left;
+    bytes.remove_prefix(static_cast<size_t>(written));
   }
 }
 
@@ -145,13 +133,9 @@ std::string ReadFile(const fs::path& path, size_t max_bytes) {
 }
 
 void WriteFileSynced(const fs::path& path, std::string_view bytes) {
-  WriteFileSynced(path, std::vector<std::string_view>{bytes});
-}
-
-void WriteFileSynced(const fs::path& path, const std::vector<std::string_view>& parts) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) Fail(ErrorKind::kRuntime, "create", path);
-  WriteAll(file, parts, path);
+  WriteAll(file.get(), bytes, path);
   if (fsync(file.get()) != 0) Fail(ErrorKind::kRuntime, "sync", path);
 }
 
@@ -193,14 +177,7 @@ AtomicFile::~AtomicFile() {
   if (named_) unlink(temporary_.c_str());
 }
 
-void AtomicFile::Write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) Fail(ErrorKind::kRuntime, "write", target_);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-}
+void AtomicFile::Write(std::string_view bytes) { WriteAll(descriptor_, bytes, target_); }
 
 // A name can be given to a nameless file but not taken from another, hence the two steps.
 void AtomicFile::Commit() {

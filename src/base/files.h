@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace attend {
 
@@ -43,8 +42,6 @@ std::string ReadFile(const std::filesystem::path& path, size_t max_bytes = size_
 // Writes a new file and syncs it; an existing one is replaced in place (use inside a directory that
 // is not visible yet).
 void WriteFileSynced(const std::filesystem::path& path, std::string_view bytes);
-// The same from parts that follow each other.
-void WriteFileSynced(const std::filesystem::path& path, const std::vector<std::string_view>& parts);
 
 // Ends the names of what is being written; a killed writer leaves it behind, the next one removes
 // it.

@@ -33,7 +33,9 @@ TEST_F(FilesTest, WritesAndReadsBack) {
 }
 
 TEST_F(FilesTest, WritesParts) {
-  WriteFileSynced(folder_ / "parts", std::vector<std::string_view>{"one ", "", "two"});
+  AtomicFile file(folder_ / "parts");
+  for (const std::string_view part : {"one ", "", "two"}) file.Write(part);
+  file.Commit();
   EXPECT_EQ(ReadFile(folder_ / "parts"), "one two");
 }
 

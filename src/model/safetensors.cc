@@ -312,12 +312,13 @@ void SaveSafetensors(const TensorTable& tensors, const std::filesystem::path& pa
   const std::vector<size_t> order = DataOrder(views);
   const std::string header = Header(views, order);
   const uint64_t header_bytes = header.size();
-  std::vector<std::string_view> parts = {
-      {reinterpret_cast<const char*>(&header_bytes), kLengthBytes}, header};
+  AtomicFile file(path);
+  file.Write({reinterpret_cast<const char*>(&header_bytes), kLengthBytes});
+  file.Write(header);
   for (const size_t i : order) {
-    parts.emplace_back(reinterpret_cast<const char*>(views[i].data), views[i].bytes());
+    file.Write({reinterpret_cast<const char*>(views[i].data), views[i].bytes()});
   }
-  WriteFileSynced(path, parts);
+  file.Commit();
 }
 
 }  // namespace attend

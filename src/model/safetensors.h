@@ -22,9 +22,9 @@ TensorTable LoadSafetensors(const std::filesystem::path& path);
 TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                              const std::string& where);
 
-// Writes and syncs the file. The data starts at a multiple of 64 bytes and wider types come first
-// in it, so that every value is aligned; the header keeps the order of the table. Equal tables give
-// equal bytes.
+// Writes and syncs the file, which appears whole or not at all. The data starts at a multiple of 64
+// bytes and wider types come first in it, so that every value is aligned; the header keeps the
+// order of the table. Equal tables give equal bytes.
 void SaveSafetensors(const TensorTable& tensors, const std::filesystem::path& path);
 
 }  // namespace attend
