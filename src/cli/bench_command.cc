@@ -108,12 +108,7 @@ Work ReadText(const std::string& path, const Translator& translator) {
   LineReader reader(path);
   std::string line;
   while (reader.Next(&line)) {
-    bool inside = false;
-    for (const char c : line) {
-      const bool space = c == ' ' || c == '\t';
-      work.words += !space && !inside;
-      inside = !space;
-    }
+    work.words += CountWords(line);
     work.sources.push_back(translator.Encode(line));
   }
   if (work.words > 0) return work;

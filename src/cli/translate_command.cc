@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/line_windows.h"
 #include "engine/tasks/translation_options.h"
+#include "text/lines.h"
 #include "text/sentence_splitter.h"
 
 namespace attend {
@@ -75,17 +76,6 @@ std::vector<std::string> Parts(const std::string& line, int64_t number,
     if (const int64_t found = length(parts.back()); found > options.max_input_tokens) refuse(found);
   }
   return parts;
-}
-
-int64_t CountWords(const std::string& text) {
-  int64_t words = 0;
-  bool inside = false;
-  for (const char c : text) {
-    const bool space = c == ' ' || c == '\t';
-    words += !space && !inside;
-    inside = !space;
-  }
-  return words;
 }
 
 // Joins the translations of a line's parts, rank by rank; scores add up.

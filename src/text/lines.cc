@@ -172,4 +172,15 @@ int64_t CountLines(const std::string& path) {
   return reader.lines();
 }
 
+int64_t CountWords(std::string_view line) {
+  int64_t words = 0;
+  bool inside = false;
+  for (const char c : line) {
+    const bool space = c == ' ' || c == '\t';
+    words += !space && !inside;
+    inside = !space;
+  }
+  return words;
+}
+
 }  // namespace attend

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attend {
@@ -51,6 +52,9 @@ class LineReader {
 
 std::vector<std::string> ReadLines(const std::string& path);
 int64_t CountLines(const std::string& path);
+
+// White-space words (divided by spaces and tabs) of a line.
+int64_t CountWords(std::string_view line);
 
 }  // namespace attend
 

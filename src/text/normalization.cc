@@ -27,8 +27,7 @@ namespace {
 // Fields of SentencePiece's model, and of the normalisations in it.
 constexpr uint64_t kNormalizer = 3, kDenormalizer = 5, kCompiledMap = 2;
 
-// --- Protocol buffers' wire format, as much as it takes to find a field
-// ---------------------------
+// Protocol buffers' wire format, as much as it takes to find a field.
 
 uint64_t ReadVarint(std::string_view* bytes, const std::string& where) {
   uint64_t value = 0;
@@ -85,8 +84,7 @@ int ForEachMap(std::string_view model, uint64_t number, const std::string& where
   return parts;
 }
 
-// --- The double-array trie (Darts-clone), 32-bit units
-// --------------------------------------------
+// The double-array trie (Darts-clone), 32-bit units.
 
 class DoubleArray {
  public:
@@ -168,7 +166,8 @@ std::u32string Lower(const std::u32string& points) {
 class RuleFile {
  public:
   explicit RuleFile(const CharacterMap& rules) {
-    std::string name = (std::filesystem::temp_directory_path() / "attend-rules-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "attend-rules-").string();
+    name.append(6, 'X');  // which mkstemp replaces
     const int descriptor = mkstemp(name.data());
     if (descriptor < 0) {
       throw Error(ErrorKind::kRuntime,

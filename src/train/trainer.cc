@@ -115,11 +115,9 @@ TrainOutcome Trainer::Run() {
   task_->module().train();
   std::string reason;
   while ((reason = StopReason(options_.run, state_)).empty()) {
-    const DataPosition before = batches_->position();
     const Micro micro = NextBatches();
     const int64_t budget = options_.run.max_target_tokens;
     if (budget > 0 && state_.target_tokens + micro.targets > budget) {
-      state_.data = before;
       reason = fmt::format("max_target_tokens ({}) reached", budget);
       break;
     }
