@@ -1,6 +1,9 @@
-// Memory that starts on a cache line, so that no vector load spans two.
+// Memory that starts on a cache line, so that no vector load spans two; large pieces start on a
+// huge page, so that running through them costs few address translations.
 #ifndef ATTEND_ENGINE_BLOCKS_ALIGNED_H_
 #define ATTEND_ENGINE_BLOCKS_ALIGNED_H_
+
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <new>
@@ -8,24 +11,40 @@
 
 namespace attend {
 
+inline constexpr size_t kHugePage = size_t{1} << 21;
+
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
 
   AlignedAllocator() = default;
   template <class Other>
   AlignedAllocator(const AlignedAllocator<Other>&) {}
   T* allocate(size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
+    const size_t bytes = Rounded(count);
+    void* p = ::operator new(bytes, Alignment(bytes));
+    // A wish: where the system can't, pages are small ones.
+    if (bytes >= kHugePage) (void)madvise(p, bytes, MADV_HUGEPAGE);
+    return static_cast<T*>(p);
   }
-  void deallocate(T* p, size_t) { ::operator delete(p, kAlignment); }
+  void deallocate(T* p, size_t count) { ::operator delete(p, Alignment(Rounded(count))); }
   // Elements are left as they come: whoever asks for memory writes it first.
   template <class Other>
   void construct(Other* p) {
     ::new (static_cast<void*>(p)) Other;
   }
   bool operator==(const AlignedAllocator&) const { return true; }
+
+ private:
+  // To whole huge pages from the size of one on: a page belongs to one piece.
+  static size_t Rounded(size_t count) {
+    const size_t bytes = count * sizeof(T);
+    return bytes < kHugePage ? bytes : (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  }
+  static std::align_val_t Alignment(size_t bytes) {
+    constexpr size_t kCacheLine = 64;
+    return std::align_val_t{bytes < kHugePage ? kCacheLine : kHugePage};
+  }
 };
 
 template <class T>

@@ -8,11 +8,10 @@
 
 namespace attend {
 
-LayerNorm::LayerNorm(const KernelTable& table, const TensorTable& tensors, const std::string& name,
-                     const StackConfig& config)
-    : kernels(&table), epsilon(static_cast<float>(config.norm_epsilon)) {
-  const float* gain = tensors.Get(name + ".weight").f32();
-  const float* bias = tensors.Get(name + ".bias").f32();
+LayerNorm::LayerNorm(const Weights& weights, const std::string& name, const StackConfig& config)
+    : kernels(&weights.kernels), epsilon(static_cast<float>(config.norm_epsilon)) {
+  const float* gain = weights.tensors.Get(name + ".weight").f32();
+  const float* bias = weights.tensors.Get(name + ".bias").f32();
   gain_D.assign(gain, gain + config.d_model);
   bias_D.assign(bias, bias + config.d_model);
 }
@@ -22,13 +21,12 @@ void LayerNorm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
                        bias_D.data(), epsilon, y_RD});
 }
 
-FeedForward::FeedForward(const KernelTable& table, const TensorTable& tensors,
-                         const std::string& name, const StackConfig& config)
-    : kernels(&table),
+FeedForward::FeedForward(const Weights& weights, const std::string& name, const StackConfig& config)
+    : kernels(&weights.kernels),
       activation(config.activation),
-      inner(table, tensors, {name + ".inner.weight"}),
-      outer(table, tensors, {name + ".outer.weight"}) {
-  if (activation == Activation::kSwiGlu) gate = Linear(table, tensors, {name + ".gate.weight"});
+      inner(weights, {name + ".inner.weight"}),
+      outer(weights, {name + ".outer.weight"}) {
+  if (activation == Activation::kSwiGlu) gate = Linear(weights, {name + ".gate.weight"});
 }
 
 void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
@@ -81,13 +79,13 @@ const float* PositionTable::Row(const StackConfig& config, const TensorView* lea
   return rows_.data() + position * width;
 }
 
-Embedding::Embedding(const KernelTable& table, const TensorTable& tensors,
-                     const std::string& weight, const std::string& stack,
+Embedding::Embedding(const Weights& weights, const std::string& name, const std::string& stack,
                      const StackConfig& stack_config)
-    : kernels(&table),
-      table_VD(&tensors.Get(weight)),
-      scales_V(table_VD->type == TensorType::kI8 ? tensors.Get(weight + "_scale").f32() : nullptr),
-      learned(tensors.Find(stack + ".positions.weight")),
+    : kernels(&weights.kernels),
+      table_VD(&weights.tensors.Get(name)),
+      scales_V(table_VD->type == TensorType::kI8 ? weights.tensors.Get(name + "_scale").f32()
+                                                 : nullptr),
+      learned(weights.tensors.Find(stack + ".positions.weight")),
       config(stack_config) {}
 
 void Embedding::Apply(int32_t token, int64_t position, PositionTable* positions, float* y_D) const {

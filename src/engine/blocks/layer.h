@@ -41,8 +41,7 @@ struct LayerNorm {
 
   LayerNorm() = default;
   // The tensors `name`.weight and `name`.bias.
-  LayerNorm(const KernelTable& table, const TensorTable& tensors, const std::string& name,
-            const StackConfig& config);
+  LayerNorm(const Weights& weights, const std::string& name, const StackConfig& config);
   void Apply(const float* x_RD, int64_t rows, float* y_RD) const;
 };
 
@@ -53,8 +52,7 @@ struct FeedForward {
   Linear inner, gate, outer;
 
   FeedForward() = default;
-  FeedForward(const KernelTable& table, const TensorTable& tensors, const std::string& name,
-              const StackConfig& config);
+  FeedForward(const Weights& weights, const std::string& name, const StackConfig& config);
   // y = outer(activation(inner(x))) + residual
   void Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
              Scratch* scratch) const;
@@ -96,8 +94,9 @@ struct Embedding {
   StackConfig config;
 
   Embedding() = default;
-  Embedding(const KernelTable& table, const TensorTable& tensors, const std::string& weight,
-            const std::string& stack, const StackConfig& stack_config);
+  // The table `name`, and the positions of `stack`.
+  Embedding(const Weights& weights, const std::string& name, const std::string& stack,
+            const StackConfig& stack_config);
   void Apply(int32_t token, int64_t position, PositionTable* positions, float* y_D) const;
 };
 

@@ -23,19 +23,20 @@ void Append(const TensorView& tensor, std::vector<float>* floats) {
 
 }  // namespace
 
-Linear::Linear(const KernelTable& kernels, const TensorTable& tensors,
-               const std::vector<std::string>& weights, const std::string& bias_name)
-    : kernels_(&kernels) {
-  const TensorType type = tensors.Get(weights[0]).type;
+Linear::Linear(const Weights& weights, const std::vector<std::string>& names,
+               const std::string& bias_name)
+    : kernels_(&weights.kernels) {
+  const TensorTable& tensors = weights.tensors;
+  const TensorType type = tensors.Get(names[0]).type;
   const bool int8 = type == TensorType::kI8;
-  if (!int8) CheckType(tensors.Get(weights[0]), TensorType::kF32);
+  if (!int8) CheckType(tensors.Get(names[0]), TensorType::kF32);
   std::vector<std::byte> joined;
-  for (const std::string& name : weights) {
+  for (const std::string& name : names) {
     const TensorView& weight = tensors.Get(name);
     CheckType(weight, type);
     inner_ = weight.shape.at(1);
     columns_ += weight.shape[0];
-    if (weights.size() > 1) {
+    if (names.size() > 1) {
       joined.insert(joined.end(), weight.data, weight.data + weight.bytes());
     }
     if (int8) Append(tensors.Get(name + "_scale"), &scales_);
@@ -43,22 +44,25 @@ Linear::Linear(const KernelTable& kernels, const TensorTable& tensors,
     const TensorView* bias = tensors.Find(bias_name.empty() ? own : bias_name);
     if (bias != nullptr) Append(*bias, &bias_);
   }
-  if (weights.size() == 1) weight_ = tensors.Get(weights[0]).data;
-  Pack(weights.size() > 1 ? joined.data() : weight_);
+  if (names.size() == 1) weight_ = tensors.Get(names[0]).data;
+  Pack(names.size() > 1 ? joined.data() : weight_, weights.memory);
 }
 
-void Linear::Pack(const std::byte* w) {
-  if (scales_.empty()) {
-    packed_.resize(kernels_->packed_size_f32(columns_, inner_) * sizeof(float));
-    kernels_->pack_f32(reinterpret_cast<const float*>(w), columns_, inner_,
-                       reinterpret_cast<float*>(packed_.data()));
+void Linear::Pack(const std::byte* w, PackedMemory* memory) {
+  const bool int8 = !scales_.empty();
+  std::byte* packed =
+      memory->Take(int8 ? kernels_->packed_size_int8(columns_, inner_)
+                        : kernels_->packed_size_f32(columns_, inner_) * sizeof(float));
+  if (int8) {
+    kernels_->pack_int8(reinterpret_cast<const int8_t*>(w), columns_, inner_, packed);
   } else {
-    packed_.resize(kernels_->packed_size_int8(columns_, inner_));
-    kernels_->pack_int8(reinterpret_cast<const int8_t*>(w), columns_, inner_, packed_.data());
+    kernels_->pack_f32(reinterpret_cast<const float*>(w), columns_, inner_,
+                       reinterpret_cast<float*>(packed));
   }
+  packed_ = packed;
 }
 
-Linear Linear::Select(std::span<const int32_t> columns) const {
+Linear Linear::Select(std::span<const int32_t> columns, PackedMemory* memory) const {
   Linear selected;
   selected.kernels_ = kernels_;
   selected.columns_ = std::ssize(columns);
@@ -72,7 +76,7 @@ Linear Linear::Select(std::span<const int32_t> columns) const {
     if (!scales_.empty()) selected.scales_.push_back(scales_[column]);
     if (!bias_.empty()) selected.bias_.push_back(bias_[column]);
   }
-  selected.Pack(rows.data());
+  selected.Pack(rows.data(), memory);
   return selected;
 }
 
@@ -88,11 +92,11 @@ Linear::Input Linear::Read(const float* x, int64_t rows, QuantizedRows* quantize
 
 void Linear::Multiply(const Input& input, const MatmulOutput& output) const {
   if (scales_.empty()) {
-    kernels_->matmul_f32({input.x, inner_, input.rows,
-                          reinterpret_cast<const float*>(packed_.data()), inner_, output});
+    kernels_->matmul_f32(
+        {input.x, inner_, input.rows, reinterpret_cast<const float*>(packed_), inner_, output});
   } else {
-    kernels_->matmul_int8({input.quantized, input.scales, input.rows, packed_.data(),
-                           scales_.data(), inner_, output, nullptr});
+    kernels_->matmul_int8({input.quantized, input.scales, input.rows, packed_, scales_.data(),
+                           inner_, output, nullptr});
   }
 }
 

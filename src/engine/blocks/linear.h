@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/blocks/aligned.h"
+#include "engine/blocks/packed_memory.h"
 #include "engine/kernels/kernels.h"
 #include "model/tensor_table.h"
 
@@ -21,6 +21,13 @@ namespace attend {
 struct QuantizedRows {
   AlignedVector<std::byte> values;
   std::vector<float> scales;
+};
+
+// What a part of the model is made from: its tensors, and where they go packed for `kernels`.
+struct Weights {
+  const KernelTable& kernels;
+  const TensorTable& tensors;
+  PackedMemory* memory;
 };
 
 class Linear {
@@ -44,14 +51,14 @@ class Linear {
   };
 
   Linear() = default;
-  // `weights` are names of [out, in] tensors, all of one type; each has a bias of the name with
-  // `.bias` for `.weight`, or none has; `bias` names another one. Throws Error(kInput) for a tensor
-  // that is missing or of another type.
-  Linear(const KernelTable& kernels, const TensorTable& tensors,
-         const std::vector<std::string>& weights, const std::string& bias = "");
+  // `names` are of [out, in] tensors, all of one type; each has a bias of the name with `.bias` for
+  // `.weight`, or none has; `bias` names another one. Throws Error(kInput) for a tensor that is
+  // missing or of another type.
+  Linear(const Weights& weights, const std::vector<std::string>& names,
+         const std::string& bias = "");
 
   // Some columns of a single weight, in the order given; reads the same Input.
-  Linear Select(std::span<const int32_t> columns) const;
+  Linear Select(std::span<const int32_t> columns, PackedMemory* memory) const;
 
   int64_t columns() const { return columns_; }
   int64_t inner() const { return inner_; }
@@ -67,14 +74,14 @@ class Linear {
   void ApplyColumns(const Input& input, int64_t first, int64_t last, float* y) const;
 
  private:
-  void Pack(const std::byte* w);
+  void Pack(const std::byte* w, PackedMemory* memory);
   void Multiply(const Input& input, const MatmulOutput& output) const;
 
   const KernelTable* kernels_ = nullptr;
   int64_t columns_ = 0;
   int64_t inner_ = 0;
   const std::byte* weight_ = nullptr;  // [columns, inner] as stored; null where several were joined
-  AlignedVector<std::byte> packed_;
+  const std::byte* packed_ = nullptr;
   std::vector<float> scales_;  // by column; empty: f32
   std::vector<float> bias_;    // empty: none
 };

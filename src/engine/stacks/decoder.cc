@@ -6,33 +6,32 @@
 
 namespace attend {
 
-Decoder::Decoder(const KernelTable& kernels, const TensorTable& tensors, const ModelConfig& config)
-    : kernels_(&kernels),
+Decoder::Decoder(const Weights& weights, const ModelConfig& config)
+    : kernels_(&weights.kernels),
       config_(*config.decoder),
       sizes_(*config.decoder),
       cross_attention_(config.encoder.has_value()),
-      embedding_(kernels, tensors, DecoderEmbeddingName(config), "decoder", *config.decoder) {
+      embedding_(weights, DecoderEmbeddingName(config), "decoder", *config.decoder) {
   for (int64_t i = 0; i < config_.layers; ++i) {
     const std::string name = fmt::format("decoder.layers.{}.", i);
     const std::string self = name + "self_attention", cross = name + "cross_attention";
     Layer layer;
-    layer.query_key_value = Linear(
-        kernels, tensors, {self + ".query.weight", self + ".key.weight", self + ".value.weight"});
-    layer.output = Linear(kernels, tensors, {self + ".output.weight"});
-    layer.self_norm = LayerNorm(kernels, tensors, self + "_norm", config_);
+    layer.query_key_value =
+        Linear(weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"});
+    layer.output = Linear(weights, {self + ".output.weight"});
+    layer.self_norm = LayerNorm(weights, self + "_norm", config_);
     if (cross_attention_) {
-      layer.cross_query = Linear(kernels, tensors, {cross + ".query.weight"});
-      layer.cross_key_value =
-          Linear(kernels, tensors, {cross + ".key.weight", cross + ".value.weight"});
-      layer.cross_output = Linear(kernels, tensors, {cross + ".output.weight"});
-      layer.cross_norm = LayerNorm(kernels, tensors, cross + "_norm", config_);
+      layer.cross_query = Linear(weights, {cross + ".query.weight"});
+      layer.cross_key_value = Linear(weights, {cross + ".key.weight", cross + ".value.weight"});
+      layer.cross_output = Linear(weights, {cross + ".output.weight"});
+      layer.cross_norm = LayerNorm(weights, cross + "_norm", config_);
     }
-    layer.feed_forward_norm = LayerNorm(kernels, tensors, name + "feed_forward_norm", config_);
-    layer.feed_forward = FeedForward(kernels, tensors, name + "feed_forward", config_);
+    layer.feed_forward_norm = LayerNorm(weights, name + "feed_forward_norm", config_);
+    layer.feed_forward = FeedForward(weights, name + "feed_forward", config_);
     layers_.push_back(std::move(layer));
   }
   if (config_.norm_place == NormPlace::kPre) {
-    norm_ = LayerNorm(kernels, tensors, "decoder.norm", config_);
+    norm_ = LayerNorm(weights, "decoder.norm", config_);
   }
 }
 
@@ -42,32 +41,19 @@ void Decoder::Reset(int64_t sentences, int64_t beam_size, DecoderState* state) c
 
 void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
                     DecoderState* state) const {
-  int64_t rows = 0;
-  for (const NewSource& source : sources) {
-    state->Reorder(source.sentence, {});
-    DecoderState::Source& place = state->sources[source.sentence];
-    place.count = source.count;
-    rows += source.count;
-  }
+  for (const NewSource& source : sources) state->Reorder(source.sentence, {});
   if (!cross_attention_) return;
-  const int64_t width = sizes_.row_floats();
+  std::vector<float*>& new_rows = state->new_rows;
+  new_rows.clear();
   for (const NewSource& source : sources) {
-    DecoderState::Source& place = state->sources[source.sentence];
-    const int64_t floats = config_.layers * place.count * width;
-    if (std::ssize(place.keys_values) < floats) place.keys_values.resize(floats);
-    place.rows.clear();
-    for (int64_t j = 0; j < place.count; ++j) {
-      place.rows.push_back(place.keys_values.data() + j * width);
-    }
+    state->Renew(source.sentence, source.count, &new_rows);
   }
+  const int64_t rows = std::ssize(new_rows), width = sizes_.row_floats();
   float* projected = scratch->projected.Get(rows * width);
   for (int64_t i = 0; i < config_.layers; ++i) {
     layers_[i].cross_key_value.Apply(memory_SD, rows, &scratch->quantized, projected);
-    const float* from = projected;
-    for (const NewSource& source : sources) {
-      const int64_t floats = source.count * width;
-      std::copy_n(from, floats, state->sources[source.sentence].keys_values.data() + i * floats);
-      from += floats;
+    for (int64_t r = 0; r < rows; ++r) {
+      std::copy_n(projected + r * width, width, new_rows[r] + i * width);
     }
   }
 }
@@ -109,18 +95,18 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
 void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
                           DecoderState* state, Scratch* scratch, const Sinks& sinks) const {
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
+  const int64_t at = layer * sizes_.row_floats();
   const int64_t count = std::ssize(rows);
   float* query = scratch->projected.Get(count * keys);
   layers_[layer].cross_query.Apply(x_RD, count, &scratch->quantized, query);
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0; r < count; ++r) {
-    const DecoderState::Source& source = state->SourceOf(rows[r].slot);
-    float* weights = scratch->weights.Get(sizes_.heads * source.count);
-    const int64_t at = layer * source.count * sizes_.row_floats();
-    kernels_->attention({query + r * keys, source.rows.data(), at, at + keys, source.count,
-                         sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(), weights,
-                         context + r * values});
-    if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, weights, source.count);
+    const std::vector<const float*>& source = state->SourceOf(rows[r].slot).rows;
+    const int64_t seen = std::ssize(source);
+    float* weights = scratch->weights.Get(sizes_.heads * seen);
+    kernels_->attention({query + r * keys, source.data(), at, at + keys, seen, sizes_.heads,
+                         sizes_.d_k, sizes_.d_v, sizes_.scale(), weights, context + r * values});
+    if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, weights, seen);
   }
 }
 

@@ -26,7 +26,7 @@ struct NewSource {
 class Decoder {
  public:
   // Reads an encoder where the model has one.
-  Decoder(const KernelTable& kernels, const TensorTable& tensors, const ModelConfig& config);
+  Decoder(const Weights& weights, const ModelConfig& config);
 
   // Forgets everything and makes places for `sentences`.
   void Reset(int64_t sentences, int64_t beam_size, DecoderState* state) const;

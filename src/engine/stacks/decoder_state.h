@@ -11,15 +11,15 @@
 namespace attend {
 
 struct DecoderState {
-  // Of one place: keys and values of cross-attention [layers, count, H * K + H * V].
+  // A row holds keys and values of every layer, [layers, H * K + H * V]; lists of rows go by
+  // position.
   struct Source {
-    AlignedVector<float> keys_values;
-    std::vector<const float*> rows;  // of layer 0
-    int64_t count = 0;
+    std::vector<const float*> rows;  // of cross-attention
+    int32_t last = -1;               // the cache's number of the last one
   };
   struct Hypothesis {
-    std::vector<const float*> rows;  // cached, by position; of layer 0
-    int32_t last = -1;               // the cache's number of the last one
+    std::vector<const float*> rows;  // of self-attention
+    int32_t last = -1;
   };
 
   // Forgets everything; `sentences` places with `beam_size` slots each, slot s belongs to place s /
@@ -27,10 +27,26 @@ struct DecoderState {
   void Reset(int64_t sentences, int64_t beam_size, int64_t row_floats) {
     beam_size_ = beam_size;
     cache.Reset(row_floats);
+    source_cache.Reset(row_floats);
     if (std::ssize(sources) < sentences) sources.resize(sentences);
+    for (Source& source : sources) source.rows.clear(), source.last = -1;
     if (std::ssize(slots) < sentences * beam_size) slots.resize(sentences * beam_size);
     for (Hypothesis& slot : slots) slot.rows.clear(), slot.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
+  }
+
+  // Room for the keys and values of a source of `count` positions in place of those before; adds
+  // its rows to `new_rows`.
+  void Renew(int64_t sentence, int64_t count, std::vector<float*>* new_rows) {
+    Source& source = sources[sentence];
+    source_cache.Release(source.last);
+    source.last = -1;
+    source.rows.clear();
+    for (int64_t j = 0; j < count; ++j) {
+      source.last = source_cache.Append(source.last);
+      new_rows->push_back(source_cache.Row(source.last));
+      source.rows.push_back(new_rows->back());
+    }
   }
 
   // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied.
@@ -55,10 +71,10 @@ struct DecoderState {
   int64_t beam_size() const { return beam_size_; }
   const Source& SourceOf(int32_t slot) const { return sources[slot / beam_size_]; }
 
-  RowCache cache;
+  RowCache cache, source_cache;
   std::vector<Source> sources;    // by place
   std::vector<Hypothesis> slots;  // places * beam_size
-  std::vector<float*> new_rows;   // of the rows now running
+  std::vector<float*> new_rows;   // of the rows now running or starting
   std::vector<int64_t> positions;
 
  private:

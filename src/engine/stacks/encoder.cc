@@ -4,25 +4,24 @@
 
 namespace attend {
 
-Encoder::Encoder(const KernelTable& kernels, const TensorTable& tensors, const StackConfig& config)
-    : kernels_(&kernels),
+Encoder::Encoder(const Weights& weights, const StackConfig& config)
+    : kernels_(&weights.kernels),
       config_(config),
       sizes_(config),
-      embedding_(kernels, tensors, "encoder.embedding.weight", "encoder", config) {
+      embedding_(weights, "encoder.embedding.weight", "encoder", config) {
   for (int64_t i = 0; i < config.layers; ++i) {
     const std::string name = fmt::format("encoder.layers.{}.", i);
     const std::string self = name + "self_attention";
     layers_.push_back(
-        {.query_key_value =
-             Linear(kernels, tensors,
-                    {self + ".query.weight", self + ".key.weight", self + ".value.weight"}),
-         .output = Linear(kernels, tensors, {self + ".output.weight"}),
-         .attention_norm = LayerNorm(kernels, tensors, self + "_norm", config),
-         .feed_forward_norm = LayerNorm(kernels, tensors, name + "feed_forward_norm", config),
-         .feed_forward = FeedForward(kernels, tensors, name + "feed_forward", config)});
+        {.query_key_value = Linear(
+             weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"}),
+         .output = Linear(weights, {self + ".output.weight"}),
+         .attention_norm = LayerNorm(weights, self + "_norm", config),
+         .feed_forward_norm = LayerNorm(weights, name + "feed_forward_norm", config),
+         .feed_forward = FeedForward(weights, name + "feed_forward", config)});
   }
   if (config.norm_place == NormPlace::kPre) {
-    norm_ = LayerNorm(kernels, tensors, "encoder.norm", config);
+    norm_ = LayerNorm(weights, "encoder.norm", config);
   }
 }
 

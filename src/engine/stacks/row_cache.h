@@ -5,6 +5,7 @@
 #ifndef ATTEND_ENGINE_STACKS_ROW_CACHE_H_
 #define ATTEND_ENGINE_STACKS_ROW_CACHE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,7 @@ class RowCache {
     const int64_t stride = row_floats + 16;
     if (stride != stride_) chunks_.clear();
     stride_ = stride;
+    chunk_rows_ = std::max<int64_t>(1, kChunkFloats / stride);
     nodes_.clear();
     free_.clear();
   }
@@ -41,11 +43,13 @@ class RowCache {
       row = nodes_[row].parent;
     }
   }
-  float* Row(int32_t row) { return chunks_[row / kChunkRows].data() + row % kChunkRows * stride_; }
+  float* Row(int32_t row) {
+    return chunks_[row / chunk_rows_].data() + row % chunk_rows_ * stride_;
+  }
   int64_t rows_in_use() const { return std::ssize(nodes_) - std::ssize(free_); }
 
  private:
-  static constexpr int64_t kChunkRows = 64;
+  static constexpr int64_t kChunkFloats = kHugePage / sizeof(float);
   struct Node {
     int32_t parent = -1;
     int32_t holders = 0;
@@ -54,12 +58,12 @@ class RowCache {
   void AddRow() {
     free_.push_back(static_cast<int32_t>(nodes_.size()));
     nodes_.push_back({});
-    if (std::ssize(nodes_) > std::ssize(chunks_) * kChunkRows) {
-      chunks_.emplace_back(kChunkRows * stride_);
+    if (std::ssize(nodes_) > std::ssize(chunks_) * chunk_rows_) {
+      chunks_.emplace_back(std::max(kChunkFloats, stride_));
     }
   }
 
-  int64_t stride_ = 0;
+  int64_t stride_ = 0, chunk_rows_ = 1;
   std::vector<AlignedVector<float>> chunks_;
   std::vector<Node> nodes_;
   std::vector<int32_t> free_;

@@ -54,9 +54,10 @@ Transformer::Transformer(std::shared_ptr<const Model> model, const std::string& 
       kernels_(SelectKernels(instruction_set)) {
   CheckModel(*model_);
   const ModelConfig& config = model_->config;
-  if (config.encoder) encoder_.emplace(kernels_, model_->tensors, *config.encoder);
-  decoder_.emplace(kernels_, model_->tensors, config);
-  head_ = Linear(kernels_, model_->tensors, {OutputWeightName(config)}, "head.bias");
+  const Weights weights{kernels_, model_->tensors, &packed_};
+  if (config.encoder) encoder_.emplace(weights, *config.encoder);
+  decoder_.emplace(weights, config);
+  head_ = Linear(weights, {OutputWeightName(config)}, "head.bias");
   model_->tensors.ReleasePages();  // all but the embeddings is packed now
 }
 
@@ -89,7 +90,7 @@ void Transformer::SelectColumns(std::span<const NewSentence> sentences,
     if (std::ssize(workspace->short_heads) <= sentence.place) {
       workspace->short_heads.resize(sentence.place + 1);
     }
-    workspace->short_heads[sentence.place] = MakeShortHead(sentence.source);
+    SelectColumnsFor(sentence.source, &workspace->short_heads[sentence.place]);
   }
   workspace->scratch.timer.Book(&WorkSeconds::output);
 }
@@ -104,14 +105,13 @@ void Transformer::StartAll(std::span<const std::vector<int32_t>> sources, const 
   Start(sentences, sinks, workspace);
 }
 
-ShortHead Transformer::MakeShortHead(std::span<const int32_t> source) const {
-  ShortHead head;
-  head.columns = shortlist_->Columns(source);
+void Transformer::SelectColumnsFor(std::span<const int32_t> source, ShortHead* head) const {
+  head->columns = shortlist_->Columns(source);
   const auto eos = static_cast<int32_t>(config().special_ids.eos);
-  const auto at = std::ranges::lower_bound(head.columns, eos);
-  if (at == head.columns.end() || *at != eos) head.columns.insert(at, eos);
-  head.product = head_.Select(head.columns);
-  return head;
+  const auto at = std::ranges::lower_bound(head->columns, eos);
+  if (at == head->columns.end() || *at != eos) head->columns.insert(at, eos);
+  head->memory.Clear();
+  head->product = head_.Select(head->columns, &head->memory);
 }
 
 void Transformer::Decode(const Sinks& sinks, Workspace* workspace) const {

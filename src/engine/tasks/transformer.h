@@ -18,6 +18,7 @@ namespace attend {
 // The output layer's columns that one sentence may use.
 struct ShortHead {
   std::vector<int32_t> columns;  // rising
+  PackedMemory memory{0};
   Linear product;
 };
 
@@ -83,7 +84,7 @@ class Transformer {
     int64_t first = 0, count = 0;
     const ShortHead* head = nullptr;  // null: the whole vocabulary
   };
-  ShortHead MakeShortHead(std::span<const int32_t> source) const;
+  void SelectColumnsFor(std::span<const int32_t> source, ShortHead* head) const;
   RowGroup GroupAt(int64_t first, std::span<const NextToken> asked,
                    const Workspace& workspace) const;
   // Takes the group's logits into top and wanted.
@@ -93,6 +94,7 @@ class Transformer {
   std::shared_ptr<const Model> model_;
   std::shared_ptr<const Shortlist> shortlist_;
   const KernelTable& kernels_;
+  PackedMemory packed_;
   std::optional<Encoder> encoder_;
   std::optional<Decoder> decoder_;
   Linear head_;
