@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "engine/kernels/fold.h"
+
 namespace attend {
 namespace {
 
@@ -64,19 +66,20 @@ struct Vec {
   uint32_t Above(Vec b) const {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(v, b.v, _CMP_GT_OQ)));
   }
-  float Sum() const {
-    return Fold([](__m128 a, __m128 b) { return _mm_add_ps(a, b); });
+  float Sum() const { return FoldFour(Fold(AddFours), AddFours); }
+  // The sums of four vectors, each as Sum() makes it, times `scale`.
+  static void StoreSums(const Vec (&sums)[4], float scale, float* p) {
+    const __m128 four = SumsOfFour(sums[0].Fold(AddFours), sums[1].Fold(AddFours),
+                                   sums[2].Fold(AddFours), sums[3].Fold(AddFours));
+    _mm_storeu_ps(p, _mm_mul_ps(four, _mm_set1_ps(scale)));
   }
-  float Largest() const {
-    return Fold([](__m128 a, __m128 b) { return _mm_max_ps(a, b); });
-  }
+  float Largest() const { return FoldFour(Fold(MaxFours), MaxFours); }
 
  private:
+  // To four floats.
   template <class Operation>
-  float Fold(Operation op) const {
-    const __m128 x = op(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    const __m128 y = op(x, _mm_movehl_ps(x, x));
-    return _mm_cvtss_f32(op(y, _mm_movehdup_ps(y)));
+  __m128 Fold(Operation op) const {
+    return op(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   }
 };
 
