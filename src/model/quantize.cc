@@ -17,16 +17,18 @@ struct Weights {
   std::vector<std::vector<float>> floats;
 };
 
+// Neighbours' magnitudes come to at most 128 once they are rounded: see quantize.h.
 float ScaleOf(const float* row, int64_t width, const std::string& name) {
-  float largest = 0;
+  float largest_pair = 0;
   for (int64_t k = 0; k < width; ++k) {
     if (!std::isfinite(row[k])) {
       throw Error(ErrorKind::kInput,
                   fmt::format("tensor '{}' holds {}, expected finite numbers", name, row[k]));
     }
-    largest = std::max(largest, std::abs(row[k]));
+    const float before = k % 2 == 1 ? std::abs(row[k - 1]) : 0.0f;
+    largest_pair = std::max(largest_pair, before + std::abs(row[k]));
   }
-  return largest / 127;
+  return largest_pair / 127;
 }
 
 void QuantizeRow(const float* row, int64_t width, float scale, int8_t* quantized) {

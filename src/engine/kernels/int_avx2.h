@@ -1,5 +1,5 @@
-// Eight sums of products of int8, widened to 16 bits for vpmaddwd: exact for all values. Internal
-// linkage throughout: see kernels.h.
+// Eight sums of products of int8 by vpmaddubsw, which adds pairs of unsigned times signed in 16
+// bits and saturates. Internal linkage throughout: see kernels.h.
 #ifndef ATTEND_ENGINE_KERNELS_INT_AVX2_H_
 #define ATTEND_ENGINE_KERNELS_INT_AVX2_H_
 
@@ -9,33 +9,30 @@ namespace attend {
 namespace {
 
 struct IntVec {
-  static constexpr int64_t kGroup = 2;   // inner positions that one lane takes at once
-  static constexpr int32_t kOffset = 0;  // added to quantised values
-  using Value = int16_t;
+  static constexpr bool kPairsSaturate = true;
   __m256i v;
 
-  static IntVec Start(const int8_t*) { return {_mm256_setzero_si256()}; }
-  // kGroup weights of each of eight columns.
+  static IntVec Start(const int8_t* p) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))};
+  }
+  // Four weights of each of eight columns.
   static __m256i Weights(const int8_t* p) {
-    return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   }
-  // The same kGroup values in all lanes.
-  static __m256i Broadcast(const Value* p) {
-    int32_t pair;
-    __builtin_memcpy(&pair, p, sizeof(pair));
-    return _mm256_set1_epi32(pair);
-  }
+  // The same four values in all lanes.
+  static __m256i Broadcast(uint32_t four) { return _mm256_set1_epi32(static_cast<int32_t>(four)); }
   IntVec AddProducts(__m256i values, __m256i weights) const {
-    return {_mm256_add_epi32(v, _mm256_madd_epi16(values, weights))};
+    const __m256i pairs = _mm256_maddubs_epi16(values, weights);
+    return {_mm256_add_epi32(v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))};
   }
   Vec ToFloat() const { return {_mm256_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
-  // Rounds to even and writes eight values.
-  static void StoreRounded(Vec x, Value* p) {
-    const __m256i whole = _mm256_cvtps_epi32(x.v);
-    const __m128i packed =
+  // Rounds eight numbers to even and writes them 128 too high.
+  static void StoreRounded(Vec x, uint8_t* p) {
+    const __m256i whole = _mm256_add_epi32(_mm256_cvtps_epi32(x.v), _mm256_set1_epi32(128));
+    const __m128i words =
         _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), packed);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(words, words));
   }
 };
 

@@ -1,5 +1,5 @@
-// Sixteen sums of products of int8, widened to 16 bits for vpmaddwd: exact for all values. Internal
-// linkage throughout: see kernels.h.
+// Sixteen sums of products of int8 by vpmaddubsw, which adds pairs of unsigned times signed in 16
+// bits and saturates. Internal linkage throughout: see kernels.h.
 #ifndef ATTEND_ENGINE_KERNELS_INT_AVX512_H_
 #define ATTEND_ENGINE_KERNELS_INT_AVX512_H_
 
@@ -9,31 +9,24 @@ namespace attend {
 namespace {
 
 struct IntVec {
-  static constexpr int64_t kGroup = 2;   // inner positions that one lane takes at once
-  static constexpr int32_t kOffset = 0;  // added to quantised values
-  using Value = int16_t;
+  static constexpr bool kPairsSaturate = true;
   __m512i v;
 
-  static IntVec Start(const int8_t*) { return {_mm512_setzero_si512()}; }
-  // kGroup weights of each of sixteen columns.
-  static __m512i Weights(const int8_t* p) {
-    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  }
-  // The same kGroup values in all lanes.
-  static __m512i Broadcast(const Value* p) {
-    int32_t pair;
-    __builtin_memcpy(&pair, p, sizeof(pair));
-    return _mm512_set1_epi32(pair);
-  }
+  static IntVec Start(const int8_t* p) { return {_mm512_loadu_si512(p)}; }
+  // Four weights of each of sixteen columns.
+  static __m512i Weights(const int8_t* p) { return _mm512_loadu_si512(p); }
+  // The same four values in all lanes.
+  static __m512i Broadcast(uint32_t four) { return _mm512_set1_epi32(static_cast<int32_t>(four)); }
   IntVec AddProducts(__m512i values, __m512i weights) const {
-    return {_mm512_add_epi32(v, _mm512_madd_epi16(values, weights))};
+    const __m512i pairs = _mm512_maddubs_epi16(values, weights);
+    return {_mm512_add_epi32(v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))};
   }
   Vec ToFloat() const { return {_mm512_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm512_storeu_si512(p, v); }
-  // Rounds to even and writes sixteen values.
-  static void StoreRounded(Vec x, Value* p) {
-    const __m256i packed = _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(x.v));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), packed);
+  // Rounds sixteen numbers to even and writes them 128 too high.
+  static void StoreRounded(Vec x, uint8_t* p) {
+    const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(128));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(whole));
   }
 };
 

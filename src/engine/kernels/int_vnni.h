@@ -1,6 +1,5 @@
-// Sixteen sums of products of int8 by vpdpbusd, which multiplies unsigned by signed: values are
-// stored 128 too high, and each sum starts 128 times its weights' sum too low. Internal linkage
-// throughout: see kernels.h.
+// Sixteen sums of products of int8 by vpdpbusd, which adds unsigned times signed in 32 bits.
+// Internal linkage throughout: see kernels.h.
 #ifndef ATTEND_ENGINE_KERNELS_INT_VNNI_H_
 #define ATTEND_ENGINE_KERNELS_INT_VNNI_H_
 
@@ -10,28 +9,22 @@ namespace attend {
 namespace {
 
 struct IntVec {
-  static constexpr int64_t kGroup = 4;     // inner positions that one lane takes at once
-  static constexpr int32_t kOffset = 128;  // added to quantised values
-  using Value = uint8_t;
+  static constexpr bool kPairsSaturate = false;
   __m512i v;
 
   static IntVec Start(const int8_t* p) { return {_mm512_loadu_si512(p)}; }
-  // kGroup weights of each of sixteen columns.
+  // Four weights of each of sixteen columns.
   static __m512i Weights(const int8_t* p) { return _mm512_loadu_si512(p); }
-  // The same kGroup values in all lanes.
-  static __m512i Broadcast(const Value* p) {
-    int32_t four;
-    __builtin_memcpy(&four, p, sizeof(four));
-    return _mm512_set1_epi32(four);
-  }
+  // The same four values in all lanes.
+  static __m512i Broadcast(uint32_t four) { return _mm512_set1_epi32(static_cast<int32_t>(four)); }
   IntVec AddProducts(__m512i values, __m512i weights) const {
     return {_mm512_dpbusd_epi32(v, values, weights)};
   }
   Vec ToFloat() const { return {_mm512_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm512_storeu_si512(p, v); }
-  // Rounds to even and writes sixteen values.
-  static void StoreRounded(Vec x, Value* p) {
-    const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(kOffset));
+  // Rounds sixteen numbers to even and writes them 128 too high.
+  static void StoreRounded(Vec x, uint8_t* p) {
+    const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(128));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(whole));
   }
 };

@@ -202,6 +202,25 @@ TEST_P(KernelsTest, Int8SumsDoNotSaturate) {
   }
 }
 
+// The largest pairs that products in 16 bits can hold, and one step more, in one column or in all.
+TEST_P(KernelsTest, Int8SumsAreExactWherePairsOfWeightsNearlySaturate) {
+  constexpr int8_t kPairs[][2] = {{64, 64}, {127, 1}, {-128, 0}, {0, -128}, {-64, -64}, {63, -65}};
+  for (const int64_t wide_column : {-1, 0, 16, 40}) {
+    for (const float value : {127.0f, -127.0f}) {
+      Int8Product p(13, 67, 41);
+      for (int64_t at = 0; at < std::ssize(p.w); ++at) {
+        const int64_t c = at / p.inner, k = at % p.inner;
+        p.w[at] =
+            c == wide_column ? static_cast<int8_t>(65 - k % 2) : kPairs[(c + k / 2) % 6][k % 2];
+      }
+      for (float& x : p.x) x = x < 100 ? value : x;
+      const std::vector<int32_t> sums = Multiply(kernels_, p).sums;
+      const std::vector<int64_t> want = p.ExactSums();
+      ASSERT_TRUE(std::equal(sums.begin(), sums.end(), want.begin(), want.end())) << wide_column;
+    }
+  }
+}
+
 TEST_P(KernelsTest, Int8ResultsEqualTheReference) {
   for (const auto activation :
        {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
