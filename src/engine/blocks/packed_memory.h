@@ -16,6 +16,11 @@ class PackedMemory {
   // no room.
   explicit PackedMemory(size_t chunk_bytes = 8 * kHugePage) : chunk_bytes_(chunk_bytes) {}
 
+  PackedMemory(const PackedMemory&) = delete;
+  PackedMemory& operator=(const PackedMemory&) = delete;
+  PackedMemory(PackedMemory&&) = default;
+  PackedMemory& operator=(PackedMemory&&) = default;
+
   // A piece that starts on a cache line, its bytes as they come.
   std::byte* Take(size_t bytes) {
     while (at_ < chunks_.size() && chunks_[at_].size() - used_ < bytes) {

@@ -24,7 +24,7 @@ class Batch {
   bool Fits(const SearchInput& input) const {
     if (live_.empty() && joining_.empty()) return true;
     return std::ssize(live_) + std::ssize(joining_) < options_.max_sentences &&
-           live_tokens_ + std::ssize(input.source) <= options_.max_source_tokens;
+           live_tokens_ + input.tokens() <= options_.max_source_tokens;
   }
 
   bool HasRoom() const {
@@ -41,7 +41,7 @@ class Batch {
       if (waiting_ == nullptr || !Fits(*waiting_)) break;
       joining_.push_back({TakePlace(), waiting_->source});
       searches_[joining_.back().place].Start(waiting_, &options_);
-      live_tokens_ += std::ssize(waiting_->source);
+      live_tokens_ += waiting_->tokens();
       waiting_ = nullptr;
     }
     if (joining_.empty()) return !live_.empty();
@@ -87,7 +87,7 @@ class Batch {
 
   void Finish(int64_t place) {
     const SearchInput& input = searches_[place].input();
-    live_tokens_ -= std::ssize(input.source);
+    live_tokens_ -= input.tokens();
     free_.push_back(place);
     queue_->Done(input, searches_[place].Results());
   }

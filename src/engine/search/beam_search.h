@@ -8,6 +8,7 @@
 #ifndef ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -34,6 +35,9 @@ struct SearchInput {
   std::vector<int32_t> source;  // as the encoder reads it
   std::vector<int32_t> prefix;  // the output begins with these
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
+
+  // What it counts for in max_source_tokens: short ones too have an output, whose rows take memory.
+  int64_t tokens() const { return std::max<int64_t>(16, std::ssize(source)); }
 };
 
 struct SearchResult {

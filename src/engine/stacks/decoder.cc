@@ -43,17 +43,14 @@ void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, 
                     DecoderState* state) const {
   for (const NewSource& source : sources) state->Reorder(source.sentence, {});
   if (!cross_attention_) return;
-  std::vector<float*>& new_rows = state->new_rows;
-  new_rows.clear();
-  for (const NewSource& source : sources) {
-    state->Renew(source.sentence, source.count, &new_rows);
-  }
-  const int64_t rows = std::ssize(new_rows), width = sizes_.row_floats();
+  state->new_rows.clear();
+  for (const NewSource& source : sources) state->Renew(source.sentence, source.count);
+  const int64_t rows = std::ssize(state->new_rows), width = sizes_.row_floats();
   float* projected = scratch->projected.Get(rows * width);
   for (int64_t i = 0; i < config_.layers; ++i) {
     layers_[i].cross_key_value.Apply(memory_SD, rows, &scratch->quantized, projected);
     for (int64_t r = 0; r < rows; ++r) {
-      std::copy_n(projected + r * width, width, new_rows[r] + i * width);
+      std::copy_n(projected + r * width, width, state->new_rows[r] + i * width);
     }
   }
 }

@@ -35,23 +35,24 @@ struct DecoderState {
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
   }
 
-  // Room for the keys and values of a source of `count` positions in place of those before; adds
-  // its rows to `new_rows`.
-  void Renew(int64_t sentence, int64_t count, std::vector<float*>* new_rows) {
+  // Room for the keys and values of a source of `count` positions in place of those before; its
+  // rows follow those that are new already.
+  void Renew(int64_t sentence, int64_t count) {
     Source& source = sources[sentence];
     source_cache.Release(source.last);
     source.last = -1;
     source.rows.clear();
     for (int64_t j = 0; j < count; ++j) {
       source.last = source_cache.Append(source.last);
-      new_rows->push_back(source_cache.Row(source.last));
-      source.rows.push_back(new_rows->back());
+      new_rows.push_back(source_cache.Row(source.last));
+      source.rows.push_back(new_rows.back());
     }
   }
 
-  // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied.
-  // Lists of rows are copied, rows are not.
+  // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied,
+  // and without parents the source too. Lists of rows are copied, rows are not.
   void Reorder(int64_t sentence, std::span<const int32_t> parents) {
+    if (parents.empty()) Renew(sentence, 0);
     if (Unchanged(parents)) return;
     Hypothesis* first = slots.data() + sentence * beam_size_;
     for (const int32_t parent : parents) cache.Hold(first[parent].last);

@@ -57,6 +57,20 @@ class DecoderStateTest : public testing::Test {
   DecoderState state_;
 };
 
+TEST_F(DecoderStateTest, ASourcesRowsAreFreedWhenItLeaves) {
+  state_.new_rows.clear();
+  state_.Renew(0, 3), state_.Renew(1, 2);
+  EXPECT_EQ(state_.new_rows.size(), 5);
+  EXPECT_EQ(state_.sources[1].rows.size(), 2);
+  EXPECT_EQ(state_.sources[1].rows[0], state_.new_rows[3]);
+  Step(0);
+  state_.Reorder(0, {});
+  EXPECT_EQ(state_.source_cache.rows_in_use(), 2);
+  EXPECT_EQ(state_.cache.rows_in_use(), 0);
+  state_.Renew(1, 4);
+  EXPECT_EQ(state_.source_cache.rows_in_use(), 4);
+}
+
 TEST_F(DecoderStateTest, HypothesesOfOneParentShareItsRows) {
   const int64_t place = 1, first = place * kBeam;  // the second sentence's
   Step(first);

@@ -62,7 +62,9 @@ TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
     source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   }
   if (!model->target_vocabulary.empty()) {
-    target_ = Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
+    const bool joint = model->target_vocabulary == model->source_vocabulary;
+    target_ =
+        joint ? source_ : Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
   }
   source_begins_word_ = WordBeginnings(source_.get());
   target_begins_word_ = WordBeginnings(target_.get());

@@ -29,7 +29,7 @@ FieldList Fields(TranslationOptions& options) {
       .Add("alignment_layer", &options.alignment_layer, 0, 1000,
            "decoder layer that alignments come from, from 1; 0: the last")
       .Add("batch_tokens", &options.batch_tokens, 1, 1000000,
-           "pieces of input that run together on a thread");
+           "pieces of input that run together on a thread; a sentence counts 16 at least");
   return fields;
 }
 
@@ -69,7 +69,7 @@ class SharedQueue : public SearchQueue {
     std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
       return inputs_[a].source.size() > inputs_[b].source.size();
     });
-    for (const int64_t i : order_) source_tokens_ += std::ssize(inputs_[i].source);
+    for (const int64_t i : order_) source_tokens_ += inputs_[i].tokens();
   }
 
   int64_t size() const { return std::ssize(order_); }
