@@ -45,6 +45,8 @@ struct TranslationOptions {
   bool allow_unknown = false;   // the output may hold the unknown piece
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
+  // Sentences that run together on a thread at most.
+  int64_t batch_sentences = 1024;
   // Pieces of input that run together on a thread; a sentence counts 16 at least.
   int64_t batch_tokens = 2048;
   WorkSeconds* work = nullptr;  // where one is given, time is taken and added to it

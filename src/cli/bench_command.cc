@@ -45,7 +45,8 @@ FieldList Fields(BenchOptions& options) {
       .Add("target_length", &options.target_length, 1, 10000, "pieces of each output to these")
       .Add("max_length", &options.max_length, 0, 100000,
            "pieces of an output to `input`, eos included; 0: those of the input plus 50")
-      .Add("batch_size", &options.batch_size, 1, 100000, "sentences that run together on a thread")
+      .Add("batch_size", &options.batch_size, 1, 100000,
+           "sentences that run together on a thread at most")
       .Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
       .Add("length_penalty", &options.length_penalty, 0, 10,
            "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
@@ -141,10 +142,9 @@ void Measure(const BenchOptions& options, const Translator& translator, const Se
   if (options.input.empty()) {
     translation.min_length = translation.max_length = options.target_length;
   }
-  int64_t pieces = 0;
-  for (const std::vector<int32_t>& source : sources) pieces += std::ssize(source) + 1;
+  translation.batch_sentences = options.batch_size;
+  translation.batch_tokens = int64_t{1} << 40;  // the bound is on sentences alone
   const int64_t count = std::ssize(sources);
-  translation.batch_tokens = (options.batch_size * pieces + count - 1) / count;
   for (int64_t i = 0; i < options.repeats; ++i) {
     const double begin = Now();
     const std::vector<Translation> translations = translator.TranslateIds(sources, translation);

@@ -30,11 +30,15 @@ class TableStepper : public Stepper {
  public:
   explicit TableStepper(uint64_t seed) : seed_(seed) {}
   void Reset(int64_t places, int64_t beam_size) override {
+    places_ = places;
     beam_size_ = beam_size;
     last_.assign(places * beam_size, -2);
     before_ = last_;
   }
   void Start(std::span<const NewSentence> sentences) override {
+    live_ += std::ssize(sentences);
+    most_live_ = std::max(most_live_, live_);
+    EXPECT_LE(live_, places_);
     for (const NewSentence& sentence : sentences) {
       // Results hang on the source: the first token's past is not the same for all.
       last_[sentence.place * beam_size_] = -1 - sentence.source[0];
@@ -60,6 +64,7 @@ class TableStepper : public Stepper {
   void Reorder(int64_t place, std::span<const int32_t> parents) override {
     const std::vector<int32_t> last = last_, before = before_;
     const int64_t first = place * beam_size_;
+    live_ -= parents.empty();
     for (int64_t i = 0; i < beam_size_; ++i) {
       const bool lives = i < std::ssize(parents);
       last_[first + i] = lives ? last[first + parents[i]] : -2;
@@ -67,9 +72,12 @@ class TableStepper : public Stepper {
     }
   }
 
+  // Sentences that were live at once.
+  int64_t most_live() const { return most_live_; }
+
  private:
   uint64_t seed_;
-  int64_t beam_size_ = 1;
+  int64_t places_ = 0, beam_size_ = 1, live_ = 0, most_live_ = 0;
   std::vector<int32_t> last_, before_;
 };
 
@@ -145,6 +153,9 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
                                     .max_sentences = sentences,
                                     .max_source_tokens = tokens};
         const auto found = BeamSearch(inputs, options, &stepper);
+        if (tokens == 1000) {
+          EXPECT_EQ(stepper.most_live(), std::min(sentences, std::ssize(inputs)));
+        }
         for (size_t i = 0; i < inputs.size(); ++i) {
           ASSERT_EQ(found[i].size(), alone[i].size());
           for (size_t n = 0; n < found[i].size(); ++n) {

@@ -28,7 +28,9 @@ FieldList Fields(TranslationOptions& options) {
       .Add("alignments", &options.alignments, "give word alignments, from cross-attention")
       .Add("alignment_layer", &options.alignment_layer, 0, 1000,
            "decoder layer that alignments come from, from 1; 0: the last")
-      .Add("batch_tokens", &options.batch_tokens, 1, 1000000,
+      .Add("batch_sentences", &options.batch_sentences, 1, 1e6,
+           "sentences that run together on a thread at most")
+      .Add("batch_tokens", &options.batch_tokens, 1, 1e15,
            "pieces of input that run together on a thread; a sentence counts 16 at least");
   return fields;
 }
@@ -130,7 +132,7 @@ struct Translator::Impl {
     search.min_length = options.min_length;
     search.bos = static_cast<int32_t>(runner.special_ids().bos);
     search.eos = static_cast<int32_t>(runner.special_ids().eos);
-    search.max_sentences = std::min(search.max_sentences, queue.size());
+    search.max_sentences = std::min(options.batch_sentences, queue.size());
     // Few sentences still give every thread something to do.
     search.max_source_tokens =
         std::min(options.batch_tokens, queue.source_tokens() / runner.threads() + 1);
