@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <numeric>
+#include <tuple>
 
 #include "attend/error.h"
 #include "attend/translator.h"
@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "cli/bench/machine.h"
+#include "cli/bench/quantile.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "model/quantize.h"
@@ -50,7 +51,8 @@ FieldList Fields(BenchOptions& options) {
       .Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
       .Add("length_penalty", &options.length_penalty, 0, 10,
            "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
-      .Add("repeats", &options.repeats, 1, 1000, "times that all is translated; the best counts");
+      .Add("repeats", &options.repeats, 1, 1000,
+           "times that all is translated, of which the best counts, and then batch by batch");
   return fields;
 }
 
@@ -58,20 +60,41 @@ using Sentences = std::vector<std::vector<int32_t>>;
 
 struct Work {
   Sentences sources;
-  int64_t words = 0;  // white-space words of a text; pieces of random sentences
+  int64_t words = 0;  // white-space words of a text
 };
 
 struct Result {
   double load_seconds = 0;
   double best_seconds = 0;            // for all sentences
   int64_t target_tokens = 0;          // eos not counted
-  std::vector<double> batch_seconds;  // rising
-  WorkSeconds work;                   // of those batches
+  std::vector<double> batch_seconds;  // of each batch, rising
+  WorkSeconds work;
   double peak_bytes = 0;
 };
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Options that what is measured would leave unused.
+void RefuseUnused(const CommandLine& command_line, const BenchOptions& options) {
+  const bool text = !options.input.empty(), model = !options.model.empty();
+  const std::string weights = "is for random weights; leave out it or --model";
+  const std::string sentences = "is for random sentences; leave out it or --input";
+  const std::vector<std::tuple<const char*, bool, std::string>> rules = {
+      {"preset", model, weights},
+      {"vocab_size", model, weights},
+      {"shortlist", !model, "is for --model"},
+      {"sentences", text, sentences},
+      {"source_length", text, sentences},
+      {"target_length", text, "is for random sentences; for --input give --max-length"},
+      {"max_length", !text, "is for --input; random sentences take --target-length"}};
+  for (const auto& [option, unused, why] : rules) {
+    if (!unused || !command_line.IsSet(option)) continue;
+    std::string flag = fmt::format("--{}", option);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    throw Error(ErrorKind::kUsage, fmt::format("attend bench: {} {}", flag, why));
+  }
 }
 
 void Check(const CommandLine& command_line, const BenchOptions& options) {
@@ -80,11 +103,7 @@ void Check(const CommandLine& command_line, const BenchOptions& options) {
                 fmt::format("attend bench: unknown benchmark '{}', expected translate{}",
                             options.what, DidYouMean(options.what, {"translate"})));
   }
-  for (const char* name : {"preset", "vocab_size"}) {
-    if (options.model.empty() || !command_line.IsSet(name)) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("attend bench: --model and {} exclude each other; expected one", name));
-  }
+  RefuseUnused(command_line, options);
   if (options.model.empty() && !options.input.empty()) {
     throw Error(ErrorKind::kUsage, "attend bench: --input needs a vocabulary; give --model too");
   }
@@ -121,8 +140,7 @@ Work RandomWork(const BenchOptions& options, const ModelConfig& config, uint64_t
   const SpecialIds& ids = config.special_ids;
   const int64_t first = 1 + std::max({ids.pad, ids.unk, ids.bos, ids.eos});
   const int64_t count = std::max<int64_t>(config.source_vocab_size - first, 1);
-  Work work{Sentences(options.sentences, std::vector<int32_t>(options.source_length)),
-            options.sentences * options.source_length};
+  Work work{Sentences(options.sentences, std::vector<int32_t>(options.source_length))};
   for (std::vector<int32_t>& sentence : work.sources) {
     for (int32_t& id : sentence) {
       id = static_cast<int32_t>(std::min(first, config.source_vocab_size - 1) +
@@ -132,9 +150,7 @@ Work RandomWork(const BenchOptions& options, const ModelConfig& config, uint64_t
   return work;
 }
 
-// All sentences `repeats` times, then batch by batch with the clock on every part.
-void Measure(const BenchOptions& options, const Translator& translator, const Sentences& sources,
-             Result* result) {
+TranslationOptions TranslationOf(const BenchOptions& options) {
   TranslationOptions translation;
   translation.beam_size = options.beam_size;
   translation.length_penalty = options.length_penalty;
@@ -144,10 +160,16 @@ void Measure(const BenchOptions& options, const Translator& translator, const Se
   }
   translation.batch_sentences = options.batch_size;
   translation.batch_tokens = int64_t{1} << 40;  // the bound is on sentences alone
-  const int64_t count = std::ssize(sources);
+  return translation;
+}
+
+// All sentences at once.
+void MeasureRate(const BenchOptions& options, const Translator& translator,
+                 const Sentences& sources, Result* result) {
   for (int64_t i = 0; i < options.repeats; ++i) {
     const double begin = Now();
-    const std::vector<Translation> translations = translator.TranslateIds(sources, translation);
+    const std::vector<Translation> translations =
+        translator.TranslateIds(sources, TranslationOf(options));
     const double seconds = Now() - begin;
     if (i == 0 || seconds < result->best_seconds) result->best_seconds = seconds;
     result->target_tokens = 0;
@@ -155,20 +177,31 @@ void Measure(const BenchOptions& options, const Translator& translator, const Se
       result->target_tokens += std::ssize(each.hypotheses[0].ids);
     }
   }
-  translation.work = &result->work;
-  for (int64_t first = 0; first < count; first += options.batch_size) {
-    const int64_t size = std::min(options.batch_size, count - first);
-    const double begin = Now();
-    translator.TranslateIds(std::span(sources).subspan(first, size), translation);
-    result->batch_seconds.push_back(Now() - begin);
-  }
-  std::sort(result->batch_seconds.begin(), result->batch_seconds.end());
-  result->peak_bytes = PeakResidentBytes();
 }
 
-double Quantile(const std::vector<double>& rising, double part) {
-  const auto rank = static_cast<size_t>(part * static_cast<double>(rising.size()));
-  return rising[std::min(rank, rising.size() - 1)];
+// Batch after batch, alone, until there are enough for a quantile.
+void MeasureLatency(const BenchOptions& options, const Translator& translator,
+                    const Sentences& sources, Result* result) {
+  constexpr int64_t kEnough = 100;
+  std::vector<double>& seconds = result->batch_seconds;
+  const int64_t count = std::ssize(sources);
+  for (int64_t i = 0; i < options.repeats && std::ssize(seconds) < kEnough; ++i) {
+    for (int64_t first = 0; first < count; first += options.batch_size) {
+      const int64_t size = std::min(options.batch_size, count - first);
+      const double begin = Now();
+      translator.TranslateIds(std::span(sources).subspan(first, size), TranslationOf(options));
+      seconds.push_back(Now() - begin);
+    }
+  }
+  std::sort(seconds.begin(), seconds.end());
+}
+
+// Once more with the clock on every part, which takes time of its own.
+void MeasureParts(const BenchOptions& options, const Translator& translator,
+                  const Sentences& sources, Result* result) {
+  TranslationOptions translation = TranslationOf(options);
+  translation.work = &result->work;
+  translator.TranslateIds(sources, translation);
 }
 
 Json PartsJson(const WorkSeconds& work) {
@@ -211,7 +244,8 @@ Json ReportJson(const BenchOptions& options, const Result& result, const Work& w
   json["seconds"] = result.best_seconds;
   json["target_tokens"] = result.target_tokens;
   json["target_tokens_per_s"] = rate(result.target_tokens);
-  json["source_words_per_s"] = rate(work.words);
+  if (!options.input.empty()) json["source_words_per_s"] = rate(work.words);
+  json["batches"] = result.batch_seconds.size();
   json["batch_latency_p50_s"] = Quantile(result.batch_seconds, 0.5);
   json["batch_latency_p99_s"] = Quantile(result.batch_seconds, 0.99);
   json["load_s"] = result.load_seconds;
@@ -226,12 +260,15 @@ Json ReportJson(const BenchOptions& options, const Result& result, const Work& w
 void PrintReport(const Json& report) {
   const auto number = [&](const char* name) { return report[name].get<double>(); };
   const Json& machine = report["machine"];
+  std::cout << fmt::format("target tokens a second  {:>10.1f}\n", number("target_tokens_per_s"));
+  if (report.contains("source_words_per_s")) {
+    std::cout << fmt::format("source words a second   {:>10.1f}\n", number("source_words_per_s"));
+  }
   std::cout << fmt::format(
-      "target tokens a second  {:>10.1f}\nsource words a second   {:>10.1f}\n"
-      "latency of a batch      {:>10.4f} s, 99 of 100 within {:.4f} s\n"
+      "latency of a batch      {:>10.4f} s, 99 of 100 within {:.4f} s ({} measured)\n"
       "load                    {:>10.3f} s\npeak memory             {:>10.1f} MB\n",
-      number("target_tokens_per_s"), number("source_words_per_s"), number("batch_latency_p50_s"),
-      number("batch_latency_p99_s"), number("load_s"), number("peak_rss_mb"));
+      number("batch_latency_p50_s"), number("batch_latency_p99_s"),
+      report["batches"].get<int64_t>(), number("load_s"), number("peak_rss_mb"));
   std::cout << fmt::format(
       "the machine's peaks     {:>10.1f} GFLOP/s f32, {:.1f} GOP/s int8, memory {:.1f} GB/s\n"
       "({}, {} threads)\n\n",
@@ -274,7 +311,10 @@ int RunBench(const std::vector<std::string>& arguments) {
   result.load_seconds = Now() - begin;
   const Work work = options.input.empty() ? RandomWork(options, model->config, seed)
                                           : ReadText(options.input, translator);
-  Measure(options, translator, work.sources, &result);
+  MeasureRate(options, translator, work.sources, &result);
+  MeasureLatency(options, translator, work.sources, &result);
+  result.peak_bytes = PeakResidentBytes();
+  MeasureParts(options, translator, work.sources, &result);
   const std::string set = translator.instruction_set();
   Json report = ReportJson(options, result, work, MeasureMachine(set, common.ThreadCount()));
   report["type"] = IsInt8(*model) || options.type == BenchType::kInt8 ? "int8" : "f32";

@@ -1,6 +1,7 @@
 #include "cli/bench/machine.h"
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -14,9 +15,9 @@
 namespace attend {
 namespace {
 
-constexpr double kSeconds = 0.2;                      // for each rate
-constexpr size_t kMemoryBytes = size_t{1} << 27;      // of each thread
-constexpr size_t kSliceBytes = size_t{1} << 24;       // whose time is taken
+constexpr int kIntervals = 10;                        // for each rate, of which the best counts
+constexpr double kSeconds = 0.02;                     // of each
+constexpr size_t kSliceBytes = size_t{1} << 20;       // between looks at the clock
 constexpr int64_t kSliceRounds = 1 << 16;             // the same for a loop
 using Slice = std::function<double(int64_t number)>;  // work number n; returns how much it was
 
@@ -24,23 +25,31 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The best rate among slices of work: what others do on the machine slows some of them.
-double BestRate(const Slice& slice) {
-  double best = 0, last = Now();
-  const double end = last + kSeconds;
-  for (int64_t number = 0; last < end; ++number) {
-    const double done = slice(number), now = Now();
-    best = std::max(best, done / (now - last));
-    last = now;
-  }
-  return best;
+// What all threads do in one interval, over its length. It begins when the last thread is there and
+// ends with the last slice.
+double RateOfInterval(ThreadPool* pool, const std::vector<Slice>& slices) {
+  double begin = 0;
+  std::barrier start(pool->size(), [&]() noexcept { begin = Now(); });
+  std::vector<double> done(pool->size()), end(pool->size());
+  // A thread that waits for the others takes no second task.
+  pool->ParallelFor(pool->size(), [&](int64_t task, int) {
+    start.arrive_and_wait();
+    for (int64_t number = 0; end[task] < begin + kSeconds; ++number) {
+      done[task] += slices[task](number);
+      end[task] = Now();
+    }
+  });
+  return std::accumulate(done.begin(), done.end(), 0.0) /
+         (*std::max_element(end.begin(), end.end()) - begin);
 }
 
-// The sum of the threads' rates, all running at once.
-double Together(ThreadPool* pool, const std::function<Slice()>& make_slice) {
-  std::vector<double> rates(pool->size());
-  pool->ParallelFor(pool->size(), [&](int64_t task, int) { rates[task] = BestRate(make_slice()); });
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
+// The best counts: what others do on the machine slows some intervals.
+double BestRate(ThreadPool* pool, const std::function<Slice()>& make_slice) {
+  std::vector<Slice> slices(pool->size());
+  pool->ParallelFor(pool->size(), [&](int64_t task, int) { slices[task] = make_slice(); });
+  double best = 0;
+  for (int i = 0; i < kIntervals; ++i) best = std::max(best, RateOfInterval(pool, slices));
+  return best;
 }
 
 Slice PeakSlice(PeakLoop loop) {
@@ -49,9 +58,9 @@ Slice PeakSlice(PeakLoop loop) {
   };
 }
 
-Slice ReadSlice() {
+Slice ReadSlice(size_t bytes) {
   constexpr size_t kWords = kSliceBytes / sizeof(uint64_t);
-  return [memory = std::vector<uint64_t>(kMemoryBytes / sizeof(uint64_t), 1),
+  return [memory = std::vector<uint64_t>(bytes / sizeof(uint64_t), 1),
           sums = std::vector<uint64_t>(4)](int64_t number) mutable {
     const uint64_t* words = memory.data() + number * kWords % memory.size();
     for (size_t i = 0; i < kWords; i += 4) {
@@ -66,8 +75,16 @@ Slice ReadSlice() {
 MachineRates MeasureMachine(const std::string& instruction_set, int threads) {
   ThreadPool pool(threads);
   const PeakLoops loops = PeaksOf(instruction_set.c_str());
-  return {Together(&pool, [&] { return PeakSlice(loops.f32); }),
-          Together(&pool, [&] { return PeakSlice(loops.int8); }), Together(&pool, ReadSlice)};
+  const size_t bytes = BytesReadByThread(threads);
+  return {BestRate(&pool, [&] { return PeakSlice(loops.f32); }),
+          BestRate(&pool, [&] { return PeakSlice(loops.int8); }),
+          BestRate(&pool, [&] { return ReadSlice(bytes); })};
+}
+
+size_t BytesReadByThread(int threads) {
+  constexpr size_t kTotal = size_t{1} << 30, kLeast = size_t{1} << 24, kMost = size_t{1} << 27;
+  return std::clamp(kTotal / static_cast<size_t>(threads) / kSliceBytes * kSliceBytes, kLeast,
+                    kMost);
 }
 
 void ForgetPeakResidentBytes() {

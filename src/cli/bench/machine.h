@@ -2,6 +2,7 @@
 #ifndef ATTEND_CLI_BENCH_MACHINE_H_
 #define ATTEND_CLI_BENCH_MACHINE_H_
 
+#include <cstddef>
 #include <string>
 
 namespace attend {
@@ -13,7 +14,12 @@ struct MachineRates {
   double memory = 0;  // bytes a second read from memory that no cache holds
 };
 
+// Each rate is the best of several short intervals, in which all threads run.
 MachineRates MeasureMachine(const std::string& instruction_set, int threads);
+
+// Bytes that each thread goes through to measure the memory's rate: more than its share of any
+// cache, not more than 1 GiB by up to 64 threads together.
+size_t BytesReadByThread(int threads);
 
 // The most memory that this process has had resident at once, in bytes; since the last
 // ForgetPeakResidentBytes where Linux allows that.
