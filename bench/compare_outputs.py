@@ -15,6 +15,7 @@ model could choose: outputs may be empty and hold unknown pieces. (attend never 
 """
 
 import argparse
+import gzip
 import json
 import pathlib
 import subprocess
@@ -35,12 +36,22 @@ def processor(model, name):
     return sentencepiece.SentencePieceProcessor(model_file=str(shared if shared.exists() else folder / f"{name}.spm"))
 
 
+def read_lines(path):
+    """The text's lines as attend reads them: a last one without LF counts, CRLF ends are stripped, malformed UTF-8 is repaired."""
+    with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as file:
+        *lines, rest = file.read().split(b"\n")
+    lines = [line.removesuffix(b"\r") for line in lines] + ([rest] if rest else [])
+    return [line.decode("utf-8", "replace") for line in lines]
+
+
 def attend_outputs(attend, model, lines, options):
     """(text, log-probability) of each line."""
     command = [attend, "translate", "--model", model, "--scores", "--length-penalty", 0, "--allow-unknown"]
     command += ["--beam-size", options.beam_size, "--max-length", options.max_length, "--threads", options.threads]
-    done = subprocess.run(list(map(str, command)), input="\n".join(lines) + "\n", capture_output=True, encoding="utf-8", check=True)
-    outputs = [line.rsplit(" ||| ", 1) for line in done.stdout.split("\n")[:-1]]
+    command += ["--type", {"float32": "f32"}.get(options.type, options.type)]
+    given = "".join(line + "\n" for line in lines).encode()
+    done = subprocess.run(list(map(str, command)), input=given, capture_output=True, check=True)
+    outputs = [line.rsplit(" ||| ", 1) for line in done.stdout.decode().split("\n")[:-1]]
     return [(text, float(score)) for text, score in outputs]
 
 
@@ -73,7 +84,7 @@ def compare(ours, theirs):
 
 def attend_speed(options, lines, folder):
     text = pathlib.Path(folder) / "text"
-    text.write_text("\n".join(lines) + "\n", "utf-8")
+    text.write_bytes("".join(line + "\n" for line in lines).encode())
     command = [options.attend, "bench", "translate", "--model", options.model, "--input", text, "--json"]
     command += ["--type", options.type, "--threads", options.threads, "--batch-size", options.batch_size]
     command += ["--beam-size", options.beam_size, "--length-penalty", 0, "--max-length", options.max_length, "--repeats", 1]
@@ -101,7 +112,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         convert(options.model, folder)
         for source in options.source:
-            lines = pathlib.Path(source).read_text("utf-8").split("\n")[:-1][: options.limit]
+            lines = read_lines(source)[: options.limit]
             for options.beam_size in beams:
                 ours = attend_outputs(options.attend, options.model, lines, options)
                 theirs, peer_rate = peer_outputs(folder, options.model, lines, options)

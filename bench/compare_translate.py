@@ -64,13 +64,14 @@ def arguments(row, options):
 
 
 def measure(row, options):
-    """Both sides' best reports; attend's with the best rates of the machine."""
+    """Both sides' best reports, of the peer's ways to use several threads too; attend's with the best rates of the machine."""
     ours, theirs, machine = [], [], []
     for _ in range(options.rounds):
         given = arguments(row, options)
         search = ["--length-penalty", 0, "--max-length", LONGEST] if not row.preset else []
         ours.append(run([options.attend, "bench", "translate", *given, *search, "--json"]))
-        theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *given]))
+        for intra in {1, row.threads}:  # a batch on each thread, or each batch on all
+            theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *given, "--intra-threads", intra]))
         machine.append(ours[-1]["machine"])
     best = [max(side, key=lambda report: report["target_tokens_per_s"]) for side in (ours, theirs)]
     best[0]["machine"] = {name: max(each[name] for each in machine) for name in machine[0]}

@@ -5,20 +5,22 @@ usage: bench/ct2_translate.py [--preset base] [--type int8] [--beam-size 1] [--b
        bench/ct2_translate.py --model DIR --input FILE ...
 
 Random weights of a preset, every output forced to --target-length; or attend's model DIR on real text, at its own lengths and
-with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats.
+with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats. Of --threads, --intra-threads share
+the work of a batch, and so many batches run at once. peak_rss_mb is the most memory resident since before loading; what was
+there already, Python and its modules, is part of it and stands in base_rss_mb.
 """
 
 import argparse
 import json
 import multiprocessing
 import pathlib
-import resource
+import sys
 import tempfile
 import time
 
 import ctranslate2
 import numpy as np
-from compare_outputs import NO_PENALTY, processor
+from compare_outputs import NO_PENALTY, processor, read_lines
 from ctranslate2.specs import transformer_spec
 from shapes import PRESETS
 from to_ctranslate2 import convert
@@ -26,8 +28,8 @@ from to_ctranslate2 import convert
 LONGEST = 512  # pieces of an output to real text
 
 
-def random_model(path, shape, vocabulary):
-    """Normal weights of the shape; what speed depends on is their number alone."""
+def random_model(path, shape, vocabulary, number):
+    """Normal weights of the shape, stored as numbers of that type; what speed depends on is how many there are."""
     generator = np.random.default_rng(0)
     width, inner = shape.d_model, shape.d_ff
     spec = transformer_spec.TransformerSpec.from_config((shape.encoder_layers, shape.decoder_layers), shape.heads, pre_norm=False)
@@ -61,24 +63,36 @@ def random_model(path, shape, vocabulary):
     spec.register_target_vocabulary(words)
     spec.config.add_source_eos = True
     spec.validate()
+    spec.optimize(quantization=number)
     spec.save(path)
+
+
+def apart(function, *arguments):
+    """Calls it in a process of its own: what making the model takes is not the peer's memory."""
+    maker = multiprocessing.Process(target=function, args=arguments)
+    maker.start()
+    maker.join()
+    if maker.exitcode != 0:
+        sys.exit("ct2_translate.py: the model could not be made")
 
 
 def work(options, path):
     """Writes the model; returns the pieces of each sentence and how outputs end."""
     if options.model:
-        convert(options.model, path)
-        lines = pathlib.Path(options.input).read_text("utf-8").split("\n")[:-1]
+        apart(convert, options.model, path)
         encoder = processor(options.model, "source")
-        return [encoder.encode(line, out_type=str) for line in lines], {
+        return [encoder.encode(line, out_type=str) for line in read_lines(options.input)], {
             "min_decoding_length": 0, "max_decoding_length": LONGEST, "length_penalty": NO_PENALTY}
-    # In a process of its own: what making the weights takes is not the peer's memory.
-    maker = multiprocessing.Process(target=random_model, args=(path, PRESETS[options.preset], options.vocab_size))
-    maker.start()
-    maker.join()
+    apart(random_model, path, PRESETS[options.preset], options.vocab_size, options.type)
     ids = np.random.default_rng(1).integers(0, options.vocab_size - 3, (options.sentences, options.source_length))
     return [[f"t{i}" for i in row] for row in ids], {
         "min_decoding_length": options.target_length, "max_decoding_length": options.target_length}
+
+
+def resident_mb(name):
+    """VmRSS, or VmHWM, the most there has been."""
+    status = pathlib.Path("/proc/self/status").read_text("ascii")
+    return int(status.split(name + ":")[1].split()[0]) / 1024
 
 
 def parse():
@@ -88,11 +102,13 @@ def parse():
     parser.add_argument("--preset", choices=PRESETS, default="base")
     parser.add_argument("--type", choices=["int8", "float32"], default="int8")
     for name, value in (("threads", 1), ("sentences", 64), ("source-length", 24), ("target-length", 32), ("batch-size", 32),
-                        ("beam-size", 1), ("repeats", 3), ("vocab-size", 32000)):
+                        ("beam-size", 1), ("repeats", 3), ("vocab-size", 32000), ("intra-threads", 1)):
         parser.add_argument("--" + name, type=int, default=value)
     options = parser.parse_args()
     if bool(options.model) != bool(options.input):
         parser.error("--model and --input go together")
+    if options.threads % options.intra_threads:
+        parser.error("--intra-threads must divide --threads")
     return options
 
 
@@ -100,9 +116,12 @@ def main():
     options = parse()
     with tempfile.TemporaryDirectory() as path:
         sentences, ends = work(options, path)
+        pathlib.Path("/proc/self/clear_refs").write_text("5", "ascii")  # proc(5): the peak is what is resident now
+        base = resident_mb("VmRSS")
         begin = time.perf_counter()
         translator = ctranslate2.Translator(
-            path, device="cpu", compute_type=options.type, inter_threads=1, intra_threads=options.threads)
+            path, device="cpu", compute_type=options.type, inter_threads=options.threads // options.intra_threads,
+            intra_threads=options.intra_threads)
         load = time.perf_counter() - begin
         rates = []
         for _ in range(options.repeats):
@@ -111,9 +130,9 @@ def main():
             tokens = sum(len(result.hypotheses[0]) for result in results)
             rates.append(tokens / (time.perf_counter() - begin))
     print(json.dumps({
-        "peer": "ctranslate2 " + ctranslate2.__version__, **vars(options), "target_tokens": tokens,
+        "peer": "ctranslate2 " + ctranslate2.__version__, **vars(options), "sentences": len(sentences), "target_tokens": tokens,
         "target_tokens_per_s": max(rates), "load_s": load,
-        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+        "base_rss_mb": base, "peak_rss_mb": resident_mb("VmHWM")}))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 wrote for it: the golden model, and random ones that between them use what both sides know."""
 
 import copy
+import gzip
 import hashlib
 import itertools
 import json
@@ -114,6 +115,32 @@ def fixture_make_model(tmp_path):
         return write_model(tmp_path / "model", model, random_tensors(model, 1))
 
     return make
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_lines_are_those_that_attend_reads(end, tmp_path):
+    text = f"a\r\n\r\nb \r c\x0cd\u2028e\n\xe9\nf{end}".encode()
+    lines = ["a", "", "b \r c\x0cd\u2028e", "\xe9", "f"]
+    (tmp_path / "text").write_bytes(text)
+    (tmp_path / "text.gz").write_bytes(gzip.compress(text))
+    assert compare_outputs.read_lines(tmp_path / "text") == compare_outputs.read_lines(tmp_path / "text.gz") == lines
+    (tmp_path / "text").write_bytes(b"\xff\r")
+    assert compare_outputs.read_lines(tmp_path / "text") == ["\ufffd\r"]
+
+
+@pytest.mark.parametrize("intra", [1, 2])
+def test_the_peer_measures_what_was_asked(intra, tmp_path):
+    (tmp_path / "text").write_text("lumi tavo\nkeri", "utf-8")
+    sentences = []
+    for given in (["--preset", "tiny", "--vocab-size", 99, "--sentences", 5], ["--model", GOLDEN, "--input", tmp_path / "text"]):
+        command = [sys.executable, ROOT / "bench/ct2_translate.py", "--threads", 2, "--intra-threads", intra, "--repeats", 1, *given]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        report = json.loads(done.stdout)
+        assert 0 < report["base_rss_mb"] <= report["peak_rss_mb"]
+        sentences.append(report["sentences"])
+    assert report["target_tokens"] > 0
+    assert sentences == [5, 2]
 
 
 def check_alike(model, folder, beam_size):
