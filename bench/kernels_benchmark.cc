@@ -1,9 +1,11 @@
-// Speed of the products on every instruction set here: rows by the shapes of the paper's base
-// model, the output layer's too. Build the target kernels_benchmark; the counter is operations a
-// second, two for each multiply-add.
+// Speed of the kernels of every instruction set here, at the shapes of the paper's base model. The
+// counters: operations a second of products and attention, two for each multiply-add; elements a
+// second of the rest.
 #include <benchmark/benchmark.h>
 
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -20,11 +22,15 @@ std::vector<float> RandomFloats(int64_t count) {
   return values;
 }
 
-void SetOperations(benchmark::State* state) {
-  const auto operations = 2.0 * static_cast<double>(state->range(0)) *
-                          static_cast<double>(state->range(1) * state->range(2));
-  state->counters["op/s"] =
-      benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
+// Runs `body`; each time is worth `count` of the unit.
+template <class Body>
+void Measure(benchmark::State* state, const char* unit, int64_t count, const Body& body) {
+  for (auto _ : *state) {
+    body();
+    benchmark::ClobberMemory();
+  }
+  state->counters[unit] =
+      benchmark::Counter(static_cast<double>(count), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void MatmulF32(benchmark::State& state, const KernelTable* kernels) {
@@ -32,7 +38,7 @@ void MatmulF32(benchmark::State& state, const KernelTable* kernels) {
   const std::vector<float> x = RandomFloats(rows * inner), w = RandomFloats(columns * inner);
   AlignedVector<float> packed(kernels->packed_size_f32(columns, inner)), y(rows * columns);
   kernels->pack_f32(w.data(), columns, inner, packed.data());
-  for (auto _ : state) {
+  Measure(&state, "op/s", 2 * rows * inner * columns, [&] {
     kernels->matmul_f32(
         {x.data(),
          inner,
@@ -40,10 +46,7 @@ void MatmulF32(benchmark::State& state, const KernelTable* kernels) {
          packed.data(),
          inner,
          {0, columns, nullptr, nullptr, y.data(), columns, MatmulActivation::kNone}});
-    benchmark::DoNotOptimize(y.data());
-    benchmark::ClobberMemory();
-  }
-  SetOperations(&state);
+  });
 }
 
 // Quantising the rows is part of it.
@@ -56,7 +59,7 @@ void MatmulInt8(benchmark::State& state, const KernelTable* kernels) {
   AlignedVector<float> y(rows * columns);
   std::vector<float> scales(rows);
   kernels->pack_int8(w.data(), columns, inner, packed.data());
-  for (auto _ : state) {
+  Measure(&state, "op/s", 2 * rows * inner * columns, [&] {
     kernels->quantize_rows(x.data(), rows, inner, quantized.data(), scales.data());
     kernels->matmul_int8(
         {quantized.data(),
@@ -67,32 +70,115 @@ void MatmulInt8(benchmark::State& state, const KernelTable* kernels) {
          inner,
          {0, columns, nullptr, nullptr, y.data(), columns, MatmulActivation::kNone},
          nullptr});
-    benchmark::DoNotOptimize(y.data());
-    benchmark::ClobberMemory();
-  }
-  SetOperations(&state);
+  });
 }
 
-void Register(const std::string& name,
-              void (*function)(benchmark::State&, const attend::KernelTable*),
-              const KernelTable* kernels) {
-  benchmark::RegisterBenchmark(name.c_str(), function, kernels)
-      ->ArgNames({"rows", "inner", "columns"})
-      ->ArgsProduct({{1, 4, 16, 32, 128}, {512}, {512, 2048, 32000}})
-      ->Args({1, 2048, 512})
-      ->Args({32, 2048, 512});
+void QuantizeRows(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t rows = state.range(0), width = state.range(1);
+  const std::vector<float> x = RandomFloats(rows * width);
+  AlignedVector<std::byte> quantized(rows * kernels->quantized_row_size(width));
+  std::vector<float> scales(rows);
+  Measure(&state, "elements/s", rows * width,
+          [&] { kernels->quantize_rows(x.data(), rows, width, quantized.data(), scales.data()); });
+}
+
+void LayerNorm(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t rows = state.range(0), width = state.range(1);
+  const std::vector<float> x = RandomFloats(rows * width), gain = RandomFloats(width);
+  AlignedVector<float> y(rows * width);
+  Measure(&state, "elements/s", rows * width, [&] {
+    kernels->layer_norm({x.data(), rows, width, gain.data(), gain.data(), 1e-6f, y.data()});
+  });
+}
+
+void Embed(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t width = state.range(0);
+  const std::vector<float> embedding = RandomFloats(width), position = RandomFloats(width);
+  AlignedVector<float> y(width);
+  Measure(&state, "elements/s", width,
+          [&] { kernels->embed(embedding.data(), 22.6f, position.data(), width, y.data()); });
+}
+
+void EmbedInt8(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t width = state.range(0);
+  const std::vector<int8_t> embedding(width, 3);
+  const std::vector<float> position = RandomFloats(width);
+  AlignedVector<float> y(width);
+  Measure(&state, "elements/s", width,
+          [&] { kernels->embed_int8(embedding.data(), 0.1f, position.data(), width, y.data()); });
+}
+
+void Swiglu(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t count = state.range(0);
+  const std::vector<float> gate(count, 1.2784645f);  // silu of it is 1: what is in place stays
+  std::vector<float> inner = RandomFloats(count);
+  Measure(&state, "elements/s", count, [&] { kernels->swiglu(gate.data(), inner.data(), count); });
+}
+
+void Softmax(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t count = state.range(0);
+  std::vector<float> x = RandomFloats(count);
+  Measure(&state, "elements/s", count, [&] { kernels->softmax(x.data(), count); });
+}
+
+void Attention(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t count = state.range(0), heads = 8, width = 512;
+  const std::vector<float> query = RandomFloats(width), cache = RandomFloats(count * 2 * width);
+  std::vector<const float*> rows;
+  for (int64_t i = 0; i < count; ++i) rows.push_back(cache.data() + i * 2 * width);
+  AlignedVector<float> weights(heads * count), output(width);
+  Measure(&state, "op/s", 2 * 2 * width * count, [&] {
+    kernels->attention({query.data(), rows.data(), 0, width, count, heads, width / heads,
+                        width / heads, 0.125f, weights.data(), output.data()});
+  });
+}
+
+void BestOfVocabulary(benchmark::State& state, const KernelTable* kernels) {
+  const int64_t k = state.range(0), count = state.range(1);
+  const std::vector<float> entries = RandomFloats(count);
+  const std::vector<int32_t> forbidden = {0, 1, 2};
+  std::vector<float> values(k);
+  std::vector<int32_t> ids(k);
+  Measure(&state, "elements/s", count, [&] {
+    TopK best = {values.data(), ids.data(), k, 0, -std::numeric_limits<float>::infinity(), 0};
+    kernels->top_k(entries.data(), count, 0, forbidden.data(), std::ssize(forbidden), &best);
+  });
+}
+
+using Kernel = void (*)(benchmark::State&, const KernelTable*);
+
+void RegisterAll(const std::string& set) {
+  const auto add = [&](const char* name, Kernel kernel) {
+    return benchmark::RegisterBenchmark((std::string(name) + "/" + set).c_str(), kernel,
+                                        &SelectKernels(set));
+  };
+  for (const auto& [name, kernel] :
+       {std::pair<const char*, Kernel>{"MatmulF32", MatmulF32}, {"MatmulInt8", MatmulInt8}}) {
+    add(name, kernel)
+        ->ArgNames({"rows", "inner", "columns"})
+        ->ArgsProduct({{1, 4, 16, 32, 128}, {512}, {512, 2048, 32000}})
+        ->Args({1, 2048, 512})
+        ->Args({32, 2048, 512});
+  }
+  for (const auto& [name, kernel] :
+       {std::pair<const char*, Kernel>{"QuantizeRows", QuantizeRows}, {"LayerNorm", LayerNorm}}) {
+    add(name, kernel)->ArgNames({"rows", "width"})->ArgsProduct({{1, 32}, {512, 2048}});
+  }
+  add("Embed", Embed)->ArgName("width")->Arg(512);
+  add("EmbedInt8", EmbedInt8)->ArgName("width")->Arg(512);
+  add("Swiglu", Swiglu)->ArgName("count")->Arg(2048);
+  add("Softmax", Softmax)->ArgName("count")->Arg(25)->Arg(250);
+  add("Attention", Attention)->ArgName("keys")->Arg(25)->Arg(250);
+  add("TopK", BestOfVocabulary)->ArgNames({"k", "entries"})->ArgsProduct({{1, 8}, {32000}});
 }
 
 }  // namespace
 }  // namespace attend
 
 int main(int argc, char** argv) {
-  for (const std::string& name : attend::AvailableInstructionSets()) {
-    const attend::KernelTable* kernels = &attend::SelectKernels(name);
-    attend::Register("MatmulF32/" + name, attend::MatmulF32, kernels);
-    attend::Register("MatmulInt8/" + name, attend::MatmulInt8, kernels);
-  }
+  for (const std::string& set : attend::AvailableInstructionSets()) attend::RegisterAll(set);
   benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
+  const size_t run = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  return run > 0 ? 0 : 1;
 }
