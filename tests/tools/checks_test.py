@@ -1,6 +1,7 @@
 """The checks of tools/ find what they are there to find. Each case plants one fault in a small tree."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -159,3 +160,23 @@ SKIPPED [2] tests/peer_test.py:7: no peer here
     done = subprocess.run([ROOT / "tools/list_skipped", tmp_path], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "skipped: 2", "  CorpusTest.ReadsIt: ATTEND_DATA is not set", "  tests/peer_test.py: no peer here"]
+
+
+def forgotten_tests(root):
+    """Test files under src/ and tests/ that no CMakeLists.txt names."""
+    lists = [path for folder in ("src", "tests") for path in (root / folder).rglob("CMakeLists.txt")]
+    named = {(path.parent / name).resolve() for path in lists for name in re.findall(r"[\w./-]+_test\.(?:py|cc)", path.read_text("utf-8"))}
+    files = [path for folder in ("src", "tests") for kind in ("py", "cc") for path in (root / folder).rglob("*_test." + kind)]
+    return sorted(str(path.relative_to(root)) for path in files if path.resolve() not in named)
+
+
+def test_every_test_is_run():
+    assert forgotten_tests(ROOT) == []
+
+
+def test_a_forgotten_test_is_found(tree):
+    write(tree, "tests/CMakeLists.txt", "attend_python_test(good_test cli/good_test.py)\n")
+    write(tree, "src/base/CMakeLists.txt", "attend_test(base_test SOURCES log_test.cc\n  sub/more_test.cc)\n")
+    for name in ("tests/cli/good_test.py", "src/base/log_test.cc", "src/base/sub/more_test.cc", "tests/good_test.py", "src/text/log_test.cc"):
+        write(tree, name, "")
+    assert forgotten_tests(tree) == ["src/text/log_test.cc", "tests/good_test.py"]
