@@ -94,7 +94,7 @@ def table_line(row, ours, theirs):
     bound = limit(row, ours["machine"])
     rates = [report["target_tokens_per_s"] for report in (ours, theirs)]
     share = f"{100 * rates[0] / bound:.0f} %" if bound else ""
-    memory = " / ".join(f"{report['peak_rss_mb']:.0f}" for report in (ours, theirs))
+    memory = f"{ours['peak_rss_mb']:.0f} / {theirs['peak_rss_mb']:.0f}, {theirs['base_rss_mb']:.0f} of it Python"
     return f"| {row.title} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[0] / rates[1]:.2f} | {share} | {memory} |"
 
 
