@@ -41,7 +41,16 @@ void AddPairs(LineWindows* pairs, const Vocabulary& source, const Vocabulary& ta
       if (++lines % 100000 == 0) log(LogLevel::kInfo, fmt::format("{} pairs read", lines));
     }
   }
-  if (lines == 0) throw Error(ErrorKind::kInput, "attend shortlist: the text has no lines");
+  const int64_t left_out = trainer->left_out();
+  if (lines == left_out) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("attend shortlist: the text has no lines of at most {} pieces",
+                            LexiconTrainer::kMostPieces));
+  }
+  if (left_out == 0) return;
+  log(LogLevel::kWarning,
+      fmt::format("{} of {} pairs have more than {} pieces on a side and are left out", left_out,
+                  lines, LexiconTrainer::kMostPieces));
 }
 
 Shortlist Make(LexiconTrainer* trainer, const ShortlistOptions& options) {
@@ -67,7 +76,8 @@ void Run(const ShortlistOptions& options, const CommonOptions& common) {
   }
   const auto source = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   const auto target = Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
-  LexiconTrainer trainer(source->size());
+  // At least 200, so that what is frequent beside a piece does not crowd out its translations.
+  LexiconTrainer trainer(source->size(), std::max<int64_t>(options.best, 200));
   LineWindows pairs({common.DataPath(options.source), common.DataPath(options.target)}, false);
   AddPairs(&pairs, *source, *target, common.MakeLog(), &trainer);
   pairs.ReportMalformed(common.MakeLog());

@@ -23,7 +23,6 @@ void Expect(std::span<const int32_t> source, std::span<const int32_t> target,
   for (const int32_t t : target) {
     double sum = 0;
     for (const int32_t s : source) {
-      // The two tables have the same entries at the same places.
       const auto& entries = table[s];
       const auto found = std::ranges::lower_bound(entries, t, {}, &LexicalEntry::target);
       if (found != entries.end() && found->target == t) sum += found->probability;
@@ -32,6 +31,7 @@ void Expect(std::span<const int32_t> source, std::span<const int32_t> target,
     for (const int32_t s : source) {
       LexicalEntry* share = Find(&(*shares)[s], t);
       if (share == nullptr) continue;
+      // The two tables have the same entries at the same places.
       const auto at = share - (*shares)[s].data();
       share->probability += table[s][at].probability / sum;
     }
@@ -41,6 +41,10 @@ void Expect(std::span<const int32_t> source, std::span<const int32_t> target,
 }  // namespace
 
 void LexiconTrainer::Add(std::span<const int32_t> source, std::span<const int32_t> target) {
+  if (std::max(std::ssize(source), std::ssize(target)) > kMostPieces) {
+    ++left_out_;
+    return;
+  }
   for (const std::span<const int32_t> side : {source, target}) {
     ids_.insert(ids_.end(), side.begin(), side.end());
     lengths_.push_back(std::ssize(side));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -58,7 +59,7 @@ std::vector<Pair> RandomPairs(int64_t count) {
 
 TEST(LexiconTest, ProbabilitiesAreModelOnes) {
   const std::vector<Pair> pairs = RandomPairs(60);
-  LexiconTrainer trainer(9);
+  LexiconTrainer trainer(9, 200);
   for (const auto& [source, target] : pairs) trainer.Add(source, target);
   const auto table = trainer.Train(4);
   const auto want = Plain(pairs, 4);
@@ -86,10 +87,35 @@ TEST(LexiconTest, EachPieceFindsItsTranslationFirst) {
 }
 
 TEST(LexiconTest, FrequentTargetsComeByCountThenId) {
-  LexiconTrainer trainer(2);
+  LexiconTrainer trainer(2, 200);
   trainer.Add(std::vector<int32_t>{0}, std::vector<int32_t>{7, 5, 5, 9});
   trainer.Add(std::vector<int32_t>{1}, std::vector<int32_t>{9, 3});
   EXPECT_EQ(trainer.MostFrequentTargets(), (std::vector<int32_t>{5, 9, 3, 7}));
+}
+
+TEST(LexiconTest, AsManyCandidatesAsAskedForAreLearned) {
+  for (const int64_t candidates : {1, 250, 400}) {
+    LexiconTrainer trainer(1, candidates);
+    for (int32_t t = 0; t < 300; ++t) {
+      trainer.Add(std::vector<int32_t>{0}, std::vector<int32_t>{t});
+    }
+    EXPECT_EQ(std::ssize(trainer.Train()[0]), std::min<int64_t>(candidates, 300));
+  }
+}
+
+TEST(LexiconTest, APairWithAVeryLongSideIsLeftOut) {
+  constexpr int64_t kMost = LexiconTrainer::kMostPieces;
+  LexiconTrainer trainer(2, 10);
+  trainer.Add(std::vector<int32_t>(kMost, 0), std::vector<int32_t>(kMost, 7));
+  EXPECT_EQ(trainer.left_out(), 0);
+  trainer.Add(std::vector<int32_t>(kMost + 1, 1), std::vector<int32_t>{8});
+  trainer.Add(std::vector<int32_t>{1}, std::vector<int32_t>(1'000'000, 8));
+  trainer.Add(std::vector<int32_t>(100'000, 1), std::vector<int32_t>(100'000, 8));
+  EXPECT_EQ(trainer.left_out(), 3);
+  EXPECT_EQ(trainer.MostFrequentTargets(), (std::vector<int32_t>{7}));
+  const auto table = trainer.Train();
+  EXPECT_EQ(table[0].size(), 1u);
+  EXPECT_TRUE(table[1].empty());
 }
 
 }  // namespace

@@ -59,3 +59,18 @@ def test_a_shortlist_of_parallel_text_holds_the_output_to_its_words(tmp_path):
     keri, pair = done.stdout.splitlines()
     assert set(keri.split()) <= {"keri"}
     assert set(pair.split()) <= {"lumi", "tavo"}
+
+
+def test_a_shortlist_leaves_very_long_lines_out_and_says_so(tmp_path):
+    source, target, path = tmp_path / "source", tmp_path / "target", tmp_path / "list"
+    arguments = ("shortlist", "--quiet", "--model", MODEL, "--source", source, "--target", target, "--output", path)
+    source.write_text("keri\n" + "lumi " * 300 + "\n", encoding="utf-8")
+    target.write_text("tavo\ntavo\n", encoding="utf-8")
+    done = attend(*arguments)
+    assert done.returncode == 0 and path.exists()
+    assert "1 of 2 pairs have more than 250 pieces" in done.stderr and done.stderr.count("\n") == 1
+    path.unlink()
+    source.write_text("lumi " * 300 + "\n", encoding="utf-8")
+    target.write_text("tavo\n", encoding="utf-8")
+    refused(attend(*arguments), 3, "no lines of at most 250 pieces")
+    assert not path.exists()
