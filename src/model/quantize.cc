@@ -41,6 +41,11 @@ void QuantizeRow(const float* row, int64_t width, float scale, int8_t* quantized
 
 void AddQuantized(const TensorView& tensor, Weights* weights, TensorTable* tensors) {
   const int64_t rows = tensor.shape[0], width = tensor.shape[1];
+  if (width > kMostInt8Columns) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("tensor '{}' has rows of {}, expected at most {} for int8; keep f32",
+                            tensor.name, width, kMostInt8Columns));
+  }
   std::vector<int8_t>& integers = weights->integers.emplace_back(rows * width);
   std::vector<float>& scales = weights->floats.emplace_back(rows);
   for (int64_t r = 0; r < rows; ++r) {

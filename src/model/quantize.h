@@ -13,14 +13,15 @@ namespace attend {
 // output layer. Row r becomes round(W[r] / scale) with scale = max (|W[r][2j]| + |W[r][2j + 1]|) /
 // 127, so that products with two neighbours fit 16 bits (see int8.inc); steps are about a third
 // wider than by the largest weight alone. Samples stay those of `model`. Throws Error(kInput) for a
-// weight that is not finite, Error(kUsage) for a model that is int8 already.
+// weight that is not finite or a row that is too long for int8, Error(kUsage) for a model that is
+// int8 already.
 std::shared_ptr<Model> QuantizeModel(const Model& model);
 
 // The model itself where its weights are of that type, else QuantizeModel of it. Throws
 // Error(kUsage) for f32 of an int8 model.
 std::shared_ptr<const Model> WithWeights(std::shared_ptr<const Model> model, WeightType type);
 
-// Any of its matrices is int8.
+// Its matrices are int8.
 bool IsInt8(const Model& model);
 
 }  // namespace attend

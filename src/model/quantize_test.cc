@@ -1,6 +1,7 @@
 #include "model/quantize.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "attend/error.h"
@@ -84,17 +85,65 @@ TEST_F(QuantizeTest, LearnedPositionsStayF32AndMayNotBeInt8) {
   EXPECT_THROW(CheckTensors(wrong, model.config, "here"), Error);
 }
 
+void ExpectRefused(const std::function<void()>& call, const std::string& part) {
+  try {
+    call();
+    FAIL() << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(QuantizeTest, EitherAllMatricesAreInt8OrNone) {
+  const Model model = SmallModel();
+  const auto quantized = QuantizeModel(model);
+  for (const std::string name :
+       {"encoder.embedding.weight", "encoder.layers.0.self_attention.key.weight",
+        "decoder.layers.1.feed_forward.outer.weight"}) {
+    TensorTable mixed;
+    for (const TensorView& tensor : quantized->tensors.tensors()) {
+      if (tensor.name == name + "_scale") continue;
+      mixed.Add(tensor.name == name ? model.tensors.Get(name) : tensor);
+    }
+    ExpectRefused([&] { CheckTensors(mixed, model.config, "here"); }, name);
+    ExpectRefused([&] { CheckTensors(mixed, model.config, "here"); }, "all matrices or for none");
+  }
+}
+
+// 2^16 products of 127 and 128, and not many more, fit 32 bits.
+TEST_F(QuantizeTest, RowsTooLongForExactSumsAreRefused) {
+  Model model = SmallModel();
+  for (std::optional<StackConfig>* stack : {&model.config.encoder, &model.config.decoder}) {
+    (*stack)->layers = (*stack)->heads = 1;
+    (*stack)->d_model = 2;
+    (*stack)->d_ff = kMostInt8Columns;
+  }
+  model.tensors = RandomTensors(model.config, 1, 0.3);
+  const auto good = QuantizeModel(model);
+  EXPECT_NO_THROW(CheckTensors(good->tensors, model.config, "here"));
+  model.config.decoder->d_ff = kMostInt8Columns + 1;
+  model.tensors = RandomTensors(model.config, 1, 0.3);
+  const std::string part = "feed_forward.outer.weight' ";
+  ExpectRefused([&] { QuantizeModel(model); }, part + "has rows of 65537");
+  TensorTable wrong;
+  for (TensorView tensor : model.tensors.tensors()) {
+    const bool int8 = MayBeInt8({tensor.name, tensor.shape});
+    if (int8) {
+      wrong.Add({tensor.name + "_scale", TensorType::kF32, {tensor.shape[0]}, tensor.data});
+      tensor.type = TensorType::kI8;
+    }
+    wrong.Add(tensor);
+  }
+  ExpectRefused([&] { CheckTensors(wrong, model.config, "here"); },
+                part + "is I8 with rows of 65537");
+}
+
 TEST_F(QuantizeTest, ANumberThatIsNotFiniteIsAnErrorThatNamesItsTensor) {
   Model model = SmallModel();
   const TensorView& tensor = model.tensors.Get("decoder.layers.1.feed_forward.outer.weight");
   const_cast<float*>(tensor.f32())[3] = std::numeric_limits<float>::infinity();
-  try {
-    QuantizeModel(model);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInput);
-    EXPECT_NE(std::string(error.what()).find(tensor.name), std::string::npos);
-  }
+  ExpectRefused([&] { QuantizeModel(model); }, tensor.name);
 }
 
 }  // namespace

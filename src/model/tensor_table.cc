@@ -157,6 +157,33 @@ int64_t ParameterCount(const ModelConfig& config) {
   return sum;
 }
 
+namespace {
+
+// The type of every matrix that may be int8, which is the first one's.
+void CheckMatrices(const TensorTable& tensors, const ModelConfig& config,
+                   const std::string& where) {
+  const TensorView* first = nullptr;
+  for (const TensorSpec& spec : ExpectedTensors(config)) {
+    if (!MayBeInt8(spec)) continue;
+    const TensorView& tensor = tensors.Get(spec.name);
+    if (first == nullptr) first = &tensor;
+    if (tensor.type != first->type) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: tensor '{}' has type {} and '{}' has {}, expected I8 for all "
+                              "matrices or for none",
+                              where, first->name, TensorTypeName(first->type), tensor.name,
+                              TensorTypeName(tensor.type)));
+    }
+    if (tensor.type == TensorType::kI8 && spec.shape[1] > kMostInt8Columns) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: tensor '{}' is I8 with rows of {}, expected at most {}", where,
+                              tensor.name, spec.shape[1], kMostInt8Columns));
+    }
+  }
+}
+
+}  // namespace
+
 void CheckTensors(const TensorTable& tensors, const ModelConfig& config, const std::string& where) {
   std::set<std::string> known;
   const auto check = [&](const std::string& name, const std::vector<int64_t>& shape,
@@ -181,6 +208,7 @@ void CheckTensors(const TensorTable& tensors, const ModelConfig& config, const s
     if (tensors.Get(spec.name).type == TensorType::kI8)
       check(spec.name + "_scale", {spec.shape[0]}, false);
   }
+  CheckMatrices(tensors, config, where);
   for (const TensorView& tensor : tensors.tensors()) {
     if (known.count(tensor.name)) continue;
     throw Error(ErrorKind::kInput,

@@ -76,7 +76,9 @@ struct TensorSpec {
 //   head.weight [V, D]                   head.bias [V]
 std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config);
 
-// A matrix that may be stored as int8: all but tables of positions.
+// A matrix that may be stored as int8: all but tables of positions. Products of rows that are
+// longer than kMostInt8Columns could overflow the 32 bits in which they are summed.
+constexpr int64_t kMostInt8Columns = int64_t{1} << 16;
 bool MayBeInt8(const TensorSpec& spec);
 
 // Name under which the decoder's embedding, or the output projection, is stored once ties are
@@ -88,8 +90,8 @@ std::string OutputWeightName(const ModelConfig& config);
 int64_t ParameterCount(const ModelConfig& config);
 
 // Throws Error(kInput) naming the first tensor that is missing, has another shape or type than the
-// configuration calls for, or is not called for at all (with the nearest known name). int8 weights
-// have an F32 `<name>_scale` [out] beside them.
+// configuration calls for, or is not called for at all (with the nearest known name). All matrices
+// that may be int8 are, or none is; int8 ones have an F32 `<name>_scale` [out] beside them.
 void CheckTensors(const TensorTable& tensors, const ModelConfig& config, const std::string& where);
 
 }  // namespace attend
