@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "attend/error.h"
+#include "base/edit_distance.h"
 #include "base/sha256.h"
 #include "model/safetensors.h"
 
 namespace attend {
 namespace {
 
-[[noreturn]] void Damaged(const std::filesystem::path& path, const std::string& what) {
-  throw Error(ErrorKind::kInput, fmt::format("'{}' is not a shortlist: {}", path.string(), what));
+constexpr int32_t kVersion = 1;
+
+[[noreturn]] void Damaged(const std::string& where, const std::string& what) {
+  throw Error(ErrorKind::kInput, fmt::format("'{}' is not a shortlist: {}", where, what));
 }
 
 // 64 hexadecimal digits, source then target.
@@ -27,23 +31,64 @@ TensorView View(const std::string& name, TensorType type, const T& values) {
 
 template <class T>
 std::span<const T> Values(const TensorTable& tensors, const std::string& name, TensorType type,
-                          const std::filesystem::path& path) {
+                          const std::string& where) {
   const TensorView* tensor = tensors.Find(name);
-  if (tensor == nullptr) Damaged(path, fmt::format("tensor '{}' is missing", name));
+  if (tensor == nullptr) Damaged(where, fmt::format("tensor '{}' is missing", name));
   if (tensor->type != type || tensor->shape.size() != 1) {
-    Damaged(path, fmt::format("tensor '{}' is not a list of {}", name, TensorTypeName(type)));
+    Damaged(where, fmt::format("tensor '{}' is not a list of {}", name, TensorTypeName(type)));
   }
   return {reinterpret_cast<const T*>(tensor->data), static_cast<size_t>(tensor->elements())};
 }
 
-std::vector<int32_t> Ids(std::span<const int32_t> ids, int64_t size,
-                         const std::filesystem::path& path) {
+std::vector<int32_t> Ids(std::span<const int32_t> ids, int64_t size, const std::string& where) {
   for (const int32_t id : ids) {
     if (id < 0 || id >= size) {
-      Damaged(path, fmt::format("holds id {}, expected 0 to {}", id, size - 1));
+      Damaged(where, fmt::format("holds id {}, expected 0 to {}", id, size - 1));
     }
   }
   return {ids.begin(), ids.end()};
+}
+
+void CheckVersion(const TensorTable& tensors, const std::string& where) {
+  const auto version = Values<int32_t>(tensors, "version", TensorType::kI32, where);
+  if (version.size() != 1 || version[0] < 1) Damaged(where, "its version is not a number from 1");
+  if (version[0] > kVersion) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("'{}' is a shortlist of version {}, expected at most {}; use a newer "
+                            "attend, or make it again with this one",
+                            where, version[0], kVersion));
+  }
+}
+
+void CheckNames(const TensorTable& tensors, const std::string& where) {
+  const std::vector<std::string> known = {"version", "vocabularies", "frequent", "candidates",
+                                          "candidates_end"};
+  for (const TensorView& tensor : tensors.tensors()) {
+    if (std::ranges::count(known, tensor.name) > 0) continue;
+    Damaged(where,
+            fmt::format("tensor '{}' is unknown{}", tensor.name, DidYouMean(tensor.name, known)));
+  }
+}
+
+std::vector<std::vector<int32_t>> Candidates(const TensorTable& tensors, const ModelConfig& config,
+                                             const std::string& where) {
+  const auto targets = Values<int32_t>(tensors, "candidates", TensorType::kI32, where);
+  const auto ends = Values<int64_t>(tensors, "candidates_end", TensorType::kI64, where);
+  if (std::ssize(ends) != config.source_vocab_size) {
+    Damaged(where, fmt::format("candidates_end has {} entries, expected {}", ends.size(),
+                               config.source_vocab_size));
+  }
+  std::vector<std::vector<int32_t>> candidates;
+  int64_t begin = 0;
+  for (const int64_t end : ends) {
+    if (end < begin || end > std::ssize(targets)) Damaged(where, "candidates_end does not rise");
+    candidates.push_back(Ids(targets.subspan(begin, end - begin), config.target_vocab_size, where));
+    begin = end;
+  }
+  if (begin != std::ssize(targets)) {
+    Damaged(where, fmt::format("candidates_end ends at {}, expected {}", begin, targets.size()));
+  }
+  return candidates;
 }
 
 }  // namespace
@@ -69,7 +114,9 @@ void SaveShortlist(const Shortlist& shortlist, const Model& model,
     ends.push_back(std::ssize(targets));
   }
   const std::string digests = VocabularyDigests(model);
+  const std::array version = {kVersion};
   TensorTable tensors;
+  tensors.Add(View("version", TensorType::kI32, version));
   tensors.Add(View("vocabularies", TensorType::kU8, digests));
   tensors.Add(View("frequent", TensorType::kI32, shortlist.frequent));
   tensors.Add(View("candidates", TensorType::kI32, targets));
@@ -78,26 +125,23 @@ void SaveShortlist(const Shortlist& shortlist, const Model& model,
 }
 
 Shortlist LoadShortlist(const std::filesystem::path& path, const Model& model) {
-  const TensorTable tensors = LoadSafetensors(path);
-  const auto digests = Values<char>(tensors, "vocabularies", TensorType::kU8, path);
-  const std::string expected = VocabularyDigests(model);
-  if (!std::ranges::equal(digests, expected)) {
+  return ParseShortlist(LoadSafetensors(path), model, path.string());
+}
+
+Shortlist ParseShortlist(const TensorTable& tensors, const Model& model, const std::string& where) {
+  CheckVersion(tensors, where);
+  CheckNames(tensors, where);
+  const auto digests = Values<char>(tensors, "vocabularies", TensorType::kU8, where);
+  if (!std::ranges::equal(digests, VocabularyDigests(model))) {
     throw Error(ErrorKind::kInput,
                 fmt::format("'{}' was made for other vocabularies than the model's; make one with "
                             "`attend shortlist --model` of this model",
-                            path.string()));
+                            where));
   }
-  const int64_t size = model.config.target_vocab_size;
   Shortlist shortlist;
-  shortlist.frequent =
-      Ids(Values<int32_t>(tensors, "frequent", TensorType::kI32, path), size, path);
-  const auto targets = Values<int32_t>(tensors, "candidates", TensorType::kI32, path);
-  int64_t begin = 0;
-  for (const int64_t end : Values<int64_t>(tensors, "candidates_end", TensorType::kI64, path)) {
-    if (end < begin || end > std::ssize(targets)) Damaged(path, "candidates_end does not rise");
-    shortlist.candidates.push_back(Ids(targets.subspan(begin, end - begin), size, path));
-    begin = end;
-  }
+  shortlist.frequent = Ids(Values<int32_t>(tensors, "frequent", TensorType::kI32, where),
+                           model.config.target_vocab_size, where);
+  shortlist.candidates = Candidates(tensors, model.config, where);
   return shortlist;
 }
 

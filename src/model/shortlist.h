@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/model_directory.h"
@@ -25,9 +26,11 @@ struct Shortlist {
 void SaveShortlist(const Shortlist& shortlist, const Model& model,
                    const std::filesystem::path& path);
 
-// Throws Error(kInput) for a damaged file, ids outside the vocabulary, or a shortlist that was made
-// for other vocabularies.
+// Throws Error(kInput) for a damaged file, one of a newer version, ids outside the vocabulary, or a
+// shortlist that was made for other vocabularies.
 Shortlist LoadShortlist(const std::filesystem::path& path, const Model& model);
+// The same of tensors already read; `where` names them in errors.
+Shortlist ParseShortlist(const TensorTable& tensors, const Model& model, const std::string& where);
 
 }  // namespace attend
 

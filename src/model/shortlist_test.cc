@@ -3,6 +3,7 @@
 #include "attend/error.h"
 #include "base/files.h"
 #include "model/model_fixture.h"
+#include "model/safetensors.h"
 
 namespace attend {
 namespace {
@@ -13,8 +14,12 @@ class ShortlistTest : public FolderTest {
 
   void ExpectRefused(const Shortlist& shortlist, const std::string& part) {
     SaveShortlist(shortlist, model_, folder_ / "list");
+    ExpectRefused(LoadSafetensors(folder_ / "list"), part);
+  }
+
+  void ExpectRefused(const TensorTable& tensors, const std::string& part) {
     try {
-      LoadShortlist(folder_ / "list", model_);
+      ParseShortlist(tensors, model_, "list");
       FAIL() << part;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -57,11 +62,42 @@ TEST_F(ShortlistTest, AnotherModelsOrADamagedOneIsRefused) {
   EXPECT_THROW(LoadShortlist(folder_ / "list", other), Error);
   SaveModel(model_, folder_ / "model");
   EXPECT_THROW(LoadShortlist(folder_ / "model" / "model.safetensors", model_), Error);
+  ExpectRefused(LoadSafetensors(folder_ / "model" / "model.safetensors"), "is not a shortlist");
   const std::string bytes = ReadFile(folder_ / "list");
   for (size_t size = 0; size < bytes.size(); size += 7) {
     WriteFileSynced(folder_ / "cut", bytes.substr(0, size));
     EXPECT_THROW(LoadShortlist(folder_ / "cut", model_), Error) << size;
   }
+}
+
+TEST_F(ShortlistTest, TheFileHoldsWhatItsPageSaysAndNoMore) {
+  shortlist_.candidates[5] = {30, 9, 4};
+  SaveShortlist(shortlist_, model_, folder_ / "list");
+  const TensorTable good = LoadSafetensors(folder_ / "list");
+  const auto with = [&](const std::string& name, TensorType type, int64_t size, const void* data) {
+    TensorTable tensors;
+    for (const TensorView& tensor : good.tensors()) {
+      if (tensor.name != name) tensors.Add(tensor);
+    }
+    if (data != nullptr) tensors.Add({name, type, {size}, static_cast<const std::byte*>(data)});
+    return tensors;
+  };
+  const int32_t two = 2, zero = 0;
+  ExpectRefused(with("version", TensorType::kI32, 0, nullptr), "'version' is missing");
+  ExpectRefused(with("version", TensorType::kI32, 1, &two), "of version 2, expected at most 1");
+  ExpectRefused(with("version", TensorType::kI32, 1, &zero), "version is not a number from 1");
+  ExpectRefused(with("frequents", TensorType::kI32, 1, &two), "did you mean 'frequent'");
+  std::vector<int64_t> ends(41, 3);
+  const auto with_ends = [&](int64_t size) {
+    return with("candidates_end", TensorType::kI64, size, ends.data());
+  };
+  ExpectRefused(with_ends(39), "has 39 entries, expected 40");
+  ExpectRefused(with_ends(41), "has 41 entries, expected 40");
+  EXPECT_EQ(ParseShortlist(with_ends(40), model_, "list").candidates[0].size(), 3u);
+  ends[39] = 4;
+  ExpectRefused(with_ends(40), "does not rise");
+  ends.assign(40, 2);
+  ExpectRefused(with_ends(40), "ends at 2, expected 3");
 }
 
 }  // namespace
