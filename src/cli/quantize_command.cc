@@ -21,6 +21,13 @@ uintmax_t WeightBytes(const std::string& directory) {
 }
 
 void Quantize(const std::string& from, const std::string& to, const CommonOptions& common) {
+  std::error_code not_there;
+  if (fs::equivalent(from, to, not_there)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend quantize: --output '{}' is the model itself, whose f32 weights "
+                            "would be lost; name another directory",
+                            to));
+  }
   const auto model = LoadModel(from);
   const std::shared_ptr<Model> quantized = QuantizeModel(*model);
   quantized->provenance["quantization"] = "int8";

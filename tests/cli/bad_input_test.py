@@ -105,6 +105,8 @@ MODEL_COMMANDS = {
     "bench": "translate --model {M}",
     "score": "--model {M} --source {F}/text --target {F}/text",
     "attention": "--model {M} --source word --output {F}/attention.svg",
+    "quantize": "{M} --output {F}/quantized",
+    "shortlist": "--model {M} --source {F}/text --target {F}/text --output {F}/shortlist",
 }
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 
 import pytest
 from programs import attend, refused
@@ -39,6 +40,16 @@ def test_int8_weights_do_not_become_f32_again(int8, tmp_path):
     refused(attend("translate", "--model", int8, "--type", "f32", stdin=LINES), 2, "int8")
     refused(attend("quantize", int8, "--output", tmp_path / "again"), 2, "int8 already")
     assert not (tmp_path / "again").exists()
+
+
+def test_a_model_does_not_replace_itself(tmp_path):
+    model, link = tmp_path / "model", tmp_path / "link"
+    shutil.copytree(MODEL, model)
+    link.symlink_to(model)
+    before = {path: path.read_bytes() for path in model.iterdir()}
+    for output in (model, f"{model}/../model/", link):
+        refused(attend("quantize", model, "--output", output), 2, "the model itself", "another directory")
+    assert {path: path.read_bytes() for path in model.iterdir()} == before
 
 
 def test_inspect_and_export_name_the_types(int8):
