@@ -69,11 +69,11 @@ const KernelTable& SelectKernels(const std::string& name) {
   }
   const bool known = std::any_of(sets.begin(), sets.end(),
                                  [&](const InstructionSet& set) { return wanted == set.name; });
-  throw Error(
-      ErrorKind::kConfiguration,
-      fmt::format("instruction set '{}' {}; expected one of {} (unset ATTEND_ISA for the best)",
-                  wanted, known ? "is not on this machine" : "is unknown",
-                  fmt::join(AvailableInstructionSets(), ", ")));
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("instruction set '{}' {}; expected one of {}{}", wanted,
+                          known ? "is not on this machine" : "is unknown",
+                          fmt::join(AvailableInstructionSets(), ", "),
+                          name.empty() ? " (unset ATTEND_ISA for the best)" : ""));
 }
 
 }  // namespace attend

@@ -376,14 +376,21 @@ TEST_P(KernelsTest, TopKKeepsTheFirstOfEqualsAndLeavesOutTheForbidden) {
 INSTANTIATE_TEST_SUITE_P(All, KernelsTest, testing::ValuesIn(AvailableInstructionSets()),
                          [](const auto& info) { return info.param; });
 
-TEST(DispatchTest, AnUnknownSetIsAnErrorThatNamesWhatThereIs) {
-  try {
-    SelectKernels("mmx");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
-    EXPECT_NE(std::string(error.what()).find("reference"), std::string::npos);
-  }
+TEST(DispatchTest, AnUnknownSetIsAnErrorThatNamesWhatThereIsAndWhereItCameFrom) {
+  const auto message = [](const std::string& name) -> std::string {
+    try {
+      SelectKernels(name);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message("mmx").find("reference"), std::string::npos);
+  EXPECT_EQ(message("mmx").find("ATTEND_ISA"), std::string::npos);
+  setenv("ATTEND_ISA", "mmx", 1);
+  EXPECT_NE(message("").find("unset ATTEND_ISA"), std::string::npos);
+  unsetenv("ATTEND_ISA");
 }
 
 }  // namespace
