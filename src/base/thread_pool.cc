@@ -1,16 +1,35 @@
 #include "base/thread_pool.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "attend/error.h"
 
 namespace attend {
 
+int ThreadsOfTheMachine() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 ThreadPool::ThreadPool(int threads) {
-  for (int worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { WorkerLoop(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker) {
+      workers_.emplace_back([this, worker] { WorkerLoop(worker); });
+    }
+  } catch (const std::exception& error) {
+    Stop();
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("only {} of {} threads could be started ({}); ask for fewer (--threads)",
+                    size(), threads, error.what()));
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { Stop(); }
+
+void ThreadPool::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

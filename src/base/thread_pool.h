@@ -13,9 +13,13 @@
 
 namespace attend {
 
+// Threads that the machine runs at once, at least 1: the default wherever a number may be given.
+int ThreadsOfTheMachine();
+
 class ThreadPool {
  public:
-  // `threads` counts the caller too: 1 starts none.
+  // `threads` counts the caller too: 1 starts none. Throws Error(kRuntime) where the system has no
+  // room for so many; none is left running then.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -30,6 +34,7 @@ class ThreadPool {
   void ParallelFor(int64_t tasks, const std::function<void(int64_t task, int worker)>& body);
 
  private:
+  void Stop();
   void RunTasks(int worker);
   void WorkerLoop(int worker);
 

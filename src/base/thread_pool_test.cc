@@ -1,9 +1,14 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
+
+#include "attend/error.h"
 
 namespace attend {
 namespace {
@@ -33,6 +38,28 @@ TEST(ThreadPoolTest, ThrowsWhatABodyThrew) {
   pool.ParallelFor(10, [&](int64_t, int) { ++calls; });
   EXPECT_EQ(calls, 10);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve terabytes
+TEST(ThreadPoolTest, ThreadsThatCannotStartAreAnError) {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit bound = before;  // addresses for some stacks, not for a thousand
+  bound.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + (rlim_t{256} << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &bound), 0);
+  std::string message;
+  try {
+    ThreadPool pool(1000);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
+    message = error.what();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_NE(message.find("of 1000 threads"), std::string::npos) << message;
+  EXPECT_NE(message.find("--threads"), std::string::npos) << message;
+}
+#endif
 
 }  // namespace
 }  // namespace attend

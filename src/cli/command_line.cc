@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
 #include "base/files.h"
+#include "base/thread_pool.h"
 
 namespace attend {
 namespace {
@@ -71,8 +71,7 @@ CLI::Option* AddOption(CLI::App* app, const Field& field) {
 }  // namespace
 
 int CommonOptions::ThreadCount() const {
-  if (threads > 0) return static_cast<int>(threads);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return threads > 0 ? static_cast<int>(threads) : ThreadsOfTheMachine();
 }
 
 std::string CommonOptions::DataPath(const std::string& path) const {
