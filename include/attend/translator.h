@@ -30,7 +30,9 @@ enum class WeightType { kStored, kF32, kInt8 };
 
 // What a Translator is made with.
 struct TranslatorOptions {
-  int threads = 0;  // 0: as many as the machine has
+  // 0: as many as the machine has. They share the sentences of a call, or the large products of a
+  // single one.
+  int threads = 0;
   WeightType type = WeightType::kStored;
   std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine

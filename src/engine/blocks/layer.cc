@@ -34,15 +34,15 @@ void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_R
   float* inner_RF = scratch->inner_RF.Get(rows * inner.columns());
   switch (activation) {
     case Activation::kRelu:
-      inner.Apply(x_RD, rows, &scratch->quantized, inner_RF, MatmulActivation::kRelu);
+      inner.Apply(x_RD, rows, &scratch->linear, inner_RF, MatmulActivation::kRelu);
       break;
     case Activation::kGelu:
-      inner.Apply(x_RD, rows, &scratch->quantized, inner_RF, MatmulActivation::kGelu);
+      inner.Apply(x_RD, rows, &scratch->linear, inner_RF, MatmulActivation::kGelu);
       break;
     case Activation::kSwiGlu: {
       float* gate_RF = scratch->gate_RF.Get(rows * gate.columns());
-      gate.Apply(x_RD, rows, &scratch->quantized, gate_RF);
-      inner.Apply(x_RD, rows, &scratch->quantized, inner_RF);
+      gate.Apply(x_RD, rows, &scratch->linear, gate_RF);
+      inner.Apply(x_RD, rows, &scratch->linear, inner_RF);
       // Row by row, so that an element's place in its vector is the same whatever the row.
       for (int64_t r = 0; r < rows; ++r) {
         const int64_t at = r * inner.columns();
@@ -50,7 +50,7 @@ void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_R
       }
     }
   }
-  outer.Apply(inner_RF, rows, &scratch->quantized, y_RD, MatmulActivation::kNone, residual_RD);
+  outer.Apply(inner_RF, rows, &scratch->linear, y_RD, MatmulActivation::kNone, residual_RD);
 }
 
 const float* PositionTable::Row(const StackConfig& config, const TensorView* learned,

@@ -30,7 +30,7 @@ class Buffer {
 struct Scratch {
   Buffer normal_RD, projected, context, inner_RF, gate_RF, weights;
   std::vector<const float*> key_rows;
-  QuantizedRows quantized;
+  LinearScratch linear;
   WorkTimer timer;
 };
 

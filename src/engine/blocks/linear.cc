@@ -80,14 +80,14 @@ Linear Linear::Select(std::span<const int32_t> columns, PackedMemory* memory) co
   return selected;
 }
 
-Linear::Input Linear::Read(const float* x, int64_t rows, QuantizedRows* quantized) const {
+Linear::Input Linear::Read(const float* x, int64_t rows, LinearScratch* scratch) const {
   if (scales_.empty()) return {x, nullptr, nullptr, rows, inner_, 0};
   const int64_t row_size = kernels_->quantized_row_size(inner_);
   const size_t size = rows * row_size;
-  if (quantized->values.size() < size) quantized->values.resize(size);
-  if (std::ssize(quantized->scales) < rows) quantized->scales.resize(rows);
-  kernels_->quantize_rows(x, rows, inner_, quantized->values.data(), quantized->scales.data());
-  return {x, quantized->values.data(), quantized->scales.data(), rows, inner_, row_size};
+  if (scratch->quantized.size() < size) scratch->quantized.resize(size);
+  if (std::ssize(scratch->scales) < rows) scratch->scales.resize(rows);
+  kernels_->quantize_rows(x, rows, inner_, scratch->quantized.data(), scratch->scales.data());
+  return {x, scratch->quantized.data(), scratch->scales.data(), rows, inner_, row_size};
 }
 
 void Linear::Multiply(const Input& input, const MatmulOutput& output) const {
@@ -100,15 +100,40 @@ void Linear::Multiply(const Input& input, const MatmulOutput& output) const {
   }
 }
 
-void Linear::Apply(const float* x, int64_t rows, QuantizedRows* quantized, float* y,
-                   MatmulActivation activation, const float* residual) const {
-  Multiply(Read(x, rows, quantized), {0, columns_, bias_.empty() ? nullptr : bias_.data(), residual,
-                                      y, columns_, activation});
+// Whole panels each, and enough of them to be worth it.
+void Linear::Share(const Input& input, const MatmulOutput& output, Team* team) const {
+  constexpr int64_t kColumns = 256, kLeastWeights = 1 << 17;
+  const int64_t units = (output.last_column - output.first_column + kColumns - 1) / kColumns;
+  const int64_t parts = team == nullptr ? 1 : std::min(team->size(), units);
+  if (parts < 2 || units * kColumns * inner_ < kLeastWeights) {
+    Multiply(input, output);
+    return;
+  }
+  team->Run(parts, [&](int64_t part) {
+    MatmulOutput some = output;
+    const int64_t skipped = units * part / parts * kColumns;
+    some.first_column += skipped;
+    some.last_column =
+        std::min(output.last_column, output.first_column + units * (part + 1) / parts * kColumns);
+    some.y += skipped;
+    if (some.residual != nullptr) some.residual += skipped;
+    Multiply(input, some);
+  });
 }
 
-void Linear::ApplyColumns(const Input& input, int64_t first, int64_t last, float* y) const {
-  Multiply(input, {first, last, bias_.empty() ? nullptr : bias_.data(), nullptr, y, last - first,
-                   MatmulActivation::kNone});
+void Linear::Apply(const float* x, int64_t rows, LinearScratch* scratch, float* y,
+                   MatmulActivation activation, const float* residual) const {
+  Share(Read(x, rows, scratch),
+        {0, columns_, bias_.empty() ? nullptr : bias_.data(), residual, y, columns_, activation},
+        scratch->team);
+}
+
+void Linear::ApplyColumns(const Input& input, int64_t first, int64_t last, LinearScratch* scratch,
+                          float* y) const {
+  Share(input,
+        {first, last, bias_.empty() ? nullptr : bias_.data(), nullptr, y, last - first,
+         MatmulActivation::kNone},
+        scratch->team);
 }
 
 }  // namespace attend

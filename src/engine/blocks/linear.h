@@ -11,16 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "base/team.h"
 #include "engine/blocks/packed_memory.h"
 #include "engine/kernels/kernels.h"
 #include "model/tensor_table.h"
 
 namespace attend {
 
-// Memory of one thread for rows that an int8 product reads.
-struct QuantizedRows {
-  AlignedVector<std::byte> values;
+// What a thread lends to products.
+struct LinearScratch {
+  AlignedVector<std::byte> quantized;  // rows that an int8 product reads
   std::vector<float> scales;
+  Team* team = nullptr;  // shares the columns of large products, which changes no bit of them
 };
 
 // What a part of the model is made from: its tensors, and where they go packed for `kernels`.
@@ -32,7 +34,7 @@ struct Weights {
 
 class Linear {
  public:
-  // Rows as a product reads them; points into x or into the QuantizedRows that were lent.
+  // Rows as a product reads them; points into x or into the scratch that was lent.
   struct Input {
     const float* x = nullptr;
     const void* quantized = nullptr;
@@ -64,18 +66,20 @@ class Linear {
   int64_t inner() const { return inner_; }
 
   // x [rows, inner], y and residual [rows, columns], dense; residual may be null or y.
-  void Apply(const float* x, int64_t rows, QuantizedRows* quantized, float* y,
+  void Apply(const float* x, int64_t rows, LinearScratch* scratch, float* y,
              MatmulActivation activation = MatmulActivation::kNone,
              const float* residual = nullptr) const;
 
   // The same in two parts: x is read once, then columns [first, last) at a time are made, y [rows,
   // last - first]; first is a multiple of 256.
-  Input Read(const float* x, int64_t rows, QuantizedRows* quantized) const;
-  void ApplyColumns(const Input& input, int64_t first, int64_t last, float* y) const;
+  Input Read(const float* x, int64_t rows, LinearScratch* scratch) const;
+  void ApplyColumns(const Input& input, int64_t first, int64_t last, LinearScratch* scratch,
+                    float* y) const;
 
  private:
   void Pack(const std::byte* w, PackedMemory* memory);
   void Multiply(const Input& input, const MatmulOutput& output) const;
+  void Share(const Input& input, const MatmulOutput& output, Team* team) const;
 
   const KernelTable* kernels_ = nullptr;
   int64_t columns_ = 0;

@@ -28,7 +28,7 @@ class Batch {
   }
 
   bool HasRoom() const {
-    return std::ssize(live_) <= options_.max_sentences / 4 * 3 &&
+    return std::ssize(live_) <= options_.max_sentences * 3 / 4 &&
            live_tokens_ <= options_.max_source_tokens / 4 * 3;
   }
 

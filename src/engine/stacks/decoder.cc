@@ -48,7 +48,7 @@ void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, 
   const int64_t rows = std::ssize(state->new_rows), width = sizes_.row_floats();
   float* projected = scratch->projected.Get(rows * width);
   for (int64_t i = 0; i < config_.layers; ++i) {
-    layers_[i].cross_key_value.Apply(memory_SD, rows, &scratch->quantized, projected);
+    layers_[i].cross_key_value.Apply(memory_SD, rows, &scratch->linear, projected);
     for (int64_t r = 0; r < rows; ++r) {
       std::copy_n(projected + r * width, width, state->new_rows[r] + i * width);
     }
@@ -74,7 +74,7 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
   const int64_t at = layer * sizes_.row_floats();
   float* projected = scratch->projected.Get(count * stride);
-  product.Apply(x_RD, count, &scratch->quantized, projected);
+  product.Apply(x_RD, count, &scratch->linear, projected);
   for (int64_t r = 0; r < count; ++r) {
     std::copy_n(projected + r * stride + keys, keys + values, state->new_rows[r] + at);
   }
@@ -95,7 +95,7 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   const int64_t at = layer * sizes_.row_floats();
   const int64_t count = std::ssize(rows);
   float* query = scratch->projected.Get(count * keys);
-  layers_[layer].cross_query.Apply(x_RD, count, &scratch->quantized, query);
+  layers_[layer].cross_query.Apply(x_RD, count, &scratch->linear, query);
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0; r < count; ++r) {
     const std::vector<const float*>& source = state->SourceOf(rows[r].slot).rows;
@@ -124,14 +124,14 @@ void Decoder::Run(std::span<const DecoderRow> rows, DecoderState* state, Positio
     };
     sublayer(layer.self_norm, [&](const float* input, const float* residual, float* y) {
       SelfAttend(i, rows, input, state, scratch, sinks);
-      layer.output.Apply(scratch->context.Get(0), count, &scratch->quantized, y,
+      layer.output.Apply(scratch->context.Get(0), count, &scratch->linear, y,
                          MatmulActivation::kNone, residual);
     });
     scratch->timer.Book(&WorkSeconds::self_attention);
     if (cross_attention_) {
       sublayer(layer.cross_norm, [&](const float* input, const float* residual, float* y) {
         CrossAttend(i, rows, input, state, scratch, sinks);
-        layer.cross_output.Apply(scratch->context.Get(0), count, &scratch->quantized, y,
+        layer.cross_output.Apply(scratch->context.Get(0), count, &scratch->linear, y,
                                  MatmulActivation::kNone, residual);
       });
       scratch->timer.Book(&WorkSeconds::cross_attention);

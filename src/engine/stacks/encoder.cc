@@ -31,7 +31,7 @@ void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>
   const Linear& product = layers_[layer].query_key_value;
   const int64_t stride = product.columns(), keys = sizes_.key_columns();
   float* projected = scratch->projected.Get(rows * stride);
-  product.Apply(x_RD, rows, &scratch->quantized, projected);
+  product.Apply(x_RD, rows, &scratch->linear, projected);
   float* context = scratch->context.Get(rows * sizes_.value_columns());
   int64_t first = 0;
   for (const std::span<const int32_t> sentence : sentences) {
@@ -70,7 +70,7 @@ void Encoder::Run(std::span<const std::span<const int32_t>> sentences, PositionT
     ApplySublayer(config_.norm_place, layer.attention_norm, x_RD, rows, scratch,
                   [&](const float* input, const float* residual, float* y) {
                     SelfAttend(i, sentences, input, rows, scratch, sinks);
-                    layer.output.Apply(scratch->context.Get(0), rows, &scratch->quantized, y,
+                    layer.output.Apply(scratch->context.Get(0), rows, &scratch->linear, y,
                                        MatmulActivation::kNone, residual);
                   });
     ApplySublayer(config_.norm_place, layer.feed_forward_norm, x_RD, rows, scratch,

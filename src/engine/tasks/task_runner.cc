@@ -121,6 +121,25 @@ void TaskRunner::OnEveryThread(const std::function<void(Workspace*)>& body) {
   pool_.ParallelFor(pool_.size(), [&](int64_t task, int) { body(&workspaces_[task]); });
 }
 
+void TaskRunner::OnOneTeam(const std::function<void(Workspace*)>& body) {
+  const std::lock_guard lock(mutex_);
+  Team team(pool_.size());
+  Workspace* workspace = &workspaces_[0];
+  pool_.ParallelFor(pool_.size(), [&](int64_t task, int) {
+    if (task > 0) return team.Serve();
+    workspace->scratch.linear.team = pool_.size() > 1 ? &team : nullptr;
+    try {
+      body(workspace);
+    } catch (...) {
+      workspace->scratch.linear.team = nullptr;
+      team.Dismiss();
+      throw;
+    }
+    workspace->scratch.linear.team = nullptr;
+    team.Dismiss();
+  });
+}
+
 void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
                             std::span<const std::vector<int32_t>> targets,
                             std::span<const int64_t> items, const ScoreOptions& options,

@@ -49,6 +49,9 @@ class TaskRunner {
 
   // Calls body once for each workspace, all at the same time. One caller at a time; others wait.
   void OnEveryThread(const std::function<void(Workspace*)>& body);
+  // Calls body with one workspace, whose large products all threads share. One caller at a time;
+  // others wait.
+  void OnOneTeam(const std::function<void(Workspace*)>& body);
   int threads() const { return pool_.size(); }
 
   // Forced decoding of the pairs that `items` names.

@@ -120,8 +120,8 @@ void Transformer::Decode(const Sinks& sinks, Workspace* workspace) const {
 }
 
 void Transformer::Logits(Workspace* workspace, float* logits_RV) const {
-  head_.Apply(workspace->hidden_RD.Get(0), std::ssize(workspace->rows),
-              &workspace->scratch.quantized, logits_RV);
+  head_.Apply(workspace->hidden_RD.Get(0), std::ssize(workspace->rows), &workspace->scratch.linear,
+              logits_RV);
 }
 
 Transformer::RowGroup Transformer::GroupAt(int64_t first, std::span<const NextToken> asked,
@@ -137,28 +137,41 @@ Transformer::RowGroup Transformer::GroupAt(int64_t first, std::span<const NextTo
   return group;
 }
 
+void Transformer::TakeLogits(std::span<const float> logits, int64_t first, const NextToken& asked,
+                             const ShortHead* head, int64_t row, Workspace* workspace) const {
+  std::span<const int32_t> forbidden = asked.forbidden;
+  if (head != nullptr) {
+    workspace->forbidden.clear();
+    for (const int32_t id : asked.forbidden) {
+      workspace->forbidden.push_back(ColumnOf(head->columns, id));
+    }
+    forbidden = workspace->forbidden;
+  }
+  const int64_t count = std::ssize(logits);
+  for (int64_t i = 0; i < count; i += kHeadBlock) {
+    kernels_.top_k(logits.data() + i, std::min(kHeadBlock, count - i),
+                   static_cast<int32_t>(first + i), forbidden.data(), std::ssize(forbidden),
+                   &workspace->top[row]);
+  }
+  const int64_t wanted = asked.wanted - first;
+  if (wanted >= 0 && wanted < count) workspace->wanted[row] = logits[wanted];
+}
+
 void Transformer::PredictGroup(const RowGroup& group, const Linear::Input& hidden_RD,
                                std::span<const NextToken> asked, Workspace* workspace) const {
   const Linear& product = group.head != nullptr ? group.head->product : head_;
   const Linear::Input input = hidden_RD.Some(group.first, group.count);
-  float* block = workspace->logits.Get(group.count * kHeadBlock);
-  for (int64_t first = 0; first < product.columns(); first += kHeadBlock) {
-    const int64_t columns = std::min(kHeadBlock, product.columns() - first);
-    product.ApplyColumns(input, first, first + columns, block);
+  LinearScratch* scratch = &workspace->scratch.linear;
+  // A team shares all columns at once; blocks are taken in the same order either way.
+  const int64_t wide = scratch->team != nullptr ? product.columns() : kHeadBlock;
+  float* logits = workspace->logits.Get(group.count * wide);
+  for (int64_t first = 0; first < product.columns(); first += wide) {
+    const int64_t columns = std::min(wide, product.columns() - first);
+    product.ApplyColumns(input, first, first + columns, scratch, logits);
     for (int64_t r = 0; r < group.count; ++r) {
-      const NextToken& next = asked[group.first + r];
-      std::span<const int32_t> forbidden = next.forbidden;
-      if (group.head != nullptr) {
-        workspace->forbidden.clear();
-        for (const int32_t id : next.forbidden) {
-          workspace->forbidden.push_back(ColumnOf(group.head->columns, id));
-        }
-        forbidden = workspace->forbidden;
-      }
-      kernels_.top_k(block + r * columns, columns, static_cast<int32_t>(first), forbidden.data(),
-                     std::ssize(forbidden), &workspace->top[group.first + r]);
-      const int64_t at = next.wanted - first;
-      if (at >= 0 && at < columns) workspace->wanted[group.first + r] = block[r * columns + at];
+      const int64_t row = group.first + r;
+      TakeLogits({logits + r * columns, static_cast<size_t>(columns)}, first, asked[row],
+                 group.head, row, workspace);
     }
   }
   if (group.head == nullptr) return;
@@ -184,7 +197,7 @@ void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace
                          0};
   }
   const Linear::Input hidden_RD =
-      head_.Read(workspace->hidden_RD.Get(0), rows, &workspace->scratch.quantized);
+      head_.Read(workspace->hidden_RD.Get(0), rows, &workspace->scratch.linear);
   for (int64_t r = 0; r < rows;) {
     const RowGroup group = GroupAt(r, asked, *workspace);
     PredictGroup(group, hidden_RD, asked, workspace);

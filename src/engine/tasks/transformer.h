@@ -87,7 +87,10 @@ class Transformer {
   void SelectColumnsFor(std::span<const int32_t> source, ShortHead* head) const;
   RowGroup GroupAt(int64_t first, std::span<const NextToken> asked,
                    const Workspace& workspace) const;
-  // Takes the group's logits into top and wanted.
+  // Takes the logits of the columns from `first` on, of one row, into top and wanted.
+  void TakeLogits(std::span<const float> logits, int64_t first, const NextToken& asked,
+                  const ShortHead* head, int64_t row, Workspace* workspace) const;
+  // The same of all columns of a group.
   void PredictGroup(const RowGroup& group, const Linear::Input& hidden_RD,
                     std::span<const NextToken> asked, Workspace* workspace) const;
 

@@ -226,7 +226,7 @@ std::vector<Translation> Translator::TranslateIds(
   }
   SharedQueue queue(inputs, wanted, &translations);
   const SearchOptions search = impl_->Search(options, queue);
-  impl_->runner.OnEveryThread([&](Workspace* workspace) {
+  const auto run = [&](Workspace* workspace) {
     TransformerStepper stepper(&impl_->runner.transformer(), impl_->Forbidden(options), workspace);
     workspace->scratch.timer.Start(options.work != nullptr);
     BeamSearch(search, &queue, &stepper);
@@ -234,7 +234,12 @@ std::vector<Translation> Translator::TranslateIds(
     if (options.work == nullptr) return;
     const std::lock_guard lock(impl_->work_mutex);
     workspace->scratch.timer.AddTo(options.work);
-  });
+  };
+  if (queue.size() == 1) {
+    impl_->runner.OnOneTeam(run);
+  } else {
+    impl_->runner.OnEveryThread(run);
+  }
   for (const int64_t i : wanted) {
     // A tiny vocabulary may have fewer outputs than asked for: the last stands again.
     std::vector<Hypothesis>& hypotheses = translations[i].hypotheses;

@@ -152,6 +152,29 @@ TEST_P(EngineTest, TheSameSentenceGivesTheSameBitsWhateverIsBesideIt) {
   }
 }
 
+// Matrices of these sizes are shared by a team: the output layer with columns left over, in three
+// unequal parts, and both of the feed-forward layer.
+TEST_P(EngineTest, ASentenceThatAllThreadsShareHasTheSameBits) {
+  ModelConfig config = SmallConfig(1300);
+  SetBoth(&config, [](StackConfig* c) {
+    c->d_model = 512;
+    c->d_ff = 257;
+  });
+  const auto sentences = RandomSentences(3, 9, 5);
+  TranslationOptions options;
+  options.max_length = 7;
+  for (const auto& model : {MakeModel(config), Int8Model(config)}) {
+    const Translator one(model, {.threads = 1, .instruction_set = GetParam()}),
+        three(model, {.threads = 3, .instruction_set = GetParam()});
+    const auto want = one.TranslateIds(sentences, options);
+    for (size_t i = 0; i < sentences.size(); ++i) {
+      const auto got = three.TranslateIds({&sentences[i], 1}, options)[0].hypotheses[0];
+      EXPECT_EQ(got.ids, want[i].hypotheses[0].ids);
+      EXPECT_EQ(got.score, want[i].hypotheses[0].score);
+    }
+  }
+}
+
 TEST_P(EngineTest, SearchScoresAreTheScorersBits) {
   for (const auto& model : {MakeModel(SmallConfig()), Int8Model(SmallConfig())}) {
     ExpectTheScorersBits(model, GetParam());
