@@ -70,8 +70,11 @@ struct Hypothesis {
   std::vector<AlignmentLink> alignment;  // with options.alignments
 };
 
+// Exactly n_best, the best first. Where the search found fewer, the last stands again; where
+// options and vocabulary leave no output at all, it is an empty one, not finished, of score
+// -infinity.
 struct Translation {
-  std::vector<Hypothesis> hypotheses;  // exactly n_best, the best first
+  std::vector<Hypothesis> hypotheses;
 };
 
 class Translator {
@@ -97,6 +100,8 @@ class Translator {
 
   // Ids of a text, without eos, as Translate would cut it.
   std::vector<int32_t> Encode(const std::string& text) const;
+  // The most ids that a text may have, without eos: what the encoder's learned positions reach.
+  int64_t max_input_tokens() const;
   // The instruction set that runs.
   std::string instruction_set() const;
 

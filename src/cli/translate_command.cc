@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -51,29 +52,31 @@ FieldList Fields(TranslateOptions& options) {
   return fields;
 }
 
-// Parts of a line that the model can take; Error(kInput) where it has none.
+// Parts of a line that the model and --max-input-tokens can take; Error(kInput) where it has none.
 std::vector<std::string> Parts(const std::string& line, int64_t number,
                                const Translator& translator, const TranslateOptions& options) {
   const auto length = [&](const std::string& text) { return std::ssize(translator.Encode(text)); };
+  const bool model_decides = translator.max_input_tokens() < options.max_input_tokens;
+  const int64_t limit = std::min(options.max_input_tokens, translator.max_input_tokens());
   const auto refuse = [&](int64_t found) {
-    throw Error(
-        ErrorKind::kInput,
-        fmt::format("line {} has {} pieces{}, expected at most {}; raise --max-input-tokens",
-                    number, found, options.overlong == Overlong::kSplit ? " in one sentence" : "",
-                    options.max_input_tokens));
+    throw Error(ErrorKind::kInput,
+                fmt::format("line {} has {} pieces{}, expected at most {}{}; {}", number, found,
+                            options.overlong == Overlong::kSplit ? " in one sentence" : "", limit,
+                            model_decides ? ", the model's learned positions" : "",
+                            model_decides ? "shorten it" : "raise --max-input-tokens"));
   };
   const int64_t whole = length(line);
-  if (whole <= options.max_input_tokens) return {line};
+  if (whole <= limit) return {line};
   if (options.overlong == Overlong::kRefuse) refuse(whole);
   std::vector<std::string> parts;
   for (const std::string_view sentence : SplitSentences(line)) {
     const std::string joined = parts.empty() ? "" : parts.back() + std::string(sentence);
-    if (!parts.empty() && length(joined) <= options.max_input_tokens) {
+    if (!parts.empty() && length(joined) <= limit) {
       parts.back() = joined;
       continue;
     }
     parts.emplace_back(sentence);
-    if (const int64_t found = length(parts.back()); found > options.max_input_tokens) refuse(found);
+    if (const int64_t found = length(parts.back()); found > limit) refuse(found);
   }
   return parts;
 }

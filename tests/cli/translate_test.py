@@ -137,6 +137,19 @@ def test_overlong_lines_are_split_at_sentences_or_refused():
         assert done.stderr.count("\n") == done.stdout.count("\n") == 1  # what stands before it is out
 
 
+def test_lines_longer_than_learned_positions_are_split_or_refused_by_number():
+    model = MODEL.with_name("golden_v1_variant")  # 40 learned positions from the third on, one of them for eos
+    words = "Lumi tavo. "
+    arguments = ("translate", "--model", model, "--max-length", 4)
+    done = attend(*arguments, stdin=f"lumi\n{words * 30}\nlumi\n")
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 3)
+    for line, overlong in ((words * 30, "refuse"), ("lumi " * 40, "split")):
+        done = attend(*arguments, "--overlong", overlong, stdin=f"lumi\n{line}\nlumi\n")
+        assert done.returncode == 3 and done.stderr.startswith("attend: line 2 has ")
+        assert "expected at most 37, the model's learned positions; shorten it" in done.stderr
+        assert done.stderr.count("\n") == done.stdout.count("\n") == 1
+
+
 def test_a_refused_line_leaves_the_output_file_as_it_was(tmp_path):
     out = tmp_path / "out"
     out.write_text("old", encoding="utf-8")

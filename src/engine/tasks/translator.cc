@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 
 #include "attend/error.h"
@@ -62,12 +63,18 @@ void CheckTranslationOptions(const TranslationOptions& options) {
 
 namespace {
 
+// Behind every hypothesis that there is.
+Hypothesis NoOutput() {
+  constexpr double kWorst = -std::numeric_limits<double>::infinity();
+  return {.score = kWorst, .log_probability = kWorst, .finished = false};
+}
+
 // The sentences of one call, the longest first, for the searches of all threads.
 class SharedQueue : public SearchQueue {
  public:
-  SharedQueue(std::span<const SearchInput> inputs, std::vector<int64_t> wanted,
+  SharedQueue(std::span<const SearchInput> inputs, std::vector<int64_t> wanted, int64_t n_best,
               std::vector<Translation>* translations)
-      : inputs_(inputs), order_(std::move(wanted)), translations_(translations) {
+      : inputs_(inputs), order_(std::move(wanted)), n_best_(n_best), translations_(translations) {
     std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
       return inputs_[a].source.size() > inputs_[b].source.size();
     });
@@ -76,6 +83,9 @@ class SharedQueue : public SearchQueue {
 
   int64_t size() const { return std::ssize(order_); }
   int64_t source_tokens() const { return source_tokens_; }
+
+  // None waits any longer.
+  void Close() { next_ = order_.size(); }
 
   const SearchInput* Next() override {
     const size_t at = next_++;
@@ -92,11 +102,14 @@ class SharedQueue : public SearchQueue {
       hypothesis.finished = result.finished;
       hypotheses.push_back(std::move(hypothesis));
     }
+    // A tiny vocabulary may have fewer outputs than asked for.
+    hypotheses.resize(n_best_, hypotheses.empty() ? NoOutput() : Hypothesis(hypotheses.back()));
   }
 
  private:
   std::span<const SearchInput> inputs_;
   std::vector<int64_t> order_;
+  int64_t n_best_;
   std::vector<Translation>* translations_;
   int64_t source_tokens_ = 0;
   std::atomic<size_t> next_{0};
@@ -137,6 +150,21 @@ struct Translator::Impl {
     search.max_source_tokens =
         std::min(options.batch_tokens, queue.source_tokens() / runner.threads() + 1);
     return search;
+  }
+
+  void Run(const TranslationOptions& options, SharedQueue* queue, Workspace* workspace) const {
+    TransformerStepper stepper(&runner.transformer(), Forbidden(options), workspace);
+    workspace->scratch.timer.Start(options.work != nullptr);
+    try {
+      BeamSearch(Search(options, *queue), queue, &stepper);
+    } catch (...) {
+      queue->Close();  // the call fails: other threads need not go on
+      throw;
+    }
+    workspace->scratch.timer.Book(&WorkSeconds::search);
+    if (options.work == nullptr) return;
+    const std::lock_guard lock(work_mutex);
+    workspace->scratch.timer.AddTo(options.work);
   }
 
   void AlignAll(std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
@@ -224,27 +252,12 @@ std::vector<Translation> Translator::TranslateIds(
     }
     wanted.push_back(static_cast<int64_t>(i));
   }
-  SharedQueue queue(inputs, wanted, &translations);
-  const SearchOptions search = impl_->Search(options, queue);
-  const auto run = [&](Workspace* workspace) {
-    TransformerStepper stepper(&impl_->runner.transformer(), impl_->Forbidden(options), workspace);
-    workspace->scratch.timer.Start(options.work != nullptr);
-    BeamSearch(search, &queue, &stepper);
-    workspace->scratch.timer.Book(&WorkSeconds::search);
-    if (options.work == nullptr) return;
-    const std::lock_guard lock(impl_->work_mutex);
-    workspace->scratch.timer.AddTo(options.work);
-  };
+  SharedQueue queue(inputs, std::move(wanted), options.n_best, &translations);
+  const auto run = [&](Workspace* workspace) { impl_->Run(options, &queue, workspace); };
   if (queue.size() == 1) {
     impl_->runner.OnOneTeam(run);
   } else {
     impl_->runner.OnEveryThread(run);
-  }
-  for (const int64_t i : wanted) {
-    // A tiny vocabulary may have fewer outputs than asked for: the last stands again.
-    std::vector<Hypothesis>& hypotheses = translations[i].hypotheses;
-    hypotheses.resize(options.n_best,
-                      hypotheses.empty() ? Hypothesis{} : Hypothesis(hypotheses.back()));
   }
   if (options.alignments) impl_->AlignAll(sources, options, &translations);
   return translations;
@@ -252,6 +265,14 @@ std::vector<Translation> Translator::TranslateIds(
 
 std::vector<int32_t> Translator::Encode(const std::string& text) const {
   return impl_->runner.source().Encode(text);
+}
+
+int64_t Translator::max_input_tokens() const {
+  const std::optional<StackConfig>& encoder = impl_->runner.transformer().config().encoder;
+  if (!encoder || encoder->positions != PositionKind::kLearned) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return std::max<int64_t>(encoder->max_positions - encoder->position_offset - 1, 0);
 }
 
 std::string Translator::instruction_set() const {

@@ -97,14 +97,18 @@ void ExpectTheScorersBits(const std::shared_ptr<const Model>& model, const std::
   const auto translations =
       Translator(model, {.threads = 1, .instruction_set = set}).TranslateIds(sentences, options);
   const Scorer scorer(model, 1, set);
+  int64_t finished = 0;
   for (size_t i = 0; i < sentences.size(); ++i) {
     ASSERT_EQ(translations[i].hypotheses.size(), 4u);
     for (const Hypothesis& hypothesis : translations[i].hypotheses) {
-      if (!hypothesis.finished) continue;
       const auto score = scorer.ScoreIds({{sentences[i]}}, {{hypothesis.ids}})[0];
-      EXPECT_EQ(score.log_probability, hypothesis.log_probability);
+      const auto& tokens = score.token_log_probabilities;  // eos last, which a cut one lacks
+      const auto end = tokens.end() - (hypothesis.finished ? 0 : 1);
+      EXPECT_EQ(std::accumulate(tokens.begin(), end, 0.0), hypothesis.log_probability);
+      finished += hypothesis.finished;
     }
   }
+  EXPECT_GT(finished, 3);
 }
 
 class EngineTest : public testing::TestWithParam<std::string> {};
@@ -176,7 +180,9 @@ TEST_P(EngineTest, ASentenceThatAllThreadsShareHasTheSameBits) {
 }
 
 TEST_P(EngineTest, SearchScoresAreTheScorersBits) {
-  for (const auto& model : {MakeModel(SmallConfig()), Int8Model(SmallConfig())}) {
+  ModelConfig config = SmallConfig();
+  config.tie_target_output = false;  // or none of these few ends by itself
+  for (const auto& model : {MakeModel(config), Int8Model(config)}) {
     ExpectTheScorersBits(model, GetParam());
   }
 }
@@ -270,6 +276,61 @@ TEST(TranslatorTest, TheWorkOfEveryPartIsAdded) {
   const WorkSeconds once = work;
   translator.TranslateIds(sources, options);
   EXPECT_GT(work.output, once.output);
+}
+
+TEST(TranslatorTest, WhereNoOutputIsAllowedItIsTheWorstOfAll) {
+  ModelConfig config = SmallConfig(4);  // pad, unk, bos and eos alone
+  const Translator translator(MakeModel(config), {.threads = 1});
+  TranslationOptions options{.n_best = 2, .min_length = 3};
+  const Translation found = translator.TranslateIds({{{1, 1}}}, options)[0];
+  ASSERT_EQ(found.hypotheses.size(), 2u);
+  for (const Hypothesis& hypothesis : found.hypotheses) {
+    EXPECT_TRUE(hypothesis.ids.empty());
+    EXPECT_FALSE(hypothesis.finished);
+    EXPECT_EQ(hypothesis.score, -INFINITY);
+    EXPECT_EQ(hypothesis.log_probability, -INFINITY);
+  }
+  options.min_length = 0;  // eos may stand
+  const Hypothesis empty = translator.TranslateIds({{{1, 1}}}, options)[0].hypotheses[0];
+  EXPECT_TRUE(empty.finished);
+  EXPECT_TRUE(std::isfinite(empty.score));
+}
+
+TEST(TranslatorTest, LearnedPositionsBoundTheInput) {
+  ModelConfig config = SmallConfig();
+  EXPECT_GT(Translator(MakeModel(config), {.threads = 1}).max_input_tokens(), int64_t{1} << 40);
+  config.encoder->positions = PositionKind::kLearned;
+  config.encoder->max_positions = 20;
+  config.encoder->position_offset = 2;
+  const Translator translator(MakeModel(config), {.threads = 1});
+  const int64_t most = translator.max_input_tokens();
+  EXPECT_EQ(most, 17);
+  const auto translate = [&](int64_t length) {
+    return translator.TranslateIds({{std::vector<int32_t>(length, 5)}}, {.max_length = 2});
+  };
+  EXPECT_NO_THROW(translate(most));
+  EXPECT_THROW(translate(most + 1), Error);
+}
+
+// The sentence of bad numbers is the longest and so the first; the other thread must not go through
+// all that wait behind it.
+TEST(TranslatorTest, AnErrorOnOneThreadEndsTheOthers) {
+  ModelConfig config = SmallConfig();
+  config.tie_source_target = false;
+  const auto model = MakeModel(config);
+  auto sentences = RandomSentences(2000, 9, 6);
+  for (auto& sentence : sentences) std::ranges::replace(sentence, 39, 38);
+  TranslationOptions options{.max_length = 12, .batch_tokens = 10};
+  WorkSeconds all, some;
+  options.work = &all;
+  const Translator translator(model, {.threads = 2});
+  translator.TranslateIds(sentences, options);
+  sentences.emplace_back(30, 39);
+  const TensorView& embedding = model->tensors.Get("encoder.embedding.weight");
+  const_cast<float*>(embedding.f32())[39 * 16] = NAN;
+  options.work = &some;
+  EXPECT_THROW(Translator(model, {.threads = 2}).TranslateIds(sentences, options), Error);
+  EXPECT_LT(some.self_attention, all.self_attention / 2);
 }
 
 TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
