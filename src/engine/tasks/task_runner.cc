@@ -4,16 +4,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <thread>
 
 #include "attend/error.h"
 
 namespace attend {
 namespace {
-
-int ThreadCount(int threads) {
-  return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 std::vector<bool> WordBeginnings(const Vocabulary* vocabulary) {
   std::vector<bool> begins;
@@ -56,7 +51,7 @@ TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
                        const std::string& instruction_set,
                        std::shared_ptr<const Shortlist> shortlist)
     : transformer_(model, instruction_set, std::move(shortlist)),
-      pool_(ThreadCount(threads)),
+      pool_(threads > 0 ? threads : ThreadsOfTheMachine()),
       workspaces_(pool_.size()) {
   if (!model->source_vocabulary.empty()) {
     source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");

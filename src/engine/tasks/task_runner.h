@@ -47,7 +47,8 @@ class TaskRunner {
   void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
                     const std::function<void(std::span<const int64_t>, Workspace*)>& body);
 
-  // Calls body once for each workspace, all at the same time. One caller at a time; others wait.
+  // Calls body once for each workspace, on all threads; a thread that is free early may take a
+  // second one. One caller at a time; others wait.
   void OnEveryThread(const std::function<void(Workspace*)>& body);
   // Calls body with one workspace, whose large products all threads share. One caller at a time;
   // others wait.
