@@ -63,7 +63,6 @@ class Linear {
   Linear Select(std::span<const int32_t> columns, PackedMemory* memory) const;
 
   int64_t columns() const { return columns_; }
-  int64_t inner() const { return inner_; }
 
   // x [rows, inner], y and residual [rows, columns], dense; residual may be null or y.
   void Apply(const float* x, int64_t rows, LinearScratch* scratch, float* y,
