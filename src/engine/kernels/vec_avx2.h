@@ -5,8 +5,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#include "engine/kernels/fold.h"
-
 namespace attend {
 namespace {
 
@@ -66,17 +64,7 @@ struct Vec {
   uint32_t Above(Vec b) const {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(v, b.v, _CMP_GT_OQ)));
   }
-  float Sum() const { return FoldFour(Fold(AddFours), AddFours); }
-  // The sums of four vectors, each as Sum() makes it, times `scale`.
-  static void StoreSums(const Vec (&sums)[4], float scale, float* p) {
-    const __m128 four = SumsOfFour(sums[0].Fold(AddFours), sums[1].Fold(AddFours),
-                                   sums[2].Fold(AddFours), sums[3].Fold(AddFours));
-    _mm_storeu_ps(p, _mm_mul_ps(four, _mm_set1_ps(scale)));
-  }
-  float Largest() const { return FoldFour(Fold(MaxFours), MaxFours); }
-
- private:
-  // To four floats.
+  // Folds to four floats.
   template <class Operation>
   __m128 Fold(Operation op) const {
     return op(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
