@@ -1,34 +1,22 @@
-// Sixteen sums of products of int8 by vpmaddubsw, which adds pairs of unsigned times signed in 16
-// bits and saturates. Internal linkage throughout: see kernels.h.
+// Products of int8 by vpmaddubsw, which adds pairs of unsigned times signed in 16 bits and
+// saturates. Internal linkage throughout: see kernels.h.
 #ifndef ATTEND_ENGINE_KERNELS_INT_AVX512_H_
 #define ATTEND_ENGINE_KERNELS_INT_AVX512_H_
 
-#include "engine/kernels/vec_avx512.h"
+#include "engine/kernels/int_vec_avx512.h"
 
 namespace attend {
 namespace {
 
-struct IntVec {
+struct PairProducts {
   static constexpr bool kPairsSaturate = true;
-  __m512i v;
-
-  static IntVec Start(const int8_t* p) { return {_mm512_loadu_si512(p)}; }
-  // Four weights of each of sixteen columns.
-  static __m512i Weights(const int8_t* p) { return _mm512_loadu_si512(p); }
-  // The same four values in all lanes.
-  static __m512i Broadcast(uint32_t four) { return _mm512_set1_epi32(static_cast<int32_t>(four)); }
-  IntVec AddProducts(__m512i values, __m512i weights) const {
+  static __m512i Add(__m512i sums, __m512i values, __m512i weights) {
     const __m512i pairs = _mm512_maddubs_epi16(values, weights);
-    return {_mm512_add_epi32(v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))};
-  }
-  Vec ToFloat() const { return {_mm512_cvtepi32_ps(v)}; }
-  void Store(int32_t* p) const { _mm512_storeu_si512(p, v); }
-  // Rounds sixteen numbers to even and writes them 128 too high.
-  static void StoreRounded(Vec x, uint8_t* p) {
-    const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(128));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(whole));
+    return _mm512_add_epi32(sums, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
   }
 };
+
+using IntVec = IntVecOf<PairProducts>;
 
 }  // namespace
 }  // namespace attend
