@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -46,7 +45,6 @@ struct stat StatRegular(const Descriptor& file, const fs::path& path) {
   return status;
 }
 
-// Many parts go out in one call to the system.
 void WriteAll(int descriptor, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
