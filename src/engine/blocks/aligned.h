@@ -11,7 +11,11 @@
 
 namespace attend {
 
-inline constexpr size_t kHugePage = size_t{1} << 21;
+inline constexpr size_t kCacheLine = 64, kHugePage = size_t{1} << 21;  // bytes
+
+inline constexpr size_t RoundUp(size_t bytes, size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
 
 template <class T>
 struct AlignedAllocator {
@@ -39,10 +43,9 @@ struct AlignedAllocator {
   // To whole huge pages from the size of one on: a page belongs to one piece.
   static size_t Rounded(size_t count) {
     const size_t bytes = count * sizeof(T);
-    return bytes < kHugePage ? bytes : (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    return bytes < kHugePage ? bytes : RoundUp(bytes, kHugePage);
   }
   static std::align_val_t Alignment(size_t bytes) {
-    constexpr size_t kCacheLine = 64;
     return std::align_val_t{bytes < kHugePage ? kCacheLine : kHugePage};
   }
 };

@@ -23,6 +23,7 @@ class PackedMemory {
 
   // A piece that starts on a cache line, its bytes as they come.
   std::byte* Take(size_t bytes) {
+    bytes = RoundUp(bytes, kCacheLine);
     while (at_ < chunks_.size() && chunks_[at_].size() - used_ < bytes) {
       if (used_ > 0) {
         ++at_, used_ = 0;
@@ -32,9 +33,7 @@ class PackedMemory {
     }
     if (at_ == chunks_.size()) chunks_.emplace_back(std::max(bytes, chunk_bytes_));
     std::byte* piece = chunks_[at_].data() + used_;
-    constexpr size_t kCacheLine = 64;
-    used_ += (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-    used_ = std::min(used_, chunks_[at_].size());
+    used_ += bytes;
     return piece;
   }
   // Gives everything back, to be taken again.

@@ -18,7 +18,7 @@ class RowCache {
   // Forgets all rows; new ones have `row_floats` floats.
   void Reset(int64_t row_floats) {
     // A line more than the row takes: rows a whole page apart would share few cache sets.
-    const int64_t stride = row_floats + 16;
+    const int64_t stride = row_floats + static_cast<int64_t>(kCacheLine / sizeof(float));
     if (stride != stride_) chunks_.clear();
     stride_ = stride;
     chunk_rows_ = std::max<int64_t>(1, kChunkFloats / stride);
