@@ -59,11 +59,9 @@ void Decoder::Grow(std::span<const DecoderRow> rows, DecoderState* state) const 
   state->positions.clear();
   state->new_rows.clear();
   for (const DecoderRow& row : rows) {
-    DecoderState::Hypothesis& slot = state->slots[row.slot];
-    slot.last = state->cache.Append(slot.last);
+    DecoderState::RowList& slot = state->slots[row.slot];
     state->positions.push_back(std::ssize(slot.rows));
-    state->new_rows.push_back(state->cache.Row(slot.last));
-    slot.rows.push_back(state->new_rows.back());
+    state->Append(&state->cache, &slot);
   }
 }
 

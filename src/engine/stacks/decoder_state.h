@@ -11,15 +11,11 @@
 namespace attend {
 
 struct DecoderState {
-  // A row holds keys and values of every layer, [layers, H * K + H * V]; lists of rows go by
-  // position.
-  struct Source {
-    std::vector<const float*> rows;  // of cross-attention
-    int32_t last = -1;               // the cache's number of the last one
-  };
-  struct Hypothesis {
-    std::vector<const float*> rows;  // of self-attention
-    int32_t last = -1;
+  // A source's rows (of cross-attention) or a hypothesis' (of self-attention), by position. A row
+  // holds keys and values of every layer, [layers, H * K + H * V].
+  struct RowList {
+    std::vector<const float*> rows;
+    int32_t last = -1;  // the cache's number of the last one
   };
 
   // Forgets everything; `sentences` places with `beam_size` slots each, slot s belongs to place s /
@@ -29,24 +25,27 @@ struct DecoderState {
     cache.Reset(row_floats);
     source_cache.Reset(row_floats);
     if (std::ssize(sources) < sentences) sources.resize(sentences);
-    for (Source& source : sources) source.rows.clear(), source.last = -1;
+    for (RowList& source : sources) source.rows.clear(), source.last = -1;
     if (std::ssize(slots) < sentences * beam_size) slots.resize(sentences * beam_size);
-    for (Hypothesis& slot : slots) slot.rows.clear(), slot.last = -1;
+    for (RowList& slot : slots) slot.rows.clear(), slot.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
+  }
+
+  // A new row at the end of a list.
+  void Append(RowCache* cache, RowList* list) {
+    list->last = cache->Append(list->last);
+    new_rows.push_back(cache->Row(list->last));
+    list->rows.push_back(new_rows.back());
   }
 
   // Room for the keys and values of a source of `count` positions in place of those before; its
   // rows follow those that are new already.
   void Renew(int64_t sentence, int64_t count) {
-    Source& source = sources[sentence];
+    RowList& source = sources[sentence];
     source_cache.Release(source.last);
     source.last = -1;
     source.rows.clear();
-    for (int64_t j = 0; j < count; ++j) {
-      source.last = source_cache.Append(source.last);
-      new_rows.push_back(source_cache.Row(source.last));
-      source.rows.push_back(new_rows.back());
-    }
+    for (int64_t j = 0; j < count; ++j) Append(&source_cache, &source);
   }
 
   // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied,
@@ -54,7 +53,7 @@ struct DecoderState {
   void Reorder(int64_t sentence, std::span<const int32_t> parents) {
     if (parents.empty()) Renew(sentence, 0);
     if (Unchanged(parents)) return;
-    Hypothesis* first = slots.data() + sentence * beam_size_;
+    RowList* first = slots.data() + sentence * beam_size_;
     for (const int32_t parent : parents) cache.Hold(first[parent].last);
     for (int64_t i = 0; i < beam_size_; ++i) {
       cache.Release(first[i].last);
@@ -70,12 +69,12 @@ struct DecoderState {
   }
 
   int64_t beam_size() const { return beam_size_; }
-  const Source& SourceOf(int32_t slot) const { return sources[slot / beam_size_]; }
+  const RowList& SourceOf(int32_t slot) const { return sources[slot / beam_size_]; }
 
   RowCache cache, source_cache;
-  std::vector<Source> sources;    // by place
-  std::vector<Hypothesis> slots;  // places * beam_size
-  std::vector<float*> new_rows;   // of the rows now running or starting
+  std::vector<RowList> sources;  // by place
+  std::vector<RowList> slots;    // places * beam_size
+  std::vector<float*> new_rows;  // of the rows now running or starting
   std::vector<int64_t> positions;
 
  private:
@@ -86,7 +85,7 @@ struct DecoderState {
   }
 
   int64_t beam_size_ = 1;
-  std::vector<Hypothesis> held_;  // while reordering
+  std::vector<RowList> held_;  // while reordering
 };
 
 }  // namespace attend

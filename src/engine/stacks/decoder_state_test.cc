@@ -47,11 +47,7 @@ class DecoderStateTest : public testing::Test {
   DecoderStateTest() { state_.Reset(2, kBeam, 4); }
 
   // What the decoder does in a step: a row more for a slot.
-  void Step(int64_t slot) {
-    DecoderState::Hypothesis& hypothesis = state_.slots[slot];
-    hypothesis.last = state_.cache.Append(hypothesis.last);
-    hypothesis.rows.push_back(state_.cache.Row(hypothesis.last));
-  }
+  void Step(int64_t slot) { state_.Append(&state_.cache, &state_.slots[slot]); }
   const std::vector<const float*>& Rows(int64_t slot) const { return state_.slots[slot].rows; }
 
   DecoderState state_;
