@@ -45,6 +45,24 @@ std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, i
   return (*weights)[layer];
 }
 
+// Shares the large products of a workspace among a team, which goes home with it.
+class TeamLoan {
+ public:
+  TeamLoan(Team* team, Workspace* workspace) : team_(team), workspace_(workspace) {
+    if (team_->size() > 1) workspace_->scratch.linear.team = team_;
+  }
+  ~TeamLoan() {
+    workspace_->scratch.linear.team = nullptr;
+    team_->Dismiss();
+  }
+  TeamLoan(const TeamLoan&) = delete;
+  TeamLoan& operator=(const TeamLoan&) = delete;
+
+ private:
+  Team* team_;
+  Workspace* workspace_;
+};
+
 }  // namespace
 
 TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
@@ -119,19 +137,10 @@ void TaskRunner::OnEveryThread(const std::function<void(Workspace*)>& body) {
 void TaskRunner::OnOneTeam(const std::function<void(Workspace*)>& body) {
   const std::lock_guard lock(mutex_);
   Team team(pool_.size());
-  Workspace* workspace = &workspaces_[0];
   pool_.ParallelFor(pool_.size(), [&](int64_t task, int) {
     if (task > 0) return team.Serve();
-    workspace->scratch.linear.team = pool_.size() > 1 ? &team : nullptr;
-    try {
-      body(workspace);
-    } catch (...) {
-      workspace->scratch.linear.team = nullptr;
-      team.Dismiss();
-      throw;
-    }
-    workspace->scratch.linear.team = nullptr;
-    team.Dismiss();
+    const TeamLoan loan(&team, &workspaces_[0]);
+    body(&workspaces_[0]);
   });
 }
 
