@@ -55,7 +55,6 @@ class Transformer {
   explicit Transformer(std::shared_ptr<const Model> model, const std::string& instruction_set = "",
                        std::shared_ptr<const Shortlist> shortlist = nullptr);
 
-  const Model& model() const { return *model_; }
   const ModelConfig& config() const { return model_->config; }
   const KernelTable& kernels() const { return kernels_; }
 
