@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <tuple>
 
@@ -71,10 +70,6 @@ struct Result {
   WorkSeconds work;
   double peak_bytes = 0;
 };
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Options that what is measured would leave unused.
 void RefuseUnused(const CommandLine& command_line, const BenchOptions& options) {
@@ -167,10 +162,10 @@ TranslationOptions TranslationOf(const BenchOptions& options) {
 void MeasureRate(const BenchOptions& options, const Translator& translator,
                  const Sentences& sources, Result* result) {
   for (int64_t i = 0; i < options.repeats; ++i) {
-    const double begin = Now();
+    const double begin = SteadySeconds();
     const std::vector<Translation> translations =
         translator.TranslateIds(sources, TranslationOf(options));
-    const double seconds = Now() - begin;
+    const double seconds = SteadySeconds() - begin;
     if (i == 0 || seconds < result->best_seconds) result->best_seconds = seconds;
     result->target_tokens = 0;
     for (const Translation& each : translations) {
@@ -188,9 +183,9 @@ void MeasureLatency(const BenchOptions& options, const Translator& translator,
   for (int64_t i = 0; i < options.repeats && std::ssize(seconds) < kEnough; ++i) {
     for (int64_t first = 0; first < count; first += options.batch_size) {
       const int64_t size = std::min(options.batch_size, count - first);
-      const double begin = Now();
+      const double begin = SteadySeconds();
       translator.TranslateIds(std::span(sources).subspan(first, size), TranslationOf(options));
-      seconds.push_back(Now() - begin);
+      seconds.push_back(SteadySeconds() - begin);
     }
   }
   std::sort(seconds.begin(), seconds.end());
@@ -303,12 +298,12 @@ int RunBench(const std::vector<std::string>& arguments) {
   std::shared_ptr<const Model> model;
   if (options.model.empty()) model = MakeModel(options, seed);
   ForgetPeakResidentBytes();
-  const double begin = Now();
+  const double begin = SteadySeconds();
   if (model == nullptr) model = MakeModel(options, seed);
   const Translator translator(model, {.threads = common.ThreadCount(),
                                       .type = TypeOf(options.type),
                                       .shortlist = options.shortlist});
-  result.load_seconds = Now() - begin;
+  result.load_seconds = SteadySeconds() - begin;
   const Work work = options.input.empty() ? RandomWork(options, model->config, seed)
                                           : ReadText(options.input, translator);
   MeasureRate(options, translator, work.sources, &result);

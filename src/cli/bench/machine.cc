@@ -21,22 +21,18 @@ constexpr size_t kSliceBytes = size_t{1} << 20;       // between looks at the cl
 constexpr int64_t kSliceRounds = 1 << 16;             // the same for a loop
 using Slice = std::function<double(int64_t number)>;  // work number n; returns how much it was
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // What all threads do in one interval, over its length. It begins when the last thread is there and
 // ends with the last slice.
 double RateOfInterval(ThreadPool* pool, const std::vector<Slice>& slices) {
   double begin = 0;
-  std::barrier start(pool->size(), [&]() noexcept { begin = Now(); });
+  std::barrier start(pool->size(), [&]() noexcept { begin = SteadySeconds(); });
   std::vector<double> done(pool->size()), end(pool->size());
   // A thread that waits for the others takes no second task.
   pool->ParallelFor(pool->size(), [&](int64_t task, int) {
     start.arrive_and_wait();
     for (int64_t number = 0; end[task] < begin + kSeconds; ++number) {
       done[task] += slices[task](number);
-      end[task] = Now();
+      end[task] = SteadySeconds();
     }
   });
   return std::accumulate(done.begin(), done.end(), 0.0) /
@@ -85,6 +81,10 @@ size_t BytesReadByThread(int threads) {
   constexpr size_t kTotal = size_t{1} << 30, kLeast = size_t{1} << 24, kMost = size_t{1} << 27;
   return std::clamp(kTotal / static_cast<size_t>(threads) / kSliceBytes * kSliceBytes, kLeast,
                     kMost);
+}
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 void ForgetPeakResidentBytes() {

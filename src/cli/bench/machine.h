@@ -21,6 +21,9 @@ MachineRates MeasureMachine(const std::string& instruction_set, int threads);
 // cache, not more than 1 GiB by up to 64 threads together.
 size_t BytesReadByThread(int threads);
 
+// Of a clock that only goes forward, from any beginning.
+double SteadySeconds();
+
 // The most memory that this process has had resident at once, in bytes; since the last
 // ForgetPeakResidentBytes where Linux allows that.
 double PeakResidentBytes();
