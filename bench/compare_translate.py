@@ -98,16 +98,26 @@ def table_line(row, ours, theirs):
     return f"| {row.title} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[0] / rates[1]:.2f} | {share} | {memory} |"
 
 
-def heading(reports):
-    """The machine with its rates, the commit, the date."""
+def processors():
+    """The processor's name and how many threads the machine has."""
     lines = pathlib.Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     names = [line.split(": ", 1)[1] for line in lines if line.startswith("model name")]
-    commit = subprocess.run(["git", "-C", FOLDER, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return names[0] if names else "unknown processor", len(names)
+
+
+def commit():
+    done = subprocess.run(["git", "-C", FOLDER, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def heading(reports):
+    """The machine with its rates, the commit, the date."""
+    name, count = processors()
     single = [ours for row, ours, _ in reports if row.threads == 1] or [ours for _, ours, _ in reports]
     best = {name: max(ours["machine"][name] for ours in single) / 1e9 for name in single[0]["machine"]}
-    return (f"{names[0] if names else 'unknown processor'}, {len(names)} threads in all, {single[0]['instruction_set']}; one thread: "
+    return (f"{name}, {count} threads in all, {single[0]['instruction_set']}; one thread: "
             f"{best['f32_per_s']:.0f} GFLOP/s f32, {best['int8_per_s']:.0f} GOP/s int8, {best['memory_bytes_per_s']:.1f} GB/s. "
-            f"attend {commit.stdout.strip()}, {reports[0][2]['peer']}, {datetime.date.today().isoformat()}.")
+            f"attend {commit()}, {reports[0][2]['peer']}, {datetime.date.today().isoformat()}.")
 
 
 def table(reports):

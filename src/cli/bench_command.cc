@@ -1,4 +1,5 @@
-// `attend bench translate`: the speed of translation, beside what the machine could do.
+// `attend bench translate`: the speed of translation, beside what the machine could do. `attend
+// bench train` is handed on to the program that has LibTorch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,8 +96,9 @@ void RefuseUnused(const CommandLine& command_line, const BenchOptions& options) 
 void Check(const CommandLine& command_line, const BenchOptions& options) {
   if (options.what != "translate") {
     throw Error(ErrorKind::kUsage,
-                fmt::format("attend bench: unknown benchmark '{}', expected translate{}",
-                            options.what, DidYouMean(options.what, {"translate"})));
+                fmt::format("attend bench: unknown benchmark '{}', expected translate, or train as "
+                            "the first argument{}",
+                            options.what, DidYouMean(options.what, {"translate", "train"})));
   }
   RefuseUnused(command_line, options);
   if (options.model.empty() && !options.input.empty()) {
@@ -279,14 +281,19 @@ void PrintReport(const Json& report) {
 }  // namespace
 
 int RunBench(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "train")
+    return RunBenchTrainLauncher({arguments.begin() + 1, arguments.end()});
   CommonOptions common;
   common.threads = 1;
   BenchOptions options;
   CommandLine command_line(
       "bench", "measure speed",
       "attend bench translate --preset base --beam-size 4\n"
-      "attend bench translate --model MODEL --input test.en --batch-size 1 --json");
-  command_line.Positional("BENCHMARK", &options.what, "what to measure: translate")
+      "attend bench translate --model MODEL --input test.en --batch-size 1 --json\n"
+      "attend bench train --help");
+  command_line
+      .Positional("BENCHMARK", &options.what,
+                  "what to measure: translate, or train, which has options of its own")
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "seed", "json", "data_dir"}));
   if (!command_line.Parse(arguments)) return 0;

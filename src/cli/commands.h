@@ -10,6 +10,8 @@ namespace attend {
 
 int RunAttention(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);
+// `attend bench train`, for RunBench: the arguments after "train".
+int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);

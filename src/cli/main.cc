@@ -5,7 +5,7 @@
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"attention", "show what the model looks at", attend::RunAttention},
-      {"bench", "measure the speed of translation", attend::RunBench},
+      {"bench", "measure the speed of translation or training", attend::RunBench},
       {"evaluate", "score translations with BLEU, chrF and TER", attend::RunEvaluate},
       {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
       {"inspect", "show what a model directory holds", attend::RunInspect},

@@ -7,6 +7,7 @@
 
 namespace attend {
 
+int RunBenchTrain(const std::vector<std::string>& arguments);
 int RunTrain(const std::vector<std::string>& arguments);
 int RunExport(const std::vector<std::string>& arguments);
 

@@ -1,5 +1,5 @@
-// `attend train` and `attend export` in the program without LibTorch: they start attend-train,
-// which stands beside it.
+// `attend train`, `attend export` and `attend bench train` in the program without LibTorch: they
+// start attend-train, which stands beside it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,6 +39,9 @@ int StartAttendTrain(const std::string& command, const std::vector<std::string>&
 
 }  // namespace
 
+int RunBenchTrainLauncher(const std::vector<std::string>& arguments) {
+  return StartAttendTrain("bench", arguments);
+}
 int RunTrainLauncher(const std::vector<std::string>& arguments) {
   return StartAttendTrain("train", arguments);
 }

@@ -1,11 +1,12 @@
-// The program `attend-train`: the commands that need LibTorch. `attend train` and `attend export`
-// start it.
+// The program `attend-train`: the commands that need LibTorch. `attend train`,
+// `attend export` and `attend bench train` start it.
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "train/environment.h"
 
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
+      {"bench", "measure the speed of training", attend::RunBenchTrain},
       {"train", "train a model", attend::RunTrain},
       {"export", "average checkpoints and write a model directory", attend::RunExport},
   };

@@ -15,6 +15,7 @@
 #include "train/export.h"
 #include "train/output_lock.h"
 #include "train/parameters.h"
+#include "train/speed.h"
 #include "train/trainer.h"
 #include "train/translation_scores.h"
 #include "train/translation_task.h"
@@ -190,23 +191,9 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
   return scores;
 }
 
-// Targets a second over a few updates that are thrown away.
-double MeasureSpeed(const Setup& setup, BatchStream* batches, const std::function<double()>& now) {
-  constexpr int64_t kBatches = 6;
-  Parameters parameters(&setup.task->module());
-  AdamState adam = MakeAdamState(parameters.weights());
-  double start = 0;
-  int64_t targets = 0;
-  for (int64_t i = 0; i < kBatches; ++i) {
-    const Batch batch = batches->Next();
-    if (i == 1) start = now();  // the first batch also warms caches
-    parameters.ZeroGradients();
-    const TaskLoss loss = setup.task->Loss(batch);
-    (loss.sum / static_cast<double>(loss.tokens)).backward();
-    AdamStep({}, 0, parameters.gradients(), &parameters.weights(), &adam);
-    if (i > 0) targets += loss.tokens;
-  }
-  return static_cast<double>(targets) / std::max(now() - start, 1e-9);
+BatchOptions BatchingOf(const TrainOptions& options) {
+  return {options.optimization.batch_tokens, options.optimization.max_sentences,
+          static_cast<uint64_t>(options.seed), options.run.worker_threads};
 }
 
 int64_t PeakMemoryMib() {
@@ -244,14 +231,13 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   const Setup setup = SetUp(std::move(given), settings);
   ReportCorpora(*setup.task, settings.effects.log);
   const TrainOptions& options = setup.options;
-  const BatchOptions batching{options.optimization.batch_tokens, options.optimization.max_sentences,
-                              static_cast<uint64_t>(options.seed), options.run.worker_threads};
-  BatchStream batches(&setup.task->examples(), batching);
+  BatchStream batches(&setup.task->examples(), BatchingOf(options));
   const double updates_in_epoch = static_cast<double>(batches.batches_in_epoch()) /
                                   static_cast<double>(options.optimization.accumulate);
   const ParallelCorpus& train = setup.task->train();
   const int64_t epoch_targets = train.report().tokens.at(1) - train.size();
-  const double speed = MeasureSpeed(setup, &batches, settings.effects.now);
+  const double speed =
+      MeasureUpdates({}, setup.task.get(), &batches, settings.effects.now).target_tokens_per_s();
   double total = static_cast<double>(epoch_targets * options.run.max_updates) / updates_in_epoch;
   if (options.run.max_epochs > 0)
     total = std::min(total, static_cast<double>(options.run.max_epochs * epoch_targets));
@@ -271,6 +257,16 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   plan["hours"] = total / speed / 3600;
   plan["memory_mib"] = PeakMemoryMib();
   return plan;
+}
+
+TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, int64_t updates) {
+  constexpr int64_t kWarmUp = 5;
+  const Setup setup = SetUp(std::move(given), settings);
+  ReportCorpora(*setup.task, settings.effects.log);
+  BatchStream batches(&setup.task->examples(), BatchingOf(setup.options));
+  const std::function<double()>& now = settings.effects.now;
+  return {setup.options.model, MeasureUpdates({kWarmUp, updates}, setup.task.get(), &batches, now),
+          MeasureProductRate(now)};
 }
 
 }  // namespace attend

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "train/speed.h"
 #include "train/train_options.h"
 #include "train/trainer_effects.h"
 
@@ -33,6 +34,15 @@ RunResult TrainTranslation(TrainOptions options, const RunSettings& settings);
 
 // What training would do, from a few updates that are thrown away; writes nothing.
 Json DryRun(TrainOptions options, const RunSettings& settings);
+
+// The speed of `updates` updates with their data already loaded, and of the machine's products.
+// Writes nothing.
+struct TrainingRate {
+  ModelConfig model;
+  TrainingSpeed speed;
+  double product_rate = 0;  // f32 operations a second, of all threads
+};
+TrainingRate MeasureTraining(TrainOptions options, const RunSettings& settings, int64_t updates);
 
 }  // namespace attend
 

@@ -53,6 +53,7 @@ CASES = [
     ("bench", "translate --model {G} --input {F}/gone", 3, "{F}/gone"),
     ("bench", "translate --model {G} --input {F}/empty", 3, "{F}/empty"),
     ("bench", "translate --model {G} --preset tiny", 2, "preset"),
+    ("bench", "--threads 1 train", 2, "train as the first argument"),
     ("bench", "translate --preset tinny", 2, "did you mean 'tiny'"),
     ("bench", "translate --preset tiny --input {F}/text", 2, "--model"),
     ("bench", "translate --preset tiny --type int4", 2, "int4"),

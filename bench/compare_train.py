@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Runs `attend bench train` and PyTorch in turn, several times, and prints each side's best as a Markdown table.
+
+usage: bench/compare_train.py --source train.en --target train.de [--vocab F] [--attend build/attend] [--rows tiny-1 ...]
+       [--rounds 3] [--updates 30] [--output TABLE.md]     without --vocab one of 10,000 pieces is made from the text
+
+Both sides train the same model on the same text and vocabulary, with the same bound on a batch, dropout at the paper's sites, f32.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from compare_translate import FOLDER, commit, processors, run
+
+DROPOUT = {"tiny": 0.3, "base": 0.1}  # torch_train.py's
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    preset: str
+    batch_tokens: int
+    threads: int = 1
+
+    @property
+    def title(self):
+        return f"{self.preset}, {self.batch_tokens:,} tokens, {self.threads} thread{'s' if self.threads > 1 else ''}"
+
+
+ROWS = {"tiny-1": Row("tiny", 4096), "tiny-2": Row("tiny", 4096, 2), "base-1": Row("base", 2048), "base-2": Row("base", 2048, 2)}
+
+
+def ours(row, options):
+    return run([options.attend, "bench", "train", "--vocab", options.vocab, "--source", options.source, "--target", options.target,
+                "--preset", row.preset, "--dropout", DROPOUT[row.preset], "--batch-tokens", row.batch_tokens,
+                "--threads", row.threads, "--updates", options.updates, "--json"])
+
+
+def theirs(row, options):
+    return run([sys.executable, FOLDER / "torch_train.py", "--spm", options.vocab, "--src", options.source, "--tgt", options.target,
+                "--preset", row.preset, "--tokens", row.batch_tokens, "--threads", row.threads, "--updates", options.updates])
+
+
+def measure(row, options):
+    """Both sides' best reports."""
+    rounds = [(ours(row, options), theirs(row, options)) for _ in range(options.rounds)]
+    return [max(side, key=lambda report: report["target_tokens_per_s"]) for side in zip(*rounds)]
+
+
+def rate(report):
+    return report["target_tokens_per_s"]
+
+
+def table_line(row, attend, torch):
+    return (f"| {row.title} | {rate(attend):,.0f} | {rate(torch):,.0f} | {rate(attend) / rate(torch):.2f} "
+            f"| {100 * attend['share_of_products']:.0f} % | {attend['ms_per_update']:.0f} | {attend['peak_rss_mb']:,.0f} |")
+
+
+def scaling_lines(reports):
+    """Two threads over one, of presets that ran with both."""
+    sides = {(row.preset, row.threads): best for row, *best in reports}
+    for preset, threads in sides:
+        if threads > 1 and (preset, 1) in sides:
+            attend, torch = (rate(many) / rate(one) for many, one in zip(sides[preset, threads], sides[preset, 1]))
+            yield f"| {preset}, {threads} threads over 1 | {attend:.2f} | {torch:.2f} | | | | |"
+
+
+def heading(reports):
+    """The machine with its rate, the commit, the peer."""
+    machines = [attend["machine"] for row, attend, _ in reports if row.threads == 1] or [reports[0][1]["machine"]]
+    best = max(machine["f32_products_per_s"] for machine in machines) / 1e9
+    name, count = processors()
+    return f"{name}, {count} threads in all; products of f32 on one thread: {best:.0f} GFLOP/s. attend {commit()}, {reports[0][2]['peer']}."
+
+
+def table(reports):
+    lines = [heading(reports), "", "| target tokens/s | attend | PyTorch | ratio | of the products' rate | ms an update | peak MB |",
+             "|---|---|---|---|---|---|---|"]
+    return "\n".join([*lines, *(table_line(*report) for report in reports), *scaling_lines(reports)]) + "\n"
+
+
+def make_vocabulary(options, folder):
+    path = pathlib.Path(folder) / "vocab.spm"
+    subprocess.run([options.attend, "vocab", "--input", options.source, options.target, "--size", "10000", "--type", "bpe",
+                    "--quiet", "--output", path], check=True)
+    return path
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--attend", default="build/attend")
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--vocab")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=["tiny-1", "tiny-2", "base-1"])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--updates", type=int, default=30)
+    parser.add_argument("--output")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    with tempfile.TemporaryDirectory() as folder:
+        options.vocab = options.vocab or make_vocabulary(options, folder)
+        reports = []
+        for name in options.rows:
+            reports.append((ROWS[name], *measure(ROWS[name], options)))
+            print(table_line(*reports[-1]), file=sys.stderr)
+    if options.output:
+        pathlib.Path(options.output).write_text(table(reports), "utf-8")
+    else:
+        print(table(reports), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+// `attend bench train`: the speed of training on given text, beside that of the machine's products.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "attend/error.h"
+#include "cli/bench/machine.h"
+#include "cli/command_line.h"
+#include "cli/train_commands.h"
+#include "model/tensor_table.h"
+#include "train/environment.h"
+#include "train/run.h"
+
+namespace attend {
+namespace {
+
+struct BenchTrainOptions {
+  std::string vocab, source, target, preset = "base";
+  int64_t batch_tokens = 4096, updates = 30;
+  double dropout = 0.1;
+};
+
+FieldList Fields(BenchTrainOptions& options) {
+  FieldList fields;
+  fields.Add("vocab", &options.vocab, "SentencePiece vocabulary of both sides")
+      .Add("source", &options.source, "source text, one sentence a line")
+      .Add("target", &options.target, "its translation")
+      .Add("preset", &options.preset, "shape of the model: base, big, tiny or student")
+      .Add("batch_tokens", &options.batch_tokens, 1, 1e9,
+           "bound on a batch: rows times the longer side, padding included")
+      .Add("updates", &options.updates, 1, 1e9, "updates to measure, after some to warm up")
+      .Add("dropout", &options.dropout, 0, 0.99, "of sub-layer outputs and embedding sums");
+  return fields;
+}
+
+TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& common) {
+  for (const auto& [name, file] : {std::pair("vocab", &options.vocab),
+                                   {"source", &options.source},
+                                   {"target", &options.target}}) {
+    if (file->empty())
+      throw Error(ErrorKind::kUsage, fmt::format("attend bench train: --{} is needed", name));
+  }
+  TrainOptions training;
+  training.preset = options.preset;
+  training.model = PresetConfig(options.preset);
+  training.corpus.vocab = common.DataPath(options.vocab);
+  training.corpus.train_source = {common.DataPath(options.source)};
+  training.corpus.train_target = {common.DataPath(options.target)};
+  training.optimization.batch_tokens = options.batch_tokens;
+  training.optimization.dropout = options.dropout;
+  training.optimization.clip_norm = 1;
+  training.seed = common.seed;
+  training.dry_run = true;
+  return training;
+}
+
+Json ReportJson(const BenchTrainOptions& options, const TrainingRate& rate) {
+  const TrainingSpeed& speed = rate.speed;
+  const double products =
+      ProductOperations(rate.model, speed.source_tokens, speed.target_tokens) / speed.seconds;
+  Json json = Json::object();
+  json["preset"] = options.preset;
+  json["vocab_size"] = rate.model.target_vocab_size;
+  json["parameters"] = ParameterCount(rate.model);
+  json["batch_tokens"] = options.batch_tokens;
+  json["dropout"] = options.dropout;
+  json["updates"] = speed.updates;
+  json["seconds"] = speed.seconds;
+  json["source_tokens"] = speed.source_tokens;
+  json["target_tokens"] = speed.target_tokens;
+  json["target_tokens_per_s"] = speed.target_tokens_per_s();
+  json["ms_per_update"] = 1e3 * speed.seconds / static_cast<double>(speed.updates);
+  json["share_of_products"] = products / rate.product_rate;
+  json["peak_rss_mb"] = PeakResidentBytes() / (1 << 20);
+  json["machine"] = {{"f32_products_per_s", rate.product_rate}};
+  return json;
+}
+
+void PrintReport(const Json& report) {
+  std::cout << fmt::format(
+      "target tokens a second  {:>10.1f}\nan update               {:>10.1f} ms\n"
+      "of the products' rate   {:>10.1f} %\npeak memory             {:>10.1f} MB\n"
+      "the machine's products  {:>10.1f} GFLOP/s f32 ({}, {} threads)\n",
+      report["target_tokens_per_s"].get<double>(), report["ms_per_update"].get<double>(),
+      100 * report["share_of_products"].get<double>(), report["peak_rss_mb"].get<double>(),
+      report["machine"]["f32_products_per_s"].get<double>() / 1e9,
+      report["machine"]["processor"].get<std::string>(), report["threads"].get<int64_t>());
+}
+
+}  // namespace
+
+int RunBenchTrain(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  common.threads = 1;
+  BenchTrainOptions options;
+  CommandLine command_line(
+      "bench train", "measure the speed of training; what is trained is thrown away",
+      "attend bench train --vocab vocab.spm --source train.en --target train.de --preset tiny\n"
+      "attend bench train --vocab vocab.spm --source train.en --target train.de --threads 2 "
+      "--json");
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"threads", "seed", "device", "json", "data_dir"}));
+  if (!command_line.Parse(arguments)) return 0;
+  RunSettings settings;
+  settings.threads = common.ThreadCount();
+  settings.device = common.device;
+  settings.effects.now = SteadySeconds;
+  Json report =
+      ReportJson(options, MeasureTraining(TrainingOf(options, common), settings, options.updates));
+  const Json environment = DescribeEnvironment(common.device);
+  for (const char* name : {"processor", "instruction_set"})
+    report["machine"][name] = environment[name];
+  report["threads"] = settings.threads;
+  report["device"] = common.device;
+  if (common.json) {
+    std::cout << report.dump() << '\n';
+  } else {
+    PrintReport(report);
+  }
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,57 @@
+"""attend bench train: what it counts and reports. Speeds themselves are nobody's business here."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import tiny_run
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from shapes import PRESETS, once_weights, step_weights  # noqa: E402  (after its folder is known)
+
+ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
+
+
+@pytest.fixture(name="text", scope="module")
+def prepare(tmp_path_factory):
+    options = tiny_run.prepare(tmp_path_factory.mktemp("text"))
+    return ["--vocab", options["vocab"], "--source", options["train_source"], "--target", options["train_target"]]
+
+
+def bench(*arguments):
+    command = [ATTEND, "bench", "train", *arguments, "--preset", "tiny", "--updates", 3]
+    return subprocess.run(list(map(str, command)), env=tiny_run.environment(), capture_output=True, text=True, check=False)
+
+
+def test_one_line_of_json_has_the_speed(text):
+    done = bench(*text, "--batch-tokens", 200, "--threads", 2, "--json")
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+    report = json.loads(done.stdout)
+    assert {"preset": "tiny", "batch_tokens": 200, "threads": 2, "updates": 3}.items() <= report.items()
+    assert 3 < report["target_tokens"] <= 3 * 200
+    assert report["target_tokens_per_s"] == pytest.approx(report["target_tokens"] / report["seconds"])
+    assert report["ms_per_update"] == pytest.approx(1000 * report["seconds"] / 3)
+    assert report["peak_rss_mb"] > 1
+
+
+def test_products_are_counted_forward_and_twice_backward(text):
+    report = json.loads(bench(*text, "--json").stdout)
+    each_source, each_target = once_weights(PRESETS["tiny"]), step_weights(PRESETS["tiny"], report["vocab_size"])
+    multiply_adds = report["source_tokens"] * each_source + report["target_tokens"] * each_target
+    operations = report["share_of_products"] * report["machine"]["f32_products_per_s"] * report["seconds"]
+    assert operations == pytest.approx(6 * multiply_adds)
+
+
+def test_people_get_a_table(text):
+    done = bench(*text)
+    assert done.returncode == 0
+    for line in ("target tokens a second", "an update", "of the products' rate", "peak memory", "GFLOP/s f32"):
+        assert line in done.stdout
+
+
+def test_what_is_missing_is_named(text):
+    done = bench(*text[:4])
+    assert (done.returncode, done.stderr) == (2, "attend bench train: --target is needed\n")
