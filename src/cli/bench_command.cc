@@ -15,6 +15,7 @@
 #include "cli/bench/quantile.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "engine/tasks/translation_options.h"
 #include "model/quantize.h"
 #include "model/random_tensors.h"
 #include "text/lines.h"
@@ -25,11 +26,13 @@ namespace {
 enum class BenchType { kStored, kF32, kFloat32, kInt8 };
 
 struct BenchOptions {
-  std::string what, model, preset = "base", input, shortlist;
+  std::string what, model, preset = "base", input;
   BenchType type = BenchType::kStored;
-  int64_t vocab_size = 32000, sentences = 64, source_length = 24, target_length = 32;
-  int64_t max_length = 0, batch_size = 32, beam_size = 1, repeats = 3;
-  double length_penalty = 0.6;
+  int64_t vocab_size = 32000, sentences = 64, source_length = 24, target_length = 32, repeats = 3;
+  TranslatorOptions translator;
+  // The bound on what runs together is on sentences alone.
+  TranslationOptions translation = {
+      .beam_size = 1, .batch_sentences = 32, .batch_tokens = int64_t{1} << 40};
 };
 
 FieldList Fields(BenchOptions& options) {
@@ -39,18 +42,14 @@ FieldList Fields(BenchOptions& options) {
       .Add("vocab_size", &options.vocab_size, 8, 1 << 24, "vocabulary of random weights")
       .Add("type", &options.type, {"stored", "f32", "float32", "int8"},
            "numbers that weights run as; float32 is f32")
-      .Add("shortlist", &options.shortlist, "file of `attend shortlist`, for --model")
+      .Nest("", Fields(options.translator).Select({"shortlist"}))
       .Add("input", &options.input, "text to translate, real lengths; none: random sentences")
       .Add("sentences", &options.sentences, 1, 1e6, "random sentences")
       .Add("source_length", &options.source_length, 1, 10000, "pieces of a random sentence")
       .Add("target_length", &options.target_length, 1, 10000, "pieces of each output to these")
-      .Add("max_length", &options.max_length, 0, 100000,
-           "pieces of an output to `input`, eos included; 0: those of the input plus 50")
-      .Add("batch_size", &options.batch_size, 1, 100000,
+      .Add("batch_size", &options.translation.batch_sentences, 1, 100000,
            "sentences that run together on a thread at most")
-      .Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
-      .Add("length_penalty", &options.length_penalty, 0, 10,
-           "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
+      .Nest("", Fields(options.translation).Select({"max_length", "beam_size", "length_penalty"}))
       .Add("repeats", &options.repeats, 1, 1000,
            "times that all is translated, of which the best counts, and then batch by batch");
   return fields;
@@ -117,7 +116,7 @@ std::shared_ptr<const Model> MakeModel(const BenchOptions& options, uint64_t see
   model->config = PresetConfig(options.preset);
   model->config.source_vocab_size = model->config.target_vocab_size = options.vocab_size;
   model->tensors = RandomTensors(model->config, seed, 0.02);
-  return WithWeights(model, TypeOf(options.type));
+  return WithWeights(model, options.translator.type);
 }
 
 Work ReadText(const std::string& path, const Translator& translator) {
@@ -147,26 +146,13 @@ Work RandomWork(const BenchOptions& options, const ModelConfig& config, uint64_t
   return work;
 }
 
-TranslationOptions TranslationOf(const BenchOptions& options) {
-  TranslationOptions translation;
-  translation.beam_size = options.beam_size;
-  translation.length_penalty = options.length_penalty;
-  translation.max_length = options.max_length;
-  if (options.input.empty()) {
-    translation.min_length = translation.max_length = options.target_length;
-  }
-  translation.batch_sentences = options.batch_size;
-  translation.batch_tokens = int64_t{1} << 40;  // the bound is on sentences alone
-  return translation;
-}
-
 // All sentences at once.
 void MeasureRate(const BenchOptions& options, const Translator& translator,
                  const Sentences& sources, Result* result) {
   for (int64_t i = 0; i < options.repeats; ++i) {
     const double begin = SteadySeconds();
     const std::vector<Translation> translations =
-        translator.TranslateIds(sources, TranslationOf(options));
+        translator.TranslateIds(sources, options.translation);
     const double seconds = SteadySeconds() - begin;
     if (i == 0 || seconds < result->best_seconds) result->best_seconds = seconds;
     result->target_tokens = 0;
@@ -183,10 +169,10 @@ void MeasureLatency(const BenchOptions& options, const Translator& translator,
   std::vector<double>& seconds = result->batch_seconds;
   const int64_t count = std::ssize(sources);
   for (int64_t i = 0; i < options.repeats && std::ssize(seconds) < kEnough; ++i) {
-    for (int64_t first = 0; first < count; first += options.batch_size) {
-      const int64_t size = std::min(options.batch_size, count - first);
+    for (int64_t first = 0; first < count; first += options.translation.batch_sentences) {
+      const int64_t size = std::min(options.translation.batch_sentences, count - first);
       const double begin = SteadySeconds();
-      translator.TranslateIds(std::span(sources).subspan(first, size), TranslationOf(options));
+      translator.TranslateIds(std::span(sources).subspan(first, size), options.translation);
       seconds.push_back(SteadySeconds() - begin);
     }
   }
@@ -196,7 +182,7 @@ void MeasureLatency(const BenchOptions& options, const Translator& translator,
 // Once more with the clock on every part, which takes time of its own.
 void MeasureParts(const BenchOptions& options, const Translator& translator,
                   const Sentences& sources, Result* result) {
-  TranslationOptions translation = TranslationOf(options);
+  TranslationOptions translation = options.translation;
   translation.work = &result->work;
   translator.TranslateIds(sources, translation);
 }
@@ -234,9 +220,9 @@ Json ReportJson(const BenchOptions& options, const Result& result, const Work& w
   } else {
     json["input"] = options.input;
   }
-  json["batch_size"] = options.batch_size;
-  json["beam_size"] = options.beam_size;
-  json["length_penalty"] = options.length_penalty;
+  json["batch_size"] = options.translation.batch_sentences;
+  json["beam_size"] = options.translation.beam_size;
+  json["length_penalty"] = options.translation.length_penalty;
   json["repeats"] = options.repeats;
   json["seconds"] = result.best_seconds;
   json["target_tokens"] = result.target_tokens;
@@ -299,6 +285,11 @@ int RunBench(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   Check(command_line, options);
   options.input = common.DataPath(options.input);
+  if (options.input.empty()) {
+    options.translation.min_length = options.translation.max_length = options.target_length;
+  }
+  options.translator.threads = common.ThreadCount();
+  options.translator.type = TypeOf(options.type);
   const auto seed = static_cast<uint64_t>(common.seed);
   Result result;
   // Random weights are made before the clock starts.
@@ -307,9 +298,7 @@ int RunBench(const std::vector<std::string>& arguments) {
   ForgetPeakResidentBytes();
   const double begin = SteadySeconds();
   if (model == nullptr) model = MakeModel(options, seed);
-  const Translator translator(model, {.threads = common.ThreadCount(),
-                                      .type = TypeOf(options.type),
-                                      .shortlist = options.shortlist});
+  const Translator translator(model, options.translator);
   result.load_seconds = SteadySeconds() - begin;
   const Work work = options.input.empty() ? RandomWork(options, model->config, seed)
                                           : ReadText(options.input, translator);

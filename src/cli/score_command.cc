@@ -10,6 +10,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
+#include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
 
 namespace attend {
@@ -34,11 +35,7 @@ int RunScore(const std::vector<std::string>& arguments) {
   fields.Add("model", &model, "the model directory")
       .Add("source", &source, "source text, a sentence a line; -: standard input")
       .Add("target", &target, "its translation, line by line; -: standard input")
-      .Add("alignments", &options.alignments, "write `score ||| 0-0 1-2 ...`")
-      .Add("alignment_layer", &options.alignment_layer, 0, 1000,
-           "decoder layer that alignments come from, from 1; 0: the last")
-      .Add("batch_tokens", &options.batch_tokens, 1, 1000000,
-           "pieces that run together on a thread");
+      .Nest("", Fields(options));
   CommandLine command_line("score", "log-probability of given translations",
                            "attend score --model MODEL --source test.en --target test.de");
   command_line.Options(fields).Options(Fields(common, {"threads", "quiet", "data_dir"}));

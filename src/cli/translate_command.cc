@@ -26,8 +26,7 @@ enum class Overlong { kSplit, kRefuse };
 
 struct TranslateOptions {
   std::string model, input = "-", output = "-";
-  WeightType type = WeightType::kStored;
-  std::string shortlist;
+  TranslatorOptions translator;
   bool scores = false;
   int64_t max_input_tokens = 512;
   Overlong overlong = Overlong::kSplit;
@@ -37,18 +36,15 @@ struct TranslateOptions {
 FieldList Fields(TranslateOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
-      .Add("type", &options.type, {"stored", "f32", "int8"},
-           "numbers that weights run as; int8 quantizes an f32 model as it is loaded")
-      .Add("shortlist", &options.shortlist,
-           "file of `attend shortlist`: only words that may translate the sentence; faster")
+      .Nest("", Fields(options.translator))
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
       .Add("output", &options.output, "where translations go; -: standard output")
       .Add("scores", &options.scores, "write `text ||| score`")
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
            "pieces a line may have at most")
       .Add("overlong", &options.overlong, {"split", "refuse"},
-           "what to do with longer lines: split them at sentences, or stop");
-  fields.Nest("", Fields(options.translation));
+           "what to do with longer lines: split them at sentences, or stop")
+      .Nest("", Fields(options.translation));
   return fields;
 }
 
@@ -193,9 +189,8 @@ int RunTranslate(const std::vector<std::string>& arguments) {
                 "attend translate: --model is missing; expected a model directory");
   }
   CheckTranslationOptions(options.translation);
-  const auto translator = Translator::Load(
-      options.model,
-      {.threads = common.ThreadCount(), .type = options.type, .shortlist = options.shortlist});
+  options.translator.threads = common.ThreadCount();
+  const auto translator = Translator::Load(options.model, options.translator);
   Output out(options.output);
   LineWindows window({common.DataPath(options.input)}, out.terminal());
   while (window.Next()) TranslateWindow(window, *translator, options, &out);

@@ -1,13 +1,16 @@
-// The one declaration of TranslationOptions' fields, for command line, TOML and JSON.
+// The one declaration of these options' fields, for command line, TOML and JSON.
 #ifndef ATTEND_ENGINE_TASKS_TRANSLATION_OPTIONS_H_
 #define ATTEND_ENGINE_TASKS_TRANSLATION_OPTIONS_H_
 
+#include "attend/scorer.h"
 #include "attend/translator.h"
 #include "base/fields.h"
 
 namespace attend {
 
+FieldList Fields(TranslatorOptions& options);  // those of a model; not what machines differ in
 FieldList Fields(TranslationOptions& options);
+FieldList Fields(ScoreOptions& options);  // those that text answers
 
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckTranslationOptions(const TranslationOptions& options);
