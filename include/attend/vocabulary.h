@@ -36,6 +36,12 @@ class Vocabulary {
   // CR a space. Throws Error(kUsage) for an id that is not in the vocabulary.
   std::string Decode(std::span<const int32_t> ids) const;
 
+  // The white-space word (divided by spaces and tabs, from 0) of the line that each of Encode's ids
+  // belongs to, and of Decode's text that each id does. A piece of white space alone goes with the
+  // word after it, at the end with the last; -1 where the text has no word.
+  std::vector<int64_t> WordsOfLine(std::string_view line) const;
+  std::vector<int64_t> WordsOfIds(std::span<const int32_t> ids) const;
+
   int64_t size() const;
   SpecialIds special_ids() const;
   // The piece as SentencePiece spells it ("▁house"); its id, or special_ids().unk.

@@ -84,6 +84,9 @@ Hypothesis Join(std::span<const std::string> parts, std::span<const Translation>
   int64_t source_words = CountWords(parts[0]), target_words = CountWords(whole.text);
   for (size_t i = 1; i < parts.size(); ++i) {
     const Hypothesis& next = translations[i].hypotheses[rank];
+    // Two parts may divide a word between them.
+    source_words +=
+        CountWords(parts[i - 1] + parts[i]) - CountWords(parts[i - 1]) - CountWords(parts[i]);
     if (!whole.text.empty() && !next.text.empty()) whole.text += ' ';
     whole.text += next.text;
     whole.score += next.score;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -172,15 +173,15 @@ int64_t CountLines(const std::string& path) {
   return reader.lines();
 }
 
-int64_t CountWords(std::string_view line) {
-  int64_t words = 0;
-  bool inside = false;
-  for (const char c : line) {
-    const bool space = c == ' ' || c == '\t';
-    words += !space && !inside;
-    inside = !space;
+std::vector<size_t> WordEnds(std::string_view line) {
+  constexpr std::string_view kSpaces = " \t";
+  std::vector<size_t> ends;
+  for (size_t at = 0; (at = line.find_first_not_of(kSpaces, at)) != line.npos; at = ends.back()) {
+    ends.push_back(std::min(line.find_first_of(kSpaces, at), line.size()));
   }
-  return words;
+  return ends;
 }
+
+int64_t CountWords(std::string_view line) { return std::ssize(WordEnds(line)); }
 
 }  // namespace attend

@@ -53,7 +53,8 @@ class LineReader {
 std::vector<std::string> ReadLines(const std::string& path);
 int64_t CountLines(const std::string& path);
 
-// White-space words (divided by spaces and tabs) of a line.
+// Where each white-space word (divided by spaces and tabs) of a line ends.
+std::vector<size_t> WordEnds(std::string_view line);
 int64_t CountWords(std::string_view line);
 
 }  // namespace attend

@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "base/files.h"
+#include "text/lines.h"
 #include "text/normalization.h"
 #include "text/utf8.h"
 
@@ -23,12 +24,40 @@ void Check(const sentencepiece::util::Status& status, const char* action) {
   }
 }
 
+// The bytes LF and CR as spaces.
+std::string OneLine(std::string text) {
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+// The word of `text` that each piece begins in or before.
+std::vector<int64_t> WordsOf(const sentencepiece::ImmutableSentencePieceText& pieces,
+                             std::string_view text) {
+  const std::vector<size_t> ends = WordEnds(text);
+  std::vector<int64_t> words;
+  for (const auto& piece : pieces.pieces()) {
+    const auto end = std::upper_bound(ends.begin(), ends.end(), size_t{piece.begin()});
+    words.push_back(std::min<int64_t>(end - ends.begin(), std::ssize(ends) - 1));
+  }
+  return words;
+}
+
 }  // namespace
 
 struct Vocabulary::Impl {
   std::string bytes;
   sentencepiece::SentencePieceProcessor processor;
   SpecialIds special_ids;
+
+  // Those that stand for text, as SentencePiece takes them.
+  std::vector<int> WithoutControl(std::span<const int32_t> ids) const {
+    std::vector<int> kept;
+    for (const int32_t id : ids) {
+      CheckId(id);
+      if (!processor.IsControl(id)) kept.push_back(id);
+    }
+    return kept;
+  }
 
   void CheckId(int64_t id) const {
     if (id < 0 || id >= processor.GetPieceSize()) {
@@ -90,15 +119,27 @@ std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malforme
 }
 
 std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
-  std::vector<int> kept;
-  for (const int32_t id : ids) {
-    impl_->CheckId(id);
-    if (!impl_->processor.IsControl(id)) kept.push_back(id);
-  }
   std::string text;
-  Check(impl_->processor.Decode(kept, &text), "decode ids");
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return text;
+  Check(impl_->processor.Decode(impl_->WithoutControl(ids), &text), "decode ids");
+  return OneLine(std::move(text));
+}
+
+std::vector<int64_t> Vocabulary::WordsOfLine(std::string_view line) const {
+  const std::string text = RepairUtf8(line);
+  sentencepiece::ImmutableSentencePieceText pieces;
+  Check(impl_->processor.Encode(text, pieces.mutable_proto()), "encode a line");
+  return WordsOf(pieces, text);
+}
+
+std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const {
+  sentencepiece::ImmutableSentencePieceText pieces;
+  Check(impl_->processor.Decode(impl_->WithoutControl(ids), pieces.mutable_proto()), "decode ids");
+  std::vector<int64_t> words = WordsOf(pieces, OneLine(pieces.text()));
+  for (size_t i = 0; i < ids.size(); ++i) {  // what gives no text goes with its neighbour
+    if (!impl_->processor.IsControl(ids[i])) continue;
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), i > 0 ? words[i - 1] : 0);
+  }
+  return words;
 }
 
 int64_t Vocabulary::size() const { return impl_->processor.GetPieceSize(); }

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "attend/error.h"
 #include "base/random.h"
+#include "text/lines.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -45,6 +48,50 @@ TEST(Vocabulary, EncodesAndDecodes) {
   EXPECT_EQ(vocabulary->Decode({}), "");
   EXPECT_EQ(vocabulary->Id(vocabulary->Piece(20)), 20);
   EXPECT_EQ(vocabulary->Id("no such piece"), 1);
+}
+
+TEST(Vocabulary, WordsAreTheLinesOwnWhateverBecomesOfThem) {
+  VocabularyOptions plain = SmallBpe(), bytes = SmallBpe();
+  plain.normalization = Normalization::kNone;
+  bytes.byte_fallback = true;
+  bytes.size = 300;
+  const std::vector<std::string> lines = {"das alte  Haus",          "  das\talte Haus ",
+                                          "das\u00A0alte Haus",      "dasalte\u200B Haus\u00B4s",
+                                          "\u65E5 \u672C\u8A9E das", "the\u3000old \u00BDs"};
+  for (const VocabularyOptions& options : {SmallBpe(), plain, bytes}) {
+    const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
+    for (const std::string& line : lines) {
+      const std::vector<int32_t> ids = vocabulary->Encode(line);
+      const std::vector<int64_t> words = vocabulary->WordsOfLine(line);
+      ASSERT_EQ(words.size(), ids.size()) << line;
+      EXPECT_TRUE(std::is_sorted(words.begin(), words.end())) << line;
+      EXPECT_EQ(words.front(), 0) << line;
+      EXPECT_EQ(words.back(), CountWords(line) - 1) << line;
+    }
+    EXPECT_THAT(vocabulary->WordsOfLine(""), testing::IsEmpty());
+  }
+  const auto vocabulary = Vocabulary::FromBytes(Train(plain), "test");
+  EXPECT_EQ(vocabulary->WordsOfLine(" ").back(), -1);
+}
+
+TEST(Vocabulary, WordsOfIdsAreThoseOfTheirText) {
+  for (const Normalization normalization : {Normalization::kNfkc, Normalization::kNone}) {
+    VocabularyOptions options = SmallBpe();
+    options.normalization = normalization;
+    const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
+    std::vector<int32_t> ids = vocabulary->Encode("das  alte Haus ");
+    const std::vector<int64_t> words = vocabulary->WordsOfIds(ids);
+    EXPECT_EQ(words, vocabulary->WordsOfLine("das  alte Haus "));
+    ids.insert(ids.begin(), 2), ids.push_back(3);  // bos and eos give no text
+    std::vector<int64_t> framed = {0};
+    framed.insert(framed.end(), words.begin(), words.end());
+    framed.push_back(2);
+    EXPECT_EQ(vocabulary->WordsOfIds(ids), framed);
+    // The unknown piece stands between spaces.
+    const int32_t a = vocabulary->Id("a");
+    EXPECT_EQ(vocabulary->WordsOfIds(std::vector<int32_t>{a, 1, a}),
+              (std::vector<int64_t>{0, 1, 2}));
+  }
 }
 
 TEST(Vocabulary, RefusesIdsItDoesNotHave) {

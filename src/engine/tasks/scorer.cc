@@ -1,8 +1,5 @@
 #include "attend/scorer.h"
 
-#include <fmt/format.h>
-
-#include "attend/error.h"
 #include "engine/tasks/task_runner.h"
 
 namespace attend {
@@ -26,27 +23,13 @@ std::vector<PairScore> Scorer::Score(std::span<const std::string> sources,
   std::vector<std::vector<int32_t>> source_ids, target_ids;
   for (const std::string& text : sources) source_ids.push_back(impl_->runner.source().Encode(text));
   for (const std::string& text : targets) target_ids.push_back(impl_->runner.target().Encode(text));
-  return ScoreIds(source_ids, target_ids, options);
+  return impl_->runner.Score({source_ids, target_ids, sources, targets}, options);
 }
 
 std::vector<PairScore> Scorer::ScoreIds(std::span<const std::vector<int32_t>> sources,
                                         std::span<const std::vector<int32_t>> targets,
                                         const ScoreOptions& options) const {
-  if (sources.size() != targets.size()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} sources and {} targets; expected as many of one as of the other",
-                            sources.size(), targets.size()));
-  }
-  std::vector<PairScore> scores(sources.size());
-  std::vector<int64_t> lengths;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    lengths.push_back(std::ssize(sources[i]) + std::ssize(targets[i]) + 2);
-  }
-  impl_->runner.ForEachBatch(
-      lengths, options.batch_tokens, [&](std::span<const int64_t> items, Workspace* workspace) {
-        impl_->runner.ScoreBatch(sources, targets, items, options, workspace, &scores);
-      });
-  return scores;
+  return impl_->runner.Score({sources, targets}, options);
 }
 
 }  // namespace attend

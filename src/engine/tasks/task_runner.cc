@@ -10,23 +10,14 @@
 namespace attend {
 namespace {
 
-std::vector<bool> WordBeginnings(const Vocabulary* vocabulary) {
-  std::vector<bool> begins;
-  if (vocabulary == nullptr) return begins;
-  for (int32_t id = 0; id < vocabulary->size(); ++id) {
-    begins.push_back(vocabulary->Piece(id).starts_with("\u2581"));
+// The word each id of pair `item` belongs to; without a vocabulary every id is a word.
+std::vector<int64_t> Words(const Vocabulary* vocabulary, std::span<const std::string> texts,
+                           std::span<const std::vector<int32_t>> ids, int64_t item) {
+  if (vocabulary != nullptr) {
+    return texts.empty() ? vocabulary->WordsOfIds(ids[item]) : vocabulary->WordsOfLine(texts[item]);
   }
-  return begins;
-}
-
-// The word each id belongs to; without a vocabulary every id is a word.
-std::vector<int64_t> Words(std::span<const int32_t> ids, const std::vector<bool>& begins) {
-  std::vector<int64_t> words;
-  int64_t word = -1;
-  for (const int32_t id : ids) {
-    if (word < 0 || begins.empty() || begins[id]) ++word;
-    words.push_back(word);
-  }
+  std::vector<int64_t> words(ids[item].size());
+  std::iota(words.begin(), words.end(), int64_t{0});
   return words;
 }
 
@@ -79,8 +70,6 @@ TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
     target_ =
         joint ? source_ : Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
   }
-  source_begins_word_ = WordBeginnings(source_.get());
-  target_begins_word_ = WordBeginnings(target_.get());
 }
 
 const Vocabulary& TaskRunner::source() const {
@@ -144,14 +133,31 @@ void TaskRunner::OnOneTeam(const std::function<void(Workspace*)>& body) {
   });
 }
 
-void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
-                            std::span<const std::vector<int32_t>> targets,
-                            std::span<const int64_t> items, const ScoreOptions& options,
-                            Workspace* workspace, std::vector<PairScore>* scores) const {
+std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options) {
+  if (pairs.sources.size() != pairs.targets.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} sources and {} targets; expected as many of one as of the other",
+                            pairs.sources.size(), pairs.targets.size()));
+  }
+  std::vector<PairScore> scores(pairs.sources.size());
+  std::vector<int64_t> lengths;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    lengths.push_back(std::ssize(pairs.sources[i]) + std::ssize(pairs.targets[i]) + 2);
+  }
+  ForEachBatch(lengths, options.batch_tokens,
+               [&](std::span<const int64_t> items, Workspace* workspace) {
+                 ScoreBatch(pairs, items, options, workspace, &scores);
+               });
+  return scores;
+}
+
+void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
+                            const ScoreOptions& options, Workspace* workspace,
+                            std::vector<PairScore>* scores) const {
   std::vector<std::vector<int32_t>> inputs;
   std::vector<int64_t> encoder_item, decoder_item;  // of each packed row
   for (const int64_t item : items) {
-    inputs.push_back(EncoderInput(sources[item]));
+    inputs.push_back(EncoderInput(pairs.sources[item]));
     encoder_item.insert(encoder_item.end(), inputs.back().size(), item);
   }
   Sinks sinks;
@@ -167,7 +173,7 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
   std::vector<NextToken> wanted;
   workspace->rows.clear();
   for (size_t i = 0; i < items.size(); ++i) {
-    const std::vector<int32_t>& target = targets[items[i]];
+    const std::vector<int32_t>& target = pairs.targets[items[i]];
     CheckTargetIds(target);
     auto previous = static_cast<int32_t>(special_ids().bos);
     for (const int32_t id : target) {
@@ -189,8 +195,9 @@ void TaskRunner::ScoreBatch(std::span<const std::vector<int32_t>> sources,
   if (!options.alignments || !transformer_.config().encoder) return;
   for (const int64_t item : items) {
     PairScore& score = (*scores)[item];
-    Align(sources[item], targets[item], SummedCrossAttention(options.alignment_layer, score),
-          &score);
+    const WordsOfPieces words = {Words(source_.get(), pairs.source_texts, pairs.sources, item),
+                                 Words(target_.get(), pairs.target_texts, pairs.targets, item)};
+    score.alignment = AlignWords(words, SummedCrossAttention(options.alignment_layer, score));
     if (!options.attention) score.cross.clear();
   }
 }
@@ -222,17 +229,11 @@ std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
   return sum_TS;
 }
 
-void TaskRunner::Align(std::span<const int32_t> source, std::span<const int32_t> target,
-                       const std::vector<std::vector<float>>& weights_TS, PairScore* score) const {
-  const WordsOfPieces words = {Words(source, source_begins_word_),
-                               Words(target, target_begins_word_)};
-  score->alignment = AlignWords(words, weights_TS);
-}
-
 std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
                                       const std::vector<std::vector<float>>& weights_TS) {
   std::vector<AlignmentLink> links;
   if (words.source.empty() || words.target.empty()) return links;
+  if (words.source.back() < 0 || words.target.back() < 0) return links;
   std::vector<double> weight(words.source.back() + 1);
   for (size_t t = 0; t < words.target.size(); ++t) {
     for (size_t s = 0; s < words.source.size(); ++s) weight[words.source[s]] += weights_TS[t][s];

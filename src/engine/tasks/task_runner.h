@@ -17,7 +17,7 @@
 
 namespace attend {
 
-// The word that each piece belongs to, rising from 0 without gaps.
+// The word that each piece belongs to, rising; -1 for each where the text has none.
 struct WordsOfPieces {
   std::vector<int64_t> source, target;
 };
@@ -26,6 +26,13 @@ struct WordsOfPieces {
 // ones. Rows and columns past the pieces (eos) belong to no word.
 std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
                                       const std::vector<std::vector<float>>& weights_TS);
+
+// Pairs to score, as ids without bos and eos. Alignments count the words of the texts, where they
+// are given, else those of the ids' text.
+struct ScoredPairs {
+  std::span<const std::vector<int32_t>> sources, targets;
+  std::span<const std::string> source_texts = {}, target_texts = {};
+};
 
 class TaskRunner {
  public:
@@ -42,11 +49,6 @@ class TaskRunner {
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;
 
-  // Sorts items by length, cuts them into batches of at most `batch_tokens` and calls
-  // body(items, workspace) for each, on all threads. One caller at a time; others wait.
-  void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
-                    const std::function<void(std::span<const int64_t>, Workspace*)>& body);
-
   // Calls body once for each workspace, on all threads; a thread that is free early may take a
   // second one. One caller at a time; others wait.
   void OnEveryThread(const std::function<void(Workspace*)>& body);
@@ -55,13 +57,18 @@ class TaskRunner {
   void OnOneTeam(const std::function<void(Workspace*)>& body);
   int threads() const { return pool_.size(); }
 
-  // Forced decoding of the pairs that `items` names.
-  void ScoreBatch(std::span<const std::vector<int32_t>> sources,
-                  std::span<const std::vector<int32_t>> targets, std::span<const int64_t> items,
-                  const ScoreOptions& options, Workspace* workspace,
-                  std::vector<PairScore>* scores) const;
+  // Forced decoding of all pairs, on all threads. Throws Error(kUsage) where the lists' lengths
+  // differ. One caller at a time; others wait.
+  std::vector<PairScore> Score(const ScoredPairs& pairs, const ScoreOptions& options);
 
  private:
+  // Sorts items by length, cuts them into batches of at most `batch_tokens` and calls
+  // body(items, workspace) for each, on all threads.
+  void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
+                    const std::function<void(std::span<const int64_t>, Workspace*)>& body);
+  void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
+                  const ScoreOptions& options, Workspace* workspace,
+                  std::vector<PairScore>* scores) const;
   // What every head of one layer gives one query.
   struct AttentionRow {
     const float* weights_HS;
@@ -71,12 +78,9 @@ class TaskRunner {
                      PairScore* score) const;
   // [T, S] of a decoder layer (from 1; 0: the last), summed over heads.
   std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
-  void Align(std::span<const int32_t> source, std::span<const int32_t> target,
-             const std::vector<std::vector<float>>& weights_TS, PairScore* score) const;
 
   Transformer transformer_;
   std::shared_ptr<const Vocabulary> source_, target_;
-  std::vector<bool> source_begins_word_, target_begins_word_;
   ThreadPool pool_;
   std::vector<Workspace> workspaces_;
   std::mutex mutex_;

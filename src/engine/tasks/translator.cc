@@ -68,6 +68,14 @@ class SharedQueue : public SearchQueue {
   std::atomic<size_t> next_{0};
 };
 
+// Sources as ids without bos and eos; their texts, and outputs that are to begin with `prefixes`,
+// for each or not at all.
+struct Request {
+  std::span<const std::vector<int32_t>> sources;
+  std::span<const std::string> texts = {};
+  std::span<const std::vector<int32_t>> prefixes = {};
+};
+
 }  // namespace
 
 struct Translator::Impl {
@@ -120,30 +128,64 @@ struct Translator::Impl {
     workspace->scratch.timer.AddTo(options.work);
   }
 
-  void AlignAll(std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
+  void AlignAll(const Request& request, const TranslationOptions& options,
                 std::vector<Translation>* translations) const {
-    std::vector<std::vector<int32_t>> repeated, targets;
+    std::vector<std::vector<int32_t>> sources, targets;  // of each hypothesis
+    std::vector<std::string> texts;
     std::vector<Hypothesis*> hypotheses;
-    std::vector<int64_t> lengths;
-    for (size_t i = 0; i < sources.size(); ++i) {
+    for (size_t i = 0; i < request.sources.size(); ++i) {
       for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
-        repeated.push_back(sources[i]);
+        sources.push_back(request.sources[i]);
+        if (!request.texts.empty()) texts.push_back(request.texts[i]);
         targets.push_back(hypothesis.ids);
         hypotheses.push_back(&hypothesis);
-        lengths.push_back(std::ssize(sources[i]) + std::ssize(hypothesis.ids) + 2);
       }
     }
-    ScoreOptions score;
-    score.alignments = true;
-    score.alignment_layer = options.alignment_layer;
-    std::vector<PairScore> scores(targets.size());
-    runner.ForEachBatch(lengths, options.batch_tokens,
-                        [&](std::span<const int64_t> items, Workspace* workspace) {
-                          runner.ScoreBatch(repeated, targets, items, score, workspace, &scores);
-                        });
+    std::vector<PairScore> scores =
+        runner.Score({sources, targets, texts}, {.alignments = true,
+                                                 .alignment_layer = options.alignment_layer,
+                                                 .batch_tokens = options.batch_tokens});
     for (size_t i = 0; i < scores.size(); ++i) {
       hypotheses[i]->alignment = std::move(scores[i].alignment);
     }
+  }
+
+  std::vector<Translation> Translate(const Request& request,
+                                     const TranslationOptions& options) const {
+    CheckTranslationOptions(options);
+    const auto sources = request.sources, prefixes = request.prefixes;
+    if (!prefixes.empty() && prefixes.size() != sources.size()) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} prefixes for {} sources; expected none or as many",
+                              prefixes.size(), sources.size()));
+    }
+    std::vector<SearchInput> inputs(sources.size());
+    std::vector<int64_t> wanted;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      inputs[i].source = runner.EncoderInput(sources[i]);
+      inputs[i].max_length = MaxLength(options, std::ssize(sources[i]));
+      if (!prefixes.empty()) {
+        runner.CheckTargetIds(prefixes[i]);
+        inputs[i].prefix = prefixes[i];
+      }
+    }
+    std::vector<Translation> translations(sources.size());
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i].empty() && inputs[i].prefix.empty()) {
+        translations[i].hypotheses.resize(options.n_best);
+        continue;
+      }
+      wanted.push_back(static_cast<int64_t>(i));
+    }
+    SharedQueue queue(inputs, std::move(wanted), options.n_best, &translations);
+    const auto run = [&](Workspace* workspace) { Run(options, &queue, workspace); };
+    if (queue.size() == 1) {
+      runner.OnOneTeam(run);
+    } else {
+      runner.OnEveryThread(run);
+    }
+    if (options.alignments) AlignAll(request, options, &translations);
+    return translations;
   }
 };
 
@@ -169,7 +211,7 @@ std::vector<Translation> Translator::Translate(std::span<const std::string> text
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& text : texts) sources.push_back(Encode(text));
   const Vocabulary& target = impl_->runner.target();
-  std::vector<Translation> translations = TranslateIds(sources, options);
+  std::vector<Translation> translations = impl_->Translate({sources, texts}, options);
   for (Translation& translation : translations) {
     for (Hypothesis& hypothesis : translation.hypotheses) {
       hypothesis.text = target.Decode(hypothesis.ids);
@@ -181,39 +223,7 @@ std::vector<Translation> Translator::Translate(std::span<const std::string> text
 std::vector<Translation> Translator::TranslateIds(
     std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
     std::span<const std::vector<int32_t>> prefixes) const {
-  CheckTranslationOptions(options);
-  if (!prefixes.empty() && prefixes.size() != sources.size()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} prefixes for {} sources; expected none or as many", prefixes.size(),
-                            sources.size()));
-  }
-  std::vector<SearchInput> inputs(sources.size());
-  std::vector<int64_t> wanted;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    inputs[i].source = impl_->runner.EncoderInput(sources[i]);
-    inputs[i].max_length = impl_->MaxLength(options, std::ssize(sources[i]));
-    if (!prefixes.empty()) {
-      impl_->runner.CheckTargetIds(prefixes[i]);
-      inputs[i].prefix = prefixes[i];
-    }
-  }
-  std::vector<Translation> translations(sources.size());
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].empty() && inputs[i].prefix.empty()) {
-      translations[i].hypotheses.resize(options.n_best);
-      continue;
-    }
-    wanted.push_back(static_cast<int64_t>(i));
-  }
-  SharedQueue queue(inputs, std::move(wanted), options.n_best, &translations);
-  const auto run = [&](Workspace* workspace) { impl_->Run(options, &queue, workspace); };
-  if (queue.size() == 1) {
-    impl_->runner.OnOneTeam(run);
-  } else {
-    impl_->runner.OnEveryThread(run);
-  }
-  if (options.alignments) impl_->AlignAll(sources, options, &translations);
-  return translations;
+  return impl_->Translate({.sources = sources, .prefixes = prefixes}, options);
 }
 
 std::vector<int32_t> Translator::Encode(const std::string& text) const {
