@@ -23,6 +23,7 @@ struct ScoreOptions {
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
   bool attention = false;
   int64_t batch_tokens = 2048;  // pieces that run together on a thread
+  int64_t first_line = 1;       // the number that errors give the first pair
 };
 
 struct PairScore {
@@ -40,7 +41,8 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // Throws Error(kUsage) where the lists' lengths differ.
+  // Throws Error(kUsage) where the lists' lengths differ, Error(kInput) for a text longer than
+  // learned positions reach.
   std::vector<PairScore> Score(std::span<const std::string> sources,
                                std::span<const std::string> targets,
                                const ScoreOptions& options = {}) const;

@@ -48,6 +48,7 @@ int RunScore(const std::vector<std::string>& arguments) {
   double sum = 0;
   int64_t pieces = 0;
   while (pairs.Next()) {
+    options.first_line = pairs.number();
     for (const PairScore& score : scorer.Score(pairs.lines(0), pairs.lines(1), options)) {
       PrintScore(score, options.alignments);
       sum += score.log_probability;

@@ -164,3 +164,10 @@ def test_bad_options(tmp_path):
     refused(attend(*given, "--output", tmp_path / "gone" / "a.svg"), 1, "gone")
     refused(attend("attention", "--model", tmp_path / "none", "--source", "x", "--output", tmp_path / "a.svg"), 3, "none")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", [(), ("--target", "brant")])
+def test_what_learned_positions_do_not_reach_is_named(target, tmp_path):
+    model, source = MODEL.with_name("golden_v1_variant"), "lumi " * 40
+    done = attend("attention", "--model", model, "--source", source, *target, "--output", tmp_path / "a.svg")
+    refused(done, 3, "source line 1 has ", "expected at most 37, the model's learned positions; shorten it")

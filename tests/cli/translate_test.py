@@ -150,6 +150,16 @@ def test_lines_longer_than_learned_positions_are_split_or_refused_by_number():
         assert done.stderr.count("\n") == done.stdout.count("\n") == 1
 
 
+@pytest.mark.parametrize("lines_before", [1, 600])  # of the same window, and of another
+def test_score_names_the_line_that_learned_positions_do_not_reach(lines_before, tmp_path):
+    model = MODEL.with_name("golden_v1_variant")
+    (tmp_path / "source").write_text("lumi\n" * lines_before + "lumi " * 40 + "\nlumi\n", encoding="utf-8")
+    (tmp_path / "target").write_text("rudud\n" * (lines_before + 2), encoding="utf-8")
+    done = attend("score", "--model", model, "--source", tmp_path / "source", "--target", tmp_path / "target")
+    assert done.returncode == 3 and done.stderr.startswith(f"attend: source line {lines_before + 1} has ")
+    assert "expected at most 37, the model's learned positions; shorten it" in done.stderr
+
+
 def test_a_refused_line_leaves_the_output_file_as_it_was(tmp_path):
     out = tmp_path / "out"
     out.write_text("old", encoding="utf-8")

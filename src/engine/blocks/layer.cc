@@ -60,9 +60,8 @@ const float* PositionTable::Row(const StackConfig& config, const TensorView* lea
   if (config.positions == PositionKind::kLearned) {
     if (at < config.max_positions) return learned->f32() + at * width;
     throw Error(ErrorKind::kInput,
-                fmt::format("position {} is past the model's {} learned positions; shorten the "
-                            "input (--max-input-tokens)",
-                            at, config.max_positions));
+                fmt::format("position {} is past the model's {} learned positions", at,
+                            config.max_positions));
   }
   for (; count_ <= position; ++count_) {
     for (int64_t column = 0; column < width; ++column) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "attend/error.h"
@@ -27,6 +28,12 @@ void CheckIds(std::span<const int32_t> ids, int64_t size) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("id {} is outside the vocabulary; expected 0 to {}", id, size - 1));
   }
+}
+
+// A position is for eos, or bos.
+int64_t MaxTokens(const StackConfig& stack) {
+  if (stack.positions != PositionKind::kLearned) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
 }
 
 std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, int64_t layer,
@@ -93,6 +100,25 @@ void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
   CheckIds(ids, transformer_.config().target_vocab_size);
 }
 
+int64_t TaskRunner::max_source_tokens() const {
+  const std::optional<StackConfig>& encoder = transformer_.config().encoder;
+  return encoder ? MaxTokens(*encoder) : std::numeric_limits<int64_t>::max();
+}
+
+int64_t TaskRunner::max_target_tokens() const { return MaxTokens(*transformer_.config().decoder); }
+
+void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const {
+  const auto check = [&](const char* side, int64_t tokens, int64_t most) {
+    if (tokens <= most) return;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} line {} has {} pieces, expected at most {}, the model's learned "
+                            "positions; shorten it",
+                            side, line, tokens, most));
+  };
+  check("source", source_tokens, max_source_tokens());
+  check("target", target_tokens, max_target_tokens());
+}
+
 void TaskRunner::ForEachBatch(
     std::span<const int64_t> lengths, int64_t batch_tokens,
     const std::function<void(std::span<const int64_t>, Workspace*)>& body) {
@@ -142,7 +168,9 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
   std::vector<PairScore> scores(pairs.sources.size());
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < scores.size(); ++i) {
-    lengths.push_back(std::ssize(pairs.sources[i]) + std::ssize(pairs.targets[i]) + 2);
+    const int64_t source = std::ssize(pairs.sources[i]), target = std::ssize(pairs.targets[i]);
+    CheckLengths(options.first_line + static_cast<int64_t>(i), source, target);
+    lengths.push_back(source + target + 2);
   }
   ForEachBatch(lengths, options.batch_tokens,
                [&](std::span<const int64_t> items, Workspace* workspace) {

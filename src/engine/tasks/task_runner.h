@@ -48,6 +48,12 @@ class TaskRunner {
   // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary.
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;
+  // The most ids of a source without eos, of a target without bos and eos, that the model's learned
+  // positions reach; no bound without those.
+  int64_t max_source_tokens() const;
+  int64_t max_target_tokens() const;
+  // Throws Error(kInput) that names the line for more.
+  void CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const;
 
   // Calls body once for each workspace, on all threads; a thread that is free early may take a
   // second one. One caller at a time; others wait.

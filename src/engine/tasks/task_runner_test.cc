@@ -171,6 +171,34 @@ TEST_P(TaskRunnerTest, AWeightThatIsNotANumberIsAnErrorOnEveryThread) {
 INSTANTIATE_TEST_SUITE_P(All, TaskRunnerTest, testing::ValuesIn(AvailableInstructionSets()),
                          [](const auto& info) { return info.param; });
 
+TEST(TaskRunnerTest, LearnedPositionsBoundBothSides) {
+  ModelConfig config = SmallConfig();
+  for (StackConfig* stack : {&*config.encoder, &*config.decoder}) {
+    stack->positions = PositionKind::kLearned;
+    stack->max_positions = 20;
+  }
+  config.decoder->position_offset = 3;
+  const auto model = MakeModel(config);
+  const TaskRunner runner(model, 1, "reference");
+  EXPECT_EQ(runner.max_source_tokens(), 19);
+  EXPECT_EQ(runner.max_target_tokens(), 16);
+  const auto score = [&](int64_t source, int64_t target) {
+    return Scorer(model, 1).ScoreIds(Sentences{{5}, std::vector<int32_t>(source, 5)},
+                                     Sentences{{6}, std::vector<int32_t>(target, 6)},
+                                     {.first_line = 7});
+  };
+  EXPECT_NO_THROW(score(19, 16));
+  for (const auto& [source, target, line] : {std::tuple{20, 16, "source line 8 has 20 pieces"},
+                                             std::tuple{19, 17, "target line 8 has 17 pieces"}}) {
+    try {
+      score(source, target);
+      ADD_FAILURE() << line;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(line), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(AlignWordsTest, AWordTakesTheWeightOfAllItsPieces) {
   // Source words: 0 of two pieces, 1, 2 of two pieces; then eos. Target: 0, 1 of two pieces; eos.
   const WordsOfPieces words = {{0, 0, 1, 2, 2}, {0, 1, 1}};

@@ -162,6 +162,8 @@ struct Translator::Impl {
     std::vector<SearchInput> inputs(sources.size());
     std::vector<int64_t> wanted;
     for (size_t i = 0; i < sources.size(); ++i) {
+      runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(sources[i]),
+                          prefixes.empty() ? 0 : std::ssize(prefixes[i]));
       inputs[i].source = runner.EncoderInput(sources[i]);
       inputs[i].max_length = MaxLength(options, std::ssize(sources[i]));
       if (!prefixes.empty()) {
@@ -230,13 +232,7 @@ std::vector<int32_t> Translator::Encode(const std::string& text) const {
   return impl_->runner.source().Encode(text);
 }
 
-int64_t Translator::max_input_tokens() const {
-  const std::optional<StackConfig>& encoder = impl_->runner.transformer().config().encoder;
-  if (!encoder || encoder->positions != PositionKind::kLearned) {
-    return std::numeric_limits<int64_t>::max();
-  }
-  return std::max<int64_t>(encoder->max_positions - encoder->position_offset - 1, 0);
-}
+int64_t Translator::max_input_tokens() const { return impl_->runner.max_source_tokens(); }
 
 std::string Translator::instruction_set() const {
   return impl_->runner.transformer().kernels().name;
