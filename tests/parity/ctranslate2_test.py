@@ -22,6 +22,7 @@ pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r t
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import compare_outputs  # noqa: E402  (after its folder is known)
+import to_ctranslate2  # noqa: E402
 
 ATTEND = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build")) / "attend"
 GOLDEN = ROOT / "tests/data/golden_v1"
@@ -165,6 +166,19 @@ def test_every_variant_translates_alike(name, beam_size, make_model, tmp_path):
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_the_golden_model_translates_alike(beam_size, tmp_path):
     check_alike(GOLDEN, tmp_path / "converted", beam_size)
+
+
+def test_int8_weights_are_read_with_their_scales(tmp_path):
+    subprocess.run([ATTEND, "quantize", GOLDEN, "--output", tmp_path / "int8"], check=True, capture_output=True)
+    plain, int8 = (to_ctranslate2.read_tensors(folder / "model.safetensors") for folder in (GOLDEN, tmp_path / "int8"))
+    assert list(plain) and set(plain) == set(int8)
+    for name, tensor in plain.items():
+        if tensor.ndim == 1:
+            assert np.array_equal(int8[name], tensor), name
+        else:  # the largest sum of two neighbours takes 127 steps of its row
+            step = np.abs(tensor).reshape(len(tensor), -1, 2).sum(axis=2).max(axis=1, keepdims=True) / 127
+            error = np.abs(int8[name] - tensor) / step
+            assert 0.4 < error.max() <= 0.501, name
 
 
 def test_what_the_peer_cannot_express_is_an_error(tmp_path):
