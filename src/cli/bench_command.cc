@@ -110,6 +110,16 @@ WeightType TypeOf(BenchType type) {
   return type == BenchType::kInt8 ? WeightType::kInt8 : WeightType::kF32;
 }
 
+// Options that follow from others.
+void Complete(const CommonOptions& common, BenchOptions* options) {
+  options->input = common.DataPath(options->input);
+  if (options->input.empty()) {
+    options->translation.min_length = options->translation.max_length = options->target_length;
+  }
+  options->translator.threads = common.ThreadCount();
+  options->translator.type = TypeOf(options->type);
+}
+
 std::shared_ptr<const Model> MakeModel(const BenchOptions& options, uint64_t seed) {
   if (!options.model.empty()) return LoadModel(options.model);
   auto model = std::make_shared<Model>();
@@ -284,12 +294,7 @@ int RunBench(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "seed", "json", "data_dir"}));
   if (!command_line.Parse(arguments)) return 0;
   Check(command_line, options);
-  options.input = common.DataPath(options.input);
-  if (options.input.empty()) {
-    options.translation.min_length = options.translation.max_length = options.target_length;
-  }
-  options.translator.threads = common.ThreadCount();
-  options.translator.type = TypeOf(options.type);
+  Complete(common, &options);
   const auto seed = static_cast<uint64_t>(common.seed);
   Result result;
   // Random weights are made before the clock starts.
