@@ -32,6 +32,16 @@ int64_t BestCount(const RunOptions& options) {
   return std::max(options.keep_best, options.average_best);
 }
 
+// Throws Json::exception.
+int64_t CountOf(const Json& json, const char* name) {
+  const Json& value = json.at(name);
+  const auto count = value.get<int64_t>();
+  if (!value.is_number_integer() || count < 0) {
+    throw Json::other_error::create(501, fmt::format("{} is no count", name), &json);
+  }
+  return count;
+}
+
 }  // namespace
 
 Json ToJson(const TrainState& state) {
@@ -57,19 +67,20 @@ Json ToJson(const TrainState& state) {
 TrainState TrainStateFromJson(const Json& json, const std::string& where) {
   try {
     TrainState state;
-    state.update = json.at("update");
-    state.adam_steps = json.at("adam_steps");
-    state.target_tokens = json.at("target_tokens");
-    state.skipped_updates = json.at("skipped_updates");
-    state.bad_in_a_row = json.at("bad_in_a_row");
+    state.update = CountOf(json, "update");
+    state.adam_steps = CountOf(json, "adam_steps");
+    state.target_tokens = CountOf(json, "target_tokens");
+    state.skipped_updates = CountOf(json, "skipped_updates");
+    state.bad_in_a_row = CountOf(json, "bad_in_a_row");
     const Json& data = json.at("data");
-    state.data = {data.at("epoch"), data.at("batch_in_epoch"), data.at("sequence")};
+    state.data = {CountOf(data, "epoch"), CountOf(data, "batch_in_epoch"),
+                  CountOf(data, "sequence")};
     state.recent = json.at("recent").get<std::vector<int64_t>>();
     for (const Json& best : json.at("best"))
       state.best.push_back({best.at("update"), best.at("metric")});
     if (!json.at("best_metric").is_null()) state.best_metric = json.at("best_metric").get<double>();
-    state.validations_without_better = json.at("validations_without_better");
-    state.changes = json.at("changes");
+    state.validations_without_better = CountOf(json, "validations_without_better");
+    state.changes = json.at("changes").get<Json::array_t>();
     return state;
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::kInput,

@@ -108,6 +108,16 @@ TEST(TrainStateTest, JsonKeepsEverything) {
   Json broken = json;
   broken.erase("recent");
   EXPECT_THROW(TrainStateFromJson(broken, "here"), Error);
+  for (const char* count : {"update", "adam_steps", "bad_in_a_row", "validations_without_better"}) {
+    for (const Json& wrong : {Json(-1), Json(1.5), Json(UINT64_MAX), Json("1")}) {
+      broken = json;
+      broken[count] = wrong;
+      EXPECT_THROW(TrainStateFromJson(broken, "here"), Error) << count << " " << wrong.dump();
+    }
+  }
+  broken = json;
+  broken["changes"] = "none";
+  EXPECT_THROW(TrainStateFromJson(broken, "here"), Error);
 }
 
 }  // namespace

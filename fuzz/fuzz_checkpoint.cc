@@ -1,0 +1,29 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "fuzz/harness.h"
+#include "train/checkpoint_store.h"
+#include "train/train_options.h"
+#include "train/train_state.h"
+
+// The seed's state.json names no other file.
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace attend;
+  return ReadForeign(data, size, ErrorKind::kInput, [](std::string_view bytes) {
+    const auto directory = std::filesystem::temp_directory_path() /
+                           ("attend_fuzz_checkpoint_" + std::to_string(getpid()));
+    std::filesystem::create_directories(directory);
+    std::ofstream(directory / "state.json", std::ios::binary) << bytes;
+    struct Remove {
+      const std::filesystem::path& path;
+      ~Remove() { std::filesystem::remove_all(path); }
+    } remove{directory};
+    const StoredCheckpoint checkpoint = ReadCheckpoint(directory);
+    const TrainState state = TrainStateFromJson(checkpoint.state, "state.json");
+    if (state.update < 0 || state.data.epoch < 0 || !state.changes.is_array()) std::abort();
+    TrainOptions options;
+    CompareOptions(RunOf(checkpoint.state, "state.json")["options"], options);
+  });
+}
