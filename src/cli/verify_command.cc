@@ -64,7 +64,7 @@ std::vector<int32_t> WithoutEos(std::vector<int32_t> ids, int64_t eos) {
 }
 
 struct Difference {
-  double largest = 0;  // not a number where a log-probability is none
+  double largest = 0;
   size_t sample = 0, token = 0;
 };
 
@@ -83,8 +83,7 @@ Difference Replay(const std::shared_ptr<const Model>& model, const std::vector<S
     for (size_t t = 0; t < samples[i].target_ids.size(); ++t) {
       const double found =
           std::abs(scores[i].token_log_probabilities.at(t) - samples[i].token_log_probabilities[t]);
-      if (found <= difference.largest || std::isnan(difference.largest)) continue;
-      difference = {found, i, t};
+      if (found > difference.largest) difference = {found, i, t};
     }
   }
   return difference;
