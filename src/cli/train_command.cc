@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <iostream>
+#include <string_view>
 
 #include "attend/error.h"
 #include "cli/command_line.h"
@@ -17,13 +18,28 @@
 namespace attend {
 namespace {
 
-std::atomic<bool> stop_requested = false;
+std::atomic<bool> stop_requested = false, stop_held = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// The first signal asks for an end; a second one ends at once.
+// As a kill, but for the message; a signal handler may call it.
+[[noreturn]] void EndNow() {
+  constexpr std::string_view kMessage =
+      "attend: stopped by a signal; nothing is lost: give the same command again to go on\n";
+  (void)!write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(0);
+}
+
+// Ends the run, while updates are made after the present one; a second signal ends it at once.
+// Request before hold here, hold before request in HoldStop: one of the two sees the other.
 void OnSignal(int signal) {
   stop_requested = true;
+  if (!stop_held) EndNow();
   std::signal(signal, SIG_DFL);
+}
+
+void HoldStop(bool held) {
+  stop_held = held;
+  if (!held && stop_requested) EndNow();
 }
 
 double Now() {
@@ -117,6 +133,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   settings.effects.log = ProgressLog(common.quiet);
   settings.effects.now = Now;
   settings.effects.stop_requested = [] { return stop_requested.load(); };
+  settings.hold_stop = HoldStop;
   if (!common.quiet) settings.effects.progress = PrintProgress;
   if (options.dry_run) return PrintPlan(DryRun(options, settings), common.json);
 

@@ -215,8 +215,10 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   SaveVocabularies(setup.task->vocabularies(), directory);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
+  settings.hold_stop(true);
   RunResult result{trainer.Run(), "", Json()};
   if (!result.outcome.finished) return result;
+  settings.hold_stop(false);
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
   result.model = directory / "model";
   ExportCheckpoints(trainer.AveragedDirectories(), result.model, log);

@@ -17,6 +17,9 @@ struct RunSettings {
   int threads = 1;
   std::string device = "cpu";  // or cuda[:N]
   TrainerEffects effects;
+  // Held: a stop waits until effects.stop_requested is asked, for updates that are not on disk yet.
+  // At any other time the process may end where it stands: the same command goes on from there.
+  std::function<void(bool held)> hold_stop = [](bool) {};
   // An option was given, and does not just have its default.
   std::function<bool(const std::string& name)> is_given = [](const std::string&) { return false; };
 };

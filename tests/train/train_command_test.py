@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import struct
@@ -107,6 +108,9 @@ def test_export_takes_checkpoints_or_a_run(run, tmp_path):
     newest = read_tensors(output / "checkpoints" / "update-0000000150" / "weights.safetensors")
     one = read_tensors(tmp_path / "one" / "model.safetensors")
     assert all(np.array_equal(one[name], newest[name]) for name in newest)
+    # Samples of a model that still dropped some of its activations would not be the engine's.
+    assert json.loads((tmp_path / "one" / "samples.json").read_text(encoding="utf-8"))
+    subprocess.run([ATTEND, "verify", tmp_path / "one"], check=True, capture_output=True)
     everything = sorted((output / "checkpoints").iterdir())
     subprocess.run([ATTEND, "export", "--checkpoint", *everything, "--output", tmp_path / "all"], check=True, capture_output=True)
     for name in ("model.safetensors", "config.json", "samples.json", "vocab.spm"):
@@ -217,6 +221,41 @@ def test_a_signal_writes_a_checkpoint_and_the_run_ends_the_same(which, options, 
     tiny_run.trained(long, output)
     tiny_run.trained(long, tmp_path / "unbroken")
     tiny_run.assert_same(output, tmp_path / "unbroken")
+
+
+def stopped_at(message, options, output):
+    """Starts a run, stops it by a signal when it says `message`; what it said after that."""
+    command = tiny_run.command_line(options, output)
+    command.remove("--quiet")
+    with subprocess.Popen(command, env=tiny_run.environment(), stderr=subprocess.PIPE, text=True) as process:
+        while message not in (line := process.stderr.readline()):
+            assert line, f"ended without {message!r}"
+        process.send_signal(signal.SIGTERM)
+        rest = process.communicate()[1]
+    assert process.returncode == 0
+    assert rest.splitlines()[-1] == "attend: stopped by a signal; nothing is lost: give the same command again to go on"
+    return rest
+
+
+def test_a_signal_before_the_first_update_ends_at_once(options, tmp_path):
+    numbers = random.Random(3)
+    lines = [" ".join("".join(numbers.choices("abcdefghij", k=6)) for _ in range(9)) for _ in range(3000)]
+    (tmp_path / "text").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = {"train_source": tmp_path / "text", "train_target": tmp_path / "text", "vocab": None, "vocab_size": 100}
+    stopped_at("making a vocabulary", options | text, tmp_path / "out")
+    assert os.listdir(tmp_path / "out") == ["lock"]
+
+
+def test_a_signal_during_the_export_ends_at_once_and_loses_nothing(options, tmp_path):
+    for side in ("source", "target"):  # enough to translate for a while
+        lines = pathlib.Path(options[f"valid_{side}"]).read_text(encoding="utf-8")
+        (tmp_path / side).write_text(lines * 200, encoding="utf-8")
+    options = options | {"test_source": tmp_path / "source", "test_target": tmp_path / "target", "beam_size": 8}
+    rest = stopped_at("training is over", options, tmp_path / "out")
+    assert "BLEU" not in rest and not (tmp_path / "out" / "result.json").exists()
+    tiny_run.trained(options, tmp_path / "out")
+    tiny_run.trained(options, tmp_path / "unbroken")
+    tiny_run.assert_same(tmp_path / "out", tmp_path / "unbroken")
 
 
 def test_a_second_trainer_is_refused(options, tmp_path):
