@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/random.h"
+#include "text/letter_case.h"
 #include "text/lines.h"
 #include "text/vocabulary_trainer.h"
 
@@ -91,6 +92,17 @@ TEST(Vocabulary, WordsOfIdsAreThoseOfTheirText) {
     const int32_t a = vocabulary->Id("a");
     EXPECT_EQ(vocabulary->WordsOfIds(std::vector<int32_t>{a, 1, a}),
               (std::vector<int64_t>{0, 1, 2}));
+  }
+}
+
+TEST(Vocabulary, LowerCasesWhereItWasMadeTo) {
+  for (const Normalization normalization : {Normalization::kNfkc, Normalization::kNone}) {
+    for (const bool lowercase : {false, true}) {
+      VocabularyOptions options = SmallBpe();
+      options.normalization = normalization;
+      options.lowercase = lowercase;
+      EXPECT_EQ(LowerCases(*Vocabulary::FromBytes(Train(options), "test")), lowercase);
+    }
   }
 }
 

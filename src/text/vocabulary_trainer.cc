@@ -162,9 +162,11 @@ int64_t NumberAfter(std::string_view message, std::string_view before) {
 
 FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
   FieldList fields;
+  const bool recipe = !prefix.empty();
   fields
-      .Add(prefix + "size", &options.size, 5, 1 << 20,
-           "pieces in the vocabulary, special ones included")
+      .Add(prefix + "size", &options.size, recipe ? 0 : 5, 1 << 20,
+           recipe ? "pieces in the vocabulary to make, special ones included; 0: make none"
+                  : "pieces in the vocabulary, special ones included")
       .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "how SentencePiece finds pieces")
       .Add("character_coverage", &options.character_coverage, 0.98, 1,
            "share of the text's characters that get a piece; the others are unknown, or bytes")

@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "model/config_fields.h"
 #include "model/model_directory.h"
+#include "text/letter_case.h"
 #include "train/environment.h"
 #include "train/export.h"
 #include "train/output_lock.h"
@@ -87,6 +88,23 @@ Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<
   return made && going_on ? LoadVocabularies(options.output) : MakeVocabularies(options, log);
 }
 
+// Whether text is lower-cased stands in the vocabulary; what scores outputs must know it.
+void CompleteLowercase(const Vocabularies& vocabularies, const RunSettings& settings,
+                       VocabularyOptions* options) {
+  const bool source = LowerCases(*vocabularies.source), target = LowerCases(*vocabularies.target);
+  if (options->lowercase && !(source && target)) {
+    throw Error(ErrorKind::kConfiguration,
+                "lowercase is true, but the vocabulary given keeps capital letters; make one with "
+                "`attend vocab --lowercase`, or leave lowercase out");
+  }
+  if (!options->lowercase && target && settings.is_given("lowercase")) {
+    throw Error(ErrorKind::kConfiguration,
+                "lowercase is false, but the vocabulary given lower-cases all text; leave "
+                "lowercase out, or make one with `attend vocab`");
+  }
+  options->lowercase = target;
+}
+
 void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings,
                    ModelConfig* model) {
   model->source_vocab_size = vocabularies.source->size();
@@ -135,10 +153,9 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
     const std::vector<std::string> languages = options.model.languages;
     options.model = init->config;
     if (!languages.empty()) options.model.languages = languages;
-    options.corpus.vocabulary.lowercase =
-        init->tokenization.value("lowercase", options.corpus.vocabulary.lowercase);
   }
   const Vocabularies vocabularies = VocabulariesFor(options, init, settings.effects.log);
+  CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
   CompleteModel(vocabularies, settings, &options.model);
   Setup setup;
   try {

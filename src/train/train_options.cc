@@ -206,7 +206,7 @@ std::string RecipeToml(TrainOptions& options) {
   const FieldList fields = RecipeFields(options);
   for (const Field& field : fields.fields()) {
     std::string value = field.ValueText();
-    if (value.empty() || (field.name == "vocab_size" && value == "0")) continue;
+    if (value.empty()) continue;
     // A JSON string is a TOML string, and so for lists of them.
     if (const auto* list = std::get_if<std::vector<std::string>*>(&field.value)) {
       value = Json(**list).dump();

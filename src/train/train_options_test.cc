@@ -39,6 +39,7 @@ TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
   EXPECT_THAT(Complaint(options), HasSubstr("valid_source is given without valid_target"));
   options = Enough();
   options.corpus.vocab.clear();
+  Fields(options).Get("vocab_size", "").Parse("0", "");  // none is made, as by default
   EXPECT_THAT(Complaint(options), HasSubstr("no vocabulary"));
   options.corpus.source_vocab = "s";
   EXPECT_THAT(Complaint(options), HasSubstr("belong together"));
@@ -73,7 +74,8 @@ TEST(TrainOptionsTest, RecipeTomlIsTyped) {
   EXPECT_THAT(toml, HasSubstr("\nearly_stopping_metric = \"chrf\"\n"));
   EXPECT_THAT(toml, HasSubstr("\ntie_source_target = true\n"));
   EXPECT_THAT(toml, HasSubstr("\nadam_epsilon = 1e-09\n"));
-  EXPECT_THAT(toml, testing::Not(HasSubstr("vocab_size")));  // not set
+  EXPECT_THAT(toml, HasSubstr("\nvocab_size = 0\n"));
+  EXPECT_THAT(toml, testing::Not(HasSubstr("source_vocab")));  // not set
 }
 
 TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {

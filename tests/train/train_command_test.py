@@ -347,6 +347,25 @@ def test_wrong_recipes_are_refused(recipe, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_given_vocabulary_decides_about_case(options, tmp_path):
+    said = {value: tmp_path / f"{value}.toml" for value in ("true", "false")}
+    for value, recipe in said.items():
+        recipe.write_text(f"lowercase = {value}\n", encoding="utf-8")
+    contradicted = tiny_run.train(options | {"config": said["true"]}, tmp_path / "out")
+    refused(contradicted, 2, "lowercase is true", "attend vocab --lowercase")
+    text = {"vocab": tmp_path / "lower.spm", "test_source": tmp_path / "upper.en", "test_target": tmp_path / "upper.de"}
+    command = [ATTEND, "vocab", "--input", options["train_source"], options["train_target"], "--size", "60", "--type", "bpe"]
+    subprocess.run([*command, "--lowercase", "--output", text["vocab"]], check=True, capture_output=True)
+    for side in ("source", "target"):
+        lines = pathlib.Path(options[f"valid_{side}"]).read_text(encoding="utf-8")
+        text[f"test_{side}"].write_text(lines.upper(), encoding="utf-8")
+    lower = options | text | {"max_updates": 2}
+    refused(tiny_run.train(lower | {"config": said["false"]}, tmp_path / "out"), 2, "lowercase is false")
+    tiny_run.trained(lower, tmp_path / "out")
+    assert "case:lc" in json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["bleu"]["signature"]
+    assert json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))["tokenization"]["lowercase"]
+
+
 def test_text_that_does_not_match_is_refused(options, tmp_path):
     short = tmp_path / "short.de"
     short.write_text("eins\n", encoding="utf-8")
