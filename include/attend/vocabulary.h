@@ -32,6 +32,12 @@ class Vocabulary {
   // "maximal subpart" practice); where `malformed` is given, the number of replacements is added to
   // it.
   std::vector<int32_t> Encode(std::string_view line, int64_t* malformed = nullptr) const;
+  // Ids of one cut of the line drawn at random; `key` alone decides the draw. `strength` is, of a
+  // BPE vocabulary, the probability to leave out a merge (Provilkov et al. 2020, BPE-dropout); of a
+  // unigram one, the power to which probabilities of cuts are taken (alpha; Kudo 2018, subword
+  // regularisation, over all cuts).
+  std::vector<int32_t> Sample(std::string_view line, double strength, uint64_t key,
+                              int64_t* malformed = nullptr) const;
   // Text of ids, one line: special ids (pad, bos, eos) give nothing, the pieces of the bytes LF and
   // CR a space. Throws Error(kUsage) for an id that is not in the vocabulary.
   std::string Decode(std::span<const int32_t> ids) const;
@@ -43,6 +49,8 @@ class Vocabulary {
   std::vector<int64_t> WordsOfIds(std::span<const int32_t> ids) const;
 
   int64_t size() const;
+  // By byte-pair encoding; else by a unigram model.
+  bool is_bpe() const;
   SpecialIds special_ids() const;
   // The piece as SentencePiece spells it ("▁house"); its id, or special_ids().unk.
   std::string Piece(int32_t id) const;

@@ -37,7 +37,7 @@ FieldList Fields(EvaluateOptions& options) {
   FieldList fields;
   fields
       .Add("hypothesis", &options.hypothesis,
-           "the translations, a line each, plain or .gz; for aer, word alignments; as `baseline`, "
+           "the translations, a line each, plain, .gz or .zst; for aer, word alignments; as `baseline`, "
            "from the working directory; -: standard input")
       .Add("reference", &options.reference,
            "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "

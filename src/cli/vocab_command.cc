@@ -22,7 +22,7 @@ int RunVocab(const std::vector<std::string>& arguments) {
   FieldList files;
   files
       .Add("input", &input,
-           "text files to learn from, plain or .gz; several for a joint vocabulary")
+           "text files to learn from, plain, .gz or .zst; several for a joint vocabulary")
       .Add("output", &output, "the vocabulary file to write");
   CommandLine command_line(
       "vocab", "train a SentencePiece vocabulary",

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,6 +33,15 @@ class LineReader::Input {
   virtual size_t Read(char* bytes, size_t size) = 0;
   // Read will not wait.
   virtual bool Ready() { return true; }
+  // Passes over `size` bytes, or fewer at the end.
+  virtual void Skip(int64_t size) {
+    std::string passed(kChunk, '\0');
+    while (size > 0) {
+      const size_t got = Read(passed.data(), static_cast<size_t>(std::min<int64_t>(size, kChunk)));
+      if (got == 0) return;
+      size -= static_cast<int64_t>(got);
+    }
+  }
 
  protected:
   std::string name_;
@@ -60,6 +71,9 @@ class PlainInput : public LineReader::Input {
   bool Ready() override {
     struct pollfd wanted = {descriptor_, POLLIN, 0};
     return poll(&wanted, 1, 0) != 0;  // an error is for Read to report
+  }
+  void Skip(int64_t size) override {
+    if (lseek(descriptor_, size, SEEK_CUR) < 0) Input::Skip(size);  // a pipe
   }
 
  private:
@@ -94,6 +108,41 @@ class GzipInput : public LineReader::Input {
   gzFile file_;
 };
 
+class ZstdInput : public LineReader::Input {
+ public:
+  ZstdInput(const std::string& name, int descriptor)
+      : Input(name), file_(name, descriptor), stream_(ZSTD_createDStream()), packed_(kChunk, '\0') {
+    if (stream_ == nullptr) Fail("open", name, "out of memory");
+  }
+  ~ZstdInput() override { ZSTD_freeDStream(stream_); }
+  size_t Read(char* bytes, size_t size) override {
+    ZSTD_outBuffer out = {bytes, size, 0};
+    while (out.pos == 0) {
+      if (in_.pos == in_.size) {
+        in_ = {packed_.data(), file_.Read(packed_.data(), packed_.size()), 0};
+        if (in_.size == 0 && in_frame_) Fail("read", name_, "the zstd file is cut short");
+        if (in_.size == 0) return 0;
+      }
+      const size_t wanted = ZSTD_decompressStream(stream_, &out, &in_);
+      if (ZSTD_isError(wanted)) {
+        const bool foreign = ZSTD_getErrorCode(wanted) == ZSTD_error_prefix_unknown;
+        Fail("read", name_,
+             foreign ? "its name ends in .zst but it is not a zstd file"
+                     : fmt::format("the zstd file is damaged ({})", ZSTD_getErrorName(wanted)));
+      }
+      in_frame_ = wanted != 0;
+    }
+    return out.pos;
+  }
+
+ private:
+  PlainInput file_;
+  ZSTD_DStream* stream_;
+  std::string packed_;
+  ZSTD_inBuffer in_ = {nullptr, 0, 0};
+  bool in_frame_ = true;  // an empty file holds no frame, which is one cut short
+};
+
 }  // namespace
 
 LineReader::LineReader(const std::string& path) : name_(path == "-" ? "standard input" : path) {
@@ -101,6 +150,8 @@ LineReader::LineReader(const std::string& path) : name_(path == "-" ? "standard 
     input_ = std::make_unique<PlainInput>(name_, STDIN_FILENO);
   } else if (path.ends_with(".gz")) {
     input_ = std::make_unique<GzipInput>(name_, OpenForReading(path));
+  } else if (path.ends_with(".zst")) {
+    input_ = std::make_unique<ZstdInput>(name_, OpenForReading(path));
   } else {
     input_ = std::make_unique<PlainInput>(name_, OpenForReading(path));
   }
@@ -114,9 +165,20 @@ bool LineReader::Fill() {
   start_ = 0;
   const size_t before = buffer_.size();
   buffer_.resize(before + kChunk);
-  const size_t got = input_->Read(buffer_.data() + before, kChunk);
+  size_t got = 0;
+  try {
+    got = input_->Read(buffer_.data() + before, kChunk);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}, after line {}", error.what(), lines_));
+  }
   buffer_.resize(before + got);
   return got > 0;
+}
+
+void LineReader::SkipTo(int64_t offset, int64_t lines) {
+  input_->Skip(offset);
+  offset_ = offset;
+  lines_ = lines;
 }
 
 bool LineReader::Ready() {
@@ -148,10 +210,12 @@ bool LineReader::Next(std::string* line) {
   if (end == std::string::npos) {
     if (start_ == buffer_.size()) return false;
     line->assign(buffer_, start_);
+    offset_ += static_cast<int64_t>(line->size());
     start_ = buffer_.size();
   } else {
     const bool carriage_return = end > start_ && buffer_[end - 1] == '\r';
     line->assign(buffer_, start_, end - start_ - (carriage_return ? 1 : 0));
+    offset_ += static_cast<int64_t>(end + 1 - start_);
     start_ = end + 1;
   }
   ++lines_;

@@ -1,10 +1,10 @@
-// Reads text files line by line, plain or gzip, from disk or standard input.
+// Reads text files line by line, plain, gzip or zstd, from disk or standard input.
 //
 // A line ends at LF and nowhere else (not at U+2028, NEL, form feed or a lone CR), so that counts
 // equal `wc -l`'s, but for a last line without LF, which counts too. CRLF ends are stripped. Bytes
 // pass as they are, NUL and malformed UTF-8 included. Every function throws Error(kInput) that
-// names the file: for one that can't be read, a damaged or cut gzip stream, and a line longer than
-// kMaxLineBytes.
+// names the file: for one that can't be read, a damaged or cut gzip or zstd stream (after which
+// line, too), and a line longer than kMaxLineBytes.
 #ifndef ATTEND_TEXT_LINES_H_
 #define ATTEND_TEXT_LINES_H_
 
@@ -22,7 +22,8 @@ inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
 // One owner; not thread-safe.
 class LineReader {
  public:
-  // A name that ends in .gz must be a gzip file; "-" is standard input, plain.
+  // A name that ends in .gz must be a gzip file, one in .zst a zstd file; "-" is standard input,
+  // plain.
   explicit LineReader(const std::string& path);
   ~LineReader();
   LineReader(const LineReader&) = delete;
@@ -34,6 +35,11 @@ class LineReader {
   bool Ready();
   // Lines handed out so far.
   int64_t lines() const { return lines_; }
+  // Where the next line begins, in bytes of the text.
+  int64_t offset() const { return offset_; }
+  // Goes on where another reader of the same file was at `offset` after `lines` lines. A plain file
+  // is sought, a compressed one read up to there. Precondition: nothing was read yet.
+  void SkipTo(int64_t offset, int64_t lines);
   // The path, or "standard input".
   const std::string& name() const { return name_; }
 
@@ -48,6 +54,7 @@ class LineReader {
   size_t start_ = 0;  // of the part of buffer_ that is not handed out
   bool ended_ = false;
   int64_t lines_ = 0;
+  int64_t offset_ = 0;
 };
 
 std::vector<std::string> ReadLines(const std::string& path);

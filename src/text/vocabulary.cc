@@ -4,6 +4,7 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "attend/error.h"
@@ -11,6 +12,11 @@
 #include "text/lines.h"
 #include "text/normalization.h"
 #include "text/utf8.h"
+
+// SentencePiece's generator of this thread, which its header does not declare.
+namespace sentencepiece::random {
+std::mt19937* GetRandomGenerator();
+}
 
 namespace attend {
 namespace {
@@ -23,6 +29,21 @@ void Check(const sentencepiece::util::Status& status, const char* action) {
                 fmt::format("SentencePiece can't {}: {}", action, status.ToString()));
   }
 }
+
+// A line as UTF-8 text; copied only where it is not.
+class Repaired {
+ public:
+  Repaired(std::string_view line, int64_t* malformed) : view_(line) {
+    if (IsValidUtf8(line)) return;
+    copy_ = RepairUtf8(line, malformed);
+    view_ = copy_;
+  }
+  absl::string_view view() const { return {view_.data(), view_.size()}; }
+
+ private:
+  std::string copy_;
+  std::string_view view_;
+};
 
 // The bytes LF and CR as spaces.
 std::string OneLine(std::string text) {
@@ -109,12 +130,19 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
 
 std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malformed) const {
   std::vector<int> ids;
-  if (IsValidUtf8(line)) {
-    Check(impl_->processor.Encode(absl::string_view(line.data(), line.size()), &ids),
-          "encode a line");
-  } else {
-    Check(impl_->processor.Encode(RepairUtf8(line, malformed), &ids), "encode a line");
-  }
+  Check(impl_->processor.Encode(Repaired(line, malformed).view(), &ids), "encode a line");
+  return ids;
+}
+
+// A generator that is seeded for every line has no state to save.
+std::vector<int32_t> Vocabulary::Sample(std::string_view line, double strength, uint64_t key,
+                                        int64_t* malformed) const {
+  constexpr int kAllCuts = -1;
+  sentencepiece::random::GetRandomGenerator()->seed(static_cast<uint32_t>(key));
+  std::vector<int> ids;
+  Check(impl_->processor.SampleEncode(Repaired(line, malformed).view(), kAllCuts,
+                                      static_cast<float>(strength), &ids),
+        "sample a line");
   return ids;
 }
 
@@ -143,6 +171,10 @@ std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const 
 }
 
 int64_t Vocabulary::size() const { return impl_->processor.GetPieceSize(); }
+bool Vocabulary::is_bpe() const {
+  std::vector<std::vector<int>> cuts;
+  return !impl_->processor.NBestEncode("a", 1, &cuts).ok();  // which BPE has not
+}
 SpecialIds Vocabulary::special_ids() const { return impl_->special_ids; }
 
 std::string Vocabulary::Piece(int32_t id) const {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "attend/error.h"
 #include "base/random.h"
@@ -49,6 +50,28 @@ TEST(Vocabulary, EncodesAndDecodes) {
   EXPECT_EQ(vocabulary->Decode({}), "");
   EXPECT_EQ(vocabulary->Id(vocabulary->Piece(20)), 20);
   EXPECT_EQ(vocabulary->Id("no such piece"), 1);
+}
+
+TEST(Vocabulary, KnowsItsKindAndSamplesByKey) {
+  VocabularyOptions unigram = SmallBpe();
+  unigram.type = VocabularyType::kUnigram;
+  unigram.size = 31;
+  const std::string line = "das alte house";
+  for (const bool is_bpe : {true, false}) {
+    const auto vocabulary = Vocabulary::FromBytes(Train(is_bpe ? SmallBpe() : unigram), "test");
+    EXPECT_EQ(vocabulary->is_bpe(), is_bpe);
+    std::set<std::vector<int32_t>> cuts;
+    for (uint64_t key = 0; key < 50; ++key) {
+      const std::vector<int32_t> ids = vocabulary->Sample(line, 0.3, key);
+      EXPECT_EQ(vocabulary->Decode(ids), line);
+      EXPECT_EQ(vocabulary->Sample(line, 0.3, key), ids);
+      cuts.insert(ids);
+    }
+    EXPECT_GT(cuts.size(), 5u);
+    int64_t malformed = 0;
+    EXPECT_FALSE(vocabulary->Sample("a \xFF", 0.3, 1, &malformed).empty());
+    EXPECT_EQ(malformed, 1);
+  }
 }
 
 TEST(Vocabulary, WordsAreTheLinesOwnWhateverBecomesOfThem) {

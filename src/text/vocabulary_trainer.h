@@ -41,7 +41,7 @@ using NextLine = std::function<bool(std::string* line)>;
 std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
                             const Log& log);
 
-// The lines of files one after another; .gz too.
+// The lines of files one after another; .gz and .zst too.
 std::string TrainVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
                             uint64_t seed, const Log& log);
 

@@ -4,6 +4,7 @@
 //   text_probe lines [FILE]      the bytes of each line in hexadecimal
 //   text_probe ids VOCABULARY    the ids of each line
 //   text_probe text VOCABULARY   the text of each line of ids
+//   text_probe sample VOCABULARY STRENGTH DRAWS   so many sampled cuts of each line, as ids
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +14,7 @@
 
 #include "attend/error.h"
 #include "attend/vocabulary.h"
+#include "base/random.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -42,6 +44,20 @@ void WithVocabulary(const std::string& what, const std::string& path) {
   }
 }
 
+void Sample(const std::string& path, double strength, uint64_t draws) {
+  const auto vocabulary = attend::Vocabulary::Load(path);
+  attend::LineReader reader("-");
+  std::string line;
+  while (reader.Next(&line)) {
+    for (uint64_t draw = 0; draw < draws; ++draw) {
+      const uint64_t key = attend::Random{static_cast<uint64_t>(reader.lines()), draw}.Next();
+      const std::vector<int32_t> ids = vocabulary->Sample(line, strength, key);
+      if (ids != vocabulary->Sample(line, strength, key)) std::abort();
+      std::cout << fmt::format("{}\n", fmt::join(ids, " "));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -55,6 +71,8 @@ int main(int argc, char** argv) {
       std::cerr << malformed;
     } else if (what == "lines") {
       Lines(argument);
+    } else if (what == "sample") {
+      Sample(argument, std::stod(argv[3]), std::stoull(argv[4]));
     } else {
       WithVocabulary(what, argument);
     }

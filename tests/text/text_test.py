@@ -1,5 +1,7 @@
 """Text, lines and vocabularies against Python: its codecs, its str.lower() and its sentencepiece package."""
 
+import collections
+import ctypes
 import gzip
 import os
 import pathlib
@@ -76,12 +78,22 @@ def test_malformed_utf8_is_repaired_as_python_does():
     assert int(done.stderr) == expected.count("\ufffd") - data.count("\ufffd".encode())
 
 
+def zstd(data):
+    """One zstd frame; the library itself, since Python has no module of it."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_compressBound.restype = library.ZSTD_compress.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(library.ZSTD_compressBound(ctypes.c_size_t(len(data))))
+    size = library.ZSTD_compress(room, ctypes.c_size_t(len(room)), data, ctypes.c_size_t(len(data)), 3)
+    return room.raw[:size]
+
+
 def test_lines_end_at_lf_only(tmp_path):
     data = b"one\r\ntwo\n\n\r\nthree\rstill three\na\x00b\n" + "x\u2028y\u0085z\x0b\x0c\x1c\n".encode() + b"\xff\xfe\nlast"
     expected = [line[:-1] if line.endswith(b"\r") else line for line in data.split(b"\n")]
     (tmp_path / "plain").write_bytes(data)
     (tmp_path / "packed.gz").write_bytes(gzip.compress(data[:20]) + gzip.compress(data[20:]))
-    for arguments in (["-"], [tmp_path / "plain"], [tmp_path / "packed.gz"]):
+    (tmp_path / "packed.zst").write_bytes(zstd(data[:20]) + zstd(data[20:]))
+    for arguments in (["-"], [tmp_path / "plain"], [tmp_path / "packed.gz"], [tmp_path / "packed.zst"]):
         lines = run([PROBE, "lines", *arguments], data).stdout.decode().split("\n")[:-1]
         assert [bytes.fromhex(line) for line in lines] == expected
 
@@ -95,27 +107,59 @@ def test_line_counts_of_real_text_equal_wc():
         assert run([PROBE, "lines", path]).stdout.count(b"\n") == expected
 
 
-@pytest.mark.parametrize("case", ["missing", "cut", "damaged", "not gzip", "empty gzip", "folder", "long"])
-def test_unreadable_files_are_named(tmp_path, case):
-    path = tmp_path / ("file.gz" if case not in ("folder", "long") else "file")
-    packed = gzip.compress(os.urandom(100000).hex().encode())
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+@pytest.mark.parametrize("case", ["missing", "cut", "damaged", "not packed", "empty"])
+def test_unreadable_packed_files_are_named(tmp_path, kind, case):
+    path = tmp_path / f"file.{kind}"
+    text = "".join(f"line {i} {os.urandom(30).hex()}\n" for i in range(20000)).encode()
+    packed = {"gz": gzip.compress, "zst": zstd}[kind](text)
     if case == "cut":
         path.write_bytes(packed[: len(packed) // 2])
     elif case == "damaged":
-        path.write_bytes(packed[:1000] + bytes(50) + packed[1050:])
-    elif case == "not gzip":
+        middle = len(packed) // 2
+        path.write_bytes(packed[:middle] + bytes(500) + packed[middle + 500 :])
+    elif case == "not packed":
         path.write_bytes(b"plain text\n")
-    elif case == "empty gzip":
+    elif case == "empty":
         path.write_bytes(b"")
-    elif case == "folder":
-        path.mkdir()
-    elif case == "long":
-        path.write_bytes(b"short\n" + b"x" * (2**20 + 1))
     done = run([PROBE, "lines", path], check=False)
     assert done.returncode == 3
     assert str(path) in done.stderr.decode()
-    if case == "long":
-        assert "file:2:" in done.stderr.decode()
+    if case in ("cut", "damaged"):
+        line = int(done.stderr.decode().rsplit("after line ", 1)[1])
+        assert 0 < line < 20000
+
+
+@pytest.mark.parametrize("case", ["folder", "long"])
+def test_unreadable_files_are_named(tmp_path, case):
+    path = tmp_path / "file"
+    if case == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(b"short\n" + b"x" * (2**20 + 1))
+    done = run([PROBE, "lines", path], check=False)
+    assert done.returncode == 3
+    assert ("file:2:" if case == "long" else str(path)) in done.stderr.decode()
+
+
+@pytest.mark.parametrize("kind, strength", [("unigram", 0.3), ("bpe", 0.2)])
+def test_sampled_cuts_come_as_often_as_from_sentencepiece(tmp_path, kind, strength):
+    draws = 4000
+    path = train(tmp_path, "--type", kind, "--size", "150")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    lines = ["the old woman", "Kinder", "a window"]
+    done = run([PROBE, "sample", path, str(strength), str(draws)], "\n".join(lines).encode())
+    sampled = done.stdout.decode().splitlines()
+    for number, line in enumerate(lines):
+        ours = collections.Counter(sampled[number * draws : (number + 1) * draws])
+        theirs = collections.Counter(
+            " ".join(map(str, peer.encode(line, enable_sampling=True, alpha=strength, nbest_size=-1))) for _ in range(draws)
+        )
+        common = [cut for cut, _ in theirs.most_common(12)]
+        assert len(common) > 5
+        # Six deviations of the difference of two counts.
+        for cut in common:
+            assert abs(ours[cut] - theirs[cut]) < 6 * (2 * theirs[cut]) ** 0.5, (line, cut)
 
 
 @pytest.mark.parametrize("options", [
