@@ -8,108 +8,96 @@
 namespace attend {
 namespace {
 
-// Batches to a window: many, so that lengths inside a batch are close; not all of an epoch's where
-// the corpus is large, so that composition varies.
-constexpr int64_t kWindowBatches = 100;
+// Batches to a stretch: many, so that lengths inside a batch are close; not all of a window's where
+// it is large, so that composition varies.
+constexpr int64_t kStretchBatches = 100;
 constexpr uint64_t kShuffleKey = 0x62617463686573;  // "batches"
 
-}  // namespace
-
-BatchPlanner::BatchPlanner(const ExampleSource& source, const BatchOptions& options)
-    : options_(options), columns_(source.column_names().size()) {
-  lengths_.reserve(static_cast<size_t>(source.size()) * columns_);
-  for (int64_t index = 0; index < source.size(); ++index) {
-    for (const int64_t length : source.Lengths(index))
-      lengths_.push_back(static_cast<int32_t>(length));
-  }
-}
-
-int64_t BatchPlanner::Cost(int64_t index) const {
-  const auto begin = lengths_.begin() + index * static_cast<int64_t>(columns_);
-  return *std::max_element(begin, begin + static_cast<int64_t>(columns_));
+int64_t Cost(const ExampleTable& table, int64_t index) {
+  int64_t cost = 0;
+  for (int64_t column = 0; column < table.columns(); ++column)
+    cost = std::max(cost, table.Length(index, column));
+  return cost;
 }
 
 // By cost, then by each column from the last (what is predicted) to the first.
-bool BatchPlanner::Longer(int64_t a, int64_t b) const {
-  const int64_t cost_a = Cost(a), cost_b = Cost(b);
+bool Longer(const ExampleTable& table, int64_t a, int64_t b) {
+  const int64_t cost_a = Cost(table, a), cost_b = Cost(table, b);
   if (cost_a != cost_b) return cost_a > cost_b;
-  for (size_t column = columns_; column-- > 0;) {
-    const int32_t length_a = lengths_[a * columns_ + column],
-                  length_b = lengths_[b * columns_ + column];
+  for (int64_t column = table.columns(); column-- > 0;) {
+    const int64_t length_a = table.Length(a, column), length_b = table.Length(b, column);
     if (length_a != length_b) return length_a > length_b;
   }
   return false;
 }
 
-void BatchPlanner::Cut(const std::vector<int64_t>& order, size_t begin, size_t end,
-                       std::vector<std::vector<int64_t>>* batches) const {
+std::vector<int64_t> AllOf(const ExampleTable& table) {
+  std::vector<int64_t> order(table.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// Sorts [begin, end) of `order` by length and cuts it where the next example would go over the
+// bounds.
+void SortAndCut(const ExampleTable& table, const BatchLimits& limits, int64_t* begin, int64_t* end,
+                BatchPlan* batches) {
+  std::stable_sort(begin, end, [&](int64_t a, int64_t b) { return Longer(table, a, b); });
   std::vector<int64_t> batch;
   int64_t longest = 0;
-  for (size_t i = begin; i < end; ++i) {
+  for (const int64_t* index = begin; index != end; ++index) {
     const int64_t rows = std::ssize(batch) + 1;
-    const int64_t cost = std::max(longest, Cost(order[i]));
-    const bool full = rows * cost > options_.batch_tokens ||
-                      (options_.max_sentences > 0 && rows > options_.max_sentences);
+    const int64_t cost = Cost(table, *index);
+    const bool full = rows * std::max(longest, cost) > limits.tokens ||
+                      (limits.sentences > 0 && rows > limits.sentences);
     if (full && !batch.empty()) {
       batches->push_back(std::move(batch));
       batch.clear();
       longest = 0;
     }
-    longest = std::max(longest, Cost(order[i]));
-    batch.push_back(order[i]);
+    longest = std::max(longest, cost);
+    batch.push_back(*index);
   }
   if (!batch.empty()) batches->push_back(std::move(batch));
 }
 
-std::vector<std::vector<int64_t>> BatchPlanner::Epoch(int64_t epoch) const {
-  std::vector<int64_t> order(lengths_.size() / columns_);
-  std::iota(order.begin(), order.end(), 0);
-  Random random{options_.seed, static_cast<uint64_t>(epoch), kShuffleKey};
+}  // namespace
+
+BatchPlan ShuffledBatches(const ExampleTable& table, const BatchLimits& limits, uint64_t seed,
+                          int64_t epoch, int64_t window) {
+  std::vector<int64_t> order = AllOf(table);
+  const uint64_t place = static_cast<uint64_t>(epoch) | static_cast<uint64_t>(window) << 32;
+  Random random{seed, place, kShuffleKey};
   random.Shuffle(&order);
-  std::vector<std::vector<int64_t>> batches;
+  BatchPlan batches;
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    for (int64_t tokens = 0; end < order.size() && tokens < kWindowBatches * options_.batch_tokens;
-         ++end) {
-      tokens += Cost(order[end]);
-    }
-    std::stable_sort(order.begin() + static_cast<int64_t>(begin),
-                     order.begin() + static_cast<int64_t>(end),
-                     [this](int64_t a, int64_t b) { return Longer(a, b); });
-    Cut(order, begin, end, &batches);
+    for (int64_t tokens = 0; end < order.size() && tokens < kStretchBatches * limits.tokens; ++end)
+      tokens += Cost(table, order[end]);
+    SortAndCut(table, limits, order.data() + begin, order.data() + end, &batches);
   }
   random.Shuffle(&batches);
   return batches;
 }
 
-std::vector<std::vector<int64_t>> BatchPlanner::ByLength() const {
-  std::vector<int64_t> order(lengths_.size() / columns_);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [this](int64_t a, int64_t b) { return Longer(a, b); });
-  std::vector<std::vector<int64_t>> batches;
-  Cut(order, 0, order.size(), &batches);
+BatchPlan BatchesByLength(const ExampleTable& table, const BatchLimits& limits) {
+  std::vector<int64_t> order = AllOf(table);
+  BatchPlan batches;
+  SortAndCut(table, limits, order.data(), order.data() + order.size(), &batches);
   return batches;
 }
 
-double PaddingShare(const ExampleSource& source, const std::vector<std::vector<int64_t>>& batches) {
+double PaddingShare(const ExampleTable& table, const BatchPlan& batches) {
   int64_t tokens = 0, positions = 0;
   for (const std::vector<int64_t>& batch : batches) {
-    std::vector<int64_t> longest(source.column_names().size());
-    for (const int64_t index : batch) {
-      const std::vector<int64_t> lengths = source.Lengths(index);
-      for (size_t column = 0; column < lengths.size(); ++column) {
-        tokens += lengths[column];
-        longest[column] = std::max(longest[column], lengths[column]);
+    for (int64_t column = 0; column < table.columns(); ++column) {
+      int64_t longest = 0;
+      for (const int64_t index : batch) {
+        tokens += table.Length(index, column);
+        longest = std::max(longest, table.Length(index, column));
       }
+      positions += longest * std::ssize(batch);
     }
-    for (const int64_t length : longest) positions += length * std::ssize(batch);
   }
   return positions == 0 ? 0 : 1 - static_cast<double>(tokens) / static_cast<double>(positions);
-}
-
-std::vector<std::vector<int64_t>> BatchesByLength(const ExampleSource& source,
-                                                  const BatchOptions& options) {
-  return BatchPlanner(source, options).ByLength();
 }
 
 }  // namespace attend

@@ -1,41 +1,37 @@
-// Which examples share a batch, and in which order batches come: a pure function of the lengths,
-// the options and the epoch.
+// Which examples of a window share a batch, and in which order batches come: a pure function of the
+// lengths, the options, the epoch and the window's number.
 #ifndef ATTEND_DATA_BATCH_PLAN_H_
 #define ATTEND_DATA_BATCH_PLAN_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "data/batch_stream.h"
+#include "data/example_table.h"
 
 namespace attend {
 
-// Knows the lengths of all examples; immutable, safe to use from many threads.
-class BatchPlanner {
- public:
-  BatchPlanner(const ExampleSource& source, const BatchOptions& options);
-
-  // Batches of one epoch, as indices into the source. Examples are shuffled by (seed, epoch), cut
-  // into windows of many batches, sorted by length inside their window, cut into batches, and the
-  // batches shuffled: batches hold examples of similar length, and other companions each epoch.
-  std::vector<std::vector<int64_t>> Epoch(int64_t epoch) const;
-  // One pass sorted by length, the longest first; equal lengths in source order.
-  std::vector<std::vector<int64_t>> ByLength() const;
-
- private:
-  int64_t Cost(int64_t index) const;
-  bool Longer(int64_t a, int64_t b) const;
-  // Cuts [begin, end) of sorted `order` where the next example would go over the bounds.
-  void Cut(const std::vector<int64_t>& order, size_t begin, size_t end,
-           std::vector<std::vector<int64_t>>* batches) const;
-
-  BatchOptions options_;
-  size_t columns_;
-  std::vector<int32_t> lengths_;  // [example, column]
+struct BatchLimits {
+  int64_t tokens = 4096;  // bound on rows times the longer side, padding included
+  int64_t sentences = 0;  // bound on rows; 0: none
 };
 
+// Indices into the table.
+using BatchPlan = std::vector<std::vector<int64_t>>;
+
+// An example's cost in a batch is the longest of its columns; a batch costs rows times its largest
+// cost. An example that alone is over the bound makes a batch by itself.
+//
+// Examples are shuffled by (seed, epoch, window), cut into stretches of many batches, sorted by
+// length inside their stretch, cut into batches, and the batches shuffled: batches hold examples of
+// similar length, and other companions each epoch.
+BatchPlan ShuffledBatches(const ExampleTable& table, const BatchLimits& limits, uint64_t seed,
+                          int64_t epoch, int64_t window);
+
+// One pass sorted by length, the longest first; equal lengths in the table's order.
+BatchPlan BatchesByLength(const ExampleTable& table, const BatchLimits& limits);
+
 // Share of padding in batches: positions that hold no token, over all columns.
-double PaddingShare(const ExampleSource& source, const std::vector<std::vector<int64_t>>& batches);
+double PaddingShare(const ExampleTable& table, const BatchPlan& batches);
 
 }  // namespace attend
 

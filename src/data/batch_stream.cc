@@ -10,74 +10,62 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "data/batch_plan.h"
 
 namespace attend {
 namespace {
 
-using Plan = std::vector<std::vector<int64_t>>;
+// A window and its batches.
+struct Planned {
+  WindowStart start;
+  bool last = false;
+  Window window;
+  BatchPlan batches;
+};
 
 struct Made {
-  Batch batch;
+  Planned planned;
   std::exception_ptr error;
 };
 
 }  // namespace
 
-// One cursor gives out work, another hands out results; `made_` holds what lies between them. All
-// members but the constant ones are guarded by mutex_.
+// Workers take windows from the reader one at a time, in order, and make them side by side. Members
+// above mutex_ are the owner's thread's alone; the others are guarded by it.
 struct BatchStream::Impl {
   Impl(const ExampleSource* source, const BatchOptions& options, const DataPosition& position);
   ~Impl();
 
   void Work();
-  bool TakeWork(std::unique_lock<std::mutex>* lock, DataPosition* work,
-                std::vector<int64_t>* examples);
-  void MakePlan(std::unique_lock<std::mutex>* lock);
-  Batch Make(const DataPosition& work, const std::vector<int64_t>& examples) const;
+  Made Make(std::unique_lock<std::mutex>* lock);
   void Stop();
+  void Take();
+  void Settle();
+  void EndEpoch();
+  int64_t batch_in_window() const { return position_.batch_in_epoch - position_.batches_before; }
 
-  const ExampleSource* const source_;
   const BatchOptions options_;
-  const BatchPlanner planner_;
+  DataPosition position_;
+  std::unique_ptr<const Planned> current_;  // null before the first one and after an epoch's last
 
   std::mutex mutex_;
   std::condition_variable work_wake_;
   std::condition_variable made_wake_;
-  std::map<int64_t, Plan> plans_;  // by epoch; those between the two cursors
-  DataPosition next_work_;
-  DataPosition next_out_;
-  std::map<int64_t, Made> made_;  // by sequence number
-  bool planning_ = false;
-  bool stopping_ = false;
+  std::unique_ptr<WindowReader> reader_;
+  std::map<int64_t, Made> made_;  // by count since the start
+  int64_t next_read_ = 0;
+  int64_t next_out_ = 0;
+  bool reading_ = false;
+  bool stopping_ = false;  // also after an error of the reader, which has nothing more to give
   std::vector<std::thread> threads_;
 };
 
 BatchStream::Impl::Impl(const ExampleSource* source, const BatchOptions& options,
                         const DataPosition& position)
-    : source_(source), options_(options), planner_(*source, options), next_out_(position) {
-  if (source->size() == 0) {
-    throw Error(ErrorKind::kInput, "the training data holds no example; expected at least one");
+    : options_(options), position_(position) {
+  if (options.limits.tokens < 1 || options.worker_threads < 1) {
+    throw Error(ErrorKind::kConfiguration, "batch_tokens and worker_threads must be at least 1");
   }
-  if (options.batch_tokens < 1 || options.worker_threads < 1 || options.prefetch < 1) {
-    throw Error(ErrorKind::kConfiguration,
-                "batch_tokens, worker_threads and prefetch must be at least 1");
-  }
-  const Plan& plan = plans_[position.epoch] = planner_.Epoch(position.epoch);
-  if (position.batch_in_epoch < 0 || position.batch_in_epoch > std::ssize(plan)) {
-    throw Error(
-        ErrorKind::kInput,
-        fmt::format("the data position is at batch {} of epoch {}, which has {}; the data or "
-                    "the batching changed",
-                    position.batch_in_epoch, position.epoch, plan.size()));
-  }
-  if (position.batch_in_epoch == std::ssize(plan)) {
-    next_out_.batch_in_epoch = 0;
-    ++next_out_.epoch;
-    plans_.clear();
-    plans_[next_out_.epoch] = planner_.Epoch(next_out_.epoch);
-  }
-  next_work_ = next_out_;
+  reader_ = source->Open(position.epoch, position.window);
   try {
     for (int64_t i = 0; i < options.worker_threads; ++i) threads_.emplace_back([this] { Work(); });
   } catch (...) {
@@ -100,77 +88,97 @@ void BatchStream::Impl::Stop() {
 
 void BatchStream::Impl::Work() {
   std::unique_lock lock(mutex_);
-  DataPosition work;
-  std::vector<int64_t> examples;
-  while (TakeWork(&lock, &work, &examples)) {
-    lock.unlock();
-    Made made;
-    try {
-      made.batch = Make(work, examples);
-    } catch (...) {
-      made.error = std::current_exception();
-    }
-    lock.lock();
-    made_[work.sequence] = std::move(made);
+  while (true) {
+    work_wake_.wait(lock, [this] {
+      return stopping_ || (!reading_ && next_read_ < next_out_ + options_.worker_threads);
+    });
+    if (stopping_) return;
+    const int64_t number = next_read_++;
+    made_[number] = Make(&lock);
     made_wake_.notify_all();
   }
 }
 
-// Waits until there is a batch to make; false when the stream ends.
-bool BatchStream::Impl::TakeWork(std::unique_lock<std::mutex>* lock, DataPosition* work,
-                                 std::vector<int64_t>* examples) {
-  while (true) {
-    work_wake_.wait(*lock, [this] {
-      return stopping_ ||
-             (!planning_ && next_work_.sequence < next_out_.sequence + options_.prefetch);
-    });
-    if (stopping_) return false;
-    const auto plan = plans_.find(next_work_.epoch);
-    if (plan == plans_.end()) {
-      MakePlan(lock);
-      continue;
-    }
-    *work = next_work_;
-    *examples = plan->second[next_work_.batch_in_epoch];
-    ++next_work_.sequence;
-    if (++next_work_.batch_in_epoch == std::ssize(plan->second)) {
-      next_work_.batch_in_epoch = 0;
-      ++next_work_.epoch;
-    }
-    return true;
-  }
-}
-
-// Plans the epoch of next_work_ while the others may hand out and make what is planned already.
-void BatchStream::Impl::MakePlan(std::unique_lock<std::mutex>* lock) {
-  planning_ = true;
-  const int64_t epoch = next_work_.epoch;
+// Reads with `lock` held by nobody but one worker at a time, makes with it free to all.
+Made BatchStream::Impl::Make(std::unique_lock<std::mutex>* lock) {
+  Made made;
+  WindowWork work;
+  reading_ = true;
   lock->unlock();
-  Plan plan;
-  std::exception_ptr error;
   try {
-    plan = planner_.Epoch(epoch);
+    work = reader_->Next();
   } catch (...) {
-    error = std::current_exception();
+    made.error = std::current_exception();
   }
   lock->lock();
-  planning_ = false;
-  if (error) {
-    made_[next_work_.sequence].error = error;
-    stopping_ = true;
-  } else {
-    plans_[epoch] = std::move(plan);
-  }
+  reading_ = false;
+  if (made.error) stopping_ = true;
   work_wake_.notify_all();
-  made_wake_.notify_all();
+  if (made.error) return made;
+  lock->unlock();
+  try {
+    made.planned = {work.start, work.last, work.make(), {}};
+    made.planned.batches = ShuffledBatches(*made.planned.window.examples, options_.limits,
+                                           options_.seed, work.epoch, work.start.number);
+  } catch (...) {
+    made.error = std::current_exception();
+  }
+  lock->lock();
+  return made;
 }
 
-Batch BatchStream::Impl::Make(const DataPosition& work,
-                              const std::vector<int64_t>& examples) const {
-  Batch batch{work.epoch, work.sequence, {}};
-  batch.examples.reserve(examples.size());
-  for (const int64_t index : examples) batch.examples.push_back(source_->Get(index, work.epoch));
-  return batch;
+// Waits for the next window and takes it; changes nothing where that throws.
+void BatchStream::Impl::Take() {
+  std::unique_ptr<const Planned> next;
+  {
+    std::unique_lock lock(mutex_);
+    made_wake_.wait(lock, [&] { return made_.contains(next_out_); });
+    Made& made = made_.at(next_out_);
+    if (made.error) std::rethrow_exception(made.error);
+    next = std::make_unique<const Planned>(std::move(made.planned));
+    made_.erase(next_out_++);
+  }
+  work_wake_.notify_all();
+  if (current_ != nullptr) {
+    position_.report.Add(current_->window.report);
+    position_.batches_before = position_.batch_in_epoch;
+  }
+  current_ = std::move(next);
+  position_.window = current_->start;
+  if (batch_in_window() < 0 || batch_in_window() > std::ssize(current_->batches)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the data position is at batch {} of a window of epoch {} that has {}; "
+                            "the data or the batching changed",
+                            batch_in_window(), position_.epoch, current_->batches.size()));
+  }
+}
+
+// Goes on from windows that have no batch left. An epoch's end is known without the next one's
+// first window.
+void BatchStream::Impl::Settle() {
+  while (current_ != nullptr && batch_in_window() == std::ssize(current_->batches)) {
+    if (current_->last) {
+      EndEpoch();
+    } else {
+      Take();
+    }
+  }
+}
+
+void BatchStream::Impl::EndEpoch() {
+  CorpusReport report = position_.report;
+  report.Add(current_->window.report);
+  if (position_.batch_in_epoch == 0) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the training data holds no example, expected at least one: {}",
+                            report.Text()));
+  }
+  if (report.lines > 0) {
+    options_.log(LogLevel::kInfo,
+                 fmt::format("text of epoch {}: {}", position_.epoch + 1, report.Text()));
+  }
+  position_ = {position_.epoch + 1, 0, position_.sequence};
+  current_.reset();
 }
 
 BatchStream::BatchStream(const ExampleSource* source, const BatchOptions& options,
@@ -181,35 +189,23 @@ BatchStream::~BatchStream() = default;
 
 Batch BatchStream::Next() {
   Impl& impl = *impl_;
-  std::unique_lock lock(impl.mutex_);
-  const int64_t sequence = impl.next_out_.sequence;
-  impl.made_wake_.wait(lock, [&] { return impl.made_.contains(sequence); });
-  const auto made = impl.made_.find(sequence);
-  if (made->second.error) std::rethrow_exception(made->second.error);
-  Batch batch = std::move(made->second.batch);
-  impl.made_.erase(made);
-  DataPosition& position = impl.next_out_;
+  do {
+    if (impl.current_ == nullptr) impl.Take();
+    impl.Settle();
+  } while (impl.current_ == nullptr);
+  DataPosition& position = impl.position_;
+  Batch batch{position.epoch, position.sequence, {}};
+  for (const int64_t index : impl.current_->batches.at(impl.batch_in_window()))
+    batch.examples.push_back(impl.current_->window.examples->Get(index));
   ++position.sequence;
-  if (++position.batch_in_epoch == std::ssize(impl.plans_.at(position.epoch))) {
-    impl.plans_.erase(position.epoch);
-    position.batch_in_epoch = 0;
-    ++position.epoch;
+  ++position.batch_in_epoch;
+  try {
+    impl.Settle();
+  } catch (...) {  // the next call meets the same error, in its place
   }
-  impl.work_wake_.notify_all();
   return batch;
 }
 
-DataPosition BatchStream::position() const {
-  const std::lock_guard lock(impl_->mutex_);
-  return impl_->next_out_;
-}
-
-int64_t BatchStream::batches_in_epoch() const {
-  Impl& impl = *impl_;
-  std::unique_lock lock(impl.mutex_);
-  const int64_t epoch = impl.next_out_.epoch;
-  impl.made_wake_.wait(lock, [&] { return impl.stopping_ || impl.plans_.contains(epoch); });
-  return impl.plans_.contains(epoch) ? std::ssize(impl.plans_.at(epoch)) : 0;
-}
+const DataPosition& BatchStream::position() const { return impl_->position_; }
 
 }  // namespace attend

@@ -20,32 +20,67 @@
 namespace attend {
 namespace {
 
-// Lengths drawn at random; an example's first id is its index, so that batches can be told apart.
+// Lengths drawn at random; an example's line tells batches apart. Epochs have windows of
+// `window_size` examples.
 class MadeUpSource : public ExampleSource {
  public:
-  explicit MadeUpSource(int64_t size, int64_t fails_at = -1) : fails_at_(fails_at) {
+  explicit MadeUpSource(int64_t size, int64_t window_size = 1 << 30, int64_t fails_at = -1)
+      : fails_at_(fails_at) {
     Random random{7};
+    tables_.emplace_back(2);
     for (int64_t i = 0; i < size; ++i) {
-      const auto length = static_cast<int64_t>(1 + random.Below(30));
-      lengths_.push_back(
-          {length, std::max<int64_t>(1, length + static_cast<int64_t>(random.Below(7)) - 3)});
+      const int64_t length = 1 + static_cast<int64_t>(random.Below(30));
+      const int64_t other =
+          std::max<int64_t>(1, length + static_cast<int64_t>(random.Below(7)) - 3);
+      if (tables_.back().size() == window_size) tables_.emplace_back(2);
+      tables_.back().Add({{0, i}, {std::vector<int32_t>(length), std::vector<int32_t>(other)}});
     }
   }
-  const std::vector<std::string>& column_names() const override { return names_; }
-  int64_t size() const override { return std::ssize(lengths_); }
-  Example Get(int64_t index, int64_t /*epoch*/) const override {
-    if (index == fails_at_) throw Error(ErrorKind::kInput, "this example is broken");
-    Example example{index, {}};
-    for (const int64_t length : lengths_[index]) {
-      example.columns.emplace_back(length, static_cast<int32_t>(index));
-    }
-    return example;
+  // As many windows more without an example.
+  void AddEmptyWindows(int64_t count) {
+    for (int64_t i = 0; i < count; ++i) tables_.emplace_back(2);
   }
-  std::vector<int64_t> Lengths(int64_t index) const override { return lengths_[index]; }
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override {
+    return std::make_unique<Reader>(this, epoch, start.number);
+  }
+  std::string Where(const Place&) const override { return ""; }
+  const ExampleTable& table() const { return tables_.at(0); }
+  int64_t Batches(const BatchOptions& options, int64_t epoch) const {
+    int64_t batches = 0;
+    for (int64_t window = 0; window < std::ssize(tables_); ++window) {
+      batches +=
+          std::ssize(ShuffledBatches(tables_[window], options.limits, options.seed, epoch, window));
+    }
+    return batches;
+  }
 
  private:
-  std::vector<std::string> names_ = {"source", "target"};
-  std::vector<std::vector<int64_t>> lengths_;
+  class Reader : public WindowReader {
+   public:
+    Reader(const MadeUpSource* source, int64_t epoch, int64_t window)
+        : source_(source), epoch_(epoch), window_(window) {}
+    WindowWork Next() override {
+      WindowWork work{epoch_, {window_, {}}, false, {}};
+      work.make = [source = source_, window = window_] {
+        if (window == source->fails_at_) throw Error(ErrorKind::kInput, "this window is broken");
+        CorpusReport report;
+        report.lines = source->tables_[window].size() + 1;
+        return Window{std::make_shared<const ExampleTable>(source->tables_[window]), report};
+      };
+      work.last = ++window_ == std::ssize(source_->tables_);
+      if (work.last) {
+        ++epoch_;
+        window_ = 0;
+      }
+      return work;
+    }
+
+   private:
+    const MadeUpSource* source_;
+    int64_t epoch_, window_;
+  };
+
+  std::vector<ExampleTable> tables_;
   int64_t fails_at_;
 };
 
@@ -53,7 +88,7 @@ using Signature = std::vector<int64_t>;
 
 Signature SignatureOf(const Batch& batch) {
   Signature signature = {batch.epoch, batch.sequence};
-  for (const Example& example : batch.examples) signature.push_back(example.line);
+  for (const Example& example : batch.examples) signature.push_back(example.place.line);
   return signature;
 }
 
@@ -65,24 +100,25 @@ std::vector<Signature> Take(BatchStream* stream, int64_t count) {
 
 BatchOptions Small() {
   BatchOptions options;
-  options.batch_tokens = 120;
+  options.limits.tokens = 120;
   return options;
 }
 
 TEST(BatchStream, HasEveryExampleOnceAnEpochWithinTheBound) {
-  const MadeUpSource source(1000);
-  for (const int64_t max_sentences : {0, 3}) {
+  for (const auto& [max_sentences, window_size] :
+       {std::pair<int64_t, int64_t>{0, 5000}, {3, 5000}, {0, 170}, {0, 1}}) {
+    const MadeUpSource source(1000, window_size);
     BatchOptions options = Small();
-    options.max_sentences = max_sentences;
+    options.limits.sentences = max_sentences;
     BatchStream stream(&source, options);
     for (int64_t epoch = 0; epoch < 3; ++epoch) {
       std::multiset<int64_t> seen;
-      for (int64_t left = stream.batches_in_epoch(); left > 0; --left) {
+      while (stream.position().epoch == epoch) {
         const Batch batch = stream.Next();
         EXPECT_EQ(batch.epoch, epoch);
         size_t longest = 0;
         for (const Example& example : batch.examples) {
-          seen.insert(example.line);
+          seen.insert(example.place.line);
           for (const auto& column : example.columns) longest = std::max(longest, column.size());
         }
         EXPECT_LE(longest * batch.examples.size(), 120u);
@@ -99,23 +135,22 @@ TEST(BatchStream, HasEveryExampleOnceAnEpochWithinTheBound) {
 TEST(BatchStream, AnExampleOverTheBoundStandsAlone) {
   const MadeUpSource source(50);
   BatchOptions options = Small();
-  options.batch_tokens = 1;
+  options.limits.tokens = 1;
   BatchStream stream(&source, options);
-  EXPECT_EQ(stream.batches_in_epoch(), 50);
+  EXPECT_EQ(source.Batches(options, 0), 50);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(stream.Next().examples.size(), 1u);
 }
 
-TEST(BatchStream, OrderDoesNotDependOnWorkersOrPrefetch) {
-  const MadeUpSource source(500);
-  BatchStream one(&source, Small());
-  const std::vector<Signature> expected = Take(&one, 3 * one.batches_in_epoch());
-  for (const int64_t workers : {2, 4}) {
-    for (const int64_t prefetch : {1, 3, 1000}) {
+TEST(BatchStream, OrderDoesNotDependOnWorkers) {
+  for (const int64_t window_size : {5000, 33}) {
+    const MadeUpSource source(500, window_size);
+    BatchStream one(&source, Small());
+    const std::vector<Signature> expected = Take(&one, 3 * source.Batches(Small(), 0));
+    for (const int64_t workers : {2, 4, 40}) {
       BatchOptions options = Small();
       options.worker_threads = workers;
-      options.prefetch = prefetch;
       BatchStream stream(&source, options);
-      EXPECT_EQ(Take(&stream, std::ssize(expected)), expected) << workers << " " << prefetch;
+      EXPECT_EQ(Take(&stream, std::ssize(expected)), expected) << workers;
     }
   }
 }
@@ -123,68 +158,83 @@ TEST(BatchStream, OrderDoesNotDependOnWorkersOrPrefetch) {
 TEST(BatchStream, EpochsAndSeedsDiffer) {
   const MadeUpSource source(5000);
   BatchOptions options;
-  options.batch_tokens = 500;
-  const BatchPlanner planner(source, options);
-  BatchOptions other = options;
-  other.seed = 2;
-  const auto first = planner.Epoch(0);
-  EXPECT_EQ(first, planner.Epoch(0));
-  EXPECT_NE(first, planner.Epoch(1));
-  EXPECT_NE(first, BatchPlanner(source, other).Epoch(0));
+  options.limits.tokens = 500;
+  const auto plan = [&](uint64_t seed, int64_t epoch, int64_t window) {
+    return ShuffledBatches(source.table(), options.limits, seed, epoch, window);
+  };
+  const BatchPlan first = plan(1, 0, 0);
+  EXPECT_EQ(first, plan(1, 0, 0));
+  EXPECT_NE(first, plan(1, 1, 0));
+  EXPECT_NE(first, plan(2, 0, 0));
+  EXPECT_NE(first, plan(1, 0, 1));
   // Composition varies too: few batches of one epoch are batches of the next.
   std::set<std::set<int64_t>> composition;
   for (const auto& batch : first) composition.insert({batch.begin(), batch.end()});
   int64_t same = 0;
-  for (const auto& batch : planner.Epoch(1))
+  for (const auto& batch : plan(1, 1, 0))
     same += composition.contains({batch.begin(), batch.end()});
   EXPECT_LT(same, std::ssize(first) / 20);
 }
 
 TEST(BatchStream, ResumesAtEveryPosition) {
-  const MadeUpSource source(60);
-  BatchStream whole(&source, Small());
-  const int64_t count = 3 * whole.batches_in_epoch();
-  std::vector<DataPosition> positions;
-  std::vector<Signature> expected;
-  for (int64_t i = 0; i < count; ++i) {
-    positions.push_back(whole.position());
-    expected.push_back(SignatureOf(whole.Next()));
+  for (const int64_t window_size : {5000, 17, 1}) {
+    MadeUpSource source(60, window_size);
+    source.AddEmptyWindows(2);
+    BatchStream whole(&source, Small());
+    std::vector<DataPosition> positions;
+    std::vector<Signature> expected;
+    while (whole.position().epoch < 3) {
+      positions.push_back(whole.position());
+      expected.push_back(SignatureOf(whole.Next()));
+    }
+    for (size_t i = 0; i < positions.size(); ++i) {
+      BatchOptions options = Small();
+      options.worker_threads = 1 + static_cast<int64_t>(i) % 3;
+      BatchStream resumed(&source, options, positions[i]);
+      EXPECT_EQ(resumed.position(), positions[i]);
+      const std::vector<Signature> rest(expected.begin() + static_cast<int64_t>(i), expected.end());
+      EXPECT_EQ(Take(&resumed, std::ssize(rest)), rest) << "from " << i;
+      EXPECT_EQ(resumed.position(), whole.position());
+    }
   }
-  for (int64_t i = 0; i < count; ++i) {
-    BatchOptions options = Small();
-    options.worker_threads = 1 + i % 3;
-    BatchStream resumed(&source, options, positions[i]);
-    EXPECT_EQ(resumed.position(), positions[i]);
-    const std::vector<Signature> rest(expected.begin() + i, expected.end());
-    EXPECT_EQ(Take(&resumed, count - i), rest) << "from " << i;
-  }
-  // The end of an epoch is the start of the next.
-  DataPosition end = positions[0];
-  while (positions[end.sequence].epoch == 0) end = {0, end.batch_in_epoch + 1, end.sequence + 1};
-  BatchStream next(&source, Small(), end);
-  EXPECT_EQ(SignatureOf(next.Next()), expected[end.sequence]);
 }
 
-TEST(BatchStream, RefusesAPositionBehindTheEnd) {
+TEST(BatchStream, ReportsEachEpochWholeWhereverItIsResumed) {
+  const MadeUpSource source(60, 17);  // four windows, each with a line that was dropped
+  std::vector<std::string> messages;
+  BatchOptions options = Small();
+  options.log = [&](LogLevel, std::string_view message) { messages.emplace_back(message); };
+  DataPosition position;
+  while (position.epoch < 2) {
+    BatchStream stream(&source, options, position);
+    stream.Next();
+    position = stream.position();
+  }
+  EXPECT_THAT(messages, testing::ElementsAre(testing::StartsWith("text of epoch 1: 64 lines"),
+                                             testing::StartsWith("text of epoch 2: 64 lines")));
+}
+
+TEST(BatchStream, RefusesAPositionBehindTheEndAndNoData) {
   const MadeUpSource source(60);
-  EXPECT_THROW(BatchStream(&source, Small(), DataPosition{0, 100000, 100000}), Error);
-  EXPECT_THROW(BatchStream(&source, Small(), DataPosition{0, -1, 0}), Error);
-  const MadeUpSource nothing(0);
-  EXPECT_THROW(BatchStream(&nothing, Small()), Error);
+  EXPECT_THROW(BatchStream(&source, Small(), {0, 100000, 100000}).Next(), Error);
+  EXPECT_THROW(BatchStream(&source, Small(), {0, -1, 0}).Next(), Error);
+  MadeUpSource nothing(0);
+  nothing.AddEmptyWindows(3);
+  BatchStream stream(&nothing, Small());
+  EXPECT_THROW(stream.Next(), Error);
+  EXPECT_THROW(stream.Next(), Error);
 }
 
 TEST(BatchStream, PassesOnWhatAWorkerThrowsAtItsPlace) {
-  const MadeUpSource good(60), broken(60, 17);
+  const MadeUpSource good(60, 20), broken(60, 20, 2);
   BatchOptions options = Small();
   options.worker_threads = 4;
   BatchStream expected(&good, options), stream(&broken, options);
-  while (true) {
-    const Batch batch = expected.Next();
-    const bool has_it = std::any_of(batch.examples.begin(), batch.examples.end(),
-                                    [](const Example& example) { return example.line == 17; });
-    if (has_it) break;
-    EXPECT_EQ(SignatureOf(stream.Next()), SignatureOf(batch));
-  }
+  while (expected.position().window.number < 2)
+    EXPECT_EQ(SignatureOf(stream.Next()), SignatureOf(expected.Next()));
+  // The place before the error is one to go on from, once the text is mended.
+  BatchStream mended(&good, options, stream.position());
+  EXPECT_EQ(SignatureOf(mended.Next()), SignatureOf(expected.Next()));
   EXPECT_THROW(stream.Next(), Error);
   EXPECT_THROW(stream.Next(), Error);  // and again, rather than hang
 }
@@ -201,12 +251,11 @@ TEST(BatchStream, EndsQuietlyInTheMiddle) {
 
 TEST(BatchesByLength, CoversAllAndSorts) {
   const MadeUpSource source(300);
-  const auto batches = BatchesByLength(source, Small());
+  const BatchPlan batches = BatchesByLength(source.table(), Small().limits);
   std::vector<int64_t> order;
   for (const auto& batch : batches) order.insert(order.end(), batch.begin(), batch.end());
   const auto cost = [&](int64_t index) {
-    const auto lengths = source.Lengths(index);
-    return *std::max_element(lengths.begin(), lengths.end());
+    return std::max(source.table().Length(index, 0), source.table().Length(index, 1));
   };
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end(),
                              [&](int64_t a, int64_t b) { return cost(a) > cost(b); }));
@@ -233,9 +282,9 @@ TEST(BatchStream, WastesLittleOnRealText) {
       2);
   for (const int64_t batch_tokens : {2048, 4096}) {
     BatchOptions options;
-    options.batch_tokens = batch_tokens;
-    const auto batches = BatchPlanner(corpus, options).Epoch(3);
-    const double waste = PaddingShare(corpus, batches);
+    options.limits.tokens = batch_tokens;
+    const BatchPlan batches = ShuffledBatches(corpus.examples(), options.limits, 1, 3, 0);
+    const double waste = PaddingShare(corpus.examples(), batches);
     std::printf("batch_tokens %ld: %zu batches, %.2f %% padding; %s\n",
                 static_cast<long>(batch_tokens), batches.size(), 100 * waste,
                 corpus.report().Text().c_str());

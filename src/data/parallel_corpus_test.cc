@@ -56,17 +56,17 @@ class ParallelCorpusTest : public testing::Test {
 TEST_F(ParallelCorpusTest, FramesColumnsAndKeepsLineNumbers) {
   const ParallelCorpus corpus = Read({Write("s1", "ab\n\ncd ef\r\n"), Write("s2", "abc")},
                                      {Write("t1", "fed\nbad\ncab\n"), Write("t2", "a b c\n")});
-  EXPECT_THAT(corpus.column_names(), ElementsAre("source", "target"));
-  ASSERT_EQ(corpus.size(), 3);
+  ASSERT_EQ(corpus.examples().size(), 3);
   const std::vector<std::string> source = {"ab", "cd ef", "abc"}, target = {"fed", "cab", "a b c"};
-  const std::vector<int64_t> lines = {0, 2, 3};
+  const std::vector<Place> places = {{0, 0}, {0, 2}, {1, 0}};
   for (int64_t i = 0; i < 3; ++i) {
-    const Example example = corpus.Get(i, 0);
-    EXPECT_EQ(example.line, lines[i]);
+    const Example example = corpus.examples().Get(i);
+    EXPECT_EQ(example.place, places[i]);
     EXPECT_THAT(example.columns, ElementsAre(Ids(source[i], false), Ids(target[i], true)));
-    EXPECT_THAT(corpus.Lengths(i),
-                ElementsAre(std::ssize(example.columns[0]), std::ssize(example.columns[1])));
+    EXPECT_EQ(corpus.examples().Length(i, 0), std::ssize(example.columns[0]));
+    EXPECT_EQ(corpus.examples().Length(i, 1), std::ssize(example.columns[1]));
   }
+  EXPECT_EQ(corpus.Where(places[1]), folder_ + "s1:3");
   EXPECT_EQ(corpus.report().empty, 1);
   EXPECT_EQ(corpus.digests()[3], (FileDigest{folder_ + "t2", Sha256("a b c\n"), 1}));
 }
@@ -94,12 +94,14 @@ TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
   EXPECT_EQ(report.too_short, 1);
   EXPECT_EQ(report.too_long, 1);
   EXPECT_EQ(report.ratio, 1);
-  EXPECT_THAT(report.malformed, ElementsAre(1, 0));
+  EXPECT_EQ(report.malformed, 1);
+  EXPECT_EQ(CorpusReportFromJson(ToJson(report)), report);
   EXPECT_THAT(report.tokens, ElementsAre(4 + 5 + 3, 5 + 10 + 5));
   EXPECT_EQ(report.Text(),
             "7 lines, 3 kept; dropped: 1 empty, 1 too short, 1 too long, 1 by length ratio; 1 "
             "malformed UTF-8 "
-            "sequences read as U+FFFD");
+            "sequences read as U+FFFD, the first in " +
+                folder_ + "s:7");
 }
 
 TEST_F(ParallelCorpusTest, DifferentLineCountsNameBothFiles) {
@@ -144,20 +146,20 @@ TEST_F(ParallelCorpusTest, IsTheSameWithAnyNumberOfThreadsAndPacked) {
   gzclose(file);
   const ParallelCorpus one = Read({Write("s", source)}, {Write("t", target)}, {}, 1);
   const ParallelCorpus four = Read({packed}, {Write("t", target)}, {}, 4);
-  ASSERT_EQ(one.size(), four.size());
-  EXPECT_EQ(one.report().Text(), four.report().Text());
+  ASSERT_EQ(one.examples().size(), four.examples().size());
+  EXPECT_EQ(one.report(), four.report());
   EXPECT_GT(one.report().empty, 0);
-  for (int64_t i = 0; i < one.size(); ++i) {
-    EXPECT_EQ(one.Get(i, 0).columns, four.Get(i, 0).columns);
-    EXPECT_EQ(one.Get(i, 0).line, four.Get(i, 0).line);
+  for (int64_t i = 0; i < one.examples().size(); ++i) {
+    EXPECT_EQ(one.examples().Get(i).columns, four.examples().Get(i).columns);
+    EXPECT_EQ(one.examples().Get(i).place, four.examples().Get(i).place);
   }
 }
 
 TEST_F(ParallelCorpusTest, OneColumnIsACorpusToo) {
-  const CorpusColumn text{"text", {Write("text", "ab\ncd\n")}, vocabulary_, true, true};
+  const CorpusColumn text{{Write("text", "ab\ncd\n")}, vocabulary_, true, true};
   const ParallelCorpus corpus({text}, {}, 1);
-  ASSERT_EQ(corpus.size(), 2);
-  EXPECT_THAT(corpus.Get(1, 0).columns, ElementsAre(Ids("cd", true)));
+  ASSERT_EQ(corpus.examples().size(), 2);
+  EXPECT_THAT(corpus.examples().Get(1).columns, ElementsAre(Ids("cd", true)));
 }
 
 }  // namespace

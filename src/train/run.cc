@@ -117,7 +117,7 @@ void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings
 
 Json DigestsOf(const TranslationTask& task, const TrainOptions& options) {
   Json digests = Json::object();
-  const auto add = [&](const std::string& name, const ParallelCorpus& corpus) {
+  const auto add = [&](const std::string& name, const Corpus& corpus) {
     const size_t files = corpus.digests().size() / 2;
     for (size_t i = 0; i < corpus.digests().size(); ++i) {
       digests[fmt::format("{}_{} file {}", name, i < files ? "source" : "target", i % files + 1)] =
@@ -177,13 +177,9 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
 }
 
 void ReportCorpora(const TranslationTask& task, const Log& log) {
-  log(LogLevel::kInfo, fmt::format("training text: {}", task.train().report().Text()));
+  log(LogLevel::kInfo, fmt::format("training text: {}", task.train().Text()));
   if (task.valid() != nullptr)
-    log(LogLevel::kInfo, fmt::format("validation text: {}", task.valid()->report().Text()));
-  if (task.train().size() == 0) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("no training pair is left: {}", task.train().report().Text()));
-  }
+    log(LogLevel::kInfo, fmt::format("validation text: {}", task.valid()->Text()));
 }
 
 // Read before training, since what is wrong with it is better known then.
@@ -208,9 +204,17 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
   return scores;
 }
 
-BatchOptions BatchingOf(const TrainOptions& options) {
-  return {options.optimization.batch_tokens, options.optimization.max_sentences,
-          static_cast<uint64_t>(options.seed), options.run.worker_threads};
+struct EpochSize {
+  int64_t batches = 0, targets = 0;
+};
+
+EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching) {
+  EpochSize size;
+  for (BatchStream batches(&task.examples(), batching); batches.position().epoch == 0;) {
+    size.targets += task.CountTargets(batches.Next());
+    ++size.batches;
+  }
+  return size;
 }
 
 int64_t PeakMemoryMib() {
@@ -250,11 +254,12 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   const Setup setup = SetUp(std::move(given), settings);
   ReportCorpora(*setup.task, settings.effects.log);
   const TrainOptions& options = setup.options;
-  BatchStream batches(&setup.task->examples(), BatchingOf(options));
-  const double updates_in_epoch = static_cast<double>(batches.batches_in_epoch()) /
-                                  static_cast<double>(options.optimization.accumulate);
-  const ParallelCorpus& train = setup.task->train();
-  const int64_t epoch_targets = train.report().tokens.at(1) - train.size();
+  const BatchOptions batching = BatchingOf(options, settings.effects.log);
+  const EpochSize epoch = MeasureEpoch(*setup.task, batching);
+  const int64_t epoch_targets = epoch.targets;
+  const double updates_in_epoch =
+      static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
+  BatchStream batches(&setup.task->examples(), batching);
   const double speed =
       MeasureUpdates({}, setup.task.get(), &batches, settings.effects.now).target_tokens_per_s();
   double total = static_cast<double>(epoch_targets * options.run.max_updates) / updates_in_epoch;
@@ -263,8 +268,8 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   if (options.run.max_target_tokens > 0)
     total = std::min(total, static_cast<double>(options.run.max_target_tokens));
   Json plan = Json::object();
-  plan["train"] = train.report().Text();
-  if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->report().Text();
+  plan["train"] = setup.task->train().Text();
+  if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->Text();
   if (test) plan["test"] = fmt::format("{} lines", test->source.size());
   plan["source_vocabulary"] = options.model.source_vocab_size;
   plan["target_vocabulary"] = options.model.target_vocab_size;
@@ -282,7 +287,7 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   constexpr int64_t kWarmUp = 5;
   const Setup setup = SetUp(std::move(given), settings);
   ReportCorpora(*setup.task, settings.effects.log);
-  BatchStream batches(&setup.task->examples(), BatchingOf(setup.options));
+  BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
   const std::function<double()>& now = settings.effects.now;
   return {setup.options.model, MeasureUpdates({kWarmUp, updates}, setup.task.get(), &batches, now),
           MeasureProductRate(now)};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -20,6 +21,20 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("train_source", &options.train_source,
            "source text to train on, a sentence a line; several files are one corpus")
       .Add("train_target", &options.train_target, "its translation, line by line")
+      .Add("train_weights", &options.train_weights,
+           "passes over each of these files in an epoch, e.g. \"1\", \"0.25\" or \"3\"; files of "
+           "equal weight are one corpus, and corpora are mixed evenly over the epoch")
+      .Add("stream", &options.stream,
+           "read the training text as training goes, in bounded memory; train_weights, bpe_dropout "
+           "and sampling_alpha do so too")
+      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
+           "pairs of streamed text that are read at a time, shuffled and made into batches")
+      .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
+           "probability to leave out a merge when training text is cut, anew each epoch; of a BPE "
+           "vocabulary (0.1 is usual); 0: don't")
+      .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
+           "draw the cut of training text anew each epoch, with probabilities to this power; of a "
+           "unigram vocabulary (0.1 to 0.5 is usual); 0: don't")
       .Add("valid_source", &options.valid_source, "source text to validate on")
       .Add("valid_target", &options.valid_target, "its translation")
       .Add("test_source", &options.test_source, "source text to translate and score at the end")
@@ -115,12 +130,30 @@ FieldList RunFields(RunOptions& options) {
 
 // Names that decide what is computed: going on with another value would be another run.
 const std::set<std::string>& FixedNames() {
-  static const std::set<std::string> names = {
-      "seed",          "batch_tokens",        "max_sentences",      "accumulate",
-      "min_length",    "max_length",          "max_length_ratio",   "vocab_size",
-      "joint_vocab",   "vocab_type",          "character_coverage", "user_defined_symbols",
-      "normalization", "vocab_max_sentences", "byte_fallback",      "lowercase",
-      "head_bias",     "tie_source_target",   "tie_target_output"};
+  static const std::set<std::string> names = {"train_weights",
+                                              "stream",
+                                              "shuffle_buffer",
+                                              "bpe_dropout",
+                                              "sampling_alpha",
+                                              "seed",
+                                              "batch_tokens",
+                                              "max_sentences",
+                                              "accumulate",
+                                              "min_length",
+                                              "max_length",
+                                              "max_length_ratio",
+                                              "vocab_size",
+                                              "joint_vocab",
+                                              "vocab_type",
+                                              "character_coverage",
+                                              "user_defined_symbols",
+                                              "normalization",
+                                              "vocab_max_sentences",
+                                              "byte_fallback",
+                                              "lowercase",
+                                              "head_bias",
+                                              "tie_source_target",
+                                              "tie_target_output"};
   return names;
 }
 
@@ -223,6 +256,18 @@ void CheckTrainOptions(const TrainOptions& options) {
   const OptimizationOptions& optimization = options.optimization;
   if (corpus.train_source.empty() || corpus.train_target.empty())
     Refuse("train_source and train_target are needed");
+  if (const size_t weights = TrainWeights(corpus).size();
+      weights != 0 && weights != corpus.train_source.size()) {
+    Refuse(
+        fmt::format("train_weights holds {} numbers for {} files of train_source, expected one "
+                    "for each",
+                    weights, corpus.train_source.size()));
+  }
+  if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
+    Refuse(
+        "bpe_dropout and sampling_alpha exclude each other: the first is for a BPE vocabulary, "
+        "the second for a unigram one");
+  }
   CheckPair(corpus.valid_source, corpus.valid_target, "valid");
   CheckPair(corpus.test_source, corpus.test_target, "test");
   CheckVocabularyOptions(corpus, !options.init.empty());
@@ -241,6 +286,25 @@ void CheckTrainOptions(const TrainOptions& options) {
   if (needs_validation && corpus.valid_source.empty()) {
     Refuse("early_stopping_patience and average_best need valid_source and valid_target");
   }
+}
+
+std::vector<double> TrainWeights(const CorpusOptions& options) {
+  std::vector<double> weights;
+  for (const std::string& text : options.train_weights) {
+    double& weight = weights.emplace_back(0);
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), weight);
+    const bool whole = status == std::errc() && end == text.data() + text.size();
+    if (!whole || !(weight > 0 && weight <= 1000))
+      Refuse(fmt::format("train_weights holds '{}', expected numbers above 0, at most 1000", text));
+  }
+  return weights;
+}
+
+BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
+  return {{options.optimization.batch_tokens, options.optimization.max_sentences},
+          static_cast<uint64_t>(options.seed),
+          options.run.worker_threads,
+          log};
 }
 
 OptionChanges CompareOptions(const Json& before, TrainOptions& now) {

@@ -14,7 +14,8 @@
 #include "attend/nn/schedule.h"
 #include "base/fields.h"
 #include "base/json.h"
-#include "data/parallel_corpus.h"
+#include "data/batch_stream.h"
+#include "data/corpus.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -28,6 +29,11 @@ struct CorpusOptions {
   CorpusOptions() { vocabulary.size = 0; }  // none is made unless a size is given
 
   std::vector<std::string> train_source, train_target;
+  std::vector<std::string> train_weights;  // numbers
+  bool stream = false;
+  int64_t shuffle_buffer = 100000;
+  double bpe_dropout = 0;
+  double sampling_alpha = 0;
   std::vector<std::string> valid_source, valid_target;
   std::vector<std::string> test_source, test_target;
   CorpusFilters filters;
@@ -35,6 +41,11 @@ struct CorpusOptions {
   bool joint_vocab = true;
   VocabularyOptions
       vocabulary;  // of the one that is made; `lowercase` also decides how outputs are scored
+
+  // The training text is read as training goes, asked for or because something else needs it.
+  bool Streams() const {
+    return stream || !train_weights.empty() || bpe_dropout > 0 || sampling_alpha > 0;
+  }
 };
 
 // The loss, the optimiser and its schedule, and how much goes into an update.
@@ -105,6 +116,12 @@ std::string RecipeToml(TrainOptions& options);
 
 // Throws Error(kConfiguration) naming options that contradict each other or are missing.
 void CheckTrainOptions(const TrainOptions& options);
+
+// `train_weights` as numbers. Throws Error(kConfiguration) for what is not a positive number.
+std::vector<double> TrainWeights(const CorpusOptions& options);
+
+// How batches are made; `log` gets what filters dropped in each epoch that reads its text.
+BatchOptions BatchingOf(const TrainOptions& options, const Log& log);
 
 // What going on with other options than a run was started with means.
 struct OptionChanges {

@@ -78,6 +78,25 @@ TEST(TrainOptionsTest, RecipeTomlIsTyped) {
   EXPECT_THAT(toml, testing::Not(HasSubstr("source_vocab")));  // not set
 }
 
+TEST(TrainOptionsTest, WeightsAreNumbersOneForEachFileAndStream) {
+  TrainOptions options = Enough();
+  EXPECT_FALSE(options.corpus.Streams());
+  options.corpus.train_source = options.corpus.train_target = {"a", "b"};
+  options.corpus.train_weights = {"0.25", "3"};
+  EXPECT_TRUE(options.corpus.Streams());
+  EXPECT_THAT(TrainWeights(options.corpus), testing::ElementsAre(0.25, 3));
+  CheckTrainOptions(options);
+  for (const std::string wrong : {"", "x", "1x", "0", "-1", "nan", "1e9"}) {
+    options.corpus.train_weights = {"1", wrong};
+    EXPECT_THROW(CheckTrainOptions(options), Error) << wrong;
+  }
+  options.corpus.train_weights = {"1"};
+  EXPECT_THROW(CheckTrainOptions(options), Error);
+  options.corpus.train_weights = {};
+  options.corpus.bpe_dropout = options.corpus.sampling_alpha = 0.1;
+  EXPECT_THROW(CheckTrainOptions(options), Error);
+}
+
 TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {
   TrainOptions options = Enough();
   const Json before = FieldsToJson(RecipeFields(options));

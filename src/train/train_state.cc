@@ -51,9 +51,11 @@ Json ToJson(const TrainState& state) {
   json["target_tokens"] = state.target_tokens;
   json["skipped_updates"] = state.skipped_updates;
   json["bad_in_a_row"] = state.bad_in_a_row;
-  json["data"] = {{"epoch", state.data.epoch},
-                  {"batch_in_epoch", state.data.batch_in_epoch},
-                  {"sequence", state.data.sequence}};
+  json["data"] = {
+      {"epoch", state.data.epoch},          {"batch_in_epoch", state.data.batch_in_epoch},
+      {"sequence", state.data.sequence},    {"window", state.data.window.number},
+      {"cursor", state.data.window.cursor}, {"batches_before", state.data.batches_before},
+      {"report", ToJson(state.data.report)}};
   json["recent"] = state.recent;
   json["best"] = Json::array();
   for (const BestCheckpoint& best : state.best)
@@ -73,8 +75,9 @@ TrainState TrainStateFromJson(const Json& json, const std::string& where) {
     state.skipped_updates = CountOf(json, "skipped_updates");
     state.bad_in_a_row = CountOf(json, "bad_in_a_row");
     const Json& data = json.at("data");
-    state.data = {CountOf(data, "epoch"), CountOf(data, "batch_in_epoch"),
-                  CountOf(data, "sequence")};
+    state.data = {CountOf(data, "epoch"),          CountOf(data, "batch_in_epoch"),
+                  CountOf(data, "sequence"),       {CountOf(data, "window"), data.at("cursor")},
+                  CountOf(data, "batches_before"), CorpusReportFromJson(data.at("report"))};
     state.recent = json.at("recent").get<std::vector<int64_t>>();
     for (const Json& best : json.at("best"))
       state.best.push_back({best.at("update"), best.at("metric")});

@@ -18,14 +18,14 @@ namespace {
 
 constexpr const char* kMetricNames[] = {"loss", "bleu", "chrf"};
 
-std::string LinesOf(const std::vector<Batch>& batches) {
+std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& source) {
   constexpr size_t kShown = 8;
-  std::vector<int64_t> lines;
+  std::vector<std::string> lines;
   size_t count = 0;
   for (const Batch& batch : batches) {
     count += batch.examples.size();
     for (const Example& example : batch.examples) {
-      if (lines.size() < kShown) lines.push_back(example.line + 1);
+      if (lines.size() < kShown) lines.push_back(source.Where(example.place));
     }
   }
   return fmt::format("{}{}", fmt::join(lines, ", "),
@@ -46,10 +46,8 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
   if (options_.optimization.ema_decay > 0) average_ = parameters_.weights().clone();
   store_.Prepare();
   if (const auto checkpoint = store_.FindNewest(effects_.log)) Resume(*checkpoint);
-  const BatchOptions batching{options_.optimization.batch_tokens,
-                              options_.optimization.max_sentences,
-                              static_cast<uint64_t>(options_.seed), options_.run.worker_threads};
-  batches_ = std::make_unique<BatchStream>(&task_->examples(), batching, state_.data);
+  batches_ = std::make_unique<BatchStream>(&task_->examples(), BatchingOf(options_, effects_.log),
+                                           state_.data);
   logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, state_, effects_);
 }
 
@@ -214,7 +212,8 @@ void Trainer::Skip(const Micro& micro, double loss, double norm) {
   const std::string what = fmt::format(
       "update {}: loss {}, gradient norm {}, first parameter with a gradient that is not finite: "
       "{}; corpus lines {}",
-      state_.update, loss, norm, parameter.empty() ? "none" : parameter, LinesOf(micro.batches));
+      state_.update, loss, norm, parameter.empty() ? "none" : parameter,
+      LinesOf(micro.batches, task_->examples()));
   if (state_.bad_in_a_row >= options_.optimization.max_bad_updates) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("{} updates in a row without a finite loss and gradient, expected "

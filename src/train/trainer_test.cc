@@ -20,15 +20,18 @@ using testing::HasSubstr;
 
 class Numbers : public ExampleSource {
  public:
-  const std::vector<std::string>& column_names() const override { return names_; }
-  int64_t size() const override { return 24; }
-  Example Get(int64_t index, int64_t) const override {
-    return {index, {{static_cast<int32_t>(index % 5 + 1)}}};
+  Numbers() {
+    for (int32_t i = 0; i < 24; ++i) table_.Add({{0, i}, {{i % 5 + 1}}});
   }
-  std::vector<int64_t> Lengths(int64_t) const override { return {1}; }
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart&) const override {
+    return OpenTable(&table_, epoch);
+  }
+  std::string Where(const Place& place) const override {
+    return "numbers:" + std::to_string(place.line + 1);
+  }
 
  private:
-  std::vector<std::string> names_ = {"x"};
+  ExampleTable table_{1};
 };
 
 class LineModule : public torch::nn::Module {
@@ -283,7 +286,9 @@ TEST_F(TrainerTest, TooManyBadUpdatesStopTheRunAndOverwriteNothing) {
   EXPECT_THAT(complaint, HasSubstr("3 updates in a row"));
   EXPECT_THAT(complaint, HasSubstr("update 15"));
   EXPECT_THAT(complaint, HasSubstr("first parameter with a gradient that is not finite: a"));
-  EXPECT_THAT(complaint, testing::ContainsRegex("corpus lines [0-9]+, [0-9]+, [0-9]+, [0-9]+"));
+  EXPECT_THAT(complaint,
+              testing::ContainsRegex(
+                  "corpus lines numbers:[0-9]+, numbers:[0-9]+, numbers:[0-9]+, numbers:[0-9]+"));
   EXPECT_THAT(CheckpointStore(fs::path(options_.output) / "checkpoints").Updates(),
               ElementsAre(5, 10));
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend/error.h"
 #include "attend/metrics.h"
+#include "data/streamed_corpus.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -30,14 +32,39 @@ torch::Tensor Padded(const std::vector<Example>& examples, size_t column, size_t
   return ids;
 }
 
-std::unique_ptr<ParallelCorpus> Corpus(const std::vector<std::string>& source,
-                                       const std::vector<std::string>& target,
-                                       const Vocabularies& vocabularies,
-                                       const CorpusFilters& filters, int threads) {
-  return std::make_unique<ParallelCorpus>(
-      std::vector<CorpusColumn>{SourceColumn(source, vocabularies.source),
-                                TargetColumn(target, vocabularies.target)},
-      filters, threads);
+std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
+                                  const std::vector<std::string>& target,
+                                  const Vocabularies& vocabularies) {
+  return {SourceColumn(source, vocabularies.source), TargetColumn(target, vocabularies.target)};
+}
+
+// How strongly cuts of training text are sampled; 0: not at all.
+double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies) {
+  const bool is_bpe = vocabularies.source->is_bpe();
+  const double strength = is_bpe ? options.bpe_dropout : options.sampling_alpha;
+  const bool other = (is_bpe ? options.sampling_alpha : options.bpe_dropout) > 0;
+  if (other || (strength > 0 && vocabularies.target->is_bpe() != is_bpe)) {
+    throw Error(ErrorKind::kConfiguration,
+                "bpe_dropout needs BPE vocabularies on both sides, sampling_alpha unigram ones; "
+                "vocab_type says which are made");
+  }
+  return strength;
+}
+
+std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
+                                             const Vocabularies& vocabularies, int threads) {
+  const CorpusOptions& corpus = options.corpus;
+  std::vector<CorpusColumn> columns =
+      Columns(corpus.train_source, corpus.train_target, vocabularies);
+  if (corpus.Streams()) {
+    const StreamOptions stream{static_cast<uint64_t>(options.seed), TrainWeights(corpus),
+                               corpus.shuffle_buffer, SamplingOf(corpus, vocabularies)};
+    return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
+  }
+  auto whole = std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads);
+  if (whole->examples().size() == 0)
+    throw Error(ErrorKind::kInput, "no training pair is left: " + whole->Text());
+  return whole;
 }
 
 // Enough of a file to take samples from.
@@ -76,14 +103,14 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
                 : nn::SmoothingMass::kWrongClasses) {
   transformer_->to(device_);
   const CorpusOptions& corpus = options_.corpus;
-  train_ =
-      Corpus(corpus.train_source, corpus.train_target, vocabularies_, corpus.filters, threads_);
+  train_ = TrainingCorpus(options_, vocabularies_, threads_);
   if (corpus.valid_source.empty()) {
     sample_lines_ = FirstLines(corpus.train_source[0]);
     return;
   }
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
-  valid_ = Corpus(corpus.valid_source, corpus.valid_target, vocabularies_, everything, threads_);
+  valid_ = std::make_unique<const ParallelCorpus>(
+      Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
   sample_lines_ = FirstLines(corpus.valid_source[0]);
 }
@@ -106,12 +133,12 @@ TaskLoss TranslationTask::Loss(const Batch& batch) {
 
 double TranslationTask::ValidationLoss() {
   const torch::NoGradGuard no_grad;
-  const BatchOptions batching{.batch_tokens = options_.optimization.batch_tokens};
+  const BatchLimits limits{.tokens = options_.optimization.batch_tokens};
   double nll = 0;
   int64_t tokens = 0;
-  for (const std::vector<int64_t>& indices : BatchesByLength(*valid_, batching)) {
+  for (const std::vector<int64_t>& indices : BatchesByLength(valid_->examples(), limits)) {
     std::vector<Example> examples;
-    for (const int64_t index : indices) examples.push_back(valid_->Get(index, 0));
+    for (const int64_t index : indices) examples.push_back(valid_->examples().Get(index));
     const TranslationBatch ids =
         MakeTranslationBatch(examples, options_.model.special_ids, device_);
     const torch::Tensor hidden_BTD = transformer_->Hidden(ids.source_BS, ids.target_in_BT);

@@ -11,6 +11,7 @@
 
 #include "attend/nn/loss.h"
 #include "attend/nn/transformer.h"
+#include "data/corpus.h"
 #include "data/parallel_corpus.h"
 #include "model/model_directory.h"
 #include "train/task.h"
@@ -44,7 +45,7 @@ class TranslationTask : public TrainingTask {
   ValidationResult Validate() override;
 
   nn::Transformer& transformer() { return transformer_; }
-  const ParallelCorpus& train() const { return *train_; }
+  const Corpus& train() const { return *train_; }
   const ParallelCorpus* valid() const { return valid_.get(); }
   const Vocabularies& vocabularies() const { return vocabularies_; }
   // Sentences of the validation text, or of the training text without one.
@@ -63,7 +64,8 @@ class TranslationTask : public TrainingTask {
   torch::Device device_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
-  std::unique_ptr<ParallelCorpus> train_, valid_;
+  std::unique_ptr<const Corpus> train_;
+  std::unique_ptr<const ParallelCorpus> valid_;
   ParallelText valid_text_;
   std::vector<std::string> sample_lines_;
 };

@@ -1,7 +1,10 @@
 """Exact resume: a run that is killed at any instant and started again ends in the same bytes as one that is not.
 
-Every run here has dropout, two batches an update, a moving average of the weights, and two worker threads.
+Every run here has dropout, two batches an update, a moving average of the weights, and two worker threads; some read their
+text from weighted and packed shards as they go, with cuts sampled.
 """
+
+import gzip
 
 import json
 import os
@@ -16,12 +19,24 @@ import tiny_run
 
 SHIM = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "libkill_at.so"
 CHECKPOINT = "update-0000000008"  # the second of three
-LONG = {"max_updates": 480, "validate_every": 60, "checkpoint_every": 7}
+LONG = {"max_updates": 480, "validate_every": 60, "checkpoint_every": 3}
 
 
 @pytest.fixture(name="options", scope="module")
 def prepare(tmp_path_factory):
     return tiny_run.prepare(tmp_path_factory.mktemp("text"))
+
+
+def streamed(options, folder):
+    """The same text in three shards of odd sizes, one packed, with weights and BPE-dropout, in windows of a few batches."""
+    shards = {}
+    for side in ("source", "target"):
+        text = options[f"train_{side}"].read_bytes().splitlines(keepends=True)
+        paths = [folder / f"{side}.0", folder / f"{side}.1.gz", folder / f"{side}.2"]
+        for path, part in zip(paths, (text[:61], text[61:62], text[62:])):
+            path.write_bytes(gzip.compress(b"".join(part)) if path.suffix == ".gz" else b"".join(part))
+        shards[f"train_{side}"] = paths
+    return options | shards | {"train_weights": ["1", "2.5", "1"], "shuffle_buffer": 37, "bpe_dropout": 0.2}
 
 
 @pytest.fixture(name="unbroken", scope="module")
@@ -90,8 +105,9 @@ def kill_soon(options, output, delay):
         return process.wait() == -signal.SIGKILL
 
 
-def test_killed_twenty_times_at_random_instants(options, tmp_path):
-    options = options | LONG
+@pytest.mark.parametrize("kind", ["in memory", "streamed"])
+def test_killed_twenty_times_at_random_instants(options, kind, tmp_path):
+    options = (streamed(options, tmp_path) if kind == "streamed" else options) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")
     instants = random.Random(20)
     killed, runs, middle_of_epoch = 0, 0, 0

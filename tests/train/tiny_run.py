@@ -63,7 +63,7 @@ def command_line(options, output, program=TRAIN):
     arguments = [program, "train", "--quiet", "--output", output]
     for name, value in options.items():
         if value is not None:
-            arguments += ["--" + name.replace("_", "-"), str(value)]
+            arguments += ["--" + name.replace("_", "-"), *(value if isinstance(value, list) else [value])]
     return [str(argument) for argument in arguments]
 
 

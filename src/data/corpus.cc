@@ -1,0 +1,97 @@
+#include "data/corpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/error.h"
+
+namespace attend {
+
+CorpusColumn SourceColumn(std::vector<std::string> files,
+                          std::shared_ptr<const Vocabulary> vocabulary) {
+  return {std::move(files), std::move(vocabulary), false, true};
+}
+
+CorpusColumn TargetColumn(std::vector<std::string> files,
+                          std::shared_ptr<const Vocabulary> vocabulary) {
+  return {std::move(files), std::move(vocabulary), true, true};
+}
+
+FieldList Fields(CorpusFilters& filters) {
+  FieldList fields;
+  fields
+      .Add("min_length", &filters.min_length, 1, 1e6,
+           "drop training pairs with a side of fewer pieces")
+      .Add("max_length", &filters.max_length, 0, 1e6,
+           "drop training pairs with a side of more pieces; 0: none")
+      .Add("max_length_ratio", &filters.max_length_ratio, 0, 1e6,
+           "drop training pairs with one side this many times longer than the other; 0: none");
+  return fields;
+}
+
+Corpus::Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters)
+    : columns_(std::move(columns)), filters_(filters) {
+  if (columns_.empty()) throw Error(ErrorKind::kUsage, "a corpus needs at least one column");
+  for (size_t column = 0; column < columns_.size(); ++column) {
+    const std::vector<std::string>& files = columns_[column].files;
+    if (files.empty() || files.size() != columns_[0].files.size()) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("side 1 of the text has {} files but side {} has {}; expected as "
+                              "many, at least one",
+                              columns_[0].files.size(), column + 1, files.size()));
+    }
+    for (const std::string& path : files) digests_.push_back({path, "", 0});
+  }
+}
+
+std::string Corpus::Where(const Place& place) const {
+  return fmt::format("{}:{}", columns_[0].files.at(place.file), place.line + 1);
+}
+
+// The count of the first reason to drop an example; null where it passes.
+int64_t CorpusReport::* Corpus::WhyDropped(const Example& example) const {
+  const auto [shortest, longest] =
+      std::minmax_element(example.columns.begin(), example.columns.end(),
+                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const int64_t least = std::ssize(*shortest), most = std::ssize(*longest);
+  if (least == 0) return &CorpusReport::empty;
+  if (least < filters_.min_length) return &CorpusReport::too_short;
+  if (filters_.max_length > 0 && most > filters_.max_length) return &CorpusReport::too_long;
+  if (filters_.max_length_ratio > 0 &&
+      static_cast<double>(most) > filters_.max_length_ratio * static_cast<double>(least)) {
+    return &CorpusReport::ratio;
+  }
+  return nullptr;
+}
+
+void Corpus::Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const {
+  ++report->lines;
+  if (line.malformed > 0 && report->malformed == 0)
+    report->first_malformed = Where(line.example.place);
+  report->malformed += line.malformed;
+  report->tokens.resize(columns_.size());
+  if (int64_t CorpusReport::* const reason = WhyDropped(line.example)) {
+    ++(report->*reason);
+    return;
+  }
+  ++report->kept;
+  for (size_t column = 0; column < columns_.size(); ++column) {
+    const SpecialIds special = columns_[column].vocabulary->special_ids();
+    std::vector<int32_t>& ids = line.example.columns[column];
+    if (columns_[column].add_bos) ids.insert(ids.begin(), static_cast<int32_t>(special.bos));
+    if (columns_[column].add_eos) ids.push_back(static_cast<int32_t>(special.eos));
+    report->tokens[column] += std::ssize(ids);
+  }
+  table->Add(line.example);
+}
+
+void CheckLineCounts(const FileDigest& first, const FileDigest& second) {
+  if (first.lines == second.lines) return;
+  throw Error(ErrorKind::kInput, fmt::format("'{}' has {} lines but '{}' has {}; expected the "
+                                             "same number, line by line a translation",
+                                             first.path, first.lines, second.path, second.lines));
+}
+
+}  // namespace attend

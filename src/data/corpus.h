@@ -1,0 +1,90 @@
+// What corpora of parallel text files have in common: columns, filters, and how a line of each
+// column becomes an example.
+#ifndef ATTEND_DATA_CORPUS_H_
+#define ATTEND_DATA_CORPUS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/vocabulary.h"
+#include "base/fields.h"
+#include "data/corpus_report.h"
+#include "data/example_source.h"
+#include "data/example_table.h"
+
+namespace attend {
+
+// One side of the text.
+struct CorpusColumn {
+  std::vector<std::string> files;  // plain, .gz or .zst
+  std::shared_ptr<const Vocabulary> vocabulary;
+  bool add_bos = false;
+  bool add_eos = false;
+};
+
+// x1 ... xn eos, and bos y1 ... ym eos.
+CorpusColumn SourceColumn(std::vector<std::string> files,
+                          std::shared_ptr<const Vocabulary> vocabulary);
+CorpusColumn TargetColumn(std::vector<std::string> files,
+                          std::shared_ptr<const Vocabulary> vocabulary);
+
+// Lengths count pieces, without bos and eos. An example with an empty column is always dropped.
+struct CorpusFilters {
+  int64_t min_length = 1;
+  int64_t max_length = 256;     // 0: none
+  double max_length_ratio = 0;  // longest column over shortest; 0: none
+};
+
+FieldList Fields(CorpusFilters& filters);
+
+// The line of every column at one place, and their ids.
+struct EncodedLine {
+  Example example;  // without bos and eos
+  int64_t malformed = 0;
+};
+
+struct FileDigest {
+  std::string path;
+  std::string sha256;  // of the bytes on disk
+  int64_t lines = 0;
+  bool operator==(const FileDigest&) const = default;
+};
+
+class Corpus : public ExampleSource {
+ public:
+  // Throws Error(kConfiguration) for columns with different numbers of files, or none.
+  Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters);
+
+  // "train.en:17": the first column's file and the line, counted from 1.
+  std::string Where(const Place& place) const override;
+  // For people, before training: what is known of the lines by then.
+  virtual std::string Text() const = 0;
+  // By column, then by file: what a checkpoint keeps to know the data again.
+  const std::vector<FileDigest>& digests() const { return digests_; }
+
+ protected:
+  const std::vector<CorpusColumn>& columns() const { return columns_; }
+  int64_t files() const { return std::ssize(columns_[0].files); }
+  FileDigest& digest(int64_t column, int64_t file) { return digests_[column * files() + file]; }
+  const FileDigest& digest(int64_t column, int64_t file) const {
+    return digests_[column * files() + file];
+  }
+  // Adds the example to `table` if it passes the filters, with bos and eos; counts it in `report`.
+  void Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const;
+
+ private:
+  int64_t CorpusReport::* WhyDropped(const Example& example) const;
+
+  std::vector<CorpusColumn> columns_;
+  CorpusFilters filters_;
+  std::vector<FileDigest> digests_;
+};
+
+// Throws Error(kInput) that names both files and their counts unless the counts are equal.
+void CheckLineCounts(const FileDigest& first, const FileDigest& second);
+
+}  // namespace attend
+
+#endif  // ATTEND_DATA_CORPUS_H_

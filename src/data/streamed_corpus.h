@@ -1,0 +1,50 @@
+// A corpus that is read and encoded as training goes, in bounded memory: shards in another order
+// each epoch, several corpora mixed by weight, subword sampling.
+#ifndef ATTEND_DATA_STREAMED_CORPUS_H_
+#define ATTEND_DATA_STREAMED_CORPUS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+
+namespace attend {
+
+struct StreamOptions {
+  uint64_t seed = 1;
+  // Passes over each file in an epoch, or {} for 1 each. With 0.25, every line comes once in four
+  // epochs; with 2.5, two or three times in each.
+  std::vector<double> weights;
+  int64_t shuffle_buffer = 100000;  // lines of a window
+  double sampling = 0;              // strength of Vocabulary::Sample; 0: Vocabulary::Encode
+};
+
+// Files of equal weight are one corpus. Its files come in an order drawn for each epoch, a few of
+// them open at a time, which give lines in turn; corpora give lines in proportion to what they have
+// in an epoch, so that every window holds its share of each and all end together. Holds no line but
+// those of the windows at work. Immutable once made; safe to use from many threads.
+class StreamedCorpus : public Corpus {
+ public:
+  // Reads all files once with `threads` threads, for counts and digests. Throws Error(kInput) for a
+  // file that can't be read to its end and for files of different line counts (both named, with
+  // their counts), Error(kConfiguration) for weights that are not as many as files, and what Corpus
+  // throws.
+  StreamedCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
+                 const StreamOptions& options, int threads);
+
+  // Next() throws Error(kInput) for a file that has become shorter.
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
+  std::string Text() const override;
+
+ private:
+  class Reader;
+  struct Line;
+  Window Make(int64_t epoch, const std::vector<Line>& lines) const;
+
+  StreamOptions options_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_DATA_STREAMED_CORPUS_H_

@@ -1,0 +1,293 @@
+#include "data/streamed_corpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "attend/error.h"
+#include "data/batch_stream.h"
+#include "data/parallel_corpus.h"
+#include "text/vocabulary_trainer.h"
+
+namespace attend {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class StreamedCorpusTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "streamed_corpus_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+    std::filesystem::create_directories(folder_);
+    VocabularyOptions options;
+    options.type = VocabularyType::kBpe;
+    options.size = 40;
+    const std::string text = Write("vocabulary", "a b c d e f\nab cd ef abc\nbad cab fed abcdef\n");
+    vocabulary_ = Vocabulary::FromBytes(TrainVocabulary({text}, options, 1, NoLog()), "test");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Plain, or packed as the name says.
+  std::string Write(const std::string& name, const std::string& bytes) {
+    const std::string path = folder_ + name;
+    std::string written = bytes;
+    if (name.ends_with(".gz")) {
+      gzFile file = gzopen(path.c_str(), "wb");
+      gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+      gzclose(file);
+      return path;
+    }
+    if (name.ends_with(".zst")) {
+      written.resize(ZSTD_compressBound(bytes.size()));
+      written.resize(ZSTD_compress(written.data(), written.size(), bytes.data(), bytes.size(), 3));
+    }
+    std::ofstream(path, std::ios::binary) << written;
+    return path;
+  }
+
+  // A pair of shards with `lines` lines of letters, packed in turn as nothing, gzip and zstd.
+  void AddShard(int64_t lines) {
+    const std::string endings[] = {"", ".gz", ".zst"};
+    const std::string name =
+        std::to_string(source_.size()) + endings[source_.size() % std::size(endings)];
+    std::string source, target;
+    for (int64_t line = 0; line < lines; ++line) {
+      source += "abcdef cab" + std::string(line % 7, 'a') + (line % 5 == 0 ? "\r\n" : "\n");
+      target += "fed " + std::string(1 + line % 9, 'b') + "\n";
+    }
+    source_.push_back(Write("s" + name, source));
+    target_.push_back(Write("t" + name, target));
+  }
+  std::vector<CorpusColumn> Columns() {
+    return {SourceColumn(source_, vocabulary_), TargetColumn(target_, vocabulary_)};
+  }
+  StreamedCorpus Stream(const StreamOptions& options = {}, const CorpusFilters& filters = {}) {
+    return StreamedCorpus(Columns(), filters, options, 2);
+  }
+  std::string Complaint() {
+    try {
+      const StreamedCorpus corpus = Stream();
+      BatchStream stream(&corpus, {});
+      while (stream.position().epoch == 0) stream.Next();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      return error.what();
+    }
+    return "";
+  }
+
+  std::string folder_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::vector<std::string> source_, target_;
+};
+
+using Key = std::pair<int64_t, int64_t>;
+
+// Places in the order in which an epoch's windows hold them.
+std::vector<std::vector<Key>> WindowsOf(const StreamedCorpus& corpus, int64_t epoch) {
+  std::vector<std::vector<Key>> windows;
+  const auto reader = corpus.Open(epoch, {});
+  for (bool last = false; !last;) {
+    const WindowWork work = reader->Next();
+    const Window window = work.make();
+    windows.emplace_back();
+    for (int64_t i = 0; i < window.examples->size(); ++i) {
+      const Place place = window.examples->Get(i).place;
+      windows.back().push_back({place.file, place.line});
+    }
+    last = work.last;
+  }
+  return windows;
+}
+
+std::map<Key, int64_t> CountsOf(const StreamedCorpus& corpus, int64_t epoch) {
+  std::map<Key, int64_t> counts;
+  for (const auto& window : WindowsOf(corpus, epoch)) {
+    for (const Key& key : window) ++counts[key];
+  }
+  return counts;
+}
+
+std::vector<std::vector<std::vector<int32_t>>> IdsOf(const Batch& batch) {
+  std::vector<std::vector<std::vector<int32_t>>> ids;
+  for (const Example& example : batch.examples) ids.push_back(example.columns);
+  return ids;
+}
+
+TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
+  for (const int64_t lines : {100, 0, 1, 57, 230, 3, 3, 64}) AddShard(lines);
+  CorpusFilters filters;
+  filters.max_length = 8;
+  const ParallelCorpus whole(Columns(), filters, 1);
+  std::map<Key, std::vector<std::vector<int32_t>>> expected;
+  for (int64_t i = 0; i < whole.examples().size(); ++i) {
+    const Example example = whole.examples().Get(i);
+    expected[{example.place.file, example.place.line}] = example.columns;
+  }
+  ASSERT_GT(whole.report().too_long, 0);
+  StreamOptions options;
+  options.shuffle_buffer = 50;
+  const StreamedCorpus corpus = Stream(options, filters);
+  EXPECT_EQ(corpus.digests(), whole.digests());
+  const auto reader = corpus.Open(0, {});
+  CorpusReport report;
+  std::map<Key, std::vector<std::vector<int32_t>>> found;
+  int64_t windows = 0;
+  for (bool last = false; !last; ++windows) {
+    const WindowWork work = reader->Next();
+    const Window window = work.make();
+    report.Add(window.report);
+    for (int64_t i = 0; i < window.examples->size(); ++i) {
+      const Example example = window.examples->Get(i);
+      EXPECT_TRUE(found.insert({{example.place.file, example.place.line}, example.columns}).second);
+    }
+    last = work.last;
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(report, whole.report());
+  EXPECT_EQ(windows, (458 + 49) / 50);
+  EXPECT_NE(WindowsOf(corpus, 0), WindowsOf(corpus, 1));
+}
+
+TEST_F(StreamedCorpusTest, ResumesAtEveryPosition) {
+  for (const int64_t lines : {20, 0, 1, 13, 40, 3, 3, 16}) AddShard(lines);
+  StreamOptions options;
+  options.weights = {1, 1, 1, 2.5, 1, 0.5, 1, 2.5};
+  options.shuffle_buffer = 32;
+  options.sampling = 0.2;
+  const StreamedCorpus corpus = Stream(options);
+  BatchOptions batching;
+  batching.limits.tokens = 60;
+  BatchStream whole(&corpus, batching);
+  std::vector<DataPosition> positions;
+  std::vector<std::vector<std::vector<std::vector<int32_t>>>> expected;
+  while (whole.position().epoch < 3) {
+    positions.push_back(whole.position());
+    expected.push_back(IdsOf(whole.Next()));
+  }
+  ASSERT_GT(positions.size(), 50u);
+  for (size_t i = 0; i < positions.size(); ++i) {
+    batching.worker_threads = 1 + static_cast<int64_t>(i) % 9;
+    const StreamedCorpus again = Stream(options);
+    BatchStream resumed(&again, batching, positions[i]);
+    for (size_t next = i; next < positions.size(); ++next)
+      ASSERT_EQ(IdsOf(resumed.Next()), expected[next]) << "from " << i;
+    EXPECT_EQ(resumed.position(), whole.position());
+  }
+}
+
+TEST_F(StreamedCorpusTest, WeightsArePassesAnEpochMixedEvenly) {
+  for (const int64_t lines : {400, 400, 100, 200}) AddShard(lines);
+  StreamOptions options;
+  options.weights = {0.25, 0.25, 3, 1.5};
+  options.shuffle_buffer = 160;
+  const StreamedCorpus corpus = Stream(options);
+  std::map<Key, int64_t> counts;
+  for (int64_t epoch = 0; epoch < 4; ++epoch) {
+    std::map<int64_t, int64_t> of_file;
+    for (const auto& [key, count] : CountsOf(corpus, epoch)) {
+      of_file[key.first] += count;
+      counts[key] += count;
+    }
+    EXPECT_NEAR(static_cast<double>(of_file[0] + of_file[1]), 200, 60);
+    EXPECT_EQ(of_file[2], 300);
+    EXPECT_NEAR(static_cast<double>(of_file[3]), 300, 50);
+  }
+  // Over four epochs, every line as often as its weight says.
+  EXPECT_EQ(counts.size(), 1100u);
+  for (const auto& [key, count] : counts)
+    EXPECT_EQ(static_cast<double>(count), 4 * options.weights[key.first]);
+  // Each window but the last holds its share of each corpus.
+  const auto windows = WindowsOf(corpus, 0);
+  for (size_t i = 0; i + 1 < windows.size(); ++i) {
+    std::map<int64_t, int64_t> of_corpus;
+    for (const auto& [file, line] : windows[i]) ++of_corpus[std::max<int64_t>(file, 1)];
+    EXPECT_NEAR(static_cast<double>(of_corpus[1]), 40, 20);
+    EXPECT_NEAR(static_cast<double>(of_corpus[2]), 60, 15);
+    EXPECT_NEAR(static_cast<double>(of_corpus[3]), 60, 15);
+  }
+}
+
+TEST_F(StreamedCorpusTest, MixesShards) {
+  for (int i = 0; i < 6; ++i) AddShard(100);
+  StreamOptions options;
+  options.shuffle_buffer = 40;
+  for (const auto& window : WindowsOf(Stream(options), 0)) {
+    std::set<int64_t> files;
+    for (const auto& [file, line] : window) files.insert(file);
+    EXPECT_GE(files.size(), 2u);
+    EXPECT_LE(files.size(), 5u);
+  }
+}
+
+TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {
+  AddShard(60);
+  StreamOptions options;
+  options.sampling = 0.3;
+  const auto ids = [&](uint64_t seed, int64_t epoch) {
+    options.seed = seed;
+    const StreamedCorpus corpus = Stream(options);
+    const Window window = corpus.Open(epoch, {})->Next().make();
+    std::vector<std::vector<std::vector<int32_t>>> all;
+    for (int64_t i = 0; i < window.examples->size(); ++i) {
+      all.push_back(window.examples->Get(i).columns);
+      const std::vector<int32_t>& source = all.back()[0];
+      EXPECT_EQ(vocabulary_->Decode(source), "abcdef cab" + std::string(i % 7, 'a'));
+      EXPECT_EQ(source.back(), 3);
+    }
+    return all;
+  };
+  EXPECT_EQ(ids(1, 0), ids(1, 0));
+  EXPECT_NE(ids(1, 0), ids(1, 1));
+  EXPECT_NE(ids(1, 0), ids(2, 0));
+}
+
+TEST_F(StreamedCorpusTest, NamesFilesOfDifferentLength) {
+  AddShard(10);
+  source_.push_back(Write("u.gz", "a\nb\n"));
+  target_.push_back(Write("v.zst", "a\nb\nc\n"));
+  EXPECT_THAT(Complaint(), AllOf(HasSubstr("u.gz' has 2 lines"), HasSubstr("v.zst' has 3")));
+}
+
+TEST_F(StreamedCorpusTest, NamesDamagedFilesAndLinesTooLong) {
+  for (const std::string ending : {".gz", ".zst"}) {
+    source_ = {Write("cut" + ending, std::string(5000, 'a') + "\nb\n")};
+    target_ = {Write("t", "a\nb\n")};
+    EXPECT_EQ(Complaint(), "");
+    std::filesystem::resize_file(source_[0], std::filesystem::file_size(source_[0]) - 9);
+    EXPECT_THAT(Complaint(), AllOf(HasSubstr(source_[0]), HasSubstr("cut short")));
+  }
+  source_ = {Write("long", "a\n" + std::string(1 << 21, 'b') + "\n")};
+  EXPECT_THAT(Complaint(), HasSubstr("long:2: the line is longer than"));
+}
+
+TEST_F(StreamedCorpusTest, NamesAFileThatBecameShorter) {
+  source_ = {Write("s", "a\nb\nc\n")};
+  target_ = {Write("t", "a\nb\nc\n")};
+  const StreamedCorpus corpus = Stream();
+  Write("t", "a\nb\n");
+  BatchStream stream(&corpus, {});
+  try {
+    stream.Next();
+    ADD_FAILURE() << "read a line that is not there";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("t' ends after line 2, but had 3 lines"));
+  }
+}
+
+TEST_F(StreamedCorpusTest, RefusesEmptyTextAndWeightsThatDoNotFit) {
+  AddShard(0);
+  EXPECT_THAT(Complaint(), HasSubstr("no example"));
+  EXPECT_THROW(Stream({1, {1, 2}}), Error);
+}
+
+}  // namespace
+}  // namespace attend
