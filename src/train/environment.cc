@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "base/random.h"
 #include "engine/kernels/dispatch.h"
 
 namespace attend {
@@ -58,12 +57,6 @@ std::vector<std::string> CompareEnvironments(const Json& before, const Json& now
       differences.push_back(fmt::format("{} was {}, now {}", name, old.dump(), value.dump()));
   }
   return differences;
-}
-
-void SeedDropout(int64_t seed, int64_t update, int64_t micro_batch) {
-  Random key{static_cast<uint64_t>(seed), static_cast<uint64_t>(update),
-             static_cast<uint64_t>(micro_batch)};
-  torch::manual_seed(key.Next());
 }
 
 }  // namespace attend

@@ -23,10 +23,6 @@ Json DescribeEnvironment(const std::string& device);
 // "threads was 2, now 1" for each member that differs.
 std::vector<std::string> CompareEnvironments(const Json& before, const Json& now);
 
-// Sets LibTorch's generator, which dropout draws from, for one batch of one update: nothing needs
-// saving.
-void SeedDropout(int64_t seed, int64_t update, int64_t micro_batch);
-
 }  // namespace attend
 
 #endif  // ATTEND_TRAIN_ENVIRONMENT_H_

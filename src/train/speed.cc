@@ -32,7 +32,7 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, BatchStr
     if (i == plan.warm_up) start = now();
     const Batch batch = batches->Next();
     parameters.ZeroGradients();
-    const TaskLoss loss = task->Loss(batch);
+    const TaskLoss loss = task->Loss(batch, static_cast<uint64_t>(i));
     (loss.sum / static_cast<double>(loss.tokens)).backward();
     ClipGradients(parameters.gradients().norm().item<double>(), 1, &parameters.gradients());
     AdamStep({}, 0, parameters.gradients(), &parameters.weights(), &adam);

@@ -40,8 +40,8 @@ class TrainingTask {
   virtual torch::nn::Module& module() = 0;
   // Targets of a batch, known without computing anything.
   virtual int64_t CountTargets(const Batch& batch) const = 0;
-  // The differentiable loss of a batch. Dropout draws from LibTorch's generator.
-  virtual TaskLoss Loss(const Batch& batch) = 0;
+  // The differentiable loss of a batch. Dropout follows from `dropout_seed` alone.
+  virtual TaskLoss Loss(const Batch& batch, uint64_t dropout_seed) = 0;
   // There is something to validate on.
   virtual bool CanValidate() const = 0;
   // Measures the module as it stands, without dropout and without touching LibTorch's generator.

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "attend/nn/schedule.h"
+#include "base/random.h"
 #include "model/safetensors.h"
 #include "train/environment.h"
 #include "train/report.h"
@@ -168,8 +169,8 @@ double Trainer::Backward(const Micro& micro) {
   parameters_.ZeroGradients();
   double loss = 0;
   for (size_t i = 0; i < micro.batches.size(); ++i) {
-    SeedDropout(options_.seed, state_.update, static_cast<int64_t>(i));
-    const TaskLoss part = task_->Loss(micro.batches[i]);
+    Random random{static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(state_.update), i};
+    const TaskLoss part = task_->Loss(micro.batches[i], random.Next());
     const torch::Tensor normalized = part.sum / static_cast<double>(micro.targets);
     loss += normalized.item<double>();
     normalized.backward();

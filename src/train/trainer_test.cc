@@ -40,7 +40,7 @@ class LineModule : public torch::nn::Module {
   torch::Tensor a;
 };
 
-// The loss of y = 3 x with noise from LibTorch's generator, as dropout draws from it.
+// The loss of y = 3 x with noise keyed as dropout is.
 class LineTask : public TrainingTask {
  public:
   const ExampleSource& examples() const override { return numbers_; }
@@ -48,9 +48,10 @@ class LineTask : public TrainingTask {
   int64_t CountTargets(const Batch& batch) const override {
     return static_cast<int64_t>(batch.examples.size());
   }
-  TaskLoss Loss(const Batch& batch) override {
+  TaskLoss Loss(const Batch& batch, uint64_t dropout_seed) override {
     ++losses;
     trained_in_training_mode &= module_.is_training();
+    torch::manual_seed(dropout_seed);
     torch::Tensor sum = torch::zeros({1});
     for (const Example& example : batch.examples) {
       const double x = example.columns[0][0];

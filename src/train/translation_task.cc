@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "attend/error.h"
 #include "attend/metrics.h"
@@ -30,6 +31,30 @@ torch::Tensor Padded(const std::vector<Example>& examples, size_t column, size_t
     row += longest;
   }
   return ids;
+}
+
+// Ids [skip, end - drop) of one column.
+nn::PackedIds Packed(const std::vector<Example>& examples, size_t column, size_t skip,
+                     size_t drop) {
+  const auto sentences = static_cast<int64_t>(examples.size());
+  nn::PackedIds packed;
+  packed.offsets_B1 = torch::zeros({sentences + 1}, torch::kInt64);
+  int64_t* offsets = packed.offsets_B1.mutable_data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    const auto length = static_cast<int64_t>(examples[b].columns[column].size() - skip - drop);
+    offsets[b + 1] = offsets[b] + length;
+    packed.longest = std::max(packed.longest, length);
+  }
+  packed.ids_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  packed.places_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  int64_t* ids = packed.ids_R.mutable_data_ptr<int64_t>();
+  int64_t* places = packed.places_R.mutable_data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    const std::vector<int32_t>& from = examples[b].columns[column];
+    std::copy(from.begin() + skip, from.end() - drop, ids + offsets[b]);
+    std::iota(places + offsets[b], places + offsets[b + 1], 0);
+  }
+  return packed;
 }
 
 std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
@@ -89,6 +114,10 @@ TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, cons
   return batch;
 }
 
+PackedTranslationBatch MakePackedTranslationBatch(const std::vector<Example>& examples) {
+  return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
+}
+
 TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
                                  int threads, const torch::Device& device)
     : options_(options),
@@ -122,12 +151,27 @@ int64_t TranslationTask::CountTargets(const Batch& batch) const {
   return targets;
 }
 
-TaskLoss TranslationTask::Loss(const Batch& batch) {
-  const TranslationBatch ids =
-      MakeTranslationBatch(batch.examples, options_.model.special_ids, device_);
-  const torch::Tensor hidden_BTD = transformer_->Hidden(ids.source_BS, ids.target_in_BT);
-  const nn::LossSums sums = loss_->FromHidden(hidden_BTD, transformer_->OutputWeight(),
-                                              transformer_->OutputBias(), ids.target_out_BT);
+nn::LossSums TranslationTask::LossOf(const std::vector<Example>& examples,
+                                     const std::optional<nn::DropoutKey>& dropout) {
+  torch::Tensor hidden, targets;
+  if (device_.is_cpu()) {
+    const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);
+    hidden = transformer_->PackedHidden(ids.source, ids.target_in, dropout);
+    targets = ids.target_out_R;
+  } else {
+    const TranslationBatch ids =
+        MakeTranslationBatch(examples, options_.model.special_ids, device_);
+    hidden = transformer_->Hidden(ids.source_BS, ids.target_in_BT);
+    targets = ids.target_out_BT;
+  }
+  return loss_->FromHidden(hidden, transformer_->OutputWeight(), transformer_->OutputBias(),
+                           targets);
+}
+
+TaskLoss TranslationTask::Loss(const Batch& batch, uint64_t dropout_seed) {
+  // What does not take its numbers from the seed takes them from LibTorch's generator.
+  if (!device_.is_cpu()) torch::manual_seed(dropout_seed);
+  const nn::LossSums sums = LossOf(batch.examples, nn::DropoutKey{dropout_seed, 0, 0});
   return {sums.loss, sums.tokens};
 }
 
@@ -139,11 +183,7 @@ double TranslationTask::ValidationLoss() {
   for (const std::vector<int64_t>& indices : BatchesByLength(valid_->examples(), limits)) {
     std::vector<Example> examples;
     for (const int64_t index : indices) examples.push_back(valid_->examples().Get(index));
-    const TranslationBatch ids =
-        MakeTranslationBatch(examples, options_.model.special_ids, device_);
-    const torch::Tensor hidden_BTD = transformer_->Hidden(ids.source_BS, ids.target_in_BT);
-    const nn::LossSums sums = loss_->FromHidden(hidden_BTD, transformer_->OutputWeight(),
-                                                transformer_->OutputBias(), ids.target_out_BT);
+    const nn::LossSums sums = LossOf(examples, std::nullopt);
     nll += sums.nll;
     tokens += sums.tokens;
   }

@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct TranslationBatch {
 TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, const SpecialIds& ids,
                                       const torch::Device& device);
 
+// The same without padding, sentence by sentence.
+struct PackedTranslationBatch {
+  nn::PackedIds source, target_in;
+  torch::Tensor target_out_R;
+};
+PackedTranslationBatch MakePackedTranslationBatch(const std::vector<Example>& examples);
+
 class TranslationTask : public TrainingTask {
  public:
   // Reads all corpora that `options` names. `options.model` is complete: vocabulary sizes and ids
@@ -40,7 +48,7 @@ class TranslationTask : public TrainingTask {
   const ExampleSource& examples() const override { return *train_; }
   torch::nn::Module& module() override { return *transformer_; }
   int64_t CountTargets(const Batch& batch) const override;
-  TaskLoss Loss(const Batch& batch) override;
+  TaskLoss Loss(const Batch& batch, uint64_t dropout_seed) override;
   bool CanValidate() const override { return valid_ != nullptr; }
   ValidationResult Validate() override;
 
@@ -56,6 +64,9 @@ class TranslationTask : public TrainingTask {
   std::shared_ptr<Model> CurrentModel();
 
  private:
+  // The summed loss of one pass; dropout as TransformerImpl::PackedHidden has it.
+  nn::LossSums LossOf(const std::vector<Example>& examples,
+                      const std::optional<nn::DropoutKey>& dropout);
   void Translate(ValidationResult* result);
 
   TrainOptions options_;

@@ -131,7 +131,7 @@ std::vector<Prefix> TorchBeam(nn::Transformer& torch_model, const std::vector<Id
     const torch::Tensor index = torch::tensor(rows);
     const torch::Tensor hidden = torch_model->Decode(
         Padded(prefixes, special.pad),
-        {memory.hidden_BSD.index_select(0, index), memory.mask.index_select(0, index)});
+        {memory.hidden_BSD.index_select(0, index), memory.mask.additive.index_select(0, index)});
     torch::Tensor next_LV =
         torch_model->Logits(hidden.select(1, -1)).to(torch::kFloat64).log_softmax(-1).contiguous();
     for (const int64_t id : {special.pad, special.unk, special.bos}) {

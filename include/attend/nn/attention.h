@@ -8,6 +8,8 @@
 #include <torch/torch.h>
 
 #include "attend/model_config.h"
+#include "attend/nn/dropout.h"
+#include "attend/nn/masks.h"
 
 namespace attend::nn {
 
@@ -40,9 +42,11 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
   explicit MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout = 0);
   // Queries from `query_BTD`, keys and values from `memory_BSD`; self-attention where both are the
-  // same tensor. The weights [B, H, T, S] are stored where `weights` is given.
+  // same tensor. The weights [B, H, T, S] are stored where `weights` is given. With a packed mask
+  // both are rows, [R, D] and [S, D], and `weights` is not for use.
   torch::Tensor forward(const torch::Tensor& query_BTD, const torch::Tensor& memory_BSD,
-                        const torch::Tensor& mask = {}, torch::Tensor* weights = nullptr);
+                        const AttentionMask& mask = {}, torch::Tensor* weights = nullptr,
+                        DropoutStream* dropout = nullptr);
 
   torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr},
       output{nullptr};  // W^Q, W^K, W^V, W^O
@@ -50,8 +54,11 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
  private:
   std::vector<torch::Tensor> Project(const torch::Tensor& query_BTD,
                                      const torch::Tensor& memory_BSD);
+  torch::Tensor OverPackedRows(const torch::Tensor& query_RD, const torch::Tensor& memory_SD,
+                               const AttentionMask& mask, const DropoutSite& site);
 
   int64_t heads_;
+  double weights_dropout_;
   ScaledDotProductAttention attention_{nullptr};
 };
 TORCH_MODULE(MultiHeadAttention);

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include "attend/model_config.h"
+#include "attend/nn/dropout.h"
 
 namespace attend::nn {
 
@@ -14,7 +15,7 @@ class PositionwiseFeedForwardImpl : public torch::nn::Module {
  public:
   // `hidden_dropout` acts between the two products; the paper has none there.
   explicit PositionwiseFeedForwardImpl(const StackConfig& config, double hidden_dropout = 0);
-  torch::Tensor forward(const torch::Tensor& input_BTD);
+  torch::Tensor forward(const torch::Tensor& input_BTD, DropoutStream* dropout = nullptr);
 
   torch::nn::Linear inner{nullptr}, gate{nullptr},
       outer{nullptr};  // `gate` is empty but for SwiGLU

@@ -5,18 +5,10 @@
 #include <torch/torch.h>
 
 #include "attend/nn/attention.h"
+#include "attend/nn/dropout.h"
 #include "attend/nn/feed_forward.h"
 
 namespace attend::nn {
-
-// Share of elements that are zeroed in training, by place. The defaults are the base model's,
-// section 5.4.
-struct Dropout {
-  double residual = 0.1;    // each sub-layer's output, before it is added
-  double embedding = 0.1;   // sums of embeddings and positions
-  double attention = 0;     // attention weights; not in the paper
-  double feed_forward = 0;  // inside the feed-forward layer; not in the paper
-};
 
 // What a layer computed, for comparison and pictures: the residual stream after each sub-layer and
 // the attention weights.
@@ -32,8 +24,9 @@ struct LayerTrace {
 class EncoderLayerImpl : public torch::nn::Module {
  public:
   explicit EncoderLayerImpl(const StackConfig& config, const Dropout& dropout = {});
-  torch::Tensor forward(torch::Tensor x_BSD, const torch::Tensor& mask = {},
-                        LayerTrace* trace = nullptr);
+  // `dropout` gives this pass's sites; see NextSite.
+  torch::Tensor forward(torch::Tensor x_BSD, const AttentionMask& mask = {},
+                        LayerTrace* trace = nullptr, DropoutStream* dropout = nullptr);
 
   MultiHeadAttention self_attention{nullptr};
   torch::nn::LayerNorm self_attention_norm{nullptr};
@@ -50,7 +43,7 @@ TORCH_MODULE(EncoderLayer);
 // Empty without encoder.
 struct Memory {
   torch::Tensor hidden_BSD;
-  torch::Tensor mask;
+  AttentionMask mask;
 };
 
 // Self-attention, attention to the memory (where the layer has any), then feed-forward.
@@ -59,8 +52,9 @@ class DecoderLayerImpl : public torch::nn::Module {
   explicit DecoderLayerImpl(const StackConfig& config, const Dropout& dropout = {},
                             bool with_cross_attention = true);
   // `self_mask` must hide the future; see CausalMask.
-  torch::Tensor forward(torch::Tensor x_BTD, const torch::Tensor& self_mask,
-                        const Memory& memory = {}, LayerTrace* trace = nullptr);
+  torch::Tensor forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
+                        const Memory& memory = {}, LayerTrace* trace = nullptr,
+                        DropoutStream* dropout = nullptr);
 
   MultiHeadAttention self_attention{nullptr};
   torch::nn::LayerNorm self_attention_norm{nullptr};

@@ -1,13 +1,35 @@
-// Attention masks: tensors that are added to scores before the softmax, 0 where a key may be
-// attended and minus infinity where it may not. An undefined tensor masks nothing. Masks broadcast
-// over heads and, where the size is 1, over sentences and queries. Made once a batch, shared by all
-// layers.
+// Attention masks. Over padded tensors they are tensors that are added to scores before the
+// softmax, 0 where a key may be attended and minus infinity where it may not. An undefined tensor
+// masks nothing. Masks broadcast over heads and, where the size is 1, over sentences and queries.
+// Made once a batch, shared by all layers.
 #ifndef ATTEND_NN_MASKS_H_
 #define ATTEND_NN_MASKS_H_
 
 #include <torch/torch.h>
 
 namespace attend::nn {
+
+// Which keys a query may attend to: what an additive mask says over padded tensors, or, over packed
+// ones, those of its own sentence.
+struct AttentionMask {
+  AttentionMask() = default;  // all keys
+  AttentionMask(torch::Tensor mask) : additive(std::move(mask)) {}
+  // Sentence b has rows offsets[b] to offsets[b + 1]; int64, on the CPU. With `causal`, its query t
+  // sees its keys 0 to t.
+  static AttentionMask Packed(torch::Tensor query_offsets_B1, torch::Tensor key_offsets_B1,
+                              bool causal) {
+    AttentionMask mask;
+    mask.query_offsets_B1 = std::move(query_offsets_B1);
+    mask.key_offsets_B1 = std::move(key_offsets_B1);
+    mask.causal = causal;
+    return mask;
+  }
+  bool packed() const { return query_offsets_B1.defined(); }
+
+  torch::Tensor additive;
+  torch::Tensor query_offsets_B1, key_offsets_B1;
+  bool causal = false;
+};
 
 // Where `ids` is not padding, as booleans; all true for a negative `pad_id`.
 torch::Tensor ValidTokens(const torch::Tensor& ids_BS, int64_t pad_id);

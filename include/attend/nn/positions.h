@@ -34,6 +34,8 @@ class LearnedPositionalEncodingImpl : public torch::nn::Module {
   LearnedPositionalEncodingImpl(int64_t max_positions, int64_t d_model, int64_t offset = 0);
   // Throws Error(kInput) for an input that needs more than max_positions rows.
   torch::Tensor forward(const torch::Tensor& input_BTD);
+  // Rows of the first `length` positions. Throws like forward.
+  torch::Tensor Table(int64_t length) const;
 
   torch::Tensor weight;  // [max_positions, D]
 

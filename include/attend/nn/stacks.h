@@ -20,13 +20,25 @@ struct StackTrace {
   torch::Tensor output_BTD;
 };
 
+// Ids of a batch's sentences one after the other, without padding.
+struct PackedIds {
+  torch::Tensor ids_R;       // int64
+  torch::Tensor places_R;    // int64, each token's place in its sentence
+  torch::Tensor offsets_B1;  // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
+  int64_t longest = 0;       // tokens of the longest sentence
+};
+
 // What both stacks have: an optional embedding, positions, layers, and a norm at the end of a
 // pre-norm stack.
 class StackImpl : public torch::nn::Module {
  public:
   // Embedding times sqrt(d_model) plus positions, section 3.4 and 3.5, with dropout. `weight_VD`
-  // stands in for an embedding that another module owns.
-  torch::Tensor Embed(const torch::Tensor& ids_BT, const torch::Tensor& weight_VD = {});
+  // stands in for an embedding that another module owns. Throws Error(kInput) for an id without a
+  // row.
+  torch::Tensor Embed(const torch::Tensor& ids_BT, const torch::Tensor& weight_VD = {},
+                      DropoutStream* dropout = nullptr);
+  torch::Tensor Embed(const PackedIds& ids, const torch::Tensor& weight_VD = {},
+                      DropoutStream* dropout = nullptr);  // [R, D]
 
   torch::nn::Embedding embedding{nullptr};  // empty without vocabulary
   SinusoidalPositionalEncoding sinusoidal_positions{nullptr};
@@ -51,8 +63,8 @@ class TransformerEncoderImpl : public StackImpl {
  public:
   explicit TransformerEncoderImpl(const StackConfig& config, const Dropout& dropout = {},
                                   int64_t vocab_size = 0);
-  torch::Tensor forward(torch::Tensor x_BSD, const torch::Tensor& mask = {},
-                        StackTrace* trace = nullptr);
+  torch::Tensor forward(torch::Tensor x_BSD, const AttentionMask& mask = {},
+                        StackTrace* trace = nullptr, DropoutStream* dropout = nullptr);
 };
 TORCH_MODULE(TransformerEncoder);
 
@@ -61,8 +73,9 @@ class TransformerDecoderImpl : public StackImpl {
  public:
   explicit TransformerDecoderImpl(const StackConfig& config, const Dropout& dropout = {},
                                   int64_t vocab_size = 0, bool with_cross_attention = true);
-  torch::Tensor forward(torch::Tensor x_BTD, const torch::Tensor& self_mask,
-                        const Memory& memory = {}, StackTrace* trace = nullptr);
+  torch::Tensor forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
+                        const Memory& memory = {}, StackTrace* trace = nullptr,
+                        DropoutStream* dropout = nullptr);
 };
 TORCH_MODULE(TransformerDecoder);
 

@@ -5,6 +5,8 @@
 
 #include <torch/torch.h>
 
+#include <optional>
+
 #include "attend/model_config.h"
 #include "attend/nn/stacks.h"
 
@@ -48,6 +50,10 @@ class TransformerImpl : public torch::nn::Module {
   // Decode(Encode()): what a loss that projects by itself needs.
   torch::Tensor Hidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
                        Trace* trace = nullptr);
+  // The rows of Hidden() that are not padding, [R, D], sentence by sentence; one source and one
+  // target for each sentence. With `dropout`, what it draws follows from the key alone.
+  torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
+                             const std::optional<DropoutKey>& dropout = {});
   // Hidden states, of any leading shape, to logits.
   torch::Tensor Logits(const torch::Tensor& hidden_RD);
   // Logits [B, T, V].

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "train/nn/fused/packed_attention.h"
+
 namespace attend::nn {
 namespace {
 
@@ -53,7 +55,7 @@ torch::Tensor ScaledDotProductAttentionImpl::Output(const torch::Tensor& query_B
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout)
-    : heads_(config.heads) {
+    : heads_(config.heads), weights_dropout_(weights_dropout) {
   const int64_t keys = config.heads * config.key_width(),
                 values = config.heads * config.value_width();
   const bool bias = config.attention_bias;
@@ -77,18 +79,35 @@ std::vector<torch::Tensor> MultiHeadAttentionImpl::Project(const torch::Tensor& 
   return parts;
 }
 
+torch::Tensor MultiHeadAttentionImpl::OverPackedRows(const torch::Tensor& query_RD,
+                                                     const torch::Tensor& memory_SD,
+                                                     const AttentionMask& mask,
+                                                     const DropoutSite& site) {
+  const HeadShape shape{heads_, key->weight.size(0) / heads_, value->weight.size(0) / heads_};
+  if (query_RD.is_same(memory_SD)) {
+    return PackedAttention(ProjectTogether(query_RD, {query, key, value}), {}, shape, mask, site);
+  }
+  return PackedAttention(query(query_RD), ProjectTogether(memory_SD, {key, value}), shape, mask,
+                         site);
+}
+
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
                                               const torch::Tensor& memory_BSD,
-                                              const torch::Tensor& mask, torch::Tensor* weights) {
+                                              const AttentionMask& mask, torch::Tensor* weights,
+                                              DropoutStream* dropout) {
+  if (mask.packed()) {
+    const DropoutSite site = NextSite(dropout, weights_dropout_, is_training());
+    return output(OverPackedRows(query_BTD, memory_BSD, mask, site));
+  }
   std::vector<torch::Tensor> parts = Project(query_BTD, memory_BSD);
   for (torch::Tensor& part : parts) part = SplitHeads(part, heads_);
   torch::Tensor heads_BHTV;
   if (weights != nullptr) {
-    AttentionOutput result = attention_(parts[0], parts[1], parts[2], mask);
+    AttentionOutput result = attention_(parts[0], parts[1], parts[2], mask.additive);
     heads_BHTV = result.output_BHTV;
     *weights = result.weights_BHTS;
   } else {
-    heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask);
+    heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask.additive);
   }
   return output(heads_BHTV.transpose(1, 2).flatten(2));
 }

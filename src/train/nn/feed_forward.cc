@@ -1,5 +1,7 @@
 #include "attend/nn/feed_forward.h"
 
+#include "train/nn/fused/residual_norm.h"
+
 namespace attend::nn {
 
 PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const StackConfig& config,
@@ -28,8 +30,10 @@ torch::Tensor PositionwiseFeedForwardImpl::Hidden(const torch::Tensor& input_BTD
   return inner_BTF.relu_();
 }
 
-torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& input_BTD) {
-  return outer(torch::dropout(Hidden(input_BTD), hidden_dropout_, is_training()));
+torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& input_BTD,
+                                                   DropoutStream* dropout) {
+  const torch::Tensor hidden_BTF = Hidden(input_BTD);
+  return outer(AddDropped({}, hidden_BTF, NextSite(dropout, hidden_dropout_, is_training())));
 }
 
 }  // namespace attend::nn

@@ -60,8 +60,7 @@ LearnedPositionalEncodingImpl::LearnedPositionalEncodingImpl(int64_t max_positio
       "weight", torch::randn({max_positions, d_model}) / std::sqrt(static_cast<double>(d_model)));
 }
 
-torch::Tensor LearnedPositionalEncodingImpl::forward(const torch::Tensor& input_BTD) {
-  const int64_t length = input_BTD.size(-2);
+torch::Tensor LearnedPositionalEncodingImpl::Table(int64_t length) const {
   if (offset_ + length > weight.size(0)) {
     throw Error(
         ErrorKind::kInput,
@@ -70,7 +69,11 @@ torch::Tensor LearnedPositionalEncodingImpl::forward(const torch::Tensor& input_
             "cut it, or train with a larger max_positions",
             length, offset_, offset_ + length, weight.size(0)));
   }
-  return input_BTD + weight.narrow(0, offset_, length);
+  return weight.narrow(0, offset_, length);
+}
+
+torch::Tensor LearnedPositionalEncodingImpl::forward(const torch::Tensor& input_BTD) {
+  return input_BTD + Table(input_BTD.size(-2));
 }
 
 }  // namespace attend::nn

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include "attend/model_config.h"
+#include "train/nn/fused/residual_norm.h"
 
 namespace attend::nn {
 
@@ -13,15 +14,18 @@ struct Residual {
   NormPlace norm_place;
   double dropout;
   bool training;
+  DropoutStream* stream;
 
   // LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))).
   template <class Sublayer>
   torch::Tensor operator()(const torch::Tensor& x_BTD, torch::nn::LayerNorm& norm,
                            const Sublayer& sublayer) const {
     if (norm_place == NormPlace::kPre) {
-      return x_BTD + torch::dropout(sublayer(norm(x_BTD)), dropout, training);
+      const torch::Tensor output_BTD = sublayer(norm(x_BTD));
+      return AddDropped(x_BTD, output_BTD, NextSite(stream, dropout, training));
     }
-    return norm(x_BTD + torch::dropout(sublayer(x_BTD), dropout, training));
+    const torch::Tensor output_BTD = sublayer(x_BTD);
+    return ResidualNorm(x_BTD, output_BTD, NextSite(stream, dropout, training), *norm);
   }
 };
 

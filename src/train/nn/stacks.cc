@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attend/error.h"
+#include "train/nn/fused/embedding.h"
 #include "train/nn/residual.h"
 
 namespace attend::nn {
@@ -30,16 +31,28 @@ void StackImpl::RegisterLayers(const StackConfig& config) {
   if (config.norm_place == NormPlace::kPre) norm = register_module("norm", MakeNorm(config));
 }
 
-torch::Tensor StackImpl::Embed(const torch::Tensor& ids_BT, const torch::Tensor& weight_VD) {
+torch::Tensor StackImpl::Embed(const torch::Tensor& ids_BT, const torch::Tensor& weight_VD,
+                               DropoutStream* dropout) {
+  const int64_t length = ids_BT.size(1);
+  const torch::Tensor places_BT = torch::arange(length, ids_BT.options()).expand_as(ids_BT);
+  return Embed(PackedIds{ids_BT.flatten(), places_BT.flatten(), {}, length}, weight_VD, dropout)
+      .unflatten(0, ids_BT.sizes());
+}
+
+torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight_VD,
+                               DropoutStream* dropout) {
   if (!weight_VD.defined() && embedding.is_empty()) {
     throw Error(ErrorKind::kUsage,
                 "Embed was called on a stack without vocabulary; give it a weight");
   }
   const torch::Tensor& table_VD = weight_VD.defined() ? weight_VD : embedding->weight;
-  torch::Tensor x_BTD = torch::embedding(table_VD, ids_BT) * embedding_scale_;
-  if (!sinusoidal_positions.is_empty()) x_BTD = sinusoidal_positions(x_BTD);
-  if (!learned_positions.is_empty()) x_BTD = learned_positions(x_BTD);
-  return torch::dropout(x_BTD, embedding_dropout_, is_training());
+  torch::Tensor positions_TD;
+  if (!sinusoidal_positions.is_empty()) {
+    positions_TD = sinusoidal_positions->Table(ids.longest, table_VD.options());
+  }
+  if (!learned_positions.is_empty()) positions_TD = learned_positions->Table(ids.longest);
+  return FusedEmbedding({table_VD, positions_TD, ids.ids_R, ids.places_R, embedding_scale_},
+                        NextSite(dropout, embedding_dropout_, is_training()));
 }
 
 torch::Tensor StackImpl::Finish(const torch::Tensor& x_BTD, StackTrace* trace) {
@@ -69,11 +82,11 @@ TransformerEncoderImpl::TransformerEncoderImpl(const StackConfig& config, const 
   RegisterLayers(config);
 }
 
-torch::Tensor TransformerEncoderImpl::forward(torch::Tensor x_BSD, const torch::Tensor& mask,
-                                              StackTrace* trace) {
+torch::Tensor TransformerEncoderImpl::forward(torch::Tensor x_BSD, const AttentionMask& mask,
+                                              StackTrace* trace, DropoutStream* dropout) {
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BSD);
-    x_BSD = layers->at<EncoderLayerImpl>(i).forward(x_BSD, mask, layer_trace);
+    x_BSD = layers->at<EncoderLayerImpl>(i).forward(x_BSD, mask, layer_trace, dropout);
   }
   return Finish(x_BSD, trace);
 }
@@ -87,11 +100,12 @@ TransformerDecoderImpl::TransformerDecoderImpl(const StackConfig& config, const 
   RegisterLayers(config);
 }
 
-torch::Tensor TransformerDecoderImpl::forward(torch::Tensor x_BTD, const torch::Tensor& self_mask,
-                                              const Memory& memory, StackTrace* trace) {
+torch::Tensor TransformerDecoderImpl::forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
+                                              const Memory& memory, StackTrace* trace,
+                                              DropoutStream* dropout) {
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BTD);
-    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, self_mask, memory, layer_trace);
+    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, self_mask, memory, layer_trace, dropout);
   }
   return Finish(x_BTD, trace);
 }

@@ -91,7 +91,7 @@ Memory TransformerImpl::Encode(const torch::Tensor& source_BS, StackTrace* trace
   const torch::Tensor x_BSD = encoder->Embed(source_BS);
   const torch::Tensor mask =
       PaddingMask(ValidTokens(source_BS, config_.special_ids.pad), x_BSD.scalar_type());
-  return {encoder(x_BSD, mask, trace), mask};
+  return {encoder(x_BSD, AttentionMask(mask), trace), mask};
 }
 
 torch::Tensor TransformerImpl::Decode(const torch::Tensor& target_BT, const Memory& memory,
@@ -100,7 +100,7 @@ torch::Tensor TransformerImpl::Decode(const torch::Tensor& target_BT, const Memo
   const torch::Tensor padding =
       PaddingMask(ValidTokens(target_BT, config_.special_ids.pad), x_BTD.scalar_type());
   const torch::Tensor causal = CausalMask(target_BT.size(1), x_BTD.options().requires_grad(false));
-  return decoder(x_BTD, CombineMasks(causal, padding), memory, trace);
+  return decoder(x_BTD, AttentionMask(CombineMasks(causal, padding)), memory, trace);
 }
 
 torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,
@@ -109,6 +109,25 @@ torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,
                             ? Memory{}
                             : Encode(source_BS, trace != nullptr ? &trace->encoder : nullptr);
   return Decode(target_BT, memory, trace != nullptr ? &trace->decoder : nullptr);
+}
+
+torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
+                                            const std::optional<DropoutKey>& dropout) {
+  constexpr uint32_t kDecoderSites = 1u << 31;
+  const DropoutKey key = dropout.value_or(DropoutKey{});
+  DropoutStream encoder_stream(key.seed, key.first_source_row),
+      decoder_stream(key.seed, key.first_target_row, kDecoderSites);
+  const auto given = [&](DropoutStream& stream) { return dropout ? &stream : nullptr; };
+  Memory memory;
+  if (!encoder.is_empty()) {
+    const auto mask = AttentionMask::Packed(source.offsets_B1, source.offsets_B1, /*causal=*/false);
+    const torch::Tensor x_RD = encoder->Embed(source, {}, given(encoder_stream));
+    memory = {encoder->forward(x_RD, mask, nullptr, given(encoder_stream)),
+              AttentionMask::Packed(target.offsets_B1, source.offsets_B1, /*causal=*/false)};
+  }
+  const auto mask = AttentionMask::Packed(target.offsets_B1, target.offsets_B1, /*causal=*/true);
+  const torch::Tensor x_RD = decoder->Embed(target, DecoderEmbedding(), given(decoder_stream));
+  return decoder->forward(x_RD, mask, memory, nullptr, given(decoder_stream));
 }
 
 torch::Tensor TransformerImpl::Logits(const torch::Tensor& hidden_RD) {

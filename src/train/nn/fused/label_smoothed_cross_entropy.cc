@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "train/nn/fused/select_kernels.h"
+
 namespace attend::nn {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-// Logits made at a time: enough rows for the matrix products, few enough to stay in the cache.
-constexpr int64_t kChunkElements = int64_t{1} << 21;
-constexpr int64_t kFewestRows = 64;
+// Rows whose logits are made at a time: enough for the matrix products to run at full speed, few
+// enough for logits and their gradients to stay in the cache.
+constexpr int64_t kChunkRows = 64;
 
 struct LossOptions {
   SmoothingWeights weights;
@@ -22,25 +24,29 @@ struct Sums {
   double nll = 0;
 };
 
-// Loss of log-probabilities [R, V].
-Sums LossOf(const torch::Tensor& log_probs_RV, const torch::Tensor& targets_R1,
-            const SmoothingWeights& weights) {
+// Loss of logits [R, V]; with a gradient they become it, in place: p - q. `bias_V` may be
+// undefined, `bias_gradient_V` is added to where it is not.
+Sums LossOf(const torch::Tensor& logits_RV, const torch::Tensor& bias_V,
+            const torch::Tensor& targets_R, const LossOptions& options,
+            const torch::Tensor& bias_gradient_V) {
+  CheckIds(targets_R, logits_RV.size(1));
   Sums sums;
-  sums.nll = -log_probs_RV.gather(1, targets_R1).sum(torch::kFloat64).item<double>();
-  sums.loss = weights.target * sums.nll;
-  if (weights.each_class != 0) {
-    sums.loss -= weights.each_class * log_probs_RV.sum(1).sum(torch::kFloat64).item<double>();
-  }
+  WithReal(logits_RV, [&](auto real) {
+    using Real = decltype(real);
+    CrossEntropyArguments<Real> a{};
+    a.rows = logits_RV.size(0);
+    a.classes = logits_RV.size(1);
+    a.logits = logits_RV.mutable_data_ptr<Real>();
+    if (bias_V.defined()) a.bias = bias_V.const_data_ptr<Real>();
+    a.targets = targets_R.const_data_ptr<int64_t>();
+    a.target_weight = options.weights.target;
+    a.class_weight = options.weights.each_class;
+    a.with_gradient = options.with_gradient;
+    if (bias_gradient_V.defined()) a.bias_gradient = bias_gradient_V.mutable_data_ptr<Real>();
+    SelectTrainKernels<Real>().cross_entropy(&a);
+    sums = {a.loss, a.nll};
+  });
   return sums;
-}
-
-// Turns log-probabilities into the gradient of the loss by the logits, in place: p - q.
-void ToGradient(torch::Tensor& log_probs_RV, const torch::Tensor& targets_R1,
-                const SmoothingWeights& weights) {
-  log_probs_RV.exp_();
-  if (weights.each_class != 0) log_probs_RV.sub_(weights.each_class);
-  log_probs_RV.scatter_add_(1, targets_R1,
-                            torch::full_like(targets_R1, -weights.target, log_probs_RV.options()));
 }
 
 tensor_list Scalars(const Sums& sums, const torch::TensorOptions& options) {
@@ -51,13 +57,9 @@ tensor_list Scalars(const Sums& sums, const torch::TensorOptions& options) {
 struct LogitsFunction : torch::autograd::Function<LogitsFunction> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& logits_RV,
                              const torch::Tensor& targets_R, const LossOptions& options) {
-    const torch::Tensor targets_R1 = targets_R.unsqueeze(1);
-    torch::Tensor work_RV = torch::log_softmax(logits_RV, 1);
-    const Sums sums = LossOf(work_RV, targets_R1, options.weights);
-    if (options.with_gradient) {
-      ToGradient(work_RV, targets_R1, options.weights);
-      context->save_for_backward({work_RV});
-    }
+    const torch::Tensor work_RV = logits_RV.clone(torch::MemoryFormat::Contiguous);
+    const Sums sums = LossOf(work_RV, {}, targets_R.contiguous(), options, {});
+    if (options.with_gradient) context->save_for_backward({work_RV});
     tensor_list outputs = Scalars(sums, logits_RV.options());
     context->mark_non_differentiable({outputs[1]});
     return outputs;
@@ -72,20 +74,22 @@ struct Projection {
   torch::Tensor hidden_RD, weight_VD, bias_V;  // or the gradients by them
 };
 
-// Loss of the rows from `first` on; adds to `gradients` where there are any.
+// Loss of the rows from `first` on, whose logits go to `logits_CV`; adds to `gradients` where the
+// options ask for them.
 Sums LossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
-                int64_t count, const SmoothingWeights& weights, Projection* gradients) {
+                const torch::Tensor& logits_CV, const LossOptions& options,
+                const Projection& gradients) {
+  const int64_t count = logits_CV.size(0);
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
-  const torch::Tensor targets_C1 = targets_R.narrow(0, first, count).unsqueeze(1);
-  torch::Tensor work_CV =
-      torch::log_softmax(torch::linear(hidden_CD, inputs.weight_VD, inputs.bias_V), 1);
-  const Sums sums = LossOf(work_CV, targets_C1, weights);
-  if (gradients == nullptr) return sums;
-  ToGradient(work_CV, targets_C1, weights);
-  torch::Tensor hidden_gradient_CD = gradients->hidden_RD.narrow(0, first, count);
+  torch::Tensor work_CV = logits_CV;
+  torch::mm_out(work_CV, hidden_CD, inputs.weight_VD.t());
+  const Sums sums =
+      LossOf(work_CV, inputs.bias_V, targets_R.narrow(0, first, count), options, gradients.bias_V);
+  if (!options.with_gradient) return sums;
+  torch::Tensor hidden_gradient_CD = gradients.hidden_RD.narrow(0, first, count);
   torch::mm_out(hidden_gradient_CD, work_CV, inputs.weight_VD);
-  gradients->weight_VD.addmm_(work_CV.t(), hidden_CD);
-  if (gradients->bias_V.defined()) gradients->bias_V.add_(work_CV.sum(0));
+  torch::Tensor weight_gradient_VD = gradients.weight_VD;
+  weight_gradient_VD.addmm_(work_CV.t(), hidden_CD);
   return sums;
 }
 
@@ -94,18 +98,22 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                              const torch::Tensor& weight_VD,
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
-    const Projection inputs{hidden_RD, weight_VD, bias_V.value_or(torch::Tensor())};
+    const Projection inputs{hidden_RD.contiguous(), weight_VD.contiguous(),
+                            bias_V.value_or(torch::Tensor())};
+    const torch::Tensor targets = targets_R.contiguous();
     Projection gradients;
     if (options.with_gradient) {
-      gradients = {torch::empty_like(hidden_RD), torch::zeros_like(weight_VD), {}};
+      gradients = {torch::empty_like(inputs.hidden_RD), torch::zeros_like(inputs.weight_VD), {}};
       if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
     }
     const int64_t rows = hidden_RD.size(0);
-    const int64_t chunk = std::max(kFewestRows, kChunkElements / weight_VD.size(0));
+    const torch::Tensor logits_CV =
+        torch::empty({std::min(kChunkRows, rows), weight_VD.size(0)}, hidden_RD.options());
     Sums sums;
-    for (int64_t first = 0; first < rows; first += chunk) {
-      const Sums part = LossOfRows(inputs, targets_R, first, std::min(chunk, rows - first),
-                                   options.weights, options.with_gradient ? &gradients : nullptr);
+    for (int64_t first = 0; first < rows; first += kChunkRows) {
+      const int64_t count = std::min(kChunkRows, rows - first);
+      const Sums part =
+          LossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, gradients);
       sums.loss += part.loss;
       sums.nll += part.nll;
     }
@@ -138,6 +146,7 @@ LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
 LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
+  if (!HasKernels(logits_RV)) return PlainLabelSmoothedCrossEntropy(logits_RV, targets_R, weights);
   const bool with_gradient = torch::GradMode::is_enabled() && logits_RV.requires_grad();
   const tensor_list outputs =
       LogitsFunction::apply(logits_RV, targets_R, LossOptions{weights, with_gradient});
@@ -149,6 +158,10 @@ LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
                                               const torch::Tensor& bias_V,
                                               const torch::Tensor& targets_R,
                                               const SmoothingWeights& weights) {
+  if (!HasKernels(hidden_RD)) {
+    return PlainLabelSmoothedCrossEntropy(torch::linear(hidden_RD, weight_VD, bias_V), targets_R,
+                                          weights);
+  }
   const bool with_gradient =
       torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad());
   // An autograd function takes no undefined tensor.

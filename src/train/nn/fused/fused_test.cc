@@ -1,0 +1,326 @@
+// The fused functions against their plain versions: values and gradients in f64 to rounding, in f32
+// against f64, at widths around every vector's, and the numbers that dropout draws.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "attend/error.h"
+#include "attend/nn/transformer.h"
+#include "engine/kernels/dispatch.h"
+#include "train/nn/fused/embedding.h"
+#include "train/nn/fused/label_smoothed_cross_entropy.h"
+#include "train/nn/fused/packed_attention.h"
+#include "train/nn/fused/residual_norm.h"
+#include "train/nn/fused/select_kernels.h"
+#include "train/nn/test_models.h"
+
+namespace attend::nn {
+namespace {
+
+using Tensors = std::vector<torch::Tensor>;
+using Function = std::function<torch::Tensor(const Tensors&)>;
+
+constexpr DropoutSite kNone{};
+constexpr DropoutSite kSome{0.3, 0x123456789abcdef0u, 5, 7};
+
+torch::Tensor Random(at::IntArrayRef shape) { return torch::randn(shape, torch::kFloat64); }
+
+// Value and gradients of sum(f(inputs) * weights).
+Tensors ValueAndGradients(const Function& function, const Tensors& inputs,
+                          torch::ScalarType dtype) {
+  Tensors own;
+  for (const torch::Tensor& input : inputs) own.push_back(input.to(dtype).clone().requires_grad_());
+  const torch::Tensor value = function(own);
+  torch::manual_seed(99);
+  const torch::Tensor weights = torch::randn(value.sizes(), torch::kFloat64).to(dtype);
+  Tensors result{value};
+  for (const torch::Tensor& gradient : torch::autograd::grad({(value * weights).sum()}, own)) {
+    result.push_back(gradient);
+  }
+  return result;
+}
+
+void ExpectClose(const Tensors& found, const Tensors& expected, double tolerance,
+                 const std::string& what) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].sizes(), expected[i].sizes()) << what;
+    const double difference = (found[i] - expected[i]).norm().item<double>();
+    EXPECT_LE(difference, tolerance * (1 + expected[i].norm().item<double>()))
+        << what << ", " << (i == 0 ? "value" : "gradient " + std::to_string(i));
+  }
+}
+
+// The fused function in f64 and f32 against the plain one in f64.
+void ExpectEqual(const Function& fused, const Function& plain, const Tensors& inputs,
+                 const std::string& what) {
+  const Tensors expected = ValueAndGradients(plain, inputs, torch::kFloat64);
+  ExpectClose(ValueAndGradients(fused, inputs, torch::kFloat64), expected, 1e-12, what + " f64");
+  const Tensors once = ValueAndGradients(fused, inputs, torch::kFloat32);
+  ExpectClose(once, expected, 1e-5, what + " f32");
+  const Tensors again = ValueAndGradients(fused, inputs, torch::kFloat32);
+  for (size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(torch::equal(once[i], again[i])) << what;
+}
+
+// Philox4x32-10 written out, as its authors give it.
+std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> x, uint32_t key0, uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t first = uint64_t{0xD2511F53} * x[0], second = uint64_t{0xCD9E8D57} * x[2];
+    x = {static_cast<uint32_t>(second >> 32) ^ x[1] ^ key0, static_cast<uint32_t>(second),
+         static_cast<uint32_t>(first >> 32) ^ x[3] ^ key1, static_cast<uint32_t>(first)};
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  return x;
+}
+
+TEST(DropoutNumbersTest, ArePhiloxOfSeedSiteRowAndColumn) {
+  // The known answers of Random123's kat_vectors.
+  EXPECT_EQ(Philox({0, 0, 0, 0}, 0, 0),
+            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(Philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0xa4093822, 0x299f31d0),
+            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  constexpr int64_t kRows = 3, kWidth = 300;
+  const torch::Tensor wide = DropoutMask(kSome, kRows, kWidth, torch::kFloat64);
+  const int32_t dropped = static_cast<int32_t>(std::lround(kSome.rate * 65536));
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kWidth; ++c) {
+      const auto counter = static_cast<uint32_t>(c / 128 * 16 + c % 16);
+      const auto value = static_cast<int>(c % 128 / 16);
+      const uint32_t word =
+          Philox({counter, static_cast<uint32_t>(kSome.first_row + r), 0, kSome.site}, 0x9abcdef0,
+                 0x12345678)[value / 2];
+      const auto number = static_cast<int16_t>(value % 2 == 0 ? word : word >> 16);
+      const double expected = number + 32768 >= dropped ? 65536.0 / (65536 - dropped) : 0;
+      ASSERT_DOUBLE_EQ(wide[r][c].item<double>(), expected) << r << " " << c;
+    }
+  }
+  // The same on this machine's set of instructions, at every width.
+  for (int64_t width = 1; width <= 150; ++width) {
+    const torch::Tensor mask = DropoutMask(kSome, kRows, width, torch::kFloat32);
+    ASSERT_TRUE(torch::equal(mask, wide.slice(1, 0, width).to(torch::kFloat32))) << width;
+  }
+}
+
+TEST(DropoutNumbersTest, DropTheirShareAndAreIndependent) {
+  constexpr int64_t kRows = 2000, kWidth = 128;
+  const auto kept = [&](DropoutSite site) {
+    return DropoutMask(site, kRows, kWidth, torch::kFloat32).gt(0).to(torch::kFloat64);
+  };
+  for (const double rate : {0.1, 0.3, 0.5}) {
+    const DropoutSite site{rate, 17, 0, 0};
+    const double deviation = std::sqrt(rate * (1 - rate) / (kRows * kWidth));
+    const torch::Tensor first = kept(site);
+    EXPECT_NEAR(first.mean().item<double>(), 1 - rate, 5 * deviation);
+    EXPECT_NEAR(DropoutMask(site, kRows, kWidth, torch::kFloat32).mean().item<double>(), 1,
+                5 * deviation / (1 - rate));
+    // Columns and rows each drop their share.
+    const double column = std::sqrt(rate * (1 - rate) / kRows);
+    EXPECT_LT((first.mean(0) - (1 - rate)).abs().max().item<double>(), 5 * column);
+    DropoutSite other_site = site, other_seed = site, other_row = site;
+    other_site.site = 1;
+    other_seed.seed = 18;
+    other_row.first_row = 1;
+    for (const torch::Tensor& second :
+         {kept(other_site), kept(other_seed), kept(other_row), first.roll(1, 1)}) {
+      const double together = ((first - (1 - rate)) * (second - (1 - rate))).mean().item<double>();
+      EXPECT_NEAR(together, 0, 5 * rate * (1 - rate) / std::sqrt(kRows * kWidth));
+    }
+    // A row is the same wherever the tensor begins.
+    EXPECT_TRUE(torch::equal(kept(other_row).slice(0, 0, -1), first.slice(0, 1)));
+  }
+}
+
+TEST(ResidualNormTest, EqualsThePlainVersion) {
+  torch::manual_seed(1);
+  for (const int64_t width : {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128, 129, 300}) {
+    for (const int64_t rows : {0, 1, 5}) {
+      for (const DropoutSite& site : {kNone, kSome}) {
+        const Tensors inputs{Random({rows, width}), Random({rows, width}), Random({width}),
+                             Random({width})};
+        const auto with = [&](auto function) {
+          return [&, function](const Tensors& x) {
+            torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({width}).eps(1e-2));
+            norm.weight = x[2];
+            norm.bias = x[3];
+            return function(x[0], x[1], site, norm);
+          };
+        };
+        const std::string what = "width " + std::to_string(width) + ", rows " +
+                                 std::to_string(rows) + ", rate " + std::to_string(site.rate);
+        ExpectEqual(with(ResidualNorm), with(PlainResidualNorm), inputs, what);
+      }
+    }
+  }
+  // Several blocks of rows.
+  const Tensors inputs{Random({1100, 24}), Random({1100, 24}), Random({24}), Random({24})};
+  const auto with = [&](auto function) {
+    return [&, function](const Tensors& x) {
+      torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({24}));
+      norm.weight = x[2];
+      norm.bias = x[3];
+      return function(x[0], x[1], kSome, norm);
+    };
+  };
+  ExpectEqual(with(ResidualNorm), with(PlainResidualNorm), inputs, "blocks");
+}
+
+TEST(ResidualNormTest, AddsWhatIsDropped) {
+  torch::manual_seed(2);
+  for (const int64_t width : {1, 8, 13, 130}) {
+    const Tensors inputs{Random({2, 3, width}), Random({2, 3, width})};
+    ExpectEqual([](const Tensors& x) { return AddDropped(x[0], x[1], kSome); },
+                [](const Tensors& x) { return PlainAddDropped(x[0], x[1], kSome); }, inputs, "sum");
+    ExpectEqual([](const Tensors& x) { return AddDropped({}, x[0], kSome); },
+                [](const Tensors& x) { return PlainAddDropped({}, x[0], kSome); }, {inputs[0]},
+                "alone");
+  }
+  const torch::Tensor x = torch::randn({4, 8});
+  EXPECT_TRUE(AddDropped({}, x, kNone).is_same(x));
+}
+
+torch::Tensor Offsets(const std::vector<int64_t>& lengths) {
+  torch::Tensor offsets = torch::zeros({static_cast<int64_t>(lengths.size()) + 1}, torch::kInt64);
+  offsets.slice(0, 1) = torch::tensor(lengths).cumsum(0);
+  return offsets;
+}
+
+TEST(PackedAttentionTest, EqualsThePlainVersion) {
+  torch::manual_seed(3);
+  // Sentences of one token, of none, and of lengths around the vectors'.
+  const std::vector<int64_t> targets = {1, 7, 0, 8, 17, 33, 3, 1},
+                             sources = {1, 9, 4, 16, 15, 34, 0, 5};
+  const torch::Tensor target_offsets = Offsets(targets), source_offsets = Offsets(sources);
+  const int64_t target_rows = target_offsets[-1].item<int64_t>(),
+                source_rows = source_offsets[-1].item<int64_t>();
+  for (const HeadShape& shape : {HeadShape{1, 8, 8}, HeadShape{4, 32, 32}, HeadShape{3, 5, 7},
+                                 HeadShape{2, 17, 1}, HeadShape{1, 1, 33}}) {
+    const int64_t keys = shape.heads * shape.key_width, values = shape.heads * shape.value_width;
+    for (const DropoutSite& site : {kNone, kSome}) {
+      for (const bool causal : {false, true}) {
+        const auto mask = AttentionMask::Packed(target_offsets, target_offsets, causal);
+        ExpectEqual(
+            [&](const Tensors& x) { return PackedAttention(x[0], {}, shape, mask, site); },
+            [&](const Tensors& x) { return PlainPackedAttention(x[0], {}, shape, mask, site); },
+            {Random({target_rows, 2 * keys + values})}, "self");
+      }
+      const auto mask = AttentionMask::Packed(target_offsets, source_offsets, false);
+      ExpectEqual(
+          [&](const Tensors& x) { return PackedAttention(x[0], x[1], shape, mask, site); },
+          [&](const Tensors& x) { return PlainPackedAttention(x[0], x[1], shape, mask, site); },
+          {Random({target_rows, keys}), Random({source_rows, keys + values})}, "cross");
+    }
+  }
+}
+
+TEST(EmbeddingTest, EqualsThePlainVersion) {
+  torch::manual_seed(4);
+  const torch::Tensor ids = torch::tensor({3, 0, 3, 9, 4, 3}),
+                      places = torch::tensor({0, 1, 2, 0, 1, 2});
+  for (const int64_t width : {1, 8, 19, 130}) {
+    for (const DropoutSite& site : {kNone, kSome}) {
+      const Tensors inputs{Random({10, width}), Random({3, width})};
+      const auto with = [&](auto function, bool positions) {
+        return [&, function, positions](const Tensors& x) {
+          return function({x[0], positions ? x[1] : torch::Tensor(), ids, places, 2.5}, site);
+        };
+      };
+      ExpectEqual(with(FusedEmbedding, true), with(PlainEmbedding, true), inputs, "positions");
+      ExpectEqual(with(FusedEmbedding, false), with(PlainEmbedding, false), {inputs[0]}, "alone");
+    }
+  }
+  EXPECT_THROW(FusedEmbedding({torch::randn({3, 4}), {}, ids, places, 1}, kNone), Error);
+}
+
+TEST(CrossEntropyKernelTest, EqualsThePlainVersionAtEveryTail) {
+  torch::manual_seed(5);
+  for (const int64_t classes : {1, 2, 7, 8, 9, 16, 17, 33, 1003}) {
+    const torch::Tensor targets = torch::arange(130).remainder(classes);
+    const SmoothingWeights weights{0.9, 0.1 / static_cast<double>(classes)};
+    for (const bool bias : {false, true}) {
+      ExpectEqual(
+          [&](const Tensors& x) {
+            return ProjectedLabelSmoothedCrossEntropy(x[0], x[1], bias ? x[2] : torch::Tensor(),
+                                                      targets, weights)
+                .loss;
+          },
+          [&](const Tensors& x) {
+            return PlainLabelSmoothedCrossEntropy(
+                       torch::linear(x[0], x[1], bias ? x[2] : torch::Tensor()), targets, weights)
+                .loss;
+          },
+          bias ? Tensors{Random({130, 6}), Random({classes, 6}), Random({classes})}
+               : Tensors{Random({130, 6}), Random({classes, 6})},
+          "classes " + std::to_string(classes));
+    }
+  }
+}
+
+// Sentences `first` to `last` of ids padded with 0.
+PackedIds Pack(const torch::Tensor& ids_BS, int64_t first, int64_t last) {
+  PackedIds packed;
+  std::vector<int64_t> lengths;
+  Tensors ids, places;
+  for (int64_t b = first; b < last; ++b) {
+    ids.push_back(ids_BS[b].index({ids_BS[b] != 0}));
+    lengths.push_back(ids.back().size(0));
+    places.push_back(torch::arange(lengths.back()));
+    packed.longest = std::max(packed.longest, lengths.back());
+  }
+  packed.ids_R = torch::cat(ids);
+  packed.places_R = torch::cat(places);
+  packed.offsets_B1 = Offsets(lengths);
+  return packed;
+}
+
+TEST(PackedModelTest, EqualsThePaddedOne) {
+  for (const auto& [name, config] : SmallModels()) {
+    if (!config.decoder) continue;
+    Transformer model(config, Dropout{0, 0, 0, 0});
+    model->to(torch::kFloat64);
+    const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
+    const auto gradients = [&](const torch::Tensor& hidden_RD) {
+      torch::manual_seed(8);
+      const torch::Tensor weights = torch::randn(hidden_RD.sizes(), torch::kFloat64);
+      return torch::autograd::grad({(hidden_RD * weights).sum()}, model->parameters(),
+                                   /*grad_outputs=*/{}, /*retain_graph=*/false,
+                                   /*create_graph=*/false, /*allow_unused=*/true);
+    };
+    const torch::Tensor padded = model->Hidden(source, target).index({target != 0});
+    const torch::Tensor packed =
+        model->PackedHidden(Pack(source, 0, source.size(0)), Pack(target, 0, target.size(0)));
+    ASSERT_LT((padded - packed).abs().max().item<double>(), 1e-12) << name;
+    const Tensors expected = gradients(padded), found = gradients(packed);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!expected[i].defined()) continue;
+      EXPECT_LT((found[i] - expected[i]).norm().item<double>(),
+                1e-11 * (1 + expected[i].norm().item<double>()))
+          << name << " " << model->named_parameters()[i].key();
+    }
+  }
+}
+
+TEST(PackedModelTest, DropoutDoesNotDependOnHowABatchIsCut) {
+  Transformer model(SmallModel(), Dropout{0.2, 0.3, 0.1, 0.4});
+  model->to(torch::kFloat64);
+  const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
+  const int64_t sentences = source.size(0), half = 1;
+  const PackedIds all_source = Pack(source, 0, sentences), all_target = Pack(target, 0, sentences);
+  const torch::Tensor whole = model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0});
+  const DropoutKey later{11, all_source.offsets_B1[half].item<int64_t>(),
+                         all_target.offsets_B1[half].item<int64_t>()};
+  const torch::Tensor parts = torch::cat(
+      {model->PackedHidden(Pack(source, 0, half), Pack(target, 0, half), DropoutKey{11, 0, 0}),
+       model->PackedHidden(Pack(source, half, sentences), Pack(target, half, sentences), later)});
+  EXPECT_LT((whole - parts).abs().max().item<double>(), 1e-12);
+  const torch::Tensor other = model->PackedHidden(all_source, all_target, DropoutKey{12, 0, 0});
+  EXPECT_GT((whole - other).abs().max().item<double>(), 1e-2);
+  EXPECT_TRUE(
+      torch::equal(whole, model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0})));
+  model->eval();
+  EXPECT_TRUE(torch::equal(model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0}),
+                           model->PackedHidden(all_source, all_target)));
+}
+
+}  // namespace
+}  // namespace attend::nn

@@ -1,0 +1,20 @@
+// The training kernels for AVX2 and FMA. Includes nothing of the standard library: see
+// engine/kernels/kernels.h.
+namespace attend {
+using Real = float;
+}
+#include "engine/kernels/fold.h"
+#include "engine/kernels/philox_avx2.h"
+#include "engine/kernels/vec_avx2.h"
+// after Vec
+#include "engine/kernels/vector_math.inc"
+// after its functions
+#include "train/nn/fused/kernels/body.inc"
+
+namespace attend::nn {
+
+static constexpr TrainKernels<Real> kTable = TableNamed("avx2");
+
+const TrainKernels<Real>* Avx2TrainKernels() noexcept { return &kTable; }
+
+}  // namespace attend::nn

@@ -1,0 +1,45 @@
+// The training kernels of this machine, and which tensors they take.
+#ifndef ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
+#define ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
+
+#include <torch/torch.h>
+
+#include "train/nn/fused/kernels/train_kernels.h"
+
+namespace attend::nn {
+
+// Fused functions run on CPU tensors of f32, and of f64 for checking gradients; all others take the
+// plain versions. The one place that decides.
+bool HasKernels(const torch::Tensor& x);
+
+// For float the set that the engine's kernels use (ATTEND_ISA included); for double plain C++.
+template <class Real>
+const TrainKernels<Real>& SelectTrainKernels();
+
+// Calls body with a Real of the tensor's type. Precondition: HasKernels(x).
+template <class Body>
+void WithReal(const torch::Tensor& x, Body body) {
+  if (x.scalar_type() == torch::kFloat32) {
+    body(float{});
+  } else {
+    body(double{});
+  }
+}
+
+// Throws Error(kInput) for an id that is none of `rows`; kernels trust theirs. Ids are on the CPU.
+void CheckIds(const torch::Tensor& ids_R, int64_t rows);
+
+// What a tensor [rows, width] is multiplied by at this site: 0, or one over the share that is kept.
+torch::Tensor DropoutMask(const DropoutSite& site, int64_t rows, int64_t width,
+                          const torch::TensorOptions& options);
+
+// Dropout by LibTorch's operations. On a GPU the numbers are LibTorch's own.
+torch::Tensor PlainDropout(const torch::Tensor& x, const DropoutSite& site);
+
+// Keeps a site between the forward and the backward pass.
+void SaveSite(const DropoutSite& site, torch::autograd::AutogradContext* context);
+DropoutSite SavedSite(torch::autograd::AutogradContext* context);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
