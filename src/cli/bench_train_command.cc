@@ -70,6 +70,7 @@ Json ReportJson(const BenchTrainOptions& options, const TrainingRate& rate) {
   json["target_tokens"] = speed.target_tokens;
   json["target_tokens_per_s"] = speed.target_tokens_per_s();
   json["ms_per_update"] = 1e3 * speed.seconds / static_cast<double>(speed.updates);
+  json["share_of_waiting_for_data"] = speed.data_seconds / speed.seconds;
   json["share_of_products"] = products / rate.product_rate;
   json["peak_rss_mb"] = PeakResidentBytes() / (1 << 20);
   json["machine"] = {{"f32_products_per_s", rate.product_rate}};
@@ -107,7 +108,7 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
   settings.effects.now = SteadySeconds;
   Json report =
       ReportJson(options, MeasureTraining(TrainingOf(options, common), settings, options.updates));
-  const Json environment = DescribeEnvironment(common.device);
+  const Json environment = DescribeEnvironment(common.device, settings.threads);
   for (const char* name : {"processor", "instruction_set"})
     report["machine"][name] = environment[name];
   report["threads"] = settings.threads;

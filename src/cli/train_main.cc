@@ -10,5 +10,6 @@ int main(int argc, char** argv) {
       {"train", "train a model", attend::RunTrain},
       {"export", "average checkpoints and write a model directory", attend::RunExport},
   };
+  attend::KeepFreedMemory();
   return attend::RunProgram(commands, argc, argv, ", LibTorch " + attend::TorchVersion());
 }

@@ -4,11 +4,13 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <torch/torch.h>
 #include <torch/version.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 
 #include "engine/kernels/dispatch.h"
 
@@ -36,15 +38,31 @@ void SetUpTorch(int threads) {
   at::globalContext().setDeterministicFillUninitializedMemory(false);
 }
 
+void ParallelForTorch(ThreadPool* pool, int64_t tasks,
+                      const std::function<void(int64_t task)>& body) {
+  pool->ParallelFor(tasks, [&](int64_t task, int) {
+    at::init_num_threads();
+    body(task);
+  });
+}
+
+void KeepFreedMemory() {
+  constexpr int kStep = 1 << 26;
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, kStep);
+  mallopt(M_ARENA_MAX, 1);
+}
+
 std::string TorchVersion() { return TORCH_VERSION; }
 
-Json DescribeEnvironment(const std::string& device) {
+Json DescribeEnvironment(const std::string& device, int threads) {
   Json environment = Json::object();
   environment["processor"] = ProcessorName();
   environment["instruction_set"] = at::get_cpu_capability();
   environment["engine_instruction_set"] = SelectKernels().name;  // validation's scores
   environment["libtorch"] = TorchVersion();
-  environment["threads"] = at::get_num_threads();
+  environment["threads"] = threads;
   environment["device"] = device;
   return environment;
 }

@@ -3,22 +3,33 @@
 #define ATTEND_TRAIN_ENVIRONMENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "base/thread_pool.h"
 
 namespace attend {
 
-// Sets LibTorch's threads (one between operations) and turns deterministic algorithms on. Call
+// Sets LibTorch's own threads (one between operations) and turns deterministic algorithms on. Call
 // once, before any computation.
 void SetUpTorch(int threads);
+
+// ThreadPool::ParallelFor for bodies that use LibTorch: its own threads are set in each of the
+// pool's as they are in the caller's.
+void ParallelForTorch(ThreadPool* pool, int64_t tasks,
+                      const std::function<void(int64_t task)>& body);
+
+// Keeps freed memory for what comes next, in one heap for all threads: giving large blocks back to
+// the system at every update means to fault their pages in again. Call before any thread starts.
+void KeepFreedMemory();
 
 std::string TorchVersion();
 
 // Processor, instruction set, LibTorch version, threads and device: with all of them equal, so are
 // the bits.
-Json DescribeEnvironment(const std::string& device);
+Json DescribeEnvironment(const std::string& device, int threads);
 
 // "threads was 2, now 1" for each member that differs.
 std::vector<std::string> CompareEnvironments(const Json& before, const Json& now);

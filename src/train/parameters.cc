@@ -61,18 +61,17 @@ void ReadParameters(const TensorTable& table, torch::nn::Module* module) {
   }
 }
 
-Parameters::Parameters(torch::nn::Module* module) : layout_(LayoutOf(*module)) {
+Parameters::Parameters(torch::nn::Module* module)
+    : layout_(LayoutOf(*module)), tensors_(module->parameters()) {
   const torch::NoGradGuard no_grad;
-  auto parameters = module->parameters();
   const auto options =
-      torch::TensorOptions().dtype(torch::kFloat32).device(parameters.at(0).device());
+      torch::TensorOptions().dtype(torch::kFloat32).device(tensors_.at(0).device());
   weights_ = torch::zeros({layout_.size}, options);
   gradients_ = torch::zeros({layout_.size}, options);
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
     torch::Tensor view = FlatLayout::View(weights_, layout_.entries[i]);
-    view.copy_(parameters[i]);
-    parameters[i].set_data(view);
-    parameters[i].mutable_grad() = FlatLayout::View(gradients_, layout_.entries[i]);
+    view.copy_(tensors_[i]);
+    tensors_[i].set_data(view);
   }
 }
 

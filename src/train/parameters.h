@@ -38,7 +38,8 @@ struct FlatLayout {
 // Error(kInput) naming a tensor that is missing, is not f32 or has another shape.
 void ReadParameters(const TensorTable& table, torch::nn::Module* module);
 
-// Owns the flat buffers; the module's parameters become views of them. One owner; not thread-safe.
+// Owns the flat buffers; the module's parameters become views of the weights. One owner; not
+// thread-safe.
 class Parameters {
  public:
   // Precondition: the module's parameters are f32 and on one device.
@@ -46,14 +47,17 @@ class Parameters {
 
   const FlatLayout& layout() const { return layout_; }
   torch::Tensor& weights() { return weights_; }
+  const torch::Tensor& weights() const { return weights_; }
   torch::Tensor& gradients() { return gradients_; }
-  void ZeroGradients() { gradients_.zero_(); }
+  // The module's parameters, in the order of the layout.
+  const std::vector<torch::Tensor>& tensors() const { return tensors_; }
 
   // The name of the first parameter whose gradient holds NaN or Inf, or "".
   std::string FirstNonFiniteGradient() const;
 
  private:
   FlatLayout layout_;
+  std::vector<torch::Tensor> tensors_;
   torch::Tensor weights_;
   torch::Tensor gradients_;
 };

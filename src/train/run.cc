@@ -14,6 +14,7 @@
 #include "text/letter_case.h"
 #include "train/environment.h"
 #include "train/export.h"
+#include "train/learner.h"
 #include "train/output_lock.h"
 #include "train/parameters.h"
 #include "train/speed.h"
@@ -145,7 +146,8 @@ Json SampleSources(const std::vector<std::string>& lines) {
 Setup SetUp(TrainOptions options, const RunSettings& settings) {
   CheckTrainOptions(options);
   const torch::Device device = DeviceOf(settings.device);
-  SetUpTorch(settings.threads);
+  // Shards of a batch are what threads share; LibTorch's own would share operations too small.
+  SetUpTorch(1);
   std::shared_ptr<const Model> init;
   if (!options.init.empty()) {
     init = LoadModel(options.init);
@@ -169,7 +171,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
   setup.identity.options = FieldsToJson(RecipeFields(options));
   setup.identity.model = FieldsToJson(Fields(options.model));
   setup.identity.data_digests = DigestsOf(*setup.task, options);
-  setup.identity.environment = DescribeEnvironment(settings.device);
+  setup.identity.environment = DescribeEnvironment(settings.device, settings.threads);
   setup.identity.task = {{"tokenization", DescribeTokenization(options, vocabularies)},
                          {"sample_sources", SampleSources(setup.task->sample_lines())}};
   setup.options = std::move(options);
@@ -217,6 +219,11 @@ EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching
   return size;
 }
 
+// Threads that share an update: those of a CPU; a GPU has its own.
+int UpdateThreads(const RunSettings& settings) {
+  return settings.device == "cpu" ? settings.threads : 1;
+}
+
 int64_t PeakMemoryMib() {
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -234,7 +241,8 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   const Log& log = settings.effects.log;
   ReportCorpora(*setup.task, log);
   SaveVocabularies(setup.task->vocabularies(), directory);
-  Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects);
+  Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects,
+                  UpdateThreads(settings));
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
   settings.hold_stop(true);
   RunResult result{trainer.Run(), "", Json()};
@@ -242,6 +250,7 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   settings.hold_stop(false);
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
   result.model = directory / "model";
+  torch::set_num_threads(settings.threads);  // as in `attend export`, for the same bits
   ExportCheckpoints(trainer.AveragedDirectories(), result.model, log);
   trainer.WriteReport();
   if (test) result.scores = Test(*test, setup.options, settings, result.model);
@@ -260,8 +269,10 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   const double updates_in_epoch =
       static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
   BatchStream batches(&setup.task->examples(), batching);
+  Learner learner(setup.task.get(), options.optimization, UpdateThreads(settings));
   const double speed =
-      MeasureUpdates({}, setup.task.get(), &batches, settings.effects.now).target_tokens_per_s();
+      MeasureUpdates({}, setup.task.get(), &learner, &batches, settings.effects.now)
+          .target_tokens_per_s();
   double total = static_cast<double>(epoch_targets * options.run.max_updates) / updates_in_epoch;
   if (options.run.max_epochs > 0)
     total = std::min(total, static_cast<double>(options.run.max_epochs * epoch_targets));
@@ -288,9 +299,11 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   const Setup setup = SetUp(std::move(given), settings);
   ReportCorpora(*setup.task, settings.effects.log);
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
+  Learner learner(setup.task.get(), setup.options.optimization, UpdateThreads(settings));
   const std::function<double()>& now = settings.effects.now;
-  return {setup.options.model, MeasureUpdates({kWarmUp, updates}, setup.task.get(), &batches, now),
-          MeasureProductRate(now)};
+  return {setup.options.model,
+          MeasureUpdates({kWarmUp, updates}, setup.task.get(), &learner, &batches, now),
+          MeasureProductRate(settings.threads, now)};
 }
 
 }  // namespace attend

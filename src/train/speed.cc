@@ -1,10 +1,10 @@
 #include "train/speed.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "model/tensor_table.h"
-#include "train/adam.h"
-#include "train/parameters.h"
+#include "train/environment.h"
 
 namespace attend {
 namespace {
@@ -22,24 +22,23 @@ bool MeetsSource(const std::string& name) {
 
 }  // namespace
 
-TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, BatchStream* batches,
-                             const std::function<double()>& now) {
-  Parameters parameters(&task->module());
-  AdamState adam = MakeAdamState(parameters.weights());
+TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
+                             BatchStream* batches, const std::function<double()>& now) {
   TrainingSpeed speed;
   double start = now();
   for (int64_t i = 0; i < plan.warm_up + plan.updates; ++i) {
     if (i == plan.warm_up) start = now();
-    const Batch batch = batches->Next();
-    parameters.ZeroGradients();
-    const TaskLoss loss = task->Loss(batch, static_cast<uint64_t>(i));
-    (loss.sum / static_cast<double>(loss.tokens)).backward();
-    ClipGradients(parameters.gradients().norm().item<double>(), 1, &parameters.gradients());
-    AdamStep({}, 0, parameters.gradients(), &parameters.weights(), &adam);
+    const double asked = now();
+    GlobalBatch batch{{batches->Next()}};
+    const double waited = now() - asked;
+    batch.targets = task->CountTargets(batch.batches[0]);
+    const LossAndNorm found = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
+    learner->Apply(found.norm, /*learning_rate=*/0);
     if (i < plan.warm_up) continue;
     ++speed.updates;
-    speed.target_tokens += loss.tokens;
-    for (const Example& example : batch.examples)
+    speed.data_seconds += waited;
+    speed.target_tokens += batch.targets;
+    for (const Example& example : batch.batches[0].examples)
       speed.source_tokens += std::ssize(example.columns[0]);
   }
   speed.seconds = std::max(now() - start, 1e-9);
@@ -60,17 +59,20 @@ double ProductOperations(const ModelConfig& config, int64_t source_tokens, int64
   return 2 * kForwardAndBackward * multiply_adds;
 }
 
-double MeasureProductRate(const std::function<double()>& now) {
+double MeasureProductRate(int threads, const std::function<double()>& now) {
   constexpr int kTimes = 10;
   constexpr int64_t kRows = 2048, kWidth = 1024;
   const torch::Tensor a = torch::randn({kRows, kWidth}), b = torch::randn({kWidth, kWidth});
-  double best = 0;
-  for (int i = 0; i < kTimes; ++i) {
-    const double start = now();
-    torch::mm(a, b);
-    best = std::max(best, 2.0 * kRows * kWidth * kWidth / (now() - start));
-  }
-  return best;
+  std::vector<double> best(threads);
+  ThreadPool pool(threads);
+  ParallelForTorch(&pool, threads, [&](int64_t thread) {
+    for (int i = 0; i < kTimes; ++i) {
+      const double start = now();
+      torch::mm(a, b);
+      best[thread] = std::max(best[thread], 2.0 * kRows * kWidth * kWidth / (now() - start));
+    }
+  });
+  return std::accumulate(best.begin(), best.end(), 0.0);
 }
 
 }  // namespace attend

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "attend/model_config.h"
+#include "train/learner.h"
 #include "train/task.h"
-#include "train/train_options.h"
 
 namespace attend {
 
@@ -15,6 +15,7 @@ namespace attend {
 struct TrainingSpeed {
   int64_t updates = 0;
   double seconds = 0;
+  double data_seconds = 0;  // of them waiting for batches
   int64_t source_tokens = 0, target_tokens = 0;
 
   double target_tokens_per_s() const { return static_cast<double>(target_tokens) / seconds; }
@@ -25,20 +26,19 @@ struct SpeedPlan {
   int64_t updates = 5;
 };
 
-// Trains `task` for `plan.warm_up` updates and then for `plan.updates` that are measured. What it
-// does to the weights is of no use to anybody. `now` gives seconds. Examples have columns "source"
-// and "target".
-TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, BatchStream* batches,
-                             const std::function<double()>& now);
+// Takes `plan.warm_up` updates, and then `plan.updates` that are measured, at a learning rate of 0.
+// `now` gives seconds. Examples have columns "source" and "target".
+TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
+                             BatchStream* batches, const std::function<double()>& now);
 
 // Operations (a multiplication and an addition are two) of the products that training on so many
 // tokens needs: of each matrix with the rows that meet it, forward and twice backward. Products
 // inside of attention are left out.
 double ProductOperations(const ModelConfig& config, int64_t source_tokens, int64_t target_tokens);
 
-// Operations a second of LibTorch's f32 product of [2048, 1024] with [1024, 1024], all of its
-// threads together; the best of several.
-double MeasureProductRate(const std::function<double()>& now);
+// Operations a second of LibTorch's f32 product of [2048, 1024] with [1024, 1024]: each thread's
+// best of several, added up.
+double MeasureProductRate(int threads, const std::function<double()>& now);
 
 }  // namespace attend
 

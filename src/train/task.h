@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/batch_stream.h"
+#include "data/shard.h"
 
 namespace attend {
 
@@ -30,7 +30,7 @@ struct ValidationResult {
   std::vector<Sample> samples;  // a few, the same ones each time
 };
 
-// Used by one thread at a time, but for examples(), which worker threads read.
+// Used by one thread at a time, but for examples(), which worker threads read, and Loss.
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
@@ -40,8 +40,11 @@ class TrainingTask {
   virtual torch::nn::Module& module() = 0;
   // Targets of a batch, known without computing anything.
   virtual int64_t CountTargets(const Batch& batch) const = 0;
-  // The differentiable loss of a batch. Dropout follows from `dropout_seed` alone.
-  virtual TaskLoss Loss(const Batch& batch, uint64_t dropout_seed) = 0;
+  // Work that an example makes, in any unit: what shards are balanced by.
+  virtual double Work(const Example& example) const = 0;
+  // The differentiable loss of a shard, by the module as it stands. Random choices follow from
+  // `seed` and the shard's place. Called by many threads at once.
+  virtual TaskLoss Loss(const Shard& shard, uint64_t seed) = 0;
   // There is something to validate on.
   virtual bool CanValidate() const = 0;
   // Measures the module as it stands, without dropout and without touching LibTorch's generator.

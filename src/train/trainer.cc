@@ -36,15 +36,13 @@ std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& sour
 }  // namespace
 
 Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-                 TrainerEffects effects)
+                 TrainerEffects effects, int threads)
     : task_(task),
       options_(options),
       identity_(std::move(identity)),
       effects_(std::move(effects)),
       store_(fs::path(options.output) / "checkpoints"),
-      parameters_(&task->module()),
-      adam_(MakeAdamState(parameters_.weights())) {
-  if (options_.optimization.ema_decay > 0) average_ = parameters_.weights().clone();
+      learner_(task, options.optimization, threads) {
   store_.Prepare();
   if (const auto checkpoint = store_.FindNewest(effects_.log)) Resume(*checkpoint);
   batches_ = std::make_unique<BatchStream>(&task_->examples(), BatchingOf(options_, effects_.log),
@@ -93,16 +91,16 @@ void Trainer::Resume(const StoredCheckpoint& checkpoint) {
   state_ = TrainStateFromJson(checkpoint.state, (checkpoint.directory / "state.json").string());
   CheckIdentity(checkpoint);
   const TensorTable weights = LoadSafetensors(checkpoint.directory / kWeightsFile);
-  parameters_.layout().Read(weights, "", &parameters_.weights());
+  const FlatLayout& layout = learner_.parameters().layout();
+  layout.Read(weights, "", &learner_.parameters().weights());
   const TensorTable moments = LoadSafetensors(checkpoint.directory / kOptimizerFile);
-  parameters_.layout().Read(moments, "first_moment.", &adam_.first_moment);
-  parameters_.layout().Read(moments, "second_moment.", &adam_.second_moment);
-  adam_.steps = state_.adam_steps;
-  if (average_.defined()) {
+  layout.Read(moments, "first_moment.", &learner_.adam().first_moment);
+  layout.Read(moments, "second_moment.", &learner_.adam().second_moment);
+  learner_.adam().steps = state_.adam_steps;
+  if (learner_.average().defined()) {
     const bool had_average = fs::exists(checkpoint.directory / kAverageFile);
-    parameters_.layout().Read(
-        had_average ? LoadSafetensors(checkpoint.directory / kAverageFile) : weights, "",
-        &average_);
+    layout.Read(had_average ? LoadSafetensors(checkpoint.directory / kAverageFile) : weights, "",
+                &learner_.average());
   }
   if (!state_.recent.empty() && state_.recent.back() == state_.update)
     saved_update_ = state_.update;
@@ -114,13 +112,13 @@ TrainOutcome Trainer::Run() {
   task_->module().train();
   std::string reason;
   while ((reason = StopReason(options_.run, state_)).empty()) {
-    const Micro micro = NextBatches();
+    const GlobalBatch batch = NextBatch();
     const int64_t budget = options_.run.max_target_tokens;
-    if (budget > 0 && state_.target_tokens + micro.targets > budget) {
+    if (budget > 0 && state_.target_tokens + batch.targets > budget) {
       reason = fmt::format("max_target_tokens ({}) reached", budget);
       break;
     }
-    Update(micro);
+    Update(batch);
     const bool among_best = ValidateIfDue();
     const bool scheduled = state_.update % options_.run.checkpoint_every == 0;
     if (scheduled) RecordCheckpoint(options_.run, &state_);
@@ -138,17 +136,17 @@ TrainOutcome Trainer::Run() {
   return {true, reason};
 }
 
-Trainer::Micro Trainer::NextBatches() {
-  Micro micro;
+GlobalBatch Trainer::NextBatch() {
+  GlobalBatch batch;
   for (int64_t i = 0; i < options_.optimization.accumulate; ++i) {
     // An update does not reach beyond the last epoch.
     if (i > 0 && options_.run.max_epochs > 0 &&
         batches_->position().epoch >= options_.run.max_epochs)
       break;
-    micro.batches.push_back(batches_->Next());
-    micro.targets += task_->CountTargets(micro.batches.back());
+    batch.batches.push_back(batches_->Next());
+    batch.targets += task_->CountTargets(batch.batches.back());
   }
-  return micro;
+  return batch;
 }
 
 double Trainer::LearningRateOf(int64_t update) const {
@@ -165,56 +163,33 @@ double Trainer::LearningRateOf(int64_t update) const {
   return nn::LearningRate(schedule, update);
 }
 
-double Trainer::Backward(const Micro& micro) {
-  parameters_.ZeroGradients();
-  double loss = 0;
-  for (size_t i = 0; i < micro.batches.size(); ++i) {
-    Random random{static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(state_.update), i};
-    const TaskLoss part = task_->Loss(micro.batches[i], random.Next());
-    const torch::Tensor normalized = part.sum / static_cast<double>(micro.targets);
-    loss += normalized.item<double>();
-    normalized.backward();
-  }
-  return loss;
-}
-
-void Trainer::Update(const Micro& micro) {
+void Trainer::Update(const GlobalBatch& batch) {
   ++state_.update;
   const double learning_rate = LearningRateOf(state_.update);
-  const double loss = Backward(micro);
-  const double norm = parameters_.gradients().norm().item<double>();
-  const bool bad = !std::isfinite(loss) || !std::isfinite(norm);
+  Random random{static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(state_.update)};
+  const LossAndNorm found = learner_.Backward(batch, random.Next());
+  const bool bad = !std::isfinite(found.loss) || !std::isfinite(found.norm);
   state_.data = batches_->position();
-  state_.target_tokens += micro.targets;
+  state_.target_tokens += batch.targets;
   if (bad) {
-    Skip(micro, loss, norm);
+    Skip(batch, found);
   } else {
     state_.bad_in_a_row = 0;
-    Apply(norm, learning_rate);
+    learner_.Apply(found.norm, learning_rate);
+    state_.adam_steps = learner_.adam().steps;
   }
-  logs_->LogUpdate(state_, {loss, norm, learning_rate, micro.targets, bad});
+  logs_->LogUpdate(state_, {found.loss, found.norm, learning_rate, batch.targets, bad});
 }
 
-void Trainer::Apply(double norm, double learning_rate) {
-  const OptimizationOptions& options = options_.optimization;
-  ClipGradients(norm, options.clip_norm, &parameters_.gradients());
-  const AdamOptions adam{options.adam_beta1, options.adam_beta2, options.adam_epsilon,
-                         options.weight_decay};
-  AdamStep(adam, learning_rate, parameters_.gradients(), &parameters_.weights(), &adam_);
-  state_.adam_steps = adam_.steps;
-  if (average_.defined())
-    UpdateEma(options.ema_decay, state_.adam_steps, parameters_.weights(), &average_);
-}
-
-void Trainer::Skip(const Micro& micro, double loss, double norm) {
+void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {
   ++state_.skipped_updates;
   ++state_.bad_in_a_row;
-  const std::string parameter = parameters_.FirstNonFiniteGradient();
+  const std::string parameter = learner_.parameters().FirstNonFiniteGradient();
   const std::string what = fmt::format(
       "update {}: loss {}, gradient norm {}, first parameter with a gradient that is not finite: "
       "{}; corpus lines {}",
-      state_.update, loss, norm, parameter.empty() ? "none" : parameter,
-      LinesOf(micro.batches, task_->examples()));
+      state_.update, found.loss, found.norm, parameter.empty() ? "none" : parameter,
+      LinesOf(batch.batches, task_->examples()));
   if (state_.bad_in_a_row >= options_.optimization.max_bad_updates) {
     throw Error(ErrorKind::kRuntime,
                 fmt::format("{} updates in a row without a finite loss and gradient, expected "
@@ -229,15 +204,16 @@ void Trainer::Skip(const Micro& micro, double loss, double norm) {
 bool Trainer::ValidateIfDue() {
   if (!task_->CanValidate() || state_.update % options_.run.validate_every != 0) return false;
   const torch::NoGradGuard no_grad;
+  torch::Tensor& present = learner_.parameters().weights();
   torch::Tensor weights;
-  if (average_.defined()) {
-    weights = parameters_.weights().clone();
-    parameters_.weights().copy_(average_);
+  if (learner_.average().defined()) {
+    weights = present.clone();
+    present.copy_(learner_.average());
   }
   task_->module().eval();
   const ValidationResult result = task_->Validate();
   task_->module().train();
-  if (weights.defined()) parameters_.weights().copy_(weights);
+  if (weights.defined()) present.copy_(weights);
   logs_->LogValidation(state_, result);
   std::string summary;
   for (const auto& [name, value] : result.metrics)
@@ -253,10 +229,12 @@ bool Trainer::ValidateIfDue() {
 
 void Trainer::WriteCheckpoint() {
   logs_->Sync();
-  const FlatLayout& layout = parameters_.layout();
-  const torch::Tensor weights = parameters_.weights().cpu(), first = adam_.first_moment.cpu(),
-                      second = adam_.second_moment.cpu(),
-                      average = average_.defined() ? average_.cpu() : average_;
+  const FlatLayout& layout = learner_.parameters().layout();
+  const torch::Tensor weights = learner_.parameters().weights().cpu(),
+                      first = learner_.adam().first_moment.cpu(),
+                      second = learner_.adam().second_moment.cpu();
+  torch::Tensor average = learner_.average();
+  if (average.defined()) average = average.cpu();
   std::map<std::string, TensorTable> files;
   layout.AddTo(&files[kWeightsFile], weights);
   layout.AddTo(&files[kOptimizerFile], first, "first_moment.");
@@ -264,7 +242,7 @@ void Trainer::WriteCheckpoint() {
   if (average.defined()) layout.AddTo(&files[kAverageFile], average);
   Json state = ToJson(state_);
   state["random"] = {{"seed", options_.seed},
-                     {"keyed_by", {"seed", "update", "batch of the update"}}};
+                     {"keyed_by", {"seed", "update", "place in the update's batch"}}};
   state["run"] = {{"options", identity_.options},
                   {"model", identity_.model},
                   {"data_digests", identity_.data_digests},

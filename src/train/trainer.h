@@ -2,7 +2,7 @@
 //
 // Given equal options, data, model and surroundings, a run that is killed at any instant and
 // started again ends in the same bits as one that is not: what a decision depends on is in
-// TrainState and the tensors beside it, and random choices are keyed by (seed, update, batch).
+// TrainState and the tensors beside it, and random choices are keyed by (seed, update, place).
 // Knows tasks, not translation.
 #ifndef ATTEND_TRAIN_TRAINER_H_
 #define ATTEND_TRAIN_TRAINER_H_
@@ -17,9 +17,8 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "train/adam.h"
 #include "train/checkpoint_store.h"
-#include "train/parameters.h"
+#include "train/learner.h"
 #include "train/task.h"
 #include "train/train_options.h"
 #include "train/train_state.h"
@@ -42,9 +41,9 @@ class Trainer {
  public:
   // Finds the newest checkpoint in DIR/checkpoints and goes on from it, else starts from the module
   // as it stands. `task` must outlive the trainer. Throws Error(kConfiguration) where the
-  // checkpoint is of another run.
+  // checkpoint is of another run. `threads` share each update.
   Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-          TrainerEffects effects);
+          TrainerEffects effects, int threads);
   ~Trainer();
 
   TrainOutcome Run();
@@ -57,18 +56,11 @@ class Trainer {
   void WriteReport() const;
 
  private:
-  struct Micro {
-    std::vector<Batch> batches;
-    int64_t targets = 0;
-  };
-
   void Resume(const StoredCheckpoint& checkpoint);
   void CheckIdentity(const StoredCheckpoint& checkpoint);
-  Micro NextBatches();
-  void Update(const Micro& micro);
-  double Backward(const Micro& micro);
-  void Apply(double norm, double learning_rate);
-  void Skip(const Micro& micro, double loss, double norm);
+  GlobalBatch NextBatch();
+  void Update(const GlobalBatch& batch);
+  void Skip(const GlobalBatch& batch, const LossAndNorm& found);
   bool ValidateIfDue();
   void WriteCheckpoint();
   double LearningRateOf(int64_t update) const;
@@ -78,9 +70,7 @@ class Trainer {
   RunIdentity identity_;
   TrainerEffects effects_;
   CheckpointStore store_;
-  Parameters parameters_;
-  AdamState adam_;
-  torch::Tensor average_;  // undefined without ema_decay
+  Learner learner_;
   TrainState state_;
   int64_t saved_update_ = -1;  // of the newest checkpoint, if it was a scheduled one
   std::unique_ptr<BatchStream> batches_;

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <mutex>
 
 #include "attend/error.h"
 #include "base/files.h"
+#include "base/random.h"
 #include "train/environment.h"
 #include "train/metrics_log.h"
 
@@ -48,20 +50,22 @@ class LineTask : public TrainingTask {
   int64_t CountTargets(const Batch& batch) const override {
     return static_cast<int64_t>(batch.examples.size());
   }
-  TaskLoss Loss(const Batch& batch, uint64_t dropout_seed) override {
+  double Work(const Example&) const override { return 1; }
+  TaskLoss Loss(const Shard& shard, uint64_t seed) override {
+    const std::lock_guard lock(mutex_);
     ++losses;
     trained_in_training_mode &= module_.is_training();
-    torch::manual_seed(dropout_seed);
     torch::Tensor sum = torch::zeros({1});
-    for (const Example& example : batch.examples) {
+    auto place = static_cast<uint64_t>(shard.examples_before);
+    for (const Example& example : shard.examples) {
       const double x = example.columns[0][0];
-      const torch::Tensor noise = torch::randn({1});
-      drawn.insert(noise.item<float>());
+      const double noise = Random{seed, place++}.Normal();
+      drawn.insert(noise);
       sum = sum + (module_.a * x - 3 * x - 0.01 * noise).square();
     }
     if (bad.count(losses) > 0) sum = sum * std::nan("");
     sums.push_back(sum.item<double>());
-    return {sum.sum(), CountTargets(batch)};
+    return {sum.sum(), std::ssize(shard.examples)};
   }
   bool CanValidate() const override { return !validation_losses.empty(); }
   ValidationResult Validate() override {
@@ -76,12 +80,13 @@ class LineTask : public TrainingTask {
   std::vector<double> validation_losses;
   size_t validations = 0;
   std::vector<double> weights_at_validation;
-  std::set<float> drawn;     // from LibTorch's generator
+  std::set<double> drawn;    // noise
   std::vector<double> sums;  // of each call of Loss
   bool trained_in_training_mode = true, validated_in_training_mode = false;
   LineModule module_;
 
  private:
+  std::mutex mutex_;
   Numbers numbers_;
 };
 
@@ -115,7 +120,7 @@ class TrainerTest : public testing::Test {
   // A start of the program on `task`.
   TrainOutcome Run(LineTask* task) {
     fs::create_directories(options_.output);
-    Trainer trainer(task, options_, Identity(), effects_);
+    Trainer trainer(task, options_, Identity(), effects_, threads_);
     const TrainOutcome outcome = trainer.Run();
     state_ = trainer.state();
     averaged_ = trainer.AveragedDirectories();
@@ -134,6 +139,7 @@ class TrainerTest : public testing::Test {
   fs::path root_;
   TrainOptions options_;
   TrainerEffects effects_;
+  int threads_ = 1;
   TrainState state_;
   std::vector<fs::path> averaged_;
   std::vector<std::string> warnings_;
@@ -170,7 +176,7 @@ TEST_F(TrainerTest, EachBatchOfEachUpdateDrawsItsOwnNumbersByTheSeed) {
   options_.output = root_ / "other";
   options_.seed = 2;
   Run(&other);
-  for (const float number : other.drawn) EXPECT_EQ(task.drawn.count(number), 0u);
+  for (const double number : other.drawn) EXPECT_EQ(task.drawn.count(number), 0u);
 }
 
 TEST_F(TrainerTest, LearningRateFollowsTheScheduleAskedFor) {
@@ -218,6 +224,7 @@ TEST_F(TrainerTest, OptionsOfTheOptimiserReachIt) {
 }
 
 TEST_F(TrainerTest, InterruptedRunEndsInTheSameBits) {
+  threads_ = 2;
   options_.optimization.accumulate = 2;
   options_.optimization.ema_decay = 0.9;
   options_.run.average_last = 3;
@@ -401,7 +408,7 @@ TEST_F(TrainerTest, OtherDataOrModelIsRefusedOtherSurroundingsWarn) {
   Run(&task);
   const auto resume = [&](RunIdentity identity) {
     LineTask other;
-    Trainer trainer(&other, options_, std::move(identity), effects_);
+    Trainer trainer(&other, options_, std::move(identity), effects_, threads_);
     return trainer.state();
   };
   RunIdentity identity = Identity();

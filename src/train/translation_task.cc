@@ -8,6 +8,8 @@
 #include "attend/metrics.h"
 #include "data/streamed_corpus.h"
 #include "text/lines.h"
+#include "train/environment.h"
+#include "train/speed.h"
 
 namespace attend {
 namespace {
@@ -17,7 +19,7 @@ nn::Dropout DropoutOf(const OptimizationOptions& options) {
 }
 
 // Rows of ids [begin, end - drop) of one column, padded on the right.
-torch::Tensor Padded(const std::vector<Example>& examples, size_t column, size_t skip, size_t drop,
+torch::Tensor Padded(std::span<const Example> examples, size_t column, size_t skip, size_t drop,
                      int64_t pad) {
   size_t longest = 0;
   for (const Example& example : examples)
@@ -34,8 +36,7 @@ torch::Tensor Padded(const std::vector<Example>& examples, size_t column, size_t
 }
 
 // Ids [skip, end - drop) of one column.
-nn::PackedIds Packed(const std::vector<Example>& examples, size_t column, size_t skip,
-                     size_t drop) {
+nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t skip, size_t drop) {
   const auto sentences = static_cast<int64_t>(examples.size());
   nn::PackedIds packed;
   packed.offsets_B1 = torch::zeros({sentences + 1}, torch::kInt64);
@@ -103,7 +104,7 @@ std::vector<std::string> FirstLines(const std::string& file) {
 
 }  // namespace
 
-TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, const SpecialIds& ids,
+TranslationBatch MakeTranslationBatch(std::span<const Example> examples, const SpecialIds& ids,
                                       const torch::Device& device) {
   TranslationBatch batch;
   batch.source_BS = Padded(examples, 0, 0, 0, ids.pad).to(device);
@@ -114,8 +115,13 @@ TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, cons
   return batch;
 }
 
-PackedTranslationBatch MakePackedTranslationBatch(const std::vector<Example>& examples) {
+PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples) {
   return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
+}
+
+nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed) {
+  // A target's last id is no input.
+  return {seed, shard.tokens_before[0], shard.tokens_before[1] - shard.examples_before};
 }
 
 TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
@@ -123,6 +129,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
     : options_(options),
       vocabularies_(std::move(vocabularies)),
       threads_(threads),
+      source_work_(ProductOperations(options.model, 1, 0)),
+      target_work_(ProductOperations(options.model, 0, 1)),
       device_(device),
       transformer_(options.model, DropoutOf(options.optimization),
                    static_cast<uint64_t>(options.seed)),
@@ -151,7 +159,14 @@ int64_t TranslationTask::CountTargets(const Batch& batch) const {
   return targets;
 }
 
-nn::LossSums TranslationTask::LossOf(const std::vector<Example>& examples,
+double TranslationTask::Work(const Example& example) const {
+  const auto tokens = [&](size_t column) {
+    return static_cast<double>(example.columns[column].size());
+  };
+  return source_work_ * tokens(0) + target_work_ * (tokens(1) - 1);
+}
+
+nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
   torch::Tensor hidden, targets;
   if (device_.is_cpu()) {
@@ -168,24 +183,29 @@ nn::LossSums TranslationTask::LossOf(const std::vector<Example>& examples,
                            targets);
 }
 
-TaskLoss TranslationTask::Loss(const Batch& batch, uint64_t dropout_seed) {
-  // What does not take its numbers from the seed takes them from LibTorch's generator.
-  if (!device_.is_cpu()) torch::manual_seed(dropout_seed);
-  const nn::LossSums sums = LossOf(batch.examples, nn::DropoutKey{dropout_seed, 0, 0});
+TaskLoss TranslationTask::Loss(const Shard& shard, uint64_t seed) {
+  // What does not take its numbers from the key takes them from LibTorch's generator.
+  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
+  const nn::LossSums sums = LossOf(shard.examples, DropoutKeyOf(shard, seed));
   return {sums.loss, sums.tokens};
 }
 
 double TranslationTask::ValidationLoss() {
-  const torch::NoGradGuard no_grad;
   const BatchLimits limits{.tokens = options_.optimization.batch_tokens};
+  const std::vector<std::vector<int64_t>> batches = BatchesByLength(valid_->examples(), limits);
+  std::vector<nn::LossSums> sums(batches.size());
+  ThreadPool pool(device_.is_cpu() ? threads_ : 1);
+  ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
+    const torch::NoGradGuard no_grad;
+    std::vector<Example> examples;
+    for (const int64_t index : batches[batch]) examples.push_back(valid_->examples().Get(index));
+    sums[batch] = LossOf(examples, std::nullopt);
+  });
   double nll = 0;
   int64_t tokens = 0;
-  for (const std::vector<int64_t>& indices : BatchesByLength(valid_->examples(), limits)) {
-    std::vector<Example> examples;
-    for (const int64_t index : indices) examples.push_back(valid_->examples().Get(index));
-    const nn::LossSums sums = LossOf(examples, std::nullopt);
-    nll += sums.nll;
-    tokens += sums.tokens;
+  for (const nn::LossSums& each : sums) {
+    nll += each.nll;
+    tokens += each.tokens;
   }
   return nll / static_cast<double>(tokens);
 }

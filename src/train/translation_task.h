@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct TranslationBatch {
   torch::Tensor source_BS, target_in_BT, target_out_BT;
   int64_t targets = 0;
 };
-TranslationBatch MakeTranslationBatch(const std::vector<Example>& examples, const SpecialIds& ids,
+TranslationBatch MakeTranslationBatch(std::span<const Example> examples, const SpecialIds& ids,
                                       const torch::Device& device);
 
 // The same without padding, sentence by sentence.
@@ -36,7 +37,10 @@ struct PackedTranslationBatch {
   nn::PackedIds source, target_in;
   torch::Tensor target_out_R;
 };
-PackedTranslationBatch MakePackedTranslationBatch(const std::vector<Example>& examples);
+PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples);
+
+// What a pass over a shard of translations draws its dropout from.
+nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
 
 class TranslationTask : public TrainingTask {
  public:
@@ -48,7 +52,8 @@ class TranslationTask : public TrainingTask {
   const ExampleSource& examples() const override { return *train_; }
   torch::nn::Module& module() override { return *transformer_; }
   int64_t CountTargets(const Batch& batch) const override;
-  TaskLoss Loss(const Batch& batch, uint64_t dropout_seed) override;
+  double Work(const Example& example) const override;
+  TaskLoss Loss(const Shard& shard, uint64_t seed) override;
   bool CanValidate() const override { return valid_ != nullptr; }
   ValidationResult Validate() override;
 
@@ -65,13 +70,14 @@ class TranslationTask : public TrainingTask {
 
  private:
   // The summed loss of one pass; dropout as TransformerImpl::PackedHidden has it.
-  nn::LossSums LossOf(const std::vector<Example>& examples,
+  nn::LossSums LossOf(std::span<const Example> examples,
                       const std::optional<nn::DropoutKey>& dropout);
   void Translate(ValidationResult* result);
 
   TrainOptions options_;
   Vocabularies vocabularies_;
   int threads_;
+  double source_work_, target_work_;  // of a token
   torch::Device device_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;

@@ -4,6 +4,8 @@
 
 #include <torch/torch.h>
 
+#include <mutex>
+
 #include "attend/model_config.h"
 
 namespace attend::nn {
@@ -24,6 +26,7 @@ class SinusoidalPositionalEncodingImpl : public torch::nn::Module {
   int64_t d_model_;
   SinusoidConvention convention_;
   int64_t offset_;
+  std::mutex table_mutex_;
   torch::Tensor table_TD_;  // as long as the longest input so far, of its type and device
 };
 TORCH_MODULE(SinusoidalPositionalEncoding);

@@ -38,6 +38,7 @@ SinusoidalPositionalEncodingImpl::SinusoidalPositionalEncodingImpl(int64_t d_mod
 
 torch::Tensor SinusoidalPositionalEncodingImpl::Table(int64_t length,
                                                       const torch::TensorOptions& options) {
+  const std::lock_guard lock(table_mutex_);
   const bool fits = table_TD_.defined() && table_TD_.size(0) >= length &&
                     table_TD_.dtype() == options.dtype() && table_TD_.device() == options.device();
   if (!fits) {

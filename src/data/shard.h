@@ -1,0 +1,40 @@
+// What one update learns from, and the parts of it that threads take: a shard is some of the
+// update's examples and the place where they stand.
+//
+// Random choices are keyed by the place, so that they are the same however a batch is cut and
+// whoever computes a part: one thread or many, all at once or one batch after the other.
+#ifndef ATTEND_DATA_SHARD_H_
+#define ATTEND_DATA_SHARD_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "data/batch_stream.h"
+
+namespace attend {
+
+// All examples of one update, in order, in batches small enough for one pass each.
+struct GlobalBatch {
+  std::vector<Batch> batches;
+  int64_t targets = 0;  // that the loss is a mean over
+};
+
+// Consecutive examples of one batch, at least one; the batch must outlive the shard. What the
+// global batch has before them says where they stand.
+struct Shard {
+  std::span<const Example> examples;
+  int64_t examples_before = 0;
+  std::vector<int64_t> tokens_before;  // by column
+};
+
+// Cuts each batch into consecutive shards of about equal work, at most `parts` of them; part p's
+// are in result[p], in the order of the batches. Some parts have fewer shards where a batch has
+// fewer examples than there are parts. `work` is in any unit.
+std::vector<std::vector<Shard>> CutIntoShards(const GlobalBatch& batch, int64_t parts,
+                                              const std::function<double(const Example&)>& work);
+
+}  // namespace attend
+
+#endif  // ATTEND_DATA_SHARD_H_

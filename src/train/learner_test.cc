@@ -1,0 +1,178 @@
+// Updates shared by threads, on a small Transformer.
+#include "train/learner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attend/error.h"
+#include "attend/nn/loss.h"
+#include "attend/nn/transformer.h"
+#include "base/random.h"
+#include "train/environment.h"
+#include "train/nn/test_models.h"
+#include "train/translation_task.h"
+
+namespace attend {
+namespace {
+
+using testing::HasSubstr;
+
+class SmallTask : public TrainingTask {
+ public:
+  SmallTask() : transformer_(Config(), nn::Dropout{0.3, 0.3, 0.3, 0.3}, 7), loss_(0.1, 0) {}
+
+  const ExampleSource& examples() const override { throw std::logic_error("not for use"); }
+  torch::nn::Module& module() override { return *transformer_; }
+  int64_t CountTargets(const Batch& batch) const override {
+    int64_t targets = 0;
+    for (const Example& example : batch.examples) targets += std::ssize(example.columns[1]) - 1;
+    return targets;
+  }
+  double Work(const Example& example) const override {
+    return static_cast<double>(example.columns[0].size() + example.columns[1].size());
+  }
+  TaskLoss Loss(const Shard& shard, uint64_t seed) override {
+    if (shard.examples[0].place.line == bad_line) throw Error(ErrorKind::kRuntime, "line has no loss");
+    const PackedTranslationBatch ids = MakePackedTranslationBatch(shard.examples);
+    const nn::LossSums sums = loss_->FromHidden(
+        transformer_->PackedHidden(ids.source, ids.target_in, DropoutKeyOf(shard, seed)),
+        transformer_->OutputWeight(), transformer_->OutputBias(), ids.target_out_R);
+    return {sums.loss, sums.tokens};
+  }
+  bool CanValidate() const override { return false; }
+  ValidationResult Validate() override { return {}; }
+
+  int64_t bad_line = -1;  // its shard throws where it comes first
+
+ private:
+  static ModelConfig Config() {
+    ModelConfig config = nn::SmallModel();
+    config.source_vocab_size = config.target_vocab_size = 5000;  // more than a slice of weights
+    return config;
+  }
+
+  nn::Transformer transformer_;
+  nn::LabelSmoothingLoss loss_;
+};
+
+// A batch of random sentences, the longest first.
+Batch RandomBatch(int64_t rows, uint64_t seed) {
+  Random random{seed};
+  Batch batch;
+  for (int64_t row = 0; row < rows; ++row) {
+    Example example{{0, row}, {{}, {}}};
+    for (std::vector<int32_t>& column : example.columns) {
+      column.resize(3 + static_cast<size_t>(rows - row) / 2);
+      for (int32_t& id : column) id = static_cast<int32_t>(4 + random.Below(4990));
+    }
+    batch.examples.push_back(std::move(example));
+  }
+  return batch;
+}
+
+GlobalBatch Together(std::vector<Batch> batches) {
+  GlobalBatch batch{std::move(batches)};
+  for (const Batch& each : batch.batches) batch.targets += SmallTask().CountTargets(each);
+  return batch;
+}
+
+// Losses, norms and weights of a few updates, each of two batches.
+struct Course {
+  std::vector<double> numbers;
+  torch::Tensor gradients, weights, average;
+};
+Course Train(int threads, int64_t rows) {
+  SetUpTorch(1);
+  SmallTask task;
+  OptimizationOptions options;
+  options.clip_norm = 0.5;
+  options.ema_decay = 0.9;
+  Learner learner(&task, options, threads);
+  Course course;
+  for (uint64_t update = 0; update < 4; ++update) {
+    const auto [loss, norm] = learner.Backward(
+        Together({RandomBatch(rows, 2 * update), RandomBatch(rows, 2 * update + 1)}), update);
+    if (update == 0) course.gradients = learner.parameters().gradients().clone();
+    learner.Apply(norm, 0.01);
+    course.numbers.insert(course.numbers.end(), {loss, norm});
+  }
+  course.weights = learner.parameters().weights();
+  course.average = learner.average();
+  return course;
+}
+
+double Distance(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).norm().item<double>() / b.norm().item<double>();
+}
+
+TEST(LearnerTest, AnyNumberOfThreadsLearnsTheSame) {
+  const Course one = Train(1, 9);
+  for (const int threads : {2, 3}) {
+    const Course many = Train(threads, 9);
+    for (size_t i = 0; i < one.numbers.size(); ++i)
+      EXPECT_NEAR(many.numbers[i], one.numbers[i], 1e-5 * one.numbers[i]) << threads << " " << i;
+    EXPECT_LT(Distance(many.gradients, one.gradients), 1e-5);
+    EXPECT_LT(Distance(many.weights, one.weights), 1e-4);
+    EXPECT_LT(Distance(many.average, one.average), 1e-4);
+  }
+}
+
+TEST(LearnerTest, TheSameThreadsGiveTheSameBits) {
+  const Course first = Train(2, 9), second = Train(2, 9);
+  EXPECT_EQ(first.numbers, second.numbers);
+  EXPECT_TRUE(first.weights.equal(second.weights));
+  EXPECT_TRUE(first.average.equal(second.average));
+}
+
+TEST(LearnerTest, OneSentenceIsEnoughForManyThreads) {
+  const Course one = Train(1, 1), many = Train(4, 1);
+  for (size_t i = 0; i < one.numbers.size(); ++i)
+    EXPECT_NEAR(many.numbers[i], one.numbers[i], 1e-5 * one.numbers[i]) << i;
+}
+
+TEST(LearnerTest, GradientsAreTheMeanLoss) {
+  SmallTask task;
+  Learner learner(&task, {}, 2);
+  const GlobalBatch batch = Together({RandomBatch(6, 1), RandomBatch(4, 2)});
+  const auto [loss, norm] = learner.Backward(batch, 0);
+  torch::Tensor sum = torch::zeros({});
+  const auto whole = CutIntoShards(batch, 1, [](const Example&) { return 1; });
+  for (const Shard& shard : whole[0]) sum = sum + task.Loss(shard, 0).sum;
+  (sum / static_cast<double>(batch.targets)).backward();
+  EXPECT_NEAR(loss, sum.item<double>() / static_cast<double>(batch.targets), 1e-5 * loss);
+  double squares = 0;
+  const FlatLayout& layout = learner.parameters().layout();
+  for (size_t i = 0; i < layout.entries.size(); ++i) {
+    const torch::Tensor expected = learner.parameters().tensors()[i].grad();
+    const torch::Tensor found =
+        FlatLayout::View(learner.parameters().gradients(), layout.entries[i]);
+    EXPECT_LT((found - expected).abs().max().item<double>(), 1e-6) << layout.entries[i].name;
+    squares += expected.square().sum().item<double>();
+  }
+  EXPECT_NEAR(norm, std::sqrt(squares), 1e-5 * norm);
+}
+
+TEST(LearnerTest, WhatAThreadThrowsReachesTheCallerAndTheNextUpdateIsWell) {
+  SmallTask task;
+  Learner learner(&task, {}, 2);
+  const GlobalBatch batch = Together({RandomBatch(6, 1)});
+  const double loss = learner.Backward(batch, 0).loss;
+  for (const Example& example : batch.batches[0].examples) {
+    task.bad_line = example.place.line;
+    try {
+      learner.Backward(batch, 0);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("line has no loss"));
+      task.bad_line = -2;
+    }
+    if (example.place.line > 0 && task.bad_line == -2) break;  // the second thread's
+    EXPECT_TRUE(example.place.line > 0 || task.bad_line == -2);
+  }
+  EXPECT_EQ(task.bad_line, -2);
+  EXPECT_EQ(learner.Backward(batch, 0).loss, loss);
+}
+
+}  // namespace
+}  // namespace attend
