@@ -84,7 +84,10 @@ torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
   const auto positions = inputs.positions_TD.defined()
                              ? std::optional(inputs.positions_TD.contiguous())
                              : std::nullopt;
-  return EmbeddingFunction::apply(inputs.table_VD.contiguous(), positions, inputs, site);
+  EmbeddingInputs rows = inputs;
+  rows.ids_R = inputs.ids_R.contiguous();
+  rows.places_R = inputs.places_R.contiguous();
+  return EmbeddingFunction::apply(inputs.table_VD.contiguous(), positions, rows, site);
 }
 
 }  // namespace attend::nn

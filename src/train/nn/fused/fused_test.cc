@@ -213,6 +213,16 @@ TEST(PackedAttentionTest, EqualsThePlainVersion) {
   }
 }
 
+// The places of sentences of one token are a single 0 that is read again and again.
+TEST(EmbeddingTest, TakesIdsAndPlacesWithStrides) {
+  const torch::Tensor table = torch::randn({9, 4}), positions = torch::randn({3, 4});
+  const torch::Tensor ids =
+      torch::tensor({8, 0, 1, 0, 4, 0}, torch::kInt64).view({3, 2}).select(1, 0);
+  const torch::Tensor places = torch::tensor({2}, torch::kInt64).expand({3});
+  const EmbeddingInputs inputs{table, positions, ids, places, 1};
+  EXPECT_TRUE(torch::allclose(FusedEmbedding(inputs, kNone), PlainEmbedding(inputs, kNone)));
+}
+
 TEST(EmbeddingTest, EqualsThePlainVersion) {
   torch::manual_seed(4);
   const torch::Tensor ids = torch::tensor({3, 0, 3, 9, 4, 3}),
