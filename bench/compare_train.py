@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from compare_translate import FOLDER, commit, processors, run
+from compare_translate import FOLDER, commit, processors, run, write
 
 DROPOUT = {"tiny": 0.3, "base": 0.1}  # torch_train.py's
 
@@ -110,10 +110,7 @@ def main():
         for name in options.rows:
             reports.append((ROWS[name], *measure(ROWS[name], options)))
             print(table_line(*reports[-1]), file=sys.stderr)
-    if options.output:
-        pathlib.Path(options.output).write_text(table(reports), "utf-8")
-    else:
-        print(table(reports), end="")
+    write(table(reports), options.output)
 
 
 if __name__ == "__main__":

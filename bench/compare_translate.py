@@ -125,6 +125,14 @@ def table(reports):
     return "\n".join(lines + [table_line(*report) for report in reports]) + "\n"
 
 
+def write(text, output):
+    """To the file, or to standard output without one."""
+    if output:
+        pathlib.Path(output).write_text(text, "utf-8")
+    else:
+        print(text, end="")
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attend", default="build/attend")
@@ -152,10 +160,7 @@ def main():
         row = dataclasses.replace(ROWS[name], type=options.type or ROWS[name].type)
         reports.append((row, *measure(row, options)))
         print(table_line(*reports[-1]), file=sys.stderr)
-    if options.output:
-        pathlib.Path(options.output).write_text(table(reports), "utf-8")
-    else:
-        print(table(reports), end="")
+    write(table(reports), options.output)
 
 
 if __name__ == "__main__":
