@@ -12,7 +12,9 @@ demo: build
 	@tools/demo
 
 test: build
-	@ctest --test-dir build --output-on-failure -LE full; status=$$?; tools/list_skipped build; exit $$status
+	@status=0; for part in "-L fast" "-LE fast|full"; do \
+	  ctest --test-dir build --output-on-failure $$part || status=1; tools/list_skipped build; \
+	done; exit $$status
 
 test-full: test
 	@tools/test_full

@@ -324,6 +324,18 @@ def test_a_damaged_newest_checkpoint_is_named_and_the_one_before_used(options, t
         assert (output / path).read_bytes() == (tmp_path / "unbroken" / path).read_bytes()
 
 
+RECIPES = sorted((pathlib.Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=[recipe.stem for recipe in RECIPES])
+def test_recipes_run_on_any_parallel_text(recipe, options, tmp_path):
+    smaller = {name: value for name, value in options.items() if name.startswith(("train_", "valid_", "encoder.", "decoder."))}
+    smaller |= {"test_source": options["valid_source"], "test_target": options["valid_target"], "max_updates": 2}
+    smaller |= {"config": recipe, "vocab_size": 60, "batch_tokens": 96, "validate_every": 1, "threads": 1}
+    tiny_run.trained(smaller, tmp_path / "out")
+    assert "BLEU" in (tmp_path / "out" / "result.json").read_text(encoding="utf-8").upper()
+
+
 BAD_RECIPES = [
     ('dropout = "much"', ":1: dropout", "a number"),
     ("max_updates = 1.5", ":1: max_updates", "an integer"),

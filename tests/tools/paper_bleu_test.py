@@ -1,0 +1,48 @@
+"""tools/paper_bleu.py: the tokens it counts, and its score against sacrebleu's of the same tokens."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+import sacrebleu
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import paper_bleu  # noqa: E402
+
+ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
+HYPOTHESIS = ["Die E-Mail kam am 3. Mai an.", "Der Zug-Chef sagte: \"Wir fahren.\""]
+REFERENCE = ["Die E-Mail kam am 3. Mai.", "Der Zug-Schaffner sagte: \"Wir fahren los.\""]
+TOKENS = [
+    ["Die E ##AT##-##AT## Mail kam am 3. Mai an .", "Der Zug ##AT##-##AT## Chef sagte : \" Wir fahren . \""],
+    ["Die E ##AT##-##AT## Mail kam am 3. Mai .", "Der Zug ##AT##-##AT## Schaffner sagte : \" Wir fahren los . \""],
+]  # fmt: skip
+
+
+@pytest.fixture(name="texts")
+def two_texts(tmp_path):
+    paths = [tmp_path / "hypothesis", tmp_path / "reference"]
+    for path, lines in zip(paths, [HYPOTHESIS, REFERENCE]):
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return paths
+
+
+def test_german_tokens(texts, tmp_path):
+    folder = tmp_path / "tokens"
+    folder.mkdir()
+    for text, expected in zip(texts, TOKENS):
+        assert paper_bleu.tokenized(text, "de", folder).read_text(encoding="utf-8").splitlines() == expected
+
+
+def test_compounds_of_other_languages_stay(texts, tmp_path):
+    folder = tmp_path / "tokens"
+    folder.mkdir()
+    assert "E-Mail" in paper_bleu.tokenized(texts[0], "fr", folder).read_text(encoding="utf-8")
+
+
+def test_score_is_that_of_the_tokens(texts):
+    expected = sacrebleu.corpus_bleu(TOKENS[0], [TOKENS[1]], tokenize="none", smooth_method="none", force=True).score
+    assert paper_bleu.paper_bleu(*texts, "de", ATTEND) == pytest.approx(expected, abs=0.005)
+    unsplit = sacrebleu.corpus_bleu(HYPOTHESIS, [REFERENCE], smooth_method="none").score
+    assert abs(unsplit - expected) > 0.5
