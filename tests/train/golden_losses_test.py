@@ -1,0 +1,52 @@
+"""The losses of a small run stay what they were: of every machine, instruction set and number of threads, to 1e-4.
+
+A change that moves them needs a reason in its commit; `BUILD_DIR=build python tests/train/golden_losses_test.py` writes the new ones.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+
+import pytest
+import tiny_run
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden_losses.json"
+VARIANTS = {
+    "paper": {},
+    "pre_norm": {"encoder.norm_place": "pre", "decoder.norm_place": "pre", "clip_norm": 1},
+    "variations": {
+        "encoder.activation": "swiglu",
+        "decoder.activation": "gelu",
+        "decoder.positions": "learned",
+        "attention_dropout": 0.1,
+        "activation_dropout": 0.1,
+        "label_smoothing_mass": "wrong",
+        "tie_source_target=false": [],
+    },
+}
+
+
+def losses(variant, folder, threads):
+    options = tiny_run.prepare(folder) | VARIANTS[variant]
+    options |= {"max_updates": 20, "threads": threads, "validate_translations=false": [], "validate_every": 20}
+    tiny_run.trained(options, folder / "out")
+    rows = (json.loads(line) for line in (folder / "out" / "metrics.jsonl").read_text(encoding="utf-8").splitlines())
+    return [row["loss"] for row in rows if "loss" in row]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_losses_are_those_of_the_golden_run(variant, threads, tmp_path):
+    expected = json.loads(GOLDEN.read_text(encoding="utf-8"))[variant]
+    assert len(expected) == 20
+    assert losses(variant, tmp_path, threads) == pytest.approx(expected, rel=1e-4)
+
+
+if __name__ == "__main__":
+    found = {}
+    for name in VARIANTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            found[name] = [round(loss, 6) for loss in losses(name, pathlib.Path(scratch), 1)]
+    GOLDEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(f"wrote {GOLDEN}\n")
