@@ -66,11 +66,13 @@ int OpenNameless(const fs::path& directory) {
   return -1;
 }
 
-// What a link leads to, where it leads to something; any other path as it is.
+// What a link leads to, where that has a name: /dev/stdout may lead to a pipe. Any other path as it
+// is.
 fs::path WithoutLink(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_symlink(path, ignored) && fs::exists(path, ignored) ? fs::canonical(path, ignored)
-                                                                    : path;
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::canonical(path, error);
+  return error ? path : target;
 }
 
 // `a` becomes `b` and `b` becomes `a`: at once, or, on file systems that can't, by way of a third
@@ -151,6 +153,10 @@ void SyncDirectory(const fs::path& directory) {
 }
 
 AtomicFile::AtomicFile(const fs::path& target) : target_(WithoutLink(target)) {
+  if (!target_.has_filename()) {
+    errno = target_.empty() ? ENOENT : EISDIR;
+    Fail(ErrorKind::kRuntime, "create", target_);
+  }
   std::error_code ignored;
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) {

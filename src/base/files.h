@@ -70,7 +70,7 @@ class AtomicFile {
 
  private:
   std::filesystem::path target_;
-  std::filesystem::path temporary_;  // `target`.tmp; empty for a device or pipe
+  std::filesystem::path temporary_;  // empty for a device or pipe
   int descriptor_ = -1;
   bool named_ = false;  // something of ours is at temporary_
 };

@@ -133,6 +133,22 @@ TEST_F(FilesTest, APipeIsWrittenNotReplaced) {
   EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
 }
 
+TEST_F(FilesTest, ALinkToAPipeWithoutANameIsWrittenToo) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  fs::create_symlink("/proc/self/fd/" + std::to_string(ends[1]), folder_ / "link");
+  WriteFileAtomically(folder_ / "link", "text");
+  char text[8] = {};
+  EXPECT_EQ(read(ends[0], text, sizeof text), 4);
+  for (const int end : ends) close(end);
+}
+
+TEST_F(FilesTest, APathWithoutAFileNameIsRefusedBeforeTheWork) {
+  EXPECT_THROW(AtomicFile(""), Error);
+  EXPECT_THROW(AtomicFile(folder_ / "new/"), Error);
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
 TEST(Sha256Test, KnownDigest) {  // FIPS 180-2, appendix B.1
   EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
