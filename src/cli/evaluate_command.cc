@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/line_windows.h"
 #include "metrics/characters.h"
 #include "metrics/metric_fields.h"
 #include "text/lines.h"
@@ -37,8 +38,8 @@ FieldList Fields(EvaluateOptions& options) {
   FieldList fields;
   fields
       .Add("hypothesis", &options.hypothesis,
-           "the translations, a line each, plain, .gz or .zst; for aer, word alignments; as `baseline`, "
-           "from the working directory; -: standard input")
+           "the translations, a line each, plain, .gz or .zst; for aer, word alignments; as "
+           "`baseline`, from the working directory; -: standard input")
       .Add("reference", &options.reference,
            "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "
            "possible ones as 1?3 or 1p3")
@@ -243,6 +244,9 @@ void CheckOptions(const EvaluateOptions& options) {
     throw Error(ErrorKind::kUsage,
                 "attend evaluate: --baseline compares whole texts; leave out --sentence-level");
   }
+  std::vector<std::string> files = {options.hypothesis, options.baseline};
+  files.insert(files.end(), options.reference.begin(), options.reference.end());
+  CheckStandardInput(files);
 }
 
 }  // namespace

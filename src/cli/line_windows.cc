@@ -14,11 +14,15 @@ constexpr size_t kMostLines = 512, kMostLinesOnTerminal = 16, kMostBytes = size_
 
 }  // namespace
 
-LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal)
-    : most_lines_(terminal ? kMostLinesOnTerminal : kMostLines) {
+void CheckStandardInput(const std::vector<std::string>& paths) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "only one file can be standard input, '-' is given twice");
   }
+}
+
+LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal)
+    : most_lines_(terminal ? kMostLinesOnTerminal : kMostLines) {
+  CheckStandardInput(paths);
   for (const std::string& path : paths) {
     files_.push_back({std::make_unique<LineReader>(path), {}, 0});
   }

@@ -14,12 +14,14 @@
 
 namespace attend {
 
+// Throws Error(kUsage) where "-" stands twice: standard input can be read once.
+void CheckStandardInput(const std::vector<std::string>& paths);
+
 // One owner; not thread-safe.
 class LineWindows {
  public:
   // "-" is standard input, for one file at most. Where somebody watches the output (`terminal`) a
-  // window has a few lines only. Throws Error as LineReader does, and Error(kUsage) for a second
-  // "-".
+  // window has a few lines only. Throws Error as LineReader and CheckStandardInput do.
   LineWindows(const std::vector<std::string>& paths, bool terminal);
 
   // Waits for one line of each file and takes those that are there already, with malformed UTF-8

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/line_windows.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -37,6 +38,7 @@ int RunVocab(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage, "attend vocab: --input is missing; expected text files");
   if (output.empty())
     throw Error(ErrorKind::kUsage, "attend vocab: --output is missing; expected a file to write");
+  CheckStandardInput(input);
 
   const Log log = common.MakeLog();
   for (std::string& path : input) path = common.DataPath(path);
