@@ -96,6 +96,18 @@ TEST_F(CommandLineTest, SaysWhatIsWrong) {
             file + ":1: unknown option 'bean_size'; did you mean 'beam_size'?");
   file = Config("[encodr]\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}), file + ":1: unknown option 'encodr'");
+  file = Config("[encodr]\nlayers = 4\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":2: unknown option 'encodr.layers'; did you mean 'encoder.layers'?");
+  file = Config("[beam_size]\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":1: beam_size is a table, expected an integer");
+  std::string deep = "a";
+  for (int i = 0; i < 60000; ++i) deep += ".a";
+  file = Config(deep + " = 1\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}), file + ":1: unknown option 'a.a'");
+  file = Config(deep + deep + " = 1\n");
+  EXPECT_NE(MessageOf({"m", "--config", file}).find("expected at most 131072"), std::string::npos);
   file = Config("\"a\\nb\" $\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}).find('\n'), std::string::npos);
   file = Config("beam_size = = 5\n");

@@ -36,22 +36,27 @@ void SetFromToml(const Field& field, const toml::node& node, const std::string& 
     return field.Set(field.IsList() ? TextsOf(*array, field, where) : std::vector<std::string>(),
                      where);
   }
-  throw Error(ErrorKind::kConfiguration, fmt::format("{}: {} is a date or time, expected {}", where,
-                                                     field.name, field.TypeName()));
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{}: {} is a {}, expected {}", where, field.name,
+                          node.is_table() ? "table" : "date or time", field.TypeName()));
 }
 
 void ReadTable(const toml::table& table, const std::string& prefix, const FieldList& fields,
                const std::string& file, std::set<std::string>* names) {
+  const auto where_of = [&](const toml::key& key) {
+    return fmt::format("{}:{}", file, key.source().begin.line);
+  };
   for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    if (const toml::table* inner = node.as_table()) {
-      if (inner->empty() && !fields.HasTable(name)) {
-        fields.Get(name, fmt::format("{}:{}", file, key.source().begin.line));
-      }
+    const std::string name = prefix + std::string(key.str()), where = where_of(key);
+    const toml::table* inner = node.as_table();
+    if (inner != nullptr && fields.HasTable(name)) {
       ReadTable(*inner, name + ".", fields, file, names);
       continue;
     }
-    const std::string where = fmt::format("{}:{}", file, key.source().begin.line);
+    if (inner != nullptr && !inner->empty()) {  // which no field is in, however deep it goes
+      const toml::key& first = inner->begin()->first;
+      fields.Get(name + "." + std::string(first.str()), where_of(first));
+    }
     SetFromToml(fields.Get(name, where), node, where);
     names->insert(name);
   }
