@@ -55,7 +55,8 @@ int RunScore(const std::vector<std::string>& arguments) {
       pieces += std::ssize(score.token_log_probabilities);
     }
     std::cout.flush();
-    if (!std::cout) throw Error(ErrorKind::kRuntime, "standard output can't be written");
+    if (!std::cout)
+      throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
   }
   pairs.ReportMalformed(common.MakeLog());
   if (pieces > 0) {

@@ -286,8 +286,10 @@ TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<c
   uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
   if (header_bytes > bytes.size() - kLengthBytes || header_bytes > kMaxHeaderBytes) {
-    fail(fmt::format("asks for a header of {} bytes, but the file has {} (at most {} are allowed)",
-                     header_bytes, bytes.size(), kMaxHeaderBytes));
+    fail(
+        fmt::format("asks for a header of {} bytes, but the file has {} (at most {} are allowed); "
+                    "expected a safetensors file",
+                    header_bytes, bytes.size(), kMaxHeaderBytes));
   }
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,
                                 header_bytes);

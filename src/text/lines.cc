@@ -169,6 +169,7 @@ bool LineReader::Fill() {
   try {
     got = input_->Read(buffer_.data() + before, kChunk);
   } catch (const Error& error) {
+    if (lines_ == 0) throw;
     throw Error(error.kind(), fmt::format("{}, after line {}", error.what(), lines_));
   }
   buffer_.resize(before + got);
