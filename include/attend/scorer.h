@@ -41,8 +41,8 @@ class Scorer {
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;
 
-  // Throws Error(kUsage) where the lists' lengths differ, Error(kInput) for a text longer than
-  // learned positions reach.
+  // Throws Error(kUsage) where the lists' lengths differ or alignment_layer is none, Error(kInput)
+  // for a text longer than learned positions reach.
   std::vector<PairScore> Score(std::span<const std::string> sources,
                                std::span<const std::string> targets,
                                const ScoreOptions& options = {}) const;

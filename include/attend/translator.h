@@ -42,7 +42,7 @@ struct TranslationOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
   int64_t n_best = 1;           // at most beam_size
-  int64_t max_length = 0;       // pieces of output, eos included; 0: those of the input plus 50
+  int64_t max_length = 0;       // pieces, eos too; 0: the input's plus 50, min_length's at least
   int64_t min_length = 0;       // pieces of output that stand before eos at least
   bool allow_unknown = false;   // the output may hold the unknown piece
   bool alignments = false;

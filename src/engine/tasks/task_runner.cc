@@ -119,6 +119,15 @@ void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t targe
   check("target", target_tokens, max_target_tokens());
 }
 
+void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
+  const int64_t layers = transformer_.config().decoder->layers;
+  if (layer >= 0 && layer <= layers) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("alignment_layer is {}, expected 1 to {}, the decoder's layers, or 0 for "
+                          "the last",
+                          layer, layers));
+}
+
 void TaskRunner::ForEachBatch(
     std::span<const int64_t> lengths, int64_t batch_tokens,
     const std::function<void(std::span<const int64_t>, Workspace*)>& body) {
@@ -165,6 +174,7 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
                 fmt::format("{} sources and {} targets; expected as many of one as of the other",
                             pairs.sources.size(), pairs.targets.size()));
   }
+  if (options.alignments) CheckAlignmentLayer(options.alignment_layer);
   std::vector<PairScore> scores(pairs.sources.size());
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < scores.size(); ++i) {
@@ -246,8 +256,8 @@ void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const Attent
 
 std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
                                                                  const PairScore& score) const {
-  const int64_t layers = transformer_.config().decoder->layers;
-  const auto& heads = score.cross.at((layer > 0 ? std::min(layer, layers) : layers) - 1);
+  const auto& heads =
+      score.cross.at((layer > 0 ? layer : transformer_.config().decoder->layers) - 1);
   std::vector<std::vector<float>> sum_TS = heads[0];
   for (size_t h = 1; h < heads.size(); ++h) {
     for (size_t t = 0; t < sum_TS.size(); ++t) {

@@ -54,6 +54,8 @@ class TaskRunner {
   int64_t max_target_tokens() const;
   // Throws Error(kInput) that names the line for more.
   void CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const;
+  // Throws Error(kUsage) for a layer (from 1; 0: the last) that the decoder does not have.
+  void CheckAlignmentLayer(int64_t layer) const;
 
   // Calls body once for each workspace, on all threads; a thread that is free early may take a
   // second one. One caller at a time; others wait.

@@ -41,7 +41,8 @@ FieldList Fields(TranslationOptions& options) {
            "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
       .Add("n_best", &options.n_best, 1, 64, "hypotheses given, at most beam_size")
       .Add("max_length", &options.max_length, 0, 100000,
-           "pieces of output, eos included; 0: those of the input plus 50")
+           "pieces of output, eos included; 0: those of the input plus 50, and what min_length "
+           "takes")
       .Add("min_length", &options.min_length, 0, 100000,
            "pieces of output that stand before eos at least")
       .Add("allow_unknown", &options.allow_unknown, "the output may hold the unknown piece")

@@ -90,7 +90,8 @@ struct Translator::Impl {
   }
 
   int64_t MaxLength(const TranslationOptions& options, int64_t source_length) const {
-    int64_t length = options.max_length > 0 ? options.max_length : source_length + 50;
+    int64_t length = options.max_length > 0 ? options.max_length
+                                            : std::max(source_length + 50, options.min_length + 1);
     const StackConfig& decoder = *runner.transformer().config().decoder;
     if (decoder.positions == PositionKind::kLearned) {
       length = std::min(length, decoder.max_positions - decoder.position_offset);
@@ -137,7 +138,9 @@ struct Translator::Impl {
       for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
         sources.push_back(request.sources[i]);
         if (!request.texts.empty()) texts.push_back(request.texts[i]);
+        // One that was cut where learned positions end has no position for its last piece.
         targets.push_back(hypothesis.ids);
+        targets.back().resize(std::min(std::ssize(hypothesis.ids), runner.max_target_tokens()));
         hypotheses.push_back(&hypothesis);
       }
     }
@@ -153,6 +156,7 @@ struct Translator::Impl {
   std::vector<Translation> Translate(const Request& request,
                                      const TranslationOptions& options) const {
     CheckTranslationOptions(options);
+    if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
     const auto sources = request.sources, prefixes = request.prefixes;
     if (!prefixes.empty() && prefixes.size() != sources.size()) {
       throw Error(ErrorKind::kUsage,

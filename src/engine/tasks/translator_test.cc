@@ -312,6 +312,29 @@ TEST(TranslatorTest, LearnedPositionsBoundTheInput) {
   EXPECT_THROW(translate(most + 1), Error);
 }
 
+TEST(TranslatorTest, AMinimumLengthMovesTheDefaultMaximum) {
+  ModelConfig config = SmallConfig(8);
+  config.tie_target_output = false;
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const Translator translator(MakeModel(config, seed), {.threads = 1});
+    const Translation found =
+        translator.TranslateIds({{{4, 5}}}, {.beam_size = 1, .min_length = 60})[0];
+    EXPECT_GE(found.hypotheses[0].ids.size(), 60u);
+  }
+}
+
+TEST(TranslatorTest, AnOutputCutWhereLearnedPositionsEndIsAlignedToo) {
+  ModelConfig config = SmallConfig();
+  config.decoder->positions = PositionKind::kLearned;
+  config.decoder->max_positions = 9;
+  config.decoder->position_offset = 2;
+  const Translator translator(MakeModel(config), {.threads = 1});
+  const TranslationOptions options{.min_length = 20, .alignments = true};
+  const Hypothesis cut = translator.TranslateIds({{{5, 6, 7}}}, options)[0].hypotheses[0];
+  EXPECT_EQ(cut.ids.size(), 7u);
+  EXPECT_EQ(cut.alignment.size(), 6u);  // the last piece was never read
+}
+
 // The sentence of bad numbers is the longest and so the first; the other thread must not go through
 // all that wait behind it.
 TEST(TranslatorTest, AnErrorOnOneThreadEndsTheOthers) {
@@ -342,6 +365,7 @@ TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
                          +[](TranslationOptions* o) { o->length_penalty = NAN; },
                          +[](TranslationOptions* o) { o->max_length = -3; },
                          +[](TranslationOptions* o) { o->max_length = (o->min_length = 9) - 1; },
+                         +[](TranslationOptions* o) { o->alignments = o->alignment_layer = 3; },
                          +[](TranslationOptions* o) { o->batch_sentences = 0; },
                          +[](TranslationOptions* o) { o->batch_tokens = 0; }}) {
     TranslationOptions options;
