@@ -240,9 +240,10 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   Setup setup = SetUp(std::move(given), settings);
   const Log& log = settings.effects.log;
   ReportCorpora(*setup.task, log);
-  SaveVocabularies(setup.task->vocabularies(), directory);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects,
                   UpdateThreads(settings));
+  // Not before the trainer knows that these are the run's: a checkpoint needs its own.
+  SaveVocabularies(setup.task->vocabularies(), directory);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
   settings.hold_stop(true);
   RunResult result{trainer.Run(), "", Json()};

@@ -41,11 +41,14 @@ Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log) {
 }
 
 void SaveVocabularies(const Vocabularies& vocabularies, const fs::path& directory) {
+  // What is left of a start with the other kind would be taken for this run's.
   if (vocabularies.joint()) {
     WriteFileAtomically(directory / "vocab.spm", vocabularies.source->bytes());
+    for (const char* other : {"source.spm", "target.spm"}) fs::remove(directory / other);
   } else {
     WriteFileAtomically(directory / "source.spm", vocabularies.source->bytes());
     WriteFileAtomically(directory / "target.spm", vocabularies.target->bytes());
+    fs::remove(directory / "vocab.spm");
   }
 }
 

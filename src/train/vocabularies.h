@@ -23,7 +23,7 @@ struct Vocabularies {
 // training text.
 Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log);
 
-// DIRECTORY/vocab.spm, or source.spm and target.spm; each written whole or not at all.
+// DIRECTORY/vocab.spm, or source.spm and target.spm, and not the others; each whole or not at all.
 void SaveVocabularies(const Vocabularies& vocabularies, const std::filesystem::path& directory);
 // What SaveVocabularies wrote. Throws Error(kInput) where it isn't there.
 Vocabularies LoadVocabularies(const std::filesystem::path& directory);

@@ -181,6 +181,27 @@ def test_a_finished_run_goes_on_with_more_updates(run):
     refused(more, 2, "batch_tokens")
 
 
+def test_what_is_refused_leaves_the_runs_vocabulary_alone(run, options, tmp_path):
+    output, longer, _ = run
+    before = (output / "vocab.spm").read_bytes()
+    other = tmp_path / "other.spm"
+    text = (options["train_source"], options["train_target"])
+    subprocess.run([ATTEND, "vocab", "--input", *text, "--size", "50", "--type", "bpe", "--quiet", "--output", other], check=True, capture_output=True)
+    refused(tiny_run.train(longer | {"vocab": other}, output), 2, "source vocabulary holds other text")
+    assert (output / "vocab.spm").read_bytes() == before
+
+
+def test_a_start_with_another_kind_of_vocabulary_leaves_nothing_behind(options, tmp_path):
+    output = tmp_path / "out"
+    made = options | {"vocab": None, "vocab_size": 60, "vocab_type": "bpe", "max_updates": 4}
+    output.mkdir()
+    for name in ("source.spm", "target.spm"):  # of a start that was stopped before its first update
+        shutil.copy(options["vocab"], output / name)
+    tiny_run.trained(made, output)
+    assert not (output / "source.spm").exists() and not (output / "target.spm").exists()
+    tiny_run.trained(made | {"max_updates": 6}, output)
+
+
 def test_saved_configuration_is_a_recipe(run):
     done = subprocess.run(
         [ATTEND, "train", "--config", run[0] / "config.toml", "--dry-run", "--json", "--quiet", "--threads", "1"],
