@@ -252,7 +252,15 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
   result.model = directory / "model";
   torch::set_num_threads(settings.threads);  // as in `attend export`, for the same bits
-  ExportCheckpoints(trainer.AveragedDirectories(), result.model, log);
+  const std::vector<fs::path> averaged = trainer.AveragedDirectories();
+  if (averaged.empty()) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("average_best has no checkpoint to average: no validation gave a "
+                            "number before the end; `attend export --checkpoint {} --output {}` "
+                            "makes a model of the last one",
+                            directory.string(), result.model.string()));
+  }
+  ExportCheckpoints(averaged, result.model, log);
   trainer.WriteReport();
   if (test) result.scores = Test(*test, setup.options, settings, result.model);
   return result;

@@ -286,6 +286,12 @@ void CheckTrainOptions(const TrainOptions& options) {
   if (needs_validation && corpus.valid_source.empty()) {
     Refuse("early_stopping_patience and average_best need valid_source and valid_target");
   }
+  if (needs_validation && run.validate_every > run.max_updates) {
+    Refuse(
+        fmt::format("validate_every is {}, but training ends after max_updates ({}): "
+                    "early_stopping_patience and average_best need a validation before",
+                    run.validate_every, run.max_updates));
+  }
 }
 
 std::vector<double> TrainWeights(const CorpusOptions& options) {

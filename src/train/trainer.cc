@@ -85,6 +85,13 @@ void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
     changes.push_back(change);
   }
   if (!changes.empty()) state_.changes.push_back({{"update", state_.update}, {"changes", changes}});
+  // Best by another metric says nothing.
+  const char* const metric = "early_stopping_metric";
+  if (before.at("options").value(metric, Json()) != identity_.options.at(metric)) {
+    state_.best.clear();
+    state_.best_metric.reset();
+    state_.validations_without_better = 0;
+  }
 }
 
 void Trainer::Resume(const StoredCheckpoint& checkpoint) {

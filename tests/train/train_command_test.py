@@ -130,6 +130,15 @@ def test_export_refuses_what_is_no_checkpoint(run, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
+def test_best_checkpoints_that_never_were_are_named_with_the_cure(options, tmp_path):
+    short = options | {"average_last": None, "average_best": 2, "max_epochs": 1, "validate_every": 1000, "max_updates": 1000}
+    refused(tiny_run.train(short, tmp_path / "out"), 2, "no validation", "attend export --checkpoint")
+    command = [ATTEND, "export", "--checkpoint", tmp_path / "out", "--output", tmp_path / "out" / "model"]
+    subprocess.run(command, check=True, capture_output=True)
+    known = short | {"max_updates": 999}
+    refused(tiny_run.train(known, tmp_path / "other"), 2, "validate_every is 1000, but training ends after max_updates (999)")
+
+
 def test_export_refuses_another_vocabulary(run, options, tmp_path):
     shutil.copytree(run[0], tmp_path / "run")
     text = (options["train_source"], options["train_target"])
@@ -179,6 +188,16 @@ def test_a_finished_run_goes_on_with_more_updates(run):
     refused(more, 2, "seed was 1, now 5")
     more = tiny_run.train(longer | {"batch_tokens": 97}, output)
     refused(more, 2, "batch_tokens")
+
+
+def test_another_metric_does_not_compare_with_the_one_before(options, tmp_path):
+    output = tmp_path / "out"
+    by_loss = options | {"max_updates": 4, "checkpoint_every": 2, "early_stopping_metric": "loss"}
+    tiny_run.trained(by_loss, output)
+    tiny_run.trained(by_loss | {"max_updates": 6, "early_stopping_metric": "chrf"}, output)
+    state = json.loads((output / "checkpoints" / "update-0000000006" / "state.json").read_text(encoding="utf-8"))
+    only = next(line["validation"]["chrf"] for line in metrics(output) if line["update"] == 6 and "validation" in line)
+    assert state["best"] == [{"update": 6, "metric": only}] and state["best_metric"] == only
 
 
 def test_what_is_refused_leaves_the_runs_vocabulary_alone(run, options, tmp_path):
