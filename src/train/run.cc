@@ -12,6 +12,7 @@
 #include "model/config_fields.h"
 #include "model/model_directory.h"
 #include "text/letter_case.h"
+#include "text/lines.h"
 #include "train/environment.h"
 #include "train/export.h"
 #include "train/learner.h"
@@ -143,8 +144,19 @@ Json SampleSources(const std::vector<std::string>& lines) {
   return sources;
 }
 
+// A file that can't be read is better known before others are made into a vocabulary, which may
+// take long.
+void CheckTextFiles(const CorpusOptions& corpus) {
+  for (const auto* files : {&corpus.train_source, &corpus.train_target, &corpus.valid_source,
+                            &corpus.valid_target, &corpus.test_source, &corpus.test_target}) {
+    std::string line;
+    for (const std::string& file : *files) LineReader(file).Next(&line);
+  }
+}
+
 Setup SetUp(TrainOptions options, const RunSettings& settings) {
   CheckTrainOptions(options);
+  CheckTextFiles(options.corpus);
   const torch::Device device = DeviceOf(settings.device);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
@@ -274,7 +286,7 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   const TrainOptions& options = setup.options;
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
   const EpochSize epoch = MeasureEpoch(*setup.task, batching);
-  const int64_t epoch_targets = epoch.targets;
+  const auto epoch_targets = static_cast<double>(epoch.targets);
   const double updates_in_epoch =
       static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
   BatchStream batches(&setup.task->examples(), batching);
@@ -282,9 +294,9 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   const double speed =
       MeasureUpdates({}, setup.task.get(), &learner, &batches, settings.effects.now)
           .target_tokens_per_s();
-  double total = static_cast<double>(epoch_targets * options.run.max_updates) / updates_in_epoch;
+  double total = epoch_targets * static_cast<double>(options.run.max_updates) / updates_in_epoch;
   if (options.run.max_epochs > 0)
-    total = std::min(total, static_cast<double>(options.run.max_epochs * epoch_targets));
+    total = std::min(total, static_cast<double>(options.run.max_epochs) * epoch_targets);
   if (options.run.max_target_tokens > 0)
     total = std::min(total, static_cast<double>(options.run.max_target_tokens));
   Json plan = Json::object();
@@ -295,7 +307,7 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   plan["target_vocabulary"] = options.model.target_vocab_size;
   plan["parameters"] = ParameterCount(options.model);
   plan["updates_in_epoch"] = updates_in_epoch;
-  plan["target_tokens_in_epoch"] = epoch_targets;
+  plan["target_tokens_in_epoch"] = epoch.targets;
   plan["target_tokens"] = total;
   plan["target_tokens_per_s"] = speed;
   plan["hours"] = total / speed / 3600;

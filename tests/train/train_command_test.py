@@ -426,6 +426,9 @@ def test_text_that_does_not_match_is_refused(options, tmp_path):
     refused(tiny_run.train(options | {"vocab": short}, tmp_path / "out"), 3, "short.de")
     refused(tiny_run.train(options | {"init": tmp_path / "none", "vocab": None}, tmp_path / "out"), 3, "none")
     refused(tiny_run.train(options | {"device": "gpu"}, tmp_path / "out"), 2, "expected cpu or cuda")
+    # Before a vocabulary is made, which may take long; here it can't be made.
+    missing = options | {"vocab": None, "vocab_size": 1000000, "valid_source": tmp_path / "none"}
+    refused(tiny_run.train(missing, tmp_path / "out"), 3, "none")
 
 
 def test_a_preset_is_changed_by_fields(options, tmp_path):
