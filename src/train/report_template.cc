@@ -175,7 +175,8 @@ function optionsOf(object, prefix, table) {
 
 document.getElementById("sub").textContent = (data.options.languages || []).join(" → ");
 cardsOf();
-chart("Loss", [{name: "training", points: data.train.loss}, {name: "validation", points: data.valid.loss}]);
+const smoothed = data.options.label_smoothing > 0 ? " with label smoothing" : "";
+chart("Loss", [{name: "training" + smoothed, points: data.train.loss}, {name: "validation", points: data.valid.loss}]);
 chart("Validation BLEU and chrF", [{name: "BLEU", points: data.valid.bleu}, {name: "chrF", points: data.valid.chrf}]);
 chart("Learning rate", [{name: "learning rate", points: data.train.learning_rate}]);
 chart("Gradient norm", [{name: "norm before clipping", points: data.train.gradient_norm}]);
