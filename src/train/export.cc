@@ -98,6 +98,21 @@ Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint) {
   return vocabularies;
 }
 
+// Weights of different runs have no useful mean, nor have they the same vocabulary.
+void CheckSameRun(const StoredCheckpoint& checkpoint, const StoredCheckpoint& first) {
+  const auto identity = [](const StoredCheckpoint& of) {
+    const Json& run = RunOf(of.state, (of.directory / "state.json").string());
+    Json data = run["data_digests"];
+    data.erase("init");  // not there any more where training went on without it
+    return Json{run["options"].value("seed", Json()), run["model"], std::move(data)};
+  };
+  if (identity(checkpoint) == identity(first)) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("checkpoint '{}' is of another run than '{}': its seed, model or data "
+                          "differ; only checkpoints of one run can be averaged",
+                          checkpoint.directory.string(), first.directory.string()));
+}
+
 Json ProvenanceOf(const StoredCheckpoint& last, const std::vector<StoredCheckpoint>& checkpoints) {
   const Json& run = last.state.at("run");
   Json provenance = Json::object();
@@ -138,6 +153,7 @@ void ExportCheckpoints(const std::vector<fs::path>& checkpoints, const fs::path&
   std::vector<fs::path> directories;
   for (const fs::path& path : checkpoints) {
     stored.push_back(ReadCheckpoint(CheckpointDirectory(path, log), {kWeightsFile}));
+    CheckSameRun(stored.back(), stored.front());
     directories.push_back(stored.back().directory);
   }
   const TensorTable weights = AverageCheckpoints(directories);

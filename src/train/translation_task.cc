@@ -1,7 +1,10 @@
 #include "train/translation_task.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "attend/error.h"
@@ -77,6 +80,11 @@ double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies
   return strength;
 }
 
+void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
+  if (corpus.examples().size() > 0) return;
+  throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Text()));
+}
+
 std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
                                              const Vocabularies& vocabularies, int threads) {
   const CorpusOptions& corpus = options.corpus;
@@ -88,9 +96,43 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
     return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
   }
   auto whole = std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads);
-  if (whole->examples().size() == 0)
-    throw Error(ErrorKind::kInput, "no training pair is left: " + whole->Text());
+  CheckNotEmpty(*whole, "training");
   return whole;
+}
+
+constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
+
+// Pieces of a sentence that the stack has positions for; one more is for eos, or bos.
+int64_t LongestOf(const std::optional<StackConfig>& stack) {
+  if (!stack || stack->positions != PositionKind::kLearned) return kNoBound;
+  return stack->max_positions - stack->position_offset - 1;
+}
+
+// Learned positions end: what filters let through, and what is not filtered, must stay below.
+void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
+  const int64_t longest = std::min(LongestOf(model.encoder), LongestOf(model.decoder));
+  const int64_t let_through = filters.max_length > 0 ? filters.max_length : kNoBound;
+  if (let_through <= longest) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("max_length is {}, but the model's learned positions reach {} pieces; "
+                          "set max_length to at most that, or a larger max_positions",
+                          filters.max_length, longest));
+}
+
+void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
+  const ExampleTable& examples = corpus.examples();
+  const int64_t longest[] = {LongestOf(model.encoder), LongestOf(model.decoder)};
+  for (int64_t i = 0; i < examples.size(); ++i) {
+    // A target's bos and eos are no pieces, nor is a source's eos.
+    const int64_t pieces[] = {examples.Length(i, 0) - 1, examples.Length(i, 1) - 2};
+    for (const int side : {0, 1}) {
+      if (pieces[side] <= longest[side]) continue;
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: a sentence of {} pieces, but the model's learned positions "
+                              "reach {}; shorten it, or set a larger max_positions",
+                              corpus.Where(examples.Get(i).place), pieces[side], longest[side]));
+    }
+  }
 }
 
 // Enough of a file to take samples from.
@@ -139,6 +181,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
                 ? nn::SmoothingMass::kAllClasses
                 : nn::SmoothingMass::kWrongClasses) {
   transformer_->to(device_);
+  CheckFilters(options_.corpus.filters, options_.model);
   const CorpusOptions& corpus = options_.corpus;
   train_ = TrainingCorpus(options_, vocabularies_, threads_);
   if (corpus.valid_source.empty()) {
@@ -148,6 +191,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
   valid_ = std::make_unique<const ParallelCorpus>(
       Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_);
+  CheckNotEmpty(*valid_, "validation");
+  CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
   sample_lines_ = FirstLines(corpus.valid_source[0]);
 }

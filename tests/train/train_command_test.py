@@ -130,6 +130,16 @@ def test_export_refuses_what_is_no_checkpoint(run, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
+def test_export_refuses_to_average_two_runs(options, tmp_path):
+    short = options | {"max_updates": 2}
+    for seed in (1, 2):
+        tiny_run.trained(short | {"seed": seed}, tmp_path / str(seed))
+    command = [ATTEND, "export", "--checkpoint", tmp_path / "1", tmp_path / "2", "--output", tmp_path / "m"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    refused(done, 3, "is of another run than", "only checkpoints of one run can be averaged")
+    assert not (tmp_path / "m").exists()
+
+
 def test_best_checkpoints_that_never_were_are_named_with_the_cure(options, tmp_path):
     short = options | {"average_last": None, "average_best": 2, "max_epochs": 1, "validate_every": 1000, "max_updates": 1000}
     refused(tiny_run.train(short, tmp_path / "out"), 2, "no validation", "attend export --checkpoint")
@@ -426,9 +436,24 @@ def test_text_that_does_not_match_is_refused(options, tmp_path):
     refused(tiny_run.train(options | {"vocab": short}, tmp_path / "out"), 3, "short.de")
     refused(tiny_run.train(options | {"init": tmp_path / "none", "vocab": None}, tmp_path / "out"), 3, "none")
     refused(tiny_run.train(options | {"device": "gpu"}, tmp_path / "out"), 2, "expected cpu or cuda")
+    blank = tmp_path / "blank"
+    blank.write_text("\n\n", encoding="utf-8")
+    refused(tiny_run.train(options | {"valid_source": blank, "valid_target": blank}, tmp_path / "out"), 3, "no validation pair", "2 empty")
     # Before a vocabulary is made, which may take long; here it can't be made.
     missing = options | {"vocab": None, "vocab_size": 1000000, "valid_source": tmp_path / "none"}
     refused(tiny_run.train(missing, tmp_path / "out"), 3, "none")
+
+
+def test_sentences_beyond_learned_positions_are_refused_before_training(options, tmp_path):
+    learned = options | {"max_length": 200}
+    for side in ("encoder", "decoder"):
+        learned |= {f"{side}.positions": "learned", f"{side}.max_positions": 201}
+    tiny_run.trained(learned | {"max_updates": 2}, tmp_path / "out")
+    refused(tiny_run.train(learned | {"max_length": 201}, tmp_path / "out1"), 2, "max_length is 201", "reach 200 pieces")
+    refused(tiny_run.train(learned | {"max_length": 0}, tmp_path / "out2"), 2, "max_length is 0", "reach 200 pieces")
+    for side in ("encoder", "decoder"):
+        learned[f"{side}.max_positions"] = 5
+    refused(tiny_run.train(learned | {"max_length": 4}, tmp_path / "out3"), 3, "valid.en:", "reach 4; shorten it")
 
 
 def test_a_preset_is_changed_by_fields(options, tmp_path):
