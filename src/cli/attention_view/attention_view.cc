@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attend/error.h"
+#include "web/web_files.h"
 
 namespace attend {
 
@@ -97,9 +98,15 @@ std::string AttentionToHtml(const AttentionView& view, const std::string& kind, 
   // Inside a script element only "<" could end it.
   for (size_t place = 0; (place = text.find('<', place)) != std::string::npos;)
     text.replace(place, 1, "\\u003c");
-  std::string page = kAttentionPage;
-  constexpr std::string_view kMark = "@DATA@";
-  return page.replace(page.find(kMark), kMark.size(), text);
+  std::string page(WebFileContent("attention.html"));
+  const auto put = [&page](std::string_view mark, std::string_view what) {
+    page.replace(page.find(mark), mark.size(), what);
+  };
+  for (const std::string name : {"attention.css", "attention.js"}) {
+    put("@" + name + "@", WebFileContent(name));
+  }
+  put("@DATA@", text);  // last: it may hold any text
+  return page;
 }
 
 }  // namespace attend

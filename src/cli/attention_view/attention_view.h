@@ -47,8 +47,6 @@ int64_t LayerIndex(const AttentionKind& kind, int64_t layer);
 // becomes U+FFFD.
 std::string EscapeMarkup(const std::string& text);
 
-extern const char* const kAttentionPage;  // holds @DATA@ once
-
 }  // namespace attend
 
 #endif  // ATTEND_CLI_ATTENTION_VIEW_ATTENTION_VIEW_H_

@@ -1,0 +1,15 @@
+#include "web/web_files.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace attend {
+
+std::string_view WebFileContent(std::string_view name) {
+  const auto files = WebFiles();
+  const auto file = std::ranges::find(files, name, &WebFile::name);
+  assert(file != files.end() && "src/web/CMakeLists.txt names every file");
+  return file->content;
+}
+
+}  // namespace attend

@@ -1,0 +1,22 @@
+// The files of the program's web pages, which the build put into it.
+#ifndef ATTEND_WEB_WEB_FILES_H_
+#define ATTEND_WEB_WEB_FILES_H_
+
+#include <span>
+#include <string_view>
+
+namespace attend {
+
+struct WebFile {
+  std::string_view name;  // "page.js"
+  std::string_view type;  // what Content-Type says
+  std::string_view content;
+};
+
+std::span<const WebFile> WebFiles();
+// The content of a file that is there.
+std::string_view WebFileContent(std::string_view name);
+
+}  // namespace attend
+
+#endif  // ATTEND_WEB_WEB_FILES_H_
