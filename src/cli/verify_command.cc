@@ -12,14 +12,12 @@
 #include "cli/commands.h"
 #include "engine/kernels/dispatch.h"
 #include "model/model_directory.h"
-#include "model/quantize.h"
 #include "model/sample.h"
 
 namespace attend {
 namespace {
 
-constexpr double kToleranceF32 = 1e-4;
-constexpr double kToleranceInt8 = 1e-2;
+constexpr double kTolerance = 1e-4;
 
 void CheckFiles(const std::string& directory) {
   const std::vector<std::string> messages = CheckDigests(directory);
@@ -95,13 +93,12 @@ int Verify(const std::string& directory, const CommonOptions& common) {
   const auto model = LoadModel(directory);
   CheckFinite(*model, directory);
   const std::vector<Sample> samples = SamplesFromJson(model->samples, model->config, directory);
-  const double tolerance = IsInt8(*model) ? kToleranceInt8 : kToleranceF32;
   const auto say = [&](const std::string& line) {
     if (!common.json) std::cout << line << '\n' << std::flush;
   };
   say("files: SHA-256 as config.json says, all numbers finite");
   Json result = {
-      {"samples", samples.size()}, {"tolerance", tolerance}, {"instruction_sets", Json::object()}};
+      {"samples", samples.size()}, {"tolerance", kTolerance}, {"instruction_sets", Json::object()}};
   const std::vector<std::string> wrong_tokens = CheckTokens(*model, samples);
   for (const std::string& message : wrong_tokens) say(message);
   bool good = wrong_tokens.empty();
@@ -109,11 +106,11 @@ int Verify(const std::string& directory, const CommonOptions& common) {
   for (const std::string& name : AvailableInstructionSets()) {
     if (samples.empty()) break;
     const Difference difference = Replay(model, samples, common.ThreadCount(), name);
-    const bool near = difference.largest <= tolerance;
+    const bool near = difference.largest <= kTolerance;
     good = good && near;
     say(fmt::format(
         "{:<12} {} samples, largest difference of a log-probability {:.2g} ({} {:g}){}", name,
-        samples.size(), difference.largest, near ? "within" : "expected at most", tolerance,
+        samples.size(), difference.largest, near ? "within" : "expected at most", kTolerance,
         near ? "" : fmt::format(": sample {}, token {}", difference.sample, difference.token)));
     result["instruction_sets"][name] = {{"largest_difference", difference.largest}, {"good", near}};
   }

@@ -2,9 +2,13 @@
 //
 // All functions are noexcept, allocate nothing, hold no state and may run on many threads at once.
 // Each output element is computed in one order of operations that depends on its own row alone: not
-// on how many rows there are nor on where a row stands. Tails go through the same vector functions
-// as whole vectors. This header is included by files compiled for one instruction set and must
-// therefore define nothing that emits code.
+// on how many rows there are nor on where a row stands, nor on the instruction set, so that results
+// have the same bits on every machine. Products are added with one rounding (fused). Sums over a
+// row (norms, soft-max, dot products of attention, log-sum-exp) run in kSumLanes lanes, element i
+// in lane i % kSumLanes; then x[i] = (lane[i] + lane[4 + i]) + (lane[8 + i] + lane[12 + i]) for i <
+// 4, and (x[0] + x[2]) + (x[1] + x[3]) is the sum. Exponentials are vector_math.inc's. Tails go
+// through the same vector functions as whole vectors. This header is included by files compiled for
+// one instruction set and must therefore define nothing that emits code.
 #ifndef ATTEND_ENGINE_KERNELS_KERNELS_H_
 #define ATTEND_ENGINE_KERNELS_KERNELS_H_
 
@@ -47,6 +51,8 @@ struct Int8MatmulArguments {
   MatmulOutput output;  // y is not written where `sums` is given
   int32_t* sums;        // null, or where the bare sums of integers go, laid out as y
 };
+
+constexpr int64_t kSumLanes = 16;
 
 // Rows whose greatest magnitude is not above this are quantised to zeros: its inverse is finite.
 constexpr float kSmallestMagnitude = 1e-30f;

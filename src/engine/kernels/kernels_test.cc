@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "attend/error.h"
@@ -22,30 +23,54 @@ std::vector<float> RandomFloats(int64_t count, uint64_t seed, double scale = 1) 
   return values;
 }
 
-void ExpectNear(const std::vector<float>& got, const std::vector<float>& want, double tolerance) {
+template <class Want>
+void ExpectNear(const std::vector<float>& got, const std::vector<Want>& want, double tolerance) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
     EXPECT_NEAR(got[i], want[i], tolerance * (1 + std::abs(want[i]))) << "at " << i;
   }
 }
 
-// Every test runs on every instruction set of the machine.
+// Every test runs on every instruction set of the machine: against formulas in double precision to
+// a tolerance, and against the reference to the bit.
 class KernelsTest : public testing::TestWithParam<std::string> {
  protected:
   const KernelTable& kernels_ = SelectKernels(GetParam());
   const KernelTable& reference_ = *ReferenceKernels();
 };
 
+double Activated(double x, MatmulActivation activation) {
+  if (activation == MatmulActivation::kRelu) return std::max(0.0, x);
+  return activation == MatmulActivation::kGelu ? x / 2 * (1 + std::erf(x / std::sqrt(2))) : x;
+}
+
 struct Product {
   int64_t rows, inner, columns;
   MatmulActivation activation = MatmulActivation::kNone;
   bool bias = true, residual = true;
+
+  std::vector<float> X(int64_t count) const { return RandomFloats(count * inner, 1); }
+  std::vector<float> W() const { return RandomFloats(columns * inner, 2); }
+  std::vector<float> Bias() const { return RandomFloats(columns, 3); }
+  std::vector<float> Residual(int64_t count) const { return RandomFloats(count * columns, 4); }
+
+  std::vector<double> Formula() const {
+    const auto x = X(rows), w = W(), b = Bias(), added = Residual(rows);
+    std::vector<double> y;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        double sum = bias ? b[c] : 0;
+        for (int64_t k = 0; k < inner; ++k) sum += double{x[r * inner + k]} * w[c * inner + k];
+        y.push_back(Activated(sum, activation) + (residual ? added[r * columns + c] : 0));
+      }
+    }
+    return y;
+  }
 };
 
 std::vector<float> Multiply(const KernelTable& kernels, const Product& p, int64_t first_row = 0) {
-  const auto x = RandomFloats((first_row + p.rows) * p.inner, 1);
-  const auto w = RandomFloats(p.columns * p.inner, 2), bias = RandomFloats(p.columns, 3);
-  const auto residual = RandomFloats((first_row + p.rows) * p.columns, 4);
+  const auto x = p.X(first_row + p.rows), w = p.W(), bias = p.Bias();
+  const auto residual = p.Residual(first_row + p.rows);
   std::vector<float> packed(kernels.packed_size_f32(p.columns, p.inner));
   kernels.pack_f32(w.data(), p.columns, p.inner, packed.data());
   std::vector<float> y(p.rows * p.columns + 1, 7.0f);
@@ -69,13 +94,15 @@ TEST_P(KernelsTest, TheForcedSetIsTheActiveOne) {
   unsetenv("ATTEND_ISA");
 }
 
-TEST_P(KernelsTest, MatmulEqualsTheReference) {
+TEST_P(KernelsTest, MatmulEqualsTheFormulaAndTheReference) {
   for (const int64_t columns : {1, 7, 8, 15, 16, 17, 31, 32, 33, 47, 48, 65}) {
     for (const int64_t inner : {1, 5, 64}) {
       for (const auto activation :
            {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
         Product p{13, inner, columns, activation, columns % 2 == 0, inner != 5};
-        ExpectNear(Multiply(kernels_, p), Multiply(reference_, p), 2e-6 * std::sqrt(inner));
+        const std::vector<float> y = Multiply(kernels_, p);
+        ExpectNear(y, p.Formula(), 2e-6 * std::sqrt(inner));
+        EXPECT_EQ(y, Multiply(reference_, p));
       }
     }
   }
@@ -225,7 +252,7 @@ TEST_P(KernelsTest, Int8ResultsEqualTheReference) {
   for (const auto activation :
        {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
     const Int8Product p(13, 35, 47);
-    ExpectNear(Multiply(kernels_, p, activation).y, Multiply(reference_, p, activation).y, 1e-6);
+    EXPECT_EQ(Multiply(kernels_, p, activation).y, Multiply(reference_, p, activation).y);
   }
 }
 
@@ -287,28 +314,62 @@ TEST_P(KernelsTest, EmbedInt8EqualsTheReferenceAtAllLengths) {
     std::vector<float> got(n + 1, 9), want(n + 1, 9);
     kernels_.embed_int8(p.w.data(), 0.3f, position.data(), n, got.data());
     reference_.embed_int8(p.w.data(), 0.3f, position.data(), n, want.data());
-    ExpectNear(got, want, 1e-6);
+    EXPECT_EQ(got, want);
+    for (int64_t i = 0; i < n; ++i) EXPECT_NEAR(got[i], p.w[i] * 0.3 + position[i], 1e-5);
   }
 }
 
-TEST_P(KernelsTest, RowFunctionsEqualTheReferenceAtAllLengths) {
+// The formulas of functions of a row, y = f(x).
+std::vector<double> LayerNormed(const std::vector<float>& x, const std::vector<float>& gain,
+                                const std::vector<float>& bias) {
+  const auto n = static_cast<double>(x.size());
+  double mean = 0, variance = 0;
+  for (const float value : x) mean += value / n;
+  for (const float value : x) variance += (value - mean) * (value - mean) / n;
+  std::vector<double> y;
+  for (size_t i = 0; i < x.size(); ++i) {
+    y.push_back((x[i] - mean) / std::sqrt(variance + 1e-6) * gain[i] + bias[i]);
+  }
+  return y;
+}
+
+std::vector<double> Softmaxed(const std::vector<float>& x) {
+  double sum = 0;
+  for (const float value : x) sum += std::exp(double{value});
+  std::vector<double> y;
+  for (const float value : x) y.push_back(std::exp(double{value}) / sum);
+  return y;
+}
+
+TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
   for (int64_t n = 1; n <= 70; ++n) {
     const auto x = RandomFloats(n, 5, 3), gain = RandomFloats(n, 6), bias = RandomFloats(n, 7);
-    const auto compare = [&](auto function, double tolerance) {
+    const auto compare = [&](auto function, const std::vector<double>& formula, double tolerance) {
       std::vector<float> got = x, want = x;
       got.push_back(9), want.push_back(9);
       function(kernels_, got.data());
       function(reference_, want.data());
-      ExpectNear(got, want, tolerance);
+      EXPECT_EQ(got, want);
+      EXPECT_EQ(got.back(), 9) << "written past the end";
+      got.pop_back();
+      ExpectNear(got, formula, tolerance);
+    };
+    const auto each = [&](auto formula) {
+      std::vector<double> y;
+      for (int64_t i = 0; i < n; ++i) y.push_back(formula(i));
+      return y;
     };
     compare([&](const KernelTable& k,
                 float* y) { k.layer_norm({x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y}); },
-            n == 1 ? 1e-5 : 3e-5);
-    compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, 1e-6);
-    compare([&](const KernelTable& k, float* y) { k.exp(x.data(), n, y); }, 1e-6);
-    compare([&](const KernelTable& k, float* y) { k.swiglu(gain.data(), y, n); }, 1e-6);
-    compare([&](const KernelTable& k, float* y) { k.embed(gain.data(), 3, bias.data(), n, y); },
+            LayerNormed(x, gain, bias), 3e-5);
+    compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, Softmaxed(x), 1e-6);
+    compare([&](const KernelTable& k, float* y) { k.exp(x.data(), n, y); },
+            each([&](int64_t i) { return std::exp(double{x[i]}); }), 1e-6);
+    compare([&](const KernelTable& k, float* y) { k.swiglu(gain.data(), y, n); },
+            each([&](int64_t i) { return gain[i] / (1 + std::exp(-double{gain[i]})) * x[i]; }),
             1e-6);
+    compare([&](const KernelTable& k, float* y) { k.embed(gain.data(), 3, bias.data(), n, y); },
+            each([&](int64_t i) { return gain[i] * 3.0 + bias[i]; }), 1e-6);
   }
 }
 
@@ -321,23 +382,58 @@ TEST_P(KernelsTest, ExpIsCloseOverItsWholeRange) {
   }
 }
 
-TEST_P(KernelsTest, AttentionEqualsTheReference) {
+struct AttentionResult {
+  std::vector<float> weights, output;
+};
+
+// Of one head's query over keys and values, one below the other.
+void ExpectAttention(const AttentionResult& got, int64_t head, std::span<const float> query,
+                     const std::vector<std::span<const float>>& keys,
+                     const std::vector<std::span<const float>>& values) {
+  std::vector<float> scores;
+  for (const std::span<const float> key : keys) {
+    double dot = 0;
+    for (size_t k = 0; k < query.size(); ++k) dot += double{query[k]} * key[k];
+    scores.push_back(static_cast<float>(dot * 0.3));
+  }
+  const std::vector<double> weights = Softmaxed(scores);
+  for (size_t j = 0; j < keys.size(); ++j) {
+    EXPECT_NEAR(got.weights[head * keys.size() + j], weights[j], 3e-6);
+  }
+  const size_t d_v = (got.output.size() - 1) / 3;
+  for (size_t v = 0; v < d_v; ++v) {
+    double sum = 0;
+    for (size_t j = 0; j < keys.size(); ++j) sum += weights[j] * values[j][v];
+    EXPECT_NEAR(got.output[head * d_v + v], sum, 1e-5);
+  }
+}
+
+TEST_P(KernelsTest, AttentionEqualsTheFormulaAndTheReference) {
   for (const int64_t count : {0, 1, 7, 8, 16, 17, 33}) {
-    for (const int64_t d_k : {1, 8, 13, 64}) {
+    for (const int64_t d_k : {1, 8, 13, 16, 40, 64}) {
       const int64_t heads = 3, d_v = d_k + 3;
       const int64_t width = 5 + heads * (d_k + d_v);
       const auto query = RandomFloats(heads * d_k, 1), cache = RandomFloats(40 * width, 2);
       std::vector<const float*> rows;
       for (int64_t j = 0; j < count; ++j) rows.push_back(cache.data() + j * 7 % 40 * width);
-      std::vector<float> weights[2], output[2];
-      for (int i = 0; i < 2; ++i) {
-        weights[i].assign(heads * count + 1, 5), output[i].assign(heads * d_v + 1, 5);
-        (i == 0 ? kernels_ : reference_)
-            .attention({query.data(), rows.data(), 5, 5 + heads * d_k, count, heads, d_k, d_v, 0.3f,
-                        weights[i].data(), output[i].data()});
+      const auto attend = [&](const KernelTable& kernels) {
+        AttentionResult result{std::vector<float>(heads * count + 1, 5),
+                               std::vector<float>(heads * d_v + 1, 5)};
+        kernels.attention({query.data(), rows.data(), 5, 5 + heads * d_k, count, heads, d_k, d_v,
+                           0.3f, result.weights.data(), result.output.data()});
+        return result;
+      };
+      const AttentionResult got = attend(kernels_), want = attend(reference_);
+      EXPECT_EQ(got.weights, want.weights);
+      EXPECT_EQ(got.output, want.output);
+      for (int64_t h = 0; h < heads; ++h) {
+        std::vector<std::span<const float>> keys, values;
+        for (const float* row : rows) {
+          keys.emplace_back(row + 5 + h * d_k, d_k);
+          values.emplace_back(row + 5 + heads * d_k + h * d_v, d_v);
+        }
+        ExpectAttention(got, h, {query.data() + h * d_k, static_cast<size_t>(d_k)}, keys, values);
       }
-      ExpectNear(weights[0], weights[1], 3e-6);
-      ExpectNear(output[0], output[1], 3e-6);
     }
   }
 }
@@ -369,6 +465,8 @@ TEST_P(KernelsTest, TopKKeepsTheFirstOfEqualsAndLeavesOutTheForbidden) {
       ASSERT_EQ(top.count, std::min<int64_t>(5, order.size()));
       for (int64_t i = 0; i < top.count; ++i) EXPECT_EQ(top.ids[i], order[i]);
       EXPECT_NEAR(top.max + std::log(top.sum), std::log(sum), 1e-5);
+      EXPECT_EQ(top.max, best[1].max);
+      EXPECT_EQ(top.sum, best[1].sum);
     }
   }
 }

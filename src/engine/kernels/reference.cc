@@ -1,5 +1,5 @@
-// The plain version of every kernel: the oracle of their tests, and what runs where no faster one
-// fits.
+// Every kernel in plain C++: what the others must equal to the bit, and what runs where none of
+// them fits.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,10 +7,60 @@
 
 #include "engine/kernels/kernels.h"
 
+// A function whose fused multiply-adds are instructions where the processor has them, and calls
+// elsewhere. The loader chooses, before sanitizers are ready for it.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ATTEND_WITH_FMA [[gnu::target_clones("default", "fma")]]
+#else
+#define ATTEND_WITH_FMA
+#endif
+
 namespace attend {
 namespace {
 
 constexpr int64_t kPanel = 16;
+
+// A product and a sum, rounded once.
+float MulAdd(float a, float b, float c) noexcept { return std::fma(a, b, c); }
+
+// What sums over a row run over, as kernels.h says.
+struct Lanes {
+  float sums[kSumLanes] = {};
+
+  float& operator[](int64_t i) { return sums[i % kSumLanes]; }
+  float Total() const {
+    float x[4];
+    for (int i = 0; i < 4; ++i) {
+      x[i] = (sums[i] + sums[4 + i]) + (sums[8 + i] + sums[12 + i]);
+    }
+    return (x[0] + x[2]) + (x[1] + x[3]);
+  }
+};
+
+// vector_math.inc's, with the same bits.
+float ExpOf(float x) noexcept {
+  x = -87.3f > x ? -87.3f : x;
+  x = 88.3f < x ? 88.3f : x;
+  if (std::isnan(x)) return x;
+  const float n = std::nearbyint(x * 1.44269504f);
+  float r = MulAdd(n, -0.693359375f, x);
+  r = MulAdd(n, 2.12194440e-4f, r);
+  float p = 1.0f / 5040;
+  for (const float next : {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f}) {
+    p = MulAdd(p, r, next);
+  }
+  return p * std::ldexp(1.0f, static_cast<int>(n));
+}
+
+float ErfOf(float x) noexcept {
+  const float a = std::abs(x), t = 1.0f / MulAdd(a, 0.3275911f, 1.0f);
+  float p = 1.061405429f;
+  for (const float next : {-1.453152027f, 1.421413741f, -0.284496736f, 0.254829592f}) {
+    p = MulAdd(p, t, next);
+  }
+  const float rest = 1.0f - p * t * ExpOf(0.0f - a * a);
+  return std::copysign(0.0f > rest ? 0.0f : rest, x);
+}
 
 int64_t PackedSize(int64_t columns, int64_t inner) noexcept {
   return (columns + kPanel - 1) / kPanel * kPanel * inner;
@@ -29,9 +79,9 @@ void Pack(const float* w, int64_t columns, int64_t inner, float* packed) noexcep
 float Activate(float x, MatmulActivation activation) noexcept {
   switch (activation) {
     case MatmulActivation::kRelu:
-      return x > 0 || x != x ? x : 0;
+      return 0.0f > x ? 0.0f : x;
     case MatmulActivation::kGelu:
-      return 0.5f * x * (1 + std::erf(x * 0.70710678118654752f));
+      return MulAdd(0.5f * x, ErfOf(x * 0.70710678f), 0.5f * x);
     default:
       return x;
   }
@@ -45,13 +95,13 @@ void Finish(const MatmulOutput& output, float sum, int64_t row, int64_t column) 
   output.y[at] = sum;
 }
 
-void Matmul(const MatmulArguments& a) noexcept {
+ATTEND_WITH_FMA void Matmul(const MatmulArguments& a) noexcept {
   for (int64_t c = a.output.first_column; c < a.output.last_column; ++c) {
     const float* w = a.packed + c / kPanel * kPanel * a.inner + c % kPanel;
     for (int64_t r = 0; r < a.rows; ++r) {
       const float* x = a.x + r * a.x_stride;
       float sum = 0;
-      for (int64_t k = 0; k < a.inner; ++k) sum += x[k] * w[k * kPanel];
+      for (int64_t k = 0; k < a.inner; ++k) sum = MulAdd(x[k], w[k * kPanel], sum);
       Finish(a.output, sum, r, c);
     }
   }
@@ -104,64 +154,68 @@ void MatmulInt8(const Int8MatmulArguments& a) noexcept {
 
 void LayerNorm(const LayerNormArguments& a) noexcept {
   const int64_t width = a.width;
+  const float inverse = 1.0f / static_cast<float>(width);
   for (int64_t r = 0; r < a.rows; ++r) {
     const float* x = a.x + r * width;
     float* y = a.y + r * width;
-    float mean = 0, variance = 0;
-    for (int64_t i = 0; i < width; ++i) mean += x[i];
-    mean /= static_cast<float>(width);
-    for (int64_t i = 0; i < width; ++i) variance += (x[i] - mean) * (x[i] - mean);
-    variance /= static_cast<float>(width);
-    const float scale = 1 / std::sqrt(variance + a.epsilon);
-    for (int64_t i = 0; i < width; ++i) y[i] = (x[i] - mean) * scale * a.gain[i] + a.bias[i];
+    Lanes sum, squares;
+    for (int64_t i = 0; i < width; ++i) sum[i] += x[i];
+    const float mean = sum.Total() * inverse;
+    for (int64_t i = 0; i < width; ++i) squares[i] = MulAdd(x[i] - mean, x[i] - mean, squares[i]);
+    const float scale = 1.0f / std::sqrt(squares.Total() * inverse + a.epsilon);
+    for (int64_t i = 0; i < width; ++i) y[i] = MulAdd((x[i] - mean) * scale, a.gain[i], a.bias[i]);
   }
 }
 
 void Embed(const float* embedding, float scale, const float* position, int64_t width,
            float* y) noexcept {
   for (int64_t i = 0; i < width; ++i) {
-    y[i] = embedding[i] * scale + (position != nullptr ? position[i] : 0);
+    y[i] = MulAdd(embedding[i], scale, position != nullptr ? position[i] : 0);
   }
 }
 
 void EmbedInt8(const int8_t* embedding, float scale, const float* position, int64_t width,
                float* y) noexcept {
   for (int64_t i = 0; i < width; ++i) {
-    y[i] = static_cast<float>(embedding[i]) * scale + (position != nullptr ? position[i] : 0);
+    y[i] = MulAdd(embedding[i], scale, position != nullptr ? position[i] : 0);
   }
 }
 
 void SwiGlu(const float* gate, float* inner, int64_t count) noexcept {
-  for (int64_t i = 0; i < count; ++i) inner[i] = gate[i] / (1 + std::exp(-gate[i])) * inner[i];
+  for (int64_t i = 0; i < count; ++i) {
+    inner[i] = gate[i] / (1.0f + ExpOf(0.0f - gate[i])) * inner[i];
+  }
 }
 
 void Exp(const float* x, int64_t count, float* y) noexcept {
-  for (int64_t i = 0; i < count; ++i) y[i] = std::exp(x[i]);
+  for (int64_t i = 0; i < count; ++i) y[i] = ExpOf(x[i]);
 }
 
-void Softmax(float* x, int64_t count) noexcept {
-  float max = x[0], sum = 0;
+ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
+  float max = x[0];
+  Lanes sum;
   for (int64_t i = 1; i < count; ++i) max = x[i] > max ? x[i] : max;
-  for (int64_t i = 0; i < count; ++i) sum += x[i] = std::exp(x[i] - max);
-  for (int64_t i = 0; i < count; ++i) x[i] /= sum;
+  for (int64_t i = 0; i < count; ++i) sum[i] += x[i] = ExpOf(x[i] - max);
+  const float scale = 1.0f / sum.Total();
+  for (int64_t i = 0; i < count; ++i) x[i] *= scale;
 }
 
-void Attention(const AttentionArguments& a) noexcept {
+ATTEND_WITH_FMA void Attention(const AttentionArguments& a) noexcept {
   for (int64_t h = 0; h < a.heads; ++h) {
     float* weights = a.weights + h * a.count;
     float* output = a.output + h * a.d_v;
     for (int64_t v = 0; v < a.d_v; ++v) output[v] = 0;
     if (a.count == 0) continue;
     for (int64_t j = 0; j < a.count; ++j) {
-      const float* key = a.rows[j] + a.keys + h * a.d_k;
-      float dot = 0;
-      for (int64_t k = 0; k < a.d_k; ++k) dot += a.query[h * a.d_k + k] * key[k];
-      weights[j] = dot * a.scale;
+      const float *key = a.rows[j] + a.keys + h * a.d_k, *query = a.query + h * a.d_k;
+      Lanes dot;
+      for (int64_t k = 0; k < a.d_k; ++k) dot[k] = MulAdd(query[k], key[k], dot[k]);
+      weights[j] = dot.Total() * a.scale;
     }
     Softmax(weights, a.count);
     for (int64_t j = 0; j < a.count; ++j) {
       const float* value = a.rows[j] + a.values + h * a.d_v;
-      for (int64_t v = 0; v < a.d_v; ++v) output[v] += weights[j] * value[v];
+      for (int64_t v = 0; v < a.d_v; ++v) output[v] = MulAdd(weights[j], value[v], output[v]);
     }
   }
 }
@@ -173,13 +227,15 @@ bool Forbidden(int32_t id, const int32_t* forbidden, int64_t count) noexcept {
   return false;
 }
 
-void TopKOf(const float* entries, int64_t count, int32_t first_id, const int32_t* forbidden,
-            int64_t forbidden_count, TopK* best) noexcept {
+ATTEND_WITH_FMA void TopKOf(const float* entries, int64_t count, int32_t first_id,
+                            const int32_t* forbidden, int64_t forbidden_count,
+                            TopK* best) noexcept {
   float max = best->max;
   for (int64_t i = 0; i < count; ++i) max = entries[i] > max ? entries[i] : max;
-  best->sum *= std::exp(best->max - max);
+  Lanes sum;
+  for (int64_t i = 0; i < count; ++i) sum[i] += ExpOf(entries[i] - max);
+  best->sum = best->sum * ExpOf(best->max - max) + sum.Total();
   best->max = max;
-  for (int64_t i = 0; i < count; ++i) best->sum += std::exp(entries[i] - max);
   for (int64_t i = 0; i < count; ++i) {
     const int32_t id = first_id + static_cast<int32_t>(i);
     if (best->count == best->k && !(entries[i] > best->values[best->k - 1])) continue;

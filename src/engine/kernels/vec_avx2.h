@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "engine/kernels/vec_pair.h"
+
 namespace attend {
 namespace {
 
@@ -16,7 +18,7 @@ struct Vec {
 
   static Vec Set(float x) { return {_mm256_set1_ps(x)}; }
   static Vec Load(const float* p) { return {_mm256_loadu_ps(p)}; }
-  // The first `count` (1 to kWidth) floats; the others are 0 and are not touched.
+  // The first `count` (at most kWidth) floats; the others are 0 and are not touched.
   static Vec LoadPart(const float* p, int64_t count) {
     return {_mm256_maskload_ps(p, Mask(count))};
   }
@@ -70,6 +72,8 @@ struct Vec {
     return op(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   }
 };
+
+using Lanes = VecPair<Vec>;  // what sums over a row run over, see kernels.h
 
 }  // namespace
 }  // namespace attend

@@ -69,6 +69,8 @@ struct Vec {
   }
 };
 
+using Lanes = Vec;  // what sums over a row run over, see kernels.h
+
 }  // namespace
 }  // namespace attend
 

@@ -179,6 +179,32 @@ TEST_P(EngineTest, ASentenceThatAllThreadsShareHasTheSameBits) {
   }
 }
 
+TEST_P(EngineTest, EveryInstructionSetGivesTheSameBits) {
+  const auto sources = RandomSentences(5, 19, 1), targets = RandomSentences(5, 12, 2);
+  TranslationOptions options;
+  options.max_length = 9;
+  for (const auto& [name, config] : Variants()) {
+    SCOPED_TRACE(name);
+    for (const auto& model : {MakeModel(config), Int8Model(config)}) {
+      const auto scores = [&](const std::string& set) {
+        return Scorer(model, 1, set).ScoreIds(sources, targets);
+      };
+      const auto outputs = [&](const std::string& set) {
+        return Translator(model, {.threads = 1, .instruction_set = set})
+            .TranslateIds(sources, options);
+      };
+      const auto found = scores(GetParam()), plain = scores("reference");
+      const auto output = outputs(GetParam()), plain_output = outputs("reference");
+      for (size_t i = 0; i < sources.size(); ++i) {
+        EXPECT_EQ(found[i].token_log_probabilities, plain[i].token_log_probabilities);
+        const Hypothesis &got = output[i].hypotheses[0], &want = plain_output[i].hypotheses[0];
+        EXPECT_EQ(got.ids, want.ids);
+        EXPECT_EQ(got.score, want.score);
+      }
+    }
+  }
+}
+
 TEST_P(EngineTest, SearchScoresAreTheScorersBits) {
   ModelConfig config = SmallConfig();
   config.tie_target_output = false;  // or none of these few ends by itself
