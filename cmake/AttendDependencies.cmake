@@ -45,6 +45,8 @@ if(ATTEND_TRAIN)
   endif()
   list(APPEND CMAKE_PREFIX_PATH ${ATTEND_TORCH})
   find_package(Torch 2.11 REQUIRED)
+  # LibTorch holds Gloo, but not the headers that c10d's include.
+  find_path(ATTEND_GLOO_INCLUDE gloo/context.h REQUIRED)
   # A folder with nothing but the system's fmt, to be searched before LibTorch's own copy of another version.
   get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
   set(ATTEND_FMT_HEADERS ${PROJECT_BINARY_DIR}/fmt_headers)

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <string_view>
 
@@ -35,6 +36,12 @@ void OnSignal(int signal) {
   stop_requested = true;
   if (!stop_held) EndNow();
   std::signal(signal, SIG_DFL);
+}
+
+// Another process has died and the training thread waits for it; what is not on disk is lost.
+void Abandon(const std::string& why) {
+  std::fputs(fmt::format("attend: {}\n", why).c_str(), stderr);
+  _exit(1);
 }
 
 void HoldStop(bool held) {
@@ -78,7 +85,9 @@ CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
       "attend train --config recipes/multi30k-en-de.toml --data-dir data --output runs/en-de\n"
       "attend train --config recipe.toml --encoder.layers 4 --dropout 0.2 --output runs/deep\n"
       "attend train --config more-text.toml --init runs/en-de/model --output runs/tuned\n"
-      "attend train --config recipe.toml --dry-run");
+      "attend train --config recipe.toml --dry-run\n"
+      "torchrun --no-python --nproc-per-node 2 attend train --config recipe.toml --output "
+      "runs/two");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "device", "data_dir"}));
   return command_line;
@@ -127,19 +136,24 @@ int RunTrain(const std::vector<std::string>& arguments) {
   if (!ReadOptions(arguments, &options, &common, &command_line)) return 0;
   CompletePaths(common, &options.corpus);
   RunSettings settings;
+  settings.world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
   settings.threads = common.ThreadCount();
+  if (common.threads == 0)  // those of the machine, which its processes share
+    settings.threads = std::max(settings.threads / static_cast<int>(settings.world.local_size), 1);
   settings.device = common.device;
   settings.is_given = [&](const std::string& name) { return command_line.IsSet(name); };
   settings.effects.log = ProgressLog(common.quiet);
   settings.effects.now = Now;
   settings.effects.stop_requested = [] { return stop_requested.load(); };
   settings.hold_stop = HoldStop;
+  settings.abandon = Abandon;
   if (!common.quiet) settings.effects.progress = PrintProgress;
   if (options.dry_run) return PrintPlan(DryRun(options, settings), common.json);
 
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
   const RunResult result = TrainTranslation(options, settings);
+  if (settings.world.rank > 0) return 0;
   if (!result.outcome.finished) {
     std::fputs(
         fmt::format("{}attend: {}; a checkpoint is written: give the same command again to go on\n",

@@ -11,56 +11,89 @@ namespace {
 // Elements of a slice: few enough that weights, gradients and moments stay in a core's cache from
 // one operation to the next. Results do not depend on the number of threads that share the slices.
 constexpr int64_t kSliceElements = int64_t{1} << 16;
+constexpr int64_t kShareAlignment = 16;  // elements: 64 bytes
+
+// Whose backward pass the calling thread makes. A GPU's runs on a thread of LibTorch's and belongs
+// to the only part.
+thread_local int64_t current_part = 0;
 
 }  // namespace
 
-Learner::Learner(TrainingTask* task, const OptimizationOptions& options, int threads)
+Learner::Learner(TrainingTask* task, const OptimizationOptions& options, int threads,
+                 std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),
+      group_(std::move(group)),
       pool_(threads),
       parameters_(&task->module()),
-      adam_(MakeAdamState(parameters_.weights())),
-      gradients_{parameters_.gradients()} {
-  if (options_.ema_decay > 0) average_ = parameters_.weights().clone();
-  while (std::ssize(gradients_) < pool_.size())
-    gradients_.push_back(torch::zeros_like(parameters_.gradients()));
+      share_(ShareOf(group_->rank())),
+      adam_(MakeAdamState(Cut(parameters_.weights(), share_))) {
+  if (options_.ema_decay > 0) average_ = Cut(parameters_.weights(), share_).clone();
+  std::vector<torch::Tensor> gradients{parameters_.gradients()};
+  while (std::ssize(gradients) < pool_.size())
+    gradients.push_back(torch::zeros_like(parameters_.gradients()));
+  for (const torch::Tensor& each : gradients) parts_.push_back({each});
+  for (int64_t i = 0; i < std::ssize(parameters_.tensors()); ++i) {
+    hooks_.push_back(parameters_.tensors()[i].register_hook(
+        [this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
+  }
+  if (!group_->alone()) reducer_.emplace(parameters_.layout(), gradients, group_.get());
+}
+
+Learner::~Learner() {
+  for (size_t i = 0; i < hooks_.size(); ++i) parameters_.tensors()[i].remove_hook(hooks_[i]);
 }
 
 LossAndNorm Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
-  const std::vector<std::vector<Shard>> shards = CutIntoShards(
-      batch, pool_.size(), [this](const Example& example) { return task_->Work(example); });
-  std::vector<double> losses(shards.size());
-  ParallelForTorch(&pool_, std::ssize(shards), [&](int64_t part) {
+  const std::vector<std::vector<Shard>> shards =
+      CutIntoShards(batch, group_->size() * pool_.size(),
+                    [this](const Example& example) { return task_->Work(example); });
+  const int64_t first = group_->rank() * pool_.size();
+  std::vector<double> losses(pool_.size());
+  if (reducer_) reducer_->Begin();
+  ParallelForTorch(&pool_, pool_.size(), [&](int64_t part) {
     losses[part] =
-        BackwardPart(shards[part], seed, static_cast<double>(batch.targets), &gradients_[part]);
+        BackwardPart(part, shards[first + part], seed, static_cast<double>(batch.targets));
   });
+  if (reducer_) reducer_->Wait();
   const double norm = AddUpGradients();
-  return {std::accumulate(losses.begin(), losses.end(), 0.0), norm};
+  return {group_->Sum(std::accumulate(losses.begin(), losses.end(), 0.0)), norm};
 }
 
-double Learner::BackwardPart(const std::vector<Shard>& shards, uint64_t seed, double targets,
-                             torch::Tensor* gradients) {
-  gradients->zero_();
+double Learner::BackwardPart(int64_t index, const std::vector<Shard>& shards, uint64_t seed,
+                             double targets) {
+  Part& part = parts_[index];
+  part.gradients.zero_();
+  current_part = index;
   double loss = 0;
   for (const Shard& shard : shards) {
     const torch::Tensor normalized = task_->Loss(shard, seed).sum / targets;
     loss += normalized.item<double>();
-    const std::vector<torch::Tensor> found =
-        torch::autograd::grad({normalized}, parameters_.tensors(), {}, /*retain_graph=*/{},
-                              /*create_graph=*/false, /*allow_unused=*/true);
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (found[i].defined())
-        FlatLayout::View(*gradients, parameters_.layout().entries[i]).add_(found[i]);
-    }
+    part.open = true;
+    part.last = &shard == &shards.back();
+    // The hooks take the gradients, each as soon as it is there.
+    torch::autograd::grad({normalized}, parameters_.tensors(), {}, /*retain_graph=*/{},
+                          /*create_graph=*/false, /*allow_unused=*/true);
+    part.open = false;
   }
+  if (reducer_) reducer_->AllReady(index);
   return loss;
 }
 
+void Learner::Take(int64_t parameter, const torch::Tensor& gradient) {
+  const Part& part = parts_[current_part];
+  if (!part.open || !gradient.defined()) return;
+  FlatLayout::View(part.gradients, parameters_.layout().entries[parameter]).add_(gradient);
+  if (part.last && reducer_) reducer_->Ready(current_part, parameter);
+}
+
 double Learner::AddUpGradients() {
-  std::vector<double> squares(slices());
-  ForEachSlice([&](int64_t index, const Slice& slice) {
-    torch::Tensor sum = slice(gradients_[0]);
-    for (size_t part = 1; part < gradients_.size(); ++part) sum.add_(slice(gradients_[part]));
+  const size_t parts = reducer_ ? 1 : parts_.size();  // which has added up the others already
+  const int64_t size = parameters_.layout().size;
+  std::vector<double> squares(SlicesOf(size));
+  ForEachSlice(size, [&](int64_t index, const Slice& slice) {
+    torch::Tensor sum = slice(parts_[0].gradients);
+    for (size_t part = 1; part < parts; ++part) sum.add_(slice(parts_[part].gradients));
     const double norm = sum.norm().item<double>();
     squares[index] = norm * norm;
   });
@@ -71,9 +104,10 @@ void Learner::Apply(double norm, double learning_rate) {
   const AdamOptions adam{options_.adam_beta1, options_.adam_beta2, options_.adam_epsilon,
                          options_.weight_decay};
   const int64_t steps = adam_.steps;
-  ForEachSlice([&](int64_t, const Slice& slice) {
-    torch::Tensor gradients = slice(parameters_.gradients()),
-                  weights = slice(parameters_.weights());
+  const torch::Tensor own_gradients = Cut(parameters_.gradients(), share_),
+                      own_weights = Cut(parameters_.weights(), share_);
+  ForEachSlice(share_.size, [&](int64_t, const Slice& slice) {
+    torch::Tensor gradients = slice(own_gradients), weights = slice(own_weights);
     AdamState state{slice(adam_.first_moment), slice(adam_.second_moment), steps};
     ClipGradients(norm, options_.clip_norm, &gradients);
     AdamStep(adam, learning_rate, gradients, &weights, &state);
@@ -82,17 +116,85 @@ void Learner::Apply(double norm, double learning_rate) {
     UpdateEma(options_.ema_decay, state.steps, weights, &average);
   });
   ++adam_.steps;
+  if (options_.shard_optimizer) SpreadWeights();
 }
 
-int64_t Learner::slices() const {
-  if (!parameters_.weights().is_cpu()) return 1;
-  return (parameters_.layout().size + kSliceElements - 1) / kSliceElements;
+void Learner::SpreadWeights() {
+  std::vector<ProcessGroup::Pending> pending;
+  for (int64_t rank = 0; rank < group_->size(); ++rank) {
+    const Share share = ShareOf(rank);
+    if (share.size > 0)
+      pending.push_back(group_->BeginBroadcast(Cut(parameters_.weights(), share), rank));
+  }
+  for (const ProcessGroup::Pending& wait : pending) wait();
 }
 
-void Learner::ForEachSlice(const std::function<void(int64_t index, const Slice& slice)>& body) {
+Learner::Share Learner::ShareOf(int64_t rank) const {
   const int64_t size = parameters_.layout().size;
-  const int64_t length = slices() == 1 ? size : kSliceElements;
-  ParallelForTorch(&pool_, slices(), [&](int64_t index) {
+  if (!options_.shard_optimizer) return {0, size};
+  const int64_t unit = group_->size() * kShareAlignment;
+  const int64_t length = (size + unit - 1) / unit * kShareAlignment;
+  const int64_t begin = std::min(rank * length, size);
+  return {begin, std::min(length, size - begin)};
+}
+
+bool Learner::IsCut(Buffer buffer) const {
+  return buffer != Buffer::kWeights && ShareOf(0).size < parameters_.layout().size;
+}
+
+torch::Tensor Learner::Cut(const torch::Tensor& flat, const Share& share) {
+  return flat.narrow(0, share.begin, share.size);
+}
+
+torch::Tensor& Learner::TensorOf(Buffer buffer) {
+  switch (buffer) {
+    case Buffer::kWeights:
+      return parameters_.weights();
+    case Buffer::kFirstMoment:
+      return adam_.first_moment;
+    case Buffer::kSecondMoment:
+      return adam_.second_moment;
+    default:
+      return average_;
+  }
+}
+
+torch::Tensor Learner::Whole(Buffer buffer) {
+  const torch::Tensor& own = TensorOf(buffer);
+  if (!own.defined()) return {};
+  if (!IsCut(buffer)) return group_->first() ? own.cpu() : torch::Tensor();
+  if (!group_->first()) {
+    if (share_.size > 0) group_->BeginSend(own, 0)();
+    return {};
+  }
+  const torch::Tensor whole = torch::empty_like(parameters_.weights());
+  Cut(whole, share_).copy_(own);
+  for (int64_t rank = 1; rank < group_->size(); ++rank) {
+    const Share share = ShareOf(rank);
+    if (share.size > 0) group_->BeginReceive(Cut(whole, share), rank)();
+  }
+  return whole.cpu();
+}
+
+void Learner::Load(Buffer buffer, const std::function<void(torch::Tensor* whole)>& read) {
+  torch::Tensor& own = TensorOf(buffer);
+  if (!own.defined()) return;
+  // Gradients are of no use between updates.
+  torch::Tensor whole = IsCut(buffer) ? parameters_.gradients() : own;
+  if (group_->first()) read(&whole);
+  group_->BeginBroadcast(whole, 0)();
+  if (IsCut(buffer)) own.copy_(Cut(whole, share_));
+}
+
+int64_t Learner::SlicesOf(int64_t size) const {
+  if (!parameters_.weights().is_cpu()) return 1;
+  return (size + kSliceElements - 1) / kSliceElements;
+}
+
+void Learner::ForEachSlice(int64_t size,
+                           const std::function<void(int64_t index, const Slice& slice)>& body) {
+  const int64_t length = SlicesOf(size) == 1 ? size : kSliceElements;
+  ParallelForTorch(&pool_, SlicesOf(size), [&](int64_t index) {
     const torch::NoGradGuard no_grad;
     const int64_t begin = index * length;
     body(index, [&](const torch::Tensor& flat) {

@@ -1,9 +1,10 @@
 // What an update does to the weights: gradients of a global batch, their norm, clipping, Adam and
-// the moving average, by threads.
+// the moving average, by threads and by processes.
 //
-// Each thread takes a shard of every batch through the model, forward and backward, with gradients
-// of its own, which are then added in the order of the shards. With the same number of threads the
-// bits are the same every time; with another number they differ by the rounding of sums.
+// Each thread of each rank takes a shard of every batch through the model, forward and backward,
+// with gradients of its own, which are then added in the order of the shards, and over the ranks.
+// With the same number of threads and ranks the bits are the same every time; with another number
+// they differ by the rounding of sums.
 #ifndef ATTEND_TRAIN_LEARNER_H_
 #define ATTEND_TRAIN_LEARNER_H_
 
@@ -11,12 +12,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/thread_pool.h"
 #include "data/shard.h"
 #include "train/adam.h"
+#include "train/gradient_reducer.h"
 #include "train/parameters.h"
+#include "train/process_group.h"
 #include "train/task.h"
 #include "train/train_options.h"
 
@@ -28,40 +33,79 @@ struct LossAndNorm {
   double norm = 0;  // of the gradient
 };
 
-// Owns the weights that the task's module is a view of. One caller. LibTorch's own threads should
-// be off (SetUpTorch(1)).
+// Owns the weights that the task's module is a view of. One caller; all ranks of a group call
+// everything together. LibTorch's own threads should be off (SetUpTorch(1)).
 class Learner {
  public:
-  // `task` must outlive the learner.
-  Learner(TrainingTask* task, const OptimizationOptions& options, int threads);
+  // What a checkpoint keeps: flat buffers of the whole model.
+  enum class Buffer { kWeights, kFirstMoment, kSecondMoment, kAverage };
 
-  // Puts the gradient of the batch's mean loss into parameters().gradients(). Random choices follow
-  // from `seed` and the places in the batch. Throws what a thread threw.
+  // `task` must outlive the learner.
+  Learner(TrainingTask* task, const OptimizationOptions& options, int threads,
+          std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
+  ~Learner();
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+
+  // Puts the gradient of the batch's mean loss into parameters().gradients(). Every rank gives the
+  // whole batch and computes its share. Random choices follow from `seed` and the places in the
+  // batch. Throws what a thread threw.
   LossAndNorm Backward(const GlobalBatch& batch, uint64_t seed);
   // Clips the gradient, whose norm is given, takes Adam's step and moves the average.
   void Apply(double norm, double learning_rate);
 
   Parameters& parameters() { return parameters_; }
-  AdamState& adam() { return adam_; }
-  torch::Tensor& average() { return average_; }  // undefined without ema_decay
+  // Steps that Adam took.
+  int64_t& steps() { return adam_.steps; }
+
+  // On rank 0 the whole buffer, on the CPU; what the learner holds whole is not copied. Undefined
+  // on other ranks, and an average without ema_decay.
+  torch::Tensor Whole(Buffer buffer);
+  // Sets the buffer of every rank to what rank 0 reads into `whole`; an average only with
+  // ema_decay.
+  void Load(Buffer buffer, const std::function<void(torch::Tensor* whole)>& read);
 
  private:
-  double BackwardPart(const std::vector<Shard>& shards, uint64_t seed, double targets,
-                      torch::Tensor* gradients);
+  // The share of all flat buffers that a rank updates.
+  struct Share {
+    int64_t begin = 0, size = 0;  // elements
+  };
+  // A thread's gradients, and how far its backward pass is.
+  struct Part {
+    torch::Tensor gradients;
+    bool open = false;  // a pass is under way
+    bool last = false;  // it is the update's last
+  };
+  Share ShareOf(int64_t rank) const;
+  static torch::Tensor Cut(const torch::Tensor& flat, const Share& share);
+  torch::Tensor& TensorOf(Buffer buffer);
+  // A rank has its share of this buffer and no more.
+  bool IsCut(Buffer buffer) const;
+
+  double BackwardPart(int64_t part, const std::vector<Shard>& shards, uint64_t seed,
+                      double targets);
+  void Take(int64_t parameter, const torch::Tensor& gradient);
   double AddUpGradients();
-  // Calls body(slice) for the parts that cover all flat buffers; a slice is a function that takes
-  // its part of a buffer.
+  // Gives each rank the weights that the others updated.
+  void SpreadWeights();
+  // Calls body(slice) for the parts that cover flat buffers of `size` elements; a slice is a
+  // function that takes its part of a buffer.
   using Slice = std::function<torch::Tensor(const torch::Tensor& flat)>;
-  void ForEachSlice(const std::function<void(int64_t index, const Slice& slice)>& body);
-  int64_t slices() const;
+  void ForEachSlice(int64_t size,
+                    const std::function<void(int64_t index, const Slice& slice)>& body);
+  int64_t SlicesOf(int64_t size) const;
 
   TrainingTask* task_;
   OptimizationOptions options_;
+  std::shared_ptr<ProcessGroup> group_;
   ThreadPool pool_;
   Parameters parameters_;
-  AdamState adam_;
-  torch::Tensor average_;
-  std::vector<torch::Tensor> gradients_;  // by part; the first is parameters_'s
+  Share share_;
+  AdamState adam_;           // of the share
+  torch::Tensor average_;    // of the share
+  std::vector<Part> parts_;  // by thread; the first's gradients are parameters_'s
+  std::vector<unsigned> hooks_;
+  std::optional<GradientReducer> reducer_;  // unless alone
 };
 
 }  // namespace attend

@@ -34,7 +34,8 @@ class SmallTask : public TrainingTask {
     return static_cast<double>(example.columns[0].size() + example.columns[1].size());
   }
   TaskLoss Loss(const Shard& shard, uint64_t seed) override {
-    if (shard.examples[0].place.line == bad_line) throw Error(ErrorKind::kRuntime, "line has no loss");
+    if (shard.examples[0].place.line == bad_line)
+      throw Error(ErrorKind::kRuntime, "line has no loss");
     const PackedTranslationBatch ids = MakePackedTranslationBatch(shard.examples);
     const nn::LossSums sums = loss_->FromHidden(
         transformer_->PackedHidden(ids.source, ids.target_in, DropoutKeyOf(shard, seed)),
@@ -99,7 +100,7 @@ Course Train(int threads, int64_t rows) {
     course.numbers.insert(course.numbers.end(), {loss, norm});
   }
   course.weights = learner.parameters().weights();
-  course.average = learner.average();
+  course.average = learner.Whole(Learner::Buffer::kAverage);
   return course;
 }
 

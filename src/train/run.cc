@@ -18,6 +18,7 @@
 #include "train/learner.h"
 #include "train/output_lock.h"
 #include "train/parameters.h"
+#include "train/same_run.h"
 #include "train/speed.h"
 #include "train/trainer.h"
 #include "train/translation_scores.h"
@@ -35,7 +36,10 @@ struct Setup {
   RunIdentity identity;
 };
 
-torch::Device DeviceOf(const std::string& name) {
+torch::Device DeviceOf(const RunSettings& settings) {
+  const bool own = settings.device == "cuda" && settings.world.size > 1;
+  const std::string name =
+      own ? fmt::format("cuda:{}", settings.world.local_rank) : settings.device;
   const bool cuda = name == "cuda" || name.starts_with("cuda:");
   if (name != "cpu" && !cuda)
     throw Error(ErrorKind::kConfiguration,
@@ -117,6 +121,26 @@ void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings
   CheckModelConfig(*model);
 }
 
+// Rank 0 makes them, or knows where they are.
+Vocabularies SharedVocabularies(const TrainOptions& options,
+                                const std::shared_ptr<const Model>& init, const Log& log,
+                                ProcessGroup* group) {
+  Vocabularies own;
+  std::string source, target;
+  if (group->first()) {
+    own = VocabulariesFor(options, init, log);
+    source = own.source->bytes();
+    target = own.joint() ? "" : own.target->bytes();
+  }
+  source = group->FromFirst(source);
+  target = group->FromFirst(target);
+  if (group->first()) return own;
+  own.source = Vocabulary::FromBytes(source, "rank 0's vocabulary");
+  own.target =
+      target.empty() ? own.source : Vocabulary::FromBytes(target, "rank 0's target vocabulary");
+  return own;
+}
+
 Json DigestsOf(const TranslationTask& task, const TrainOptions& options) {
   Json digests = Json::object();
   const auto add = [&](const std::string& name, const Corpus& corpus) {
@@ -154,10 +178,10 @@ void CheckTextFiles(const CorpusOptions& corpus) {
   }
 }
 
-Setup SetUp(TrainOptions options, const RunSettings& settings) {
+Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   CheckTrainOptions(options);
   CheckTextFiles(options.corpus);
-  const torch::Device device = DeviceOf(settings.device);
+  const torch::Device device = DeviceOf(settings);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   std::shared_ptr<const Model> init;
@@ -168,7 +192,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
     options.model = init->config;
     if (!languages.empty()) options.model.languages = languages;
   }
-  const Vocabularies vocabularies = VocabulariesFor(options, init, settings.effects.log);
+  const Vocabularies vocabularies = SharedVocabularies(options, init, settings.effects.log, group);
   CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
   CompleteModel(vocabularies, settings, &options.model);
   Setup setup;
@@ -184,8 +208,10 @@ Setup SetUp(TrainOptions options, const RunSettings& settings) {
   setup.identity.model = FieldsToJson(Fields(options.model));
   setup.identity.data_digests = DigestsOf(*setup.task, options);
   setup.identity.environment = DescribeEnvironment(settings.device, settings.threads);
+  setup.identity.environment["processes"] = group->size();
   setup.identity.task = {{"tokenization", DescribeTokenization(options, vocabularies)},
                          {"sample_sources", SampleSources(setup.task->sample_lines())}};
+  CheckSameRun(setup.identity, options, settings.effects.log, group);
   setup.options = std::move(options);
   return setup;
 }
@@ -242,23 +268,37 @@ int64_t PeakMemoryMib() {
   return usage.ru_maxrss / 1024;
 }
 
-}  // namespace
+// On ranks but the first: takes part in training, and leaves files and messages to rank 0.
+RunResult Help(TrainOptions given, const RunSettings& settings,
+               const std::shared_ptr<ProcessGroup>& group) {
+  const Setup setup = SetUp(std::move(given), settings, group.get());
+  TrainerEffects silent = settings.effects;
+  silent.log = NoLog();
+  Trainer trainer(setup.task.get(), setup.options, setup.identity, silent, UpdateThreads(settings),
+                  group);
+  settings.hold_stop(true);
+  RunResult result{trainer.Run(), "", Json()};
+  group->Leave();
+  return result;
+}
 
-RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
-  CheckTrainOptions(given);
+RunResult Lead(TrainOptions given, const RunSettings& settings,
+               const std::shared_ptr<ProcessGroup>& group) {
   const fs::path directory = given.output;
   const OutputLock lock(directory);
   const std::optional<ParallelText> test = TestText(given.corpus);
-  Setup setup = SetUp(std::move(given), settings);
   const Log& log = settings.effects.log;
+  if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
+  Setup setup = SetUp(std::move(given), settings, group.get());
   ReportCorpora(*setup.task, log);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects,
-                  UpdateThreads(settings));
+                  UpdateThreads(settings), group);
   // Not before the trainer knows that these are the run's: a checkpoint needs its own.
   SaveVocabularies(setup.task->vocabularies(), directory);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
   settings.hold_stop(true);
   RunResult result{trainer.Run(), "", Json()};
+  group->Leave();
   if (!result.outcome.finished) return result;
   settings.hold_stop(false);
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
@@ -278,10 +318,25 @@ RunResult TrainTranslation(TrainOptions given, const RunSettings& settings) {
   return result;
 }
 
+}  // namespace
+
+RunResult TrainTranslation(TrainOptions options, const RunSettings& settings) {
+  CheckTrainOptions(options);
+  const auto group =
+      std::make_shared<ProcessGroup>(settings.world, DeviceOf(settings), settings.abandon);
+  try {
+    return (group->first() ? Lead : Help)(std::move(options), settings, group);
+  } catch (const std::exception& error) {
+    group->Fail(error.what());
+    throw;
+  }
+}
+
 Json DryRun(TrainOptions given, const RunSettings& settings) {
   given.output.clear();
   const std::optional<ParallelText> test = TestText(given.corpus);
-  const Setup setup = SetUp(std::move(given), settings);
+  ProcessGroup alone;
+  const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(*setup.task, settings.effects.log);
   const TrainOptions& options = setup.options;
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
@@ -317,7 +372,8 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
 
 TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, int64_t updates) {
   constexpr int64_t kWarmUp = 5;
-  const Setup setup = SetUp(std::move(given), settings);
+  ProcessGroup alone;
+  const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(*setup.task, settings.effects.log);
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
   Learner learner(setup.task.get(), setup.options.optimization, UpdateThreads(settings));

@@ -7,16 +7,20 @@
 #include <string>
 
 #include "base/json.h"
-#include "train/speed.h"
 #include "train/train_options.h"
 #include "train/trainer_effects.h"
+#include "train/training_speed.h"
+#include "train/world.h"
 
 namespace attend {
 
 struct RunSettings {
   int threads = 1;
-  std::string device = "cpu";  // or cuda[:N]
+  std::string device = "cpu";  // or cuda[:N]; of several processes, each takes its own with cuda
+  World world;                 // the processes that train together
   TrainerEffects effects;
+  // Tells the user and ends the process where another has died and this one is stuck.
+  std::function<void(const std::string& why)> abandon = [](const std::string&) {};
   // Held: a stop waits until effects.stop_requested is asked, for updates that are not on disk yet.
   // At any other time the process may end where it stands: the same command goes on from there.
   std::function<void(bool held)> hold_stop = [](bool) {};
@@ -26,16 +30,17 @@ struct RunSettings {
 
 struct RunResult {
   TrainOutcome outcome;
-  std::filesystem::path model;  // empty where training was interrupted
+  std::filesystem::path model;  // empty where training was interrupted, and not on rank 0
   Json scores;  // of the test set, as `attend evaluate --json` has them; null without one
 };
 
 // Trains in `options.output`, which it locks, going on from a checkpoint there; then exports
-// DIR/model and scores the test set. File names in `options` are complete. Call once in a process:
-// it sets LibTorch's threads. Throws Error.
+// DIR/model and scores the test set. File names in `options` are complete. Of several processes
+// each makes this call; rank 0 alone uses `options.output` and tells about progress. Call once in a
+// process: it sets LibTorch's threads. Throws Error.
 RunResult TrainTranslation(TrainOptions options, const RunSettings& settings);
 
-// What training would do, from a few updates that are thrown away; writes nothing.
+// What training would do in one process, from a few updates that are thrown away; writes nothing.
 Json DryRun(TrainOptions options, const RunSettings& settings);
 
 // The speed of `updates` updates with their data already loaded, and of the machine's products.

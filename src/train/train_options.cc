@@ -94,6 +94,9 @@ FieldList OptimizationFields(OptimizationOptions& options) {
       .Add("clip_norm", &options.clip_norm, 0, kMany, "bound on the gradient's norm; 0: none")
       .Add("ema_decay", &options.ema_decay, 0, 0.9999999,
            "keep a moving average of the weights, validate and export it; 0: don't")
+      .Add("shard_optimizer", &options.shard_optimizer,
+           "each of several processes keeps only its share of Adam's moments and of the moving "
+           "average (ZeRO stage 1); results are the same")
       .Add("max_bad_updates", &options.max_bad_updates, 1, kMany,
            "stop after so many updates in a row without a finite loss and gradient");
   return fields;
@@ -313,18 +316,26 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
           log};
 }
 
-OptionChanges CompareOptions(const Json& before, TrainOptions& now) {
+std::vector<OptionDifference> DifferentOptions(const Json& before, TrainOptions& now) {
   std::map<std::string, Json> old_values, new_values;
   Flatten(before, "", &old_values);
   Flatten(FieldsToJson(RecipeFields(now)), "", &new_values);
-  OptionChanges changes;
+  std::vector<OptionDifference> differences;
   for (const auto& [name, value] : new_values) {
     if (!IsCompared(name)) continue;
     const auto old = old_values.find(name);
     if (old != old_values.end() && old->second == value) continue;
-    const std::string was = old == old_values.end() ? "not there" : old->second.dump();
-    (IsFixed(name) ? changes.forbidden : changes.applied)
-        .push_back(fmt::format("{} was {}, now {}", name, was, value.dump()));
+    differences.push_back(
+        {name, old == old_values.end() ? "not there" : old->second.dump(), value.dump()});
+  }
+  return differences;
+}
+
+OptionChanges CompareOptions(const Json& before, TrainOptions& now) {
+  OptionChanges changes;
+  for (const OptionDifference& each : DifferentOptions(before, now)) {
+    (IsFixed(each.name) ? changes.forbidden : changes.applied)
+        .push_back(fmt::format("{} was {}, now {}", each.name, each.before, each.now));
   }
   return changes;
 }

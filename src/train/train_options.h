@@ -69,6 +69,7 @@ struct OptimizationOptions {
   double weight_decay = 0;
   double clip_norm = 0;
   double ema_decay = 0;
+  bool shard_optimizer = false;
   int64_t max_bad_updates = 10;
 };
 
@@ -123,13 +124,19 @@ std::vector<double> TrainWeights(const CorpusOptions& options);
 // How batches are made; `log` gets what filters dropped in each epoch that reads its text.
 BatchOptions BatchingOf(const TrainOptions& options, const Log& log);
 
+// An option that two runs do not share; values as JSON text.
+struct OptionDifference {
+  std::string name, before, now;
+};
+// `before` is RecipeFields as JSON. Paths are not compared: digests of what they name are.
+std::vector<OptionDifference> DifferentOptions(const Json& before, TrainOptions& now);
+
 // What going on with other options than a run was started with means.
 struct OptionChanges {
   std::vector<std::string> forbidden;  // would make another run: "seed: 1, now 2"
   std::vector<std::string> applied;    // allowed, to be reported and recorded
 };
-// `before` is RecipeFields as JSON when the run was started. Paths are not compared: digests of
-// what they name are.
+// `before` is of the start of the run.
 OptionChanges CompareOptions(const Json& before, TrainOptions& now);
 
 }  // namespace attend

@@ -36,18 +36,19 @@ std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& sour
 }  // namespace
 
 Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-                 TrainerEffects effects, int threads)
+                 TrainerEffects effects, int threads, std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),
       identity_(std::move(identity)),
       effects_(std::move(effects)),
+      group_(std::move(group)),
       store_(fs::path(options.output) / "checkpoints"),
-      learner_(task, options.optimization, threads) {
-  store_.Prepare();
-  if (const auto checkpoint = store_.FindNewest(effects_.log)) Resume(*checkpoint);
+      learner_(task, options.optimization, threads, group_) {
+  Resume();
   batches_ = std::make_unique<BatchStream>(&task_->examples(), BatchingOf(options_, effects_.log),
                                            state_.data);
-  logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, state_, effects_);
+  if (group_->first())
+    logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, state_, effects_);
 }
 
 Trainer::~Trainer() = default;
@@ -94,25 +95,51 @@ void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
   }
 }
 
-void Trainer::Resume(const StoredCheckpoint& checkpoint) {
-  state_ = TrainStateFromJson(checkpoint.state, (checkpoint.directory / "state.json").string());
-  CheckIdentity(checkpoint);
-  const TensorTable weights = LoadSafetensors(checkpoint.directory / kWeightsFile);
-  const FlatLayout& layout = learner_.parameters().layout();
-  layout.Read(weights, "", &learner_.parameters().weights());
-  const TensorTable moments = LoadSafetensors(checkpoint.directory / kOptimizerFile);
-  layout.Read(moments, "first_moment.", &learner_.adam().first_moment);
-  layout.Read(moments, "second_moment.", &learner_.adam().second_moment);
-  learner_.adam().steps = state_.adam_steps;
-  if (learner_.average().defined()) {
-    const bool had_average = fs::exists(checkpoint.directory / kAverageFile);
-    layout.Read(had_average ? LoadSafetensors(checkpoint.directory / kAverageFile) : weights, "",
-                &learner_.average());
+void Trainer::Resume() {
+  std::optional<StoredCheckpoint> checkpoint;
+  Json shared;  // null where a run begins
+  if (group_->first()) {
+    store_.Prepare();
+    checkpoint = store_.FindNewest(effects_.log);
   }
+  if (checkpoint) {
+    state_ = TrainStateFromJson(checkpoint->state, (checkpoint->directory / "state.json").string());
+    CheckIdentity(*checkpoint);
+    shared = ToJson(state_);
+  }
+  shared = ParseJson(group_->FromFirst(shared.dump()), "the state on rank 0");
+  if (shared.is_null()) {
+    // Another processor's initial weights may differ in their last bits.
+    using Buffer = Learner::Buffer;
+    learner_.Load(Buffer::kWeights, [](torch::Tensor*) {});
+    learner_.Load(Buffer::kAverage,
+                  [&](torch::Tensor* whole) { whole->copy_(learner_.parameters().weights()); });
+    return;
+  }
+  state_ = TrainStateFromJson(shared, "the state on rank 0");
+  LoadTensors(checkpoint.value_or(StoredCheckpoint{}));
+  learner_.steps() = state_.adam_steps;
   if (!state_.recent.empty() && state_.recent.back() == state_.update)
     saved_update_ = state_.update;
-  effects_.log(LogLevel::kInfo, fmt::format("going on from update {} ({})", state_.update,
-                                            checkpoint.directory.string()));
+  if (checkpoint) {
+    effects_.log(LogLevel::kInfo, fmt::format("going on from update {} ({})", state_.update,
+                                              checkpoint->directory.string()));
+  }
+}
+
+void Trainer::LoadTensors(const StoredCheckpoint& checkpoint) {
+  using Buffer = Learner::Buffer;
+  const auto load = [&](Buffer buffer, const char* file, const std::string& prefix = "") {
+    learner_.Load(buffer, [&](torch::Tensor* whole) {
+      const TensorTable stored = LoadSafetensors(checkpoint.directory / file);
+      learner_.parameters().layout().Read(stored, prefix, whole);
+    });
+  };
+  load(Buffer::kWeights, kWeightsFile);
+  load(Buffer::kFirstMoment, kOptimizerFile, "first_moment.");
+  load(Buffer::kSecondMoment, kOptimizerFile, "second_moment.");
+  const bool had_average = fs::exists(checkpoint.directory / kAverageFile);
+  load(Buffer::kAverage, had_average ? kAverageFile : kWeightsFile);
 }
 
 TrainOutcome Trainer::Run() {
@@ -131,7 +158,7 @@ TrainOutcome Trainer::Run() {
     if (scheduled) RecordCheckpoint(options_.run, &state_);
     if (scheduled || among_best) WriteCheckpoint();
     // The end comes before a signal, so that the last checkpoint is the same with one and without.
-    if (effects_.stop_requested() && StopReason(options_.run, state_).empty()) {
+    if (StopReason(options_.run, state_).empty() && StopRequested()) {
       if (!scheduled && !among_best) WriteCheckpoint();
       return {false, fmt::format("stopped after update {} by a signal", state_.update)};
     }
@@ -142,6 +169,9 @@ TrainOutcome Trainer::Run() {
   }
   return {true, reason};
 }
+
+// On any rank.
+bool Trainer::StopRequested() { return group_->Sum(effects_.stop_requested() ? 1 : 0) > 0; }
 
 GlobalBatch Trainer::NextBatch() {
   GlobalBatch batch;
@@ -183,9 +213,9 @@ void Trainer::Update(const GlobalBatch& batch) {
   } else {
     state_.bad_in_a_row = 0;
     learner_.Apply(found.norm, learning_rate);
-    state_.adam_steps = learner_.adam().steps;
+    state_.adam_steps = learner_.steps();
   }
-  logs_->LogUpdate(state_, {found.loss, found.norm, learning_rate, batch.targets, bad});
+  if (logs_) logs_->LogUpdate(state_, {found.loss, found.norm, learning_rate, batch.targets, bad});
 }
 
 void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {
@@ -210,12 +240,21 @@ void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {
 
 bool Trainer::ValidateIfDue() {
   if (!task_->CanValidate() || state_.update % options_.run.validate_every != 0) return false;
+  const torch::Tensor average = learner_.Whole(Learner::Buffer::kAverage);
+  const double metric = group_->Sum(group_->first() ? Validate(average) : 0);
+  const bool among_best = RecordValidation(options_.run, metric, &state_);
+  if (group_->first()) WriteReport();
+  return among_best;
+}
+
+// The metric that decides, of the average where there is one.
+double Trainer::Validate(const torch::Tensor& average) {
   const torch::NoGradGuard no_grad;
   torch::Tensor& present = learner_.parameters().weights();
   torch::Tensor weights;
-  if (learner_.average().defined()) {
+  if (average.defined()) {
     weights = present.clone();
-    present.copy_(learner_.average());
+    present.copy_(average);
   }
   task_->module().eval();
   const ValidationResult result = task_->Validate();
@@ -226,22 +265,20 @@ bool Trainer::ValidateIfDue() {
   for (const auto& [name, value] : result.metrics)
     summary += fmt::format("  {} {:.4f}", name, value);
   effects_.log(LogLevel::kInfo, fmt::format("validation at update {}:{}", state_.update, summary));
-  const bool among_best = RecordValidation(
-      options_.run,
-      result.metrics.at(kMetricNames[static_cast<size_t>(options_.run.early_stopping_metric)]),
-      &state_);
-  WriteReport();
-  return among_best;
+  return result.metrics.at(kMetricNames[static_cast<size_t>(options_.run.early_stopping_metric)]);
 }
 
 void Trainer::WriteCheckpoint() {
+  const bool scheduled = !state_.recent.empty() && state_.recent.back() == state_.update;
+  if (scheduled) saved_update_ = state_.update;
+  using Buffer = Learner::Buffer;
+  const torch::Tensor weights = learner_.Whole(Buffer::kWeights),
+                      first = learner_.Whole(Buffer::kFirstMoment),
+                      second = learner_.Whole(Buffer::kSecondMoment),
+                      average = learner_.Whole(Buffer::kAverage);
+  if (!group_->first()) return;
   logs_->Sync();
   const FlatLayout& layout = learner_.parameters().layout();
-  const torch::Tensor weights = learner_.parameters().weights().cpu(),
-                      first = learner_.adam().first_moment.cpu(),
-                      second = learner_.adam().second_moment.cpu();
-  torch::Tensor average = learner_.average();
-  if (average.defined()) average = average.cpu();
   std::map<std::string, TensorTable> files;
   layout.AddTo(&files[kWeightsFile], weights);
   layout.AddTo(&files[kOptimizerFile], first, "first_moment.");
@@ -256,8 +293,6 @@ void Trainer::WriteCheckpoint() {
                   {"environment", identity_.environment},
                   {"task", identity_.task}};
   store_.Write(state_.update, files, std::move(state));
-  const bool scheduled = !state_.recent.empty() && state_.recent.back() == state_.update;
-  if (scheduled) saved_update_ = state_.update;
   store_.Prune(WholeCheckpoints(options_.run, state_), WeightCheckpoints(options_.run, state_));
 }
 

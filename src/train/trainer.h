@@ -41,40 +41,46 @@ class Trainer {
  public:
   // Finds the newest checkpoint in DIR/checkpoints and goes on from it, else starts from the module
   // as it stands. `task` must outlive the trainer. Throws Error(kConfiguration) where the
-  // checkpoint is of another run. `threads` share each update.
+  // checkpoint is of another run. `threads` of each rank share each update; rank 0 alone validates,
+  // reads and writes files.
   Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-          TrainerEffects effects, int threads);
+          TrainerEffects effects, int threads,
+          std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Trainer();
 
   TrainOutcome Run();
 
   const TrainState& state() const { return state_; }
   // The average of the checkpoints that the options name, of the moving average where there is one.
-  // Call after Run.
+  // Call after Run, on rank 0.
   std::vector<std::filesystem::path> AveragedDirectories() const;
   // Writes DIR/report.html.
   void WriteReport() const;
 
  private:
-  void Resume(const StoredCheckpoint& checkpoint);
+  void Resume();
+  void LoadTensors(const StoredCheckpoint& checkpoint);
   void CheckIdentity(const StoredCheckpoint& checkpoint);
   GlobalBatch NextBatch();
   void Update(const GlobalBatch& batch);
   void Skip(const GlobalBatch& batch, const LossAndNorm& found);
   bool ValidateIfDue();
+  double Validate(const torch::Tensor& average);
   void WriteCheckpoint();
+  bool StopRequested();
   double LearningRateOf(int64_t update) const;
 
   TrainingTask* task_;
   TrainOptions options_;
   RunIdentity identity_;
   TrainerEffects effects_;
+  std::shared_ptr<ProcessGroup> group_;
   CheckpointStore store_;
   Learner learner_;
   TrainState state_;
   int64_t saved_update_ = -1;  // of the newest checkpoint, if it was a scheduled one
   std::unique_ptr<BatchStream> batches_;
-  std::unique_ptr<TrainingLogs> logs_;
+  std::unique_ptr<TrainingLogs> logs_;  // on rank 0
 };
 
 }  // namespace attend

@@ -12,7 +12,7 @@
 #include "data/streamed_corpus.h"
 #include "text/lines.h"
 #include "train/environment.h"
-#include "train/speed.h"
+#include "train/training_speed.h"
 
 namespace attend {
 namespace {

@@ -1,0 +1,73 @@
+// The processes that train one model together (ranks), what they add up and tell each other, and
+// how one learns that another has died. Operations are c10d's: Gloo's on CPUs, NCCL's on GPUs.
+//
+// Every rank makes the same calls in the same order, with tensors of equal sizes; sums have the
+// same bits on all ranks and every time. Not thread-safe, but for the order above: callers hold a
+// lock where several threads begin operations.
+//
+// A rank that dies or fails is named on all others: their present or next operation throws
+// Error(kRuntime). A rank that is silent for half a minute counts as dead. A rank that reaches no
+// operation within seconds after that is ended by `abandon`.
+#ifndef ATTEND_TRAIN_PROCESS_GROUP_H_
+#define ATTEND_TRAIN_PROCESS_GROUP_H_
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "train/world.h"
+
+namespace attend {
+
+class ProcessGroup {
+ public:
+  // Gets what to tell the user and ends the process; called on a thread of the group's.
+  using Abandon = std::function<void(const std::string& why)>;
+
+  // Alone: operations leave things as they are.
+  ProcessGroup();
+  // Meets the other ranks, for minutes if need be, if there are any. Throws Error(kRuntime) naming
+  // those that did not come, and Error(kConfiguration) where two ranks are given the same number or
+  // other sizes of the world.
+  ProcessGroup(const World& world, const torch::Device& device, Abandon abandon);
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  int64_t rank() const { return world_.rank; }
+  int64_t size() const { return world_.size; }
+  bool alone() const { return size() == 1; }
+  bool first() const { return rank() == 0; }
+
+  // Waits for the end of an operation that has begun; is called once.
+  using Pending = std::function<void()>;
+  // The tensor's sum over ranks, in place.
+  Pending BeginSum(const torch::Tensor& tensor);
+  // Rank `from`'s tensor, in place.
+  Pending BeginBroadcast(const torch::Tensor& tensor, int64_t from);
+  // A tensor from one rank to another, which make one of these calls each.
+  Pending BeginSend(const torch::Tensor& tensor, int64_t to);
+  Pending BeginReceive(const torch::Tensor& tensor, int64_t from);
+
+  double Sum(double value);
+  // What rank 0 gives; `text` is ignored on other ranks.
+  std::string FromFirst(const std::string& text);
+
+  // Waits until all ranks have come this far; no operation follows.
+  void Leave();
+  // Tells the others why this rank can't go on. No operation follows; never throws.
+  void Fail(const std::string& why);
+
+ private:
+  struct Impl;
+  World world_;
+  torch::Device device_;
+  std::unique_ptr<Impl> impl_;  // null where alone
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_PROCESS_GROUP_H_

@@ -1,0 +1,111 @@
+// Ranks as threads of one process; real processes are in tests/train/data_parallel_test.py.
+#include "train/process_group.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "attend/error.h"
+#include "train/gradient_reducer.h"
+
+namespace attend {
+namespace {
+
+int64_t FreePort() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(bind(descriptor, any, size), 0);
+  EXPECT_EQ(getsockname(descriptor, any, &size), 0);
+  close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+// Calls body(group) on a thread for each rank.
+void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
+  const int64_t port = FreePort();
+  std::vector<std::thread> ranks;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    ranks.emplace_back([&, rank] {
+      World world;
+      world.rank = rank;
+      world.size = size;
+      world.address = "127.0.0.1";
+      world.port = port;
+      ProcessGroup group(world, torch::kCPU, [](const std::string& why) { FAIL() << why; });
+      body(&group);
+      group.Leave();
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+TEST(ProcessGroupTest, AloneEverythingStaysAsItIs) {
+  ProcessGroup group;
+  const torch::Tensor tensor = torch::ones({3});
+  group.BeginSum(tensor)();
+  group.BeginBroadcast(tensor, 0)();
+  EXPECT_TRUE(tensor.equal(torch::ones({3})));
+  EXPECT_EQ(group.Sum(2.5), 2.5);
+  EXPECT_EQ(group.FromFirst("text"), "text");
+  group.Fail("nobody to tell");
+  group.Leave();
+}
+
+TEST(ProcessGroupTest, RanksAddUpAndTellEachOther) {
+  OnEachRank(3, [](ProcessGroup* group) {
+    const auto rank = static_cast<double>(group->rank());
+    EXPECT_EQ(group->Sum(rank + 0.5), 4.5);
+    EXPECT_EQ(group->FromFirst(group->first() ? std::string("a\0b", 3) : "else"),
+              std::string("a\0b", 3));
+    EXPECT_EQ(group->FromFirst(group->first() ? "" : "else"), "");
+    const torch::Tensor sum = torch::full({1000}, rank);
+    const ProcessGroup::Pending pending = group->BeginSum(sum);
+    const torch::Tensor of_last = torch::full({5}, rank);
+    group->BeginBroadcast(of_last, 2)();
+    pending();
+    EXPECT_TRUE(sum.equal(torch::full({1000}, 3.0)));
+    EXPECT_TRUE(of_last.equal(torch::full({5}, 2.0)));
+    const torch::Tensor sent = torch::full({7}, rank);
+    if (group->rank() == 1) group->BeginSend(sent, 0)();
+    if (group->first()) {
+      group->BeginReceive(sent, 1)();
+      EXPECT_TRUE(sent.equal(torch::ones({7})));
+    }
+  });
+}
+
+TEST(GradientReducerTest, AddsUpPartsAndRanksInAnyOrderOfArrival) {
+  FlatLayout layout;
+  for (const int64_t elements : {40, 16, 3, 100, 16}) {
+    layout.entries.push_back({"p", {elements}, layout.size});
+    layout.size += (elements + 15) / 16 * 16;
+  }
+  constexpr int64_t kBucket = 16;  // a parameter each
+  OnEachRank(2, [&](ProcessGroup* group) {
+    const std::vector<torch::Tensor> parts{torch::zeros({layout.size}),
+                                           torch::zeros({layout.size})};
+    GradientReducer reducer(layout, parts, group, kBucket);
+    for (int64_t update = 1; update < 4; ++update) {
+      reducer.Begin();
+      for (int64_t part = 0; part < 2; ++part) {
+        parts[part].fill_(update * (1 + part + 10 * group->rank()));
+        // The second rank's come from the first parameter on, and not all are told.
+        for (int64_t i = 0; i < 4; ++i) reducer.Ready(part, group->first() ? 4 - i : i);
+        reducer.AllReady(part);
+      }
+      reducer.Wait();
+      EXPECT_TRUE(parts[0].equal(torch::full({layout.size}, 23.0 * update))) << update;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,29 @@
+// The place of this process among those that train one model together, as the environment has it:
+// torchrun's variables, or the same ones set by hand.
+#ifndef ATTEND_TRAIN_WORLD_H_
+#define ATTEND_TRAIN_WORLD_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace attend {
+
+// Plain values; the defaults are those of a process alone.
+struct World {
+  int64_t rank = 0, size = 1;              // RANK, WORLD_SIZE
+  int64_t local_rank = 0, local_size = 1;  // of this machine's: LOCAL_RANK, LOCAL_WORLD_SIZE
+  std::string address;                     // MASTER_ADDR: where ranks meet
+  int64_t port = 0;                        // MASTER_PORT
+  std::string interface;      // GLOO_SOCKET_IFNAME; empty: the one that leads to `address`
+  bool store_stands = false;  // torchrun holds the meeting place; else rank 0 does
+  std::string attempt = "0";  // TORCHELASTIC_RESTART_COUNT
+};
+
+// `variable` gives a variable of the environment, or null. Throws Error(kConfiguration) for
+// variables that are no numbers, contradict each other or are missing.
+World WorldFromEnvironment(const std::function<const char*(const char* name)>& variable);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_WORLD_H_

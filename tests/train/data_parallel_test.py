@@ -1,0 +1,312 @@
+"""Several processes that train one model: equal to one process, stopped by the death of any, and resumed, in any number.
+
+Every run has dropout, two batches an update and a moving average of the weights.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import tiny_run
+
+TORCHRUN = pathlib.Path(sys.executable).with_name("torchrun")
+LONG = {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}
+STOPS_WITHIN = 60  # seconds, from a death
+
+
+def free_port():
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        return any_port.getsockname()[1]
+
+
+def start(options, output, variables, prefix=(), program=tiny_run.TRAIN):
+    """One process of a run."""
+    command = [*prefix, *tiny_run.command_line(options, output, program)]
+    return subprocess.Popen(
+        command, env=tiny_run.environment(**variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def start_ranks(options, output, size=2, options_of=None, **more):
+    """All processes of a run on this machine, by plain variables."""
+    port = free_port()
+    processes = []
+    for rank in range(size):
+        variables = {"RANK": rank, "WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port} | more
+        own = options | (options_of or {}).get(rank, {})
+        processes.append(start(own, output, {name: value for name, value in variables.items() if value is not None}))
+    return processes
+
+
+def finish(processes, timeout=300):
+    """Status and standard error of each."""
+    try:
+        errors = [process.communicate(timeout=timeout)[1] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    return [(process.returncode, error) for process, error in zip(processes, errors)]
+
+
+def trained(options, output, **more):
+    for status, error in finish(start_ranks(options, output, **more)):
+        assert status == 0, error
+    return output
+
+
+def metrics(output):
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def values(output, name):
+    """What is measured of each update, or at validations."""
+    lines = [line | line.get("validation", {}) for line in metrics(output)]
+    return np.array([line[name] for line in lines if name in line])
+
+
+def assert_close(output, expected, tolerance=1e-5):
+    np.testing.assert_allclose(values(output, "loss"), values(expected, "loss"), rtol=tolerance)
+    np.testing.assert_allclose(values(output, "gradient_norm"), values(expected, "gradient_norm"), rtol=10 * tolerance)
+
+
+@contextlib.contextmanager
+def running(processes):
+    try:
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+
+
+def wait_for_updates(output, processes, count):
+    """Until `count` updates more than now are logged."""
+    path = output / "metrics.jsonl"
+
+    def lines():
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
+    target = lines() + count
+    while lines() < target:
+        assert all(process.poll() is None for process in processes), finish(processes)
+        time.sleep(0.01)
+
+
+def last_line(error):
+    return error.splitlines()[-1] if error else ""
+
+
+@pytest.fixture(name="options", scope="module")
+def prepare(tmp_path_factory):
+    return tiny_run.prepare(tmp_path_factory.mktemp("text")) | {"threads": 1}
+
+
+@pytest.fixture(name="one", scope="module")
+def train_in_one_process(options, tmp_path_factory):
+    output = tmp_path_factory.mktemp("one") / "run"
+    tiny_run.trained(options, output)
+    return output
+
+
+@pytest.fixture(name="two", scope="module")
+def train_in_two_processes(options, tmp_path_factory):
+    return trained(options, tmp_path_factory.mktemp("two") / "run")
+
+
+def test_two_processes_learn_what_one_does(one, two):
+    assert_close(two, one)
+    assert (values(two, "gradient_norm") != values(one, "gradient_norm")).any()  # sums were cut
+
+
+def test_two_processes_repeat_their_bits(options, two, tmp_path):
+    tiny_run.assert_same(trained(options, tmp_path / "run"), two)
+
+
+def test_processes_with_threads_learn_what_one_does(options, one, tmp_path):
+    assert_close(trained(options | {"threads": 2}, tmp_path / "run", size=3), one)
+
+
+def test_a_sharded_optimiser_gives_the_same_bits(options, two, tmp_path):
+    sharded = trained(options | {"shard_optimizer": []}, tmp_path / "run")
+    found, expected = tiny_run.contents(sharded), tiny_run.contents(two)
+    tensors = [name for name in expected if name.endswith(".safetensors")]
+    assert len(tensors) > 5 and "metrics.jsonl" in expected
+    assert [name for name in [*tensors, "metrics.jsonl"] if found[name] != expected[name]] == []
+
+
+def test_torchrun_starts_it(options, two, tmp_path):
+    command = [TORCHRUN, "--no-python", "--nproc-per-node", "2", "--master-port", str(free_port())]
+    process = start(options, tmp_path / "run", {}, prefix=command, program=tiny_run.BUILD / "attend")
+    [(status, error)] = finish([process])
+    assert status == 0, error
+    tiny_run.assert_same(tmp_path / "run", two)
+
+
+@pytest.mark.parametrize("shard", [None, []], ids=["replicated", "sharded"])
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_killed_rank_is_named_and_the_run_goes_on(options, two, victim, shard, tmp_path):
+    output = tmp_path / "run"
+    with running(start_ranks(options | LONG | {"shard_optimizer": shard}, output)) as processes:
+        wait_for_updates(output, processes, 20)
+        processes[victim].kill()
+        killed = time.monotonic()
+        status, error = finish([processes[1 - victim]])[0]
+    assert status == 1 and time.monotonic() - killed < STOPS_WITHIN
+    assert f"rank {victim}" in last_line(error) and "died" in last_line(error), error
+    # No checkpoint was due: the run begins anew.
+    tiny_run.assert_same(trained(options, output), two)
+
+
+def test_a_killed_run_resumes_to_the_same_bits(options, tmp_path):
+    longer = options | {"max_updates": 240, "validate_every": 60, "checkpoint_every": 3}
+    unbroken = trained(longer, tmp_path / "unbroken")
+    instants, output = random.Random(5), tmp_path / "run"
+    for victim in (1, 0, 1):
+        with running(start_ranks(longer, output)) as processes:
+            wait_for_updates(output, processes, 5)
+            time.sleep(instants.uniform(0, 0.2))
+            processes[victim].kill()
+            finish(processes)
+    assert 0 < len(metrics(output)) < 240
+    tiny_run.assert_same(trained(longer, output), unbroken)
+
+
+def test_a_run_goes_on_in_another_number_of_processes(options, one, tmp_path):
+    output = tmp_path / "run"
+    half = options | {"max_updates": 6, "average_last": 1}
+    trained(half, output)
+    done = tiny_run.trained(options, output)
+    assert "processes was 2, now 1" in done.stderr
+    assert_close(output, one, 1e-4)
+    changes = json.loads((output / "checkpoints/update-0000000012/state.json").read_text(encoding="utf-8"))["changes"]
+    assert any("processes was 2, now 1" in change for each in changes for change in each["changes"])
+    trained(options | {"max_updates": 16}, output, size=3)
+    assert metrics(output)[-1]["update"] == 16
+
+
+@pytest.mark.parametrize("receiver", [0, 1])
+def test_a_signal_to_any_rank_stops_all_with_a_checkpoint(options, receiver, tmp_path):
+    output = tmp_path / "run"
+    with running(start_ranks(options | LONG, output)) as processes:
+        wait_for_updates(output, processes, 10)
+        processes[receiver].send_signal(signal.SIGTERM)
+        done = finish(processes)
+    assert [status for status, _ in done] == [0, 0], done
+    assert "a checkpoint is written" in done[0][1] and done[1][1] == ""
+    logged = metrics(output)[-1]["update"]
+    assert (output / f"checkpoints/update-{logged:010}/state.json").exists()
+
+
+def test_a_stopped_process_counts_as_dead(options, tmp_path):
+    output = tmp_path / "run"
+    with running(start_ranks(options | LONG, output)) as processes:
+        wait_for_updates(output, processes, 5)
+        processes[1].send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        status, error = finish([processes[0]])[0]
+    assert status == 1 and 20 < time.monotonic() - stopped < STOPS_WITHIN
+    assert "rank 1" in last_line(error) and "no sign of life" in last_line(error), error
+
+
+def test_ranks_with_other_options_data_or_threads_are_refused(options, tmp_path):
+    other = tmp_path / "other.en"
+    other.write_text("another line\n" + options["train_source"].read_text(encoding="utf-8").split("\n", 1)[1], encoding="utf-8")
+    for difference, *parts in (
+        ({"dropout": 0.1}, "dropout is 0.1, there 0.2"),
+        ({"train_source": other}, "train_source file 1 holds other text"),
+        ({"threads": 2}, "threads is 2, there 1"),
+    ):
+        (first, first_error), (second, second_error) = finish(start_ranks(options, tmp_path / "run", options_of={1: difference}))
+        assert (first, second) == (1, 2), (first_error, second_error)
+        for part in parts:
+            assert part in last_line(second_error), second_error
+            assert "rank 1 failed" in last_line(first_error) and part in last_line(first_error), first_error
+
+
+def test_a_failure_of_rank_0_reaches_the_others(options, tmp_path):
+    broken = tmp_path / "broken"
+    broken.write_text("")
+    (first, first_error), (second, second_error) = finish(start_ranks(options, broken))
+    assert (first, second) == (1, 1)
+    assert "can't" in last_line(first_error) and str(broken) in last_line(first_error), first_error
+    assert "rank 0 failed" in last_line(second_error) and str(broken) in last_line(second_error), second_error
+
+
+def test_bad_variables_are_refused(options, tmp_path):
+    good = {"RANK": 0, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+    for change, part in (
+        ({"MASTER_ADDR": ""}, "WORLD_SIZE is set without MASTER_ADDR"),
+        ({"RANK": 2}, "RANK is '2', expected a whole number from 0 to 1"),
+        ({"WORLD_SIZE": "two"}, "WORLD_SIZE is 'two'"),
+    ):
+        done = tiny_run.train(options, tmp_path / "run", **(good | change))
+        assert done.returncode == 2 and part in done.stderr, done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_two_processes_of_one_rank_are_refused(options, tmp_path):
+    variables = {"WORLD_SIZE": 3, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
+    done = finish([start(options, tmp_path / "run", variables | {"RANK": rank}) for rank in (0, 1, 1)])
+    assert all(status != 0 for status, _ in done)
+    assert any("RANK 1 is given to two processes" in error for _, error in done), done
+
+
+def ip(*arguments):
+    return subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(name="namespaces")
+def make_namespaces():
+    """Two network namespaces with a cable between them: as two machines are."""
+    names = [f"attend{os.getpid()}{side}" for side in "ab"]
+    cables = [f"at{os.getpid()}{side}" for side in "ab"]
+    try:
+        commands = [("netns", "add", name) for name in names]
+        commands.append(("link", "add", cables[0], "type", "veth", "peer", "name", cables[1]))
+        for i, (name, cable) in enumerate(zip(names, cables)):
+            commands.append(("link", "set", cable, "netns", name))
+            commands.append(("-n", name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", cable))
+            commands += [("-n", name, "link", "set", device, "up") for device in (cable, "lo")]
+        for command in commands:
+            done = ip(*command)
+            if done.returncode != 0:
+                pytest.skip(f"network namespaces need root: ip {' '.join(command)}: {done.stderr.strip()}")
+        yield names, cables
+    finally:
+        for name in names:
+            ip("netns", "del", name)
+
+
+def start_across(options, output, names):
+    port = free_port()
+    variables = {"WORLD_SIZE": 2, "MASTER_ADDR": "10.77.0.1", "MASTER_PORT": port}
+    return [
+        start(options, output, variables | {"RANK": rank}, prefix=["ip", "netns", "exec", name]) for rank, name in enumerate(names)
+    ]
+
+
+def test_across_two_network_namespaces(options, two, namespaces, tmp_path):
+    names, cables = namespaces
+    for status, error in finish(start_across(options, tmp_path / "run", names)):
+        assert status == 0, error
+    tiny_run.assert_same(tmp_path / "run", two)
+
+    # A cable that is pulled closes no connection.
+    output = tmp_path / "cut"
+    with running(start_across(options | LONG, output, names)) as processes:
+        wait_for_updates(output, processes, 5)
+        assert ip("-n", names[1], "link", "set", cables[1], "down").returncode == 0
+        cut = time.monotonic()
+        (first, first_error), (second, second_error) = finish(processes)
+    assert (first, second) == (1, 1) and time.monotonic() - cut < STOPS_WITHIN
+    assert "rank 1" in last_line(first_error) and "no sign of life" in last_line(first_error), first_error
+    assert "rank 0" in last_line(second_error) and "no answer" in last_line(second_error), second_error
