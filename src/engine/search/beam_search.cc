@@ -13,11 +13,14 @@ class Batch {
  public:
   Batch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper)
       : options_(options), queue_(queue), stepper_(stepper) {
-    stepper_->Reset(options_.max_sentences, options_.beam_size);
+    stepper_->Reset(options_.max_sentences, options_.max_beam_size);
   }
 
   void Run() {
-    while (Admit()) Step();
+    while (Admit()) {
+      Step();
+      DropUnwanted();
+    }
   }
 
  private:
@@ -62,10 +65,12 @@ class Batch {
   }
 
   void Step() {
-    const int64_t k = options_.beam_size == 1 ? 1 : 2 * options_.beam_size;
+    int64_t k = 1;  // of the widest; more than it needs changes nothing for a sentence
     rows_.clear();
     for (const int64_t place : live_) {
-      searches_[place].AddRows(place * options_.beam_size, &rows_);
+      const int64_t beam_size = searches_[place].input().options.beam_size;
+      if (beam_size > 1) k = std::max(k, 2 * beam_size);
+      searches_[place].AddRows(place * options_.max_beam_size, &rows_);
     }
     best_.assign(rows_.size() * k, Candidate{});
     stepper_->Step(rows_, k, best_.data());
@@ -86,10 +91,24 @@ class Batch {
   }
 
   void Finish(int64_t place) {
-    const SearchInput& input = searches_[place].input();
-    live_tokens_ -= input.tokens();
+    Leave(place);
+    queue_->Done(searches_[place].input(), searches_[place].Results());
+  }
+
+  void Leave(int64_t place) {
+    live_tokens_ -= searches_[place].input().tokens();
     free_.push_back(place);
-    queue_->Done(input, searches_[place].Results());
+  }
+
+  void DropUnwanted() {
+    std::erase_if(live_, [&](int64_t place) {
+      const SearchInput& input = searches_[place].input();
+      if (queue_->Wanted(input)) return false;
+      stepper_->Reorder(place, {});
+      Leave(place);
+      queue_->Dropped(input);
+      return true;
+    });
   }
 
   const SearchOptions& options_;

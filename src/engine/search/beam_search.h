@@ -18,12 +18,18 @@
 
 namespace attend {
 
-struct SearchOptions {
-  int64_t beam_size = 4;
+// How one sentence is searched.
+struct SentenceOptions {
+  int64_t beam_size = 4;        // at most the search's
   int64_t n_best = 1;           // at most beam_size
   double length_penalty = 0.6;  // alpha, at least 0
   int64_t min_length = 0;       // tokens that stand before eos at least
+  bool allow_unknown = false;   // unk may stand in the output
   bool early_stop = true;       // false only tests that it changes nothing
+};
+
+struct SearchOptions {
+  int64_t max_beam_size = 4;
   int32_t bos = 2;
   int32_t eos = 3;
   // What is live at once; one sentence always may be.
@@ -35,6 +41,7 @@ struct SearchInput {
   std::vector<int32_t> source;  // as the encoder reads it
   std::vector<int32_t> prefix;  // the output begins with these
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
+  SentenceOptions options;
 
   // What it counts for in max_source_tokens: short ones too have an output, whose rows take memory.
   int64_t tokens() const { return std::max<int64_t>(16, std::ssize(source)); }
@@ -47,7 +54,7 @@ struct SearchResult {
   bool finished = false;  // ended by eos
 };
 
-// Where inputs wait and results go. The search holds on to an input from Next to Done.
+// Where inputs wait and results go. The search holds on to an input from Next to Done or Dropped.
 class SearchQueue {
  public:
   virtual ~SearchQueue() = default;
@@ -55,6 +62,9 @@ class SearchQueue {
   virtual const SearchInput* Next() = 0;
   // The n best, the best first; fewer where the search found fewer.
   virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
+  // Asked of each live input before every step: false, and it leaves without results.
+  virtual bool Wanted(const SearchInput&) { return true; }
+  virtual void Dropped(const SearchInput&) {}
 };
 
 // Searches until the queue is empty. Finished sentences leave and waiting ones join between steps,

@@ -103,10 +103,10 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
     visit({}, 0);
     std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
     for (const bool early_stop : {true, false}) {
-      SearchOptions options{.beam_size = 200, .n_best = 5, .early_stop = early_stop};
-      const SearchInput input{{5}, {}, longest};
+      const SearchInput input{
+          {5}, {}, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
       TableStepper stepper(seed);
-      const auto found = BeamSearch({&input, 1}, options, &stepper)[0];
+      const auto found = BeamSearch({&input, 1}, {.max_beam_size = 200}, &stepper)[0];
       ASSERT_EQ(found.size(), 5u);
       for (size_t i = 0; i < 5; ++i) {
         EXPECT_EQ(found[i].ids, all[i].ids) << seed;
@@ -119,17 +119,17 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
 TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     for (const int64_t beam : {1, 4}) {
-      const SearchInput input{{5}, {}, 6};
+      const SearchInput input{{5}, {}, 6, {.beam_size = beam, .n_best = beam, .min_length = 4}};
       TableStepper stepper(seed);
-      const SearchOptions options{.beam_size = beam, .n_best = beam, .min_length = 4};
-      const auto found = BeamSearch({&input, 1}, options, &stepper)[0];
+      const auto found = BeamSearch({&input, 1}, {}, &stepper)[0];
       ASSERT_FALSE(found.empty());
       for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
     }
   }
 }
 
-// Sentences join and leave as there is room; what they share the batch with changes nothing.
+// Sentences join and leave as there is room; what they share the batch with changes nothing, nor
+// do wider and narrower beams beside their own.
 TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
   std::vector<SearchInput> inputs;
   Random random({4});
@@ -139,19 +139,19 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
     if (i % 3 == 0) input.prefix.assign(random.Below(3), 4);
     input.max_length = static_cast<int64_t>(2 + random.Below(20));
   }
-  for (const int64_t beam : {1, 4}) {
+  for (const int64_t beam : {1, 4, 0}) {
     std::vector<std::vector<SearchResult>> alone;
-    for (const SearchInput& input : inputs) {
+    for (SearchInput& input : inputs) {
+      SentenceOptions& options = input.options;
+      options.beam_size = options.n_best = beam > 0 ? beam : 1 + (&input - inputs.data()) % 4;
+      options.length_penalty = beam > 0 ? 0.6 : 0.3 * static_cast<double>(options.beam_size);
       TableStepper stepper(9);
-      alone.push_back(BeamSearch({&input, 1}, {.beam_size = beam, .n_best = beam}, &stepper)[0]);
+      alone.push_back(BeamSearch({&input, 1}, {.max_beam_size = options.beam_size}, &stepper)[0]);
     }
     for (const int64_t sentences : {1, 2, 3, 7, 64}) {
       for (const int64_t tokens : {1, 10, 1000}) {
         TableStepper stepper(9);
-        const SearchOptions options{.beam_size = beam,
-                                    .n_best = beam,
-                                    .max_sentences = sentences,
-                                    .max_source_tokens = tokens};
+        const SearchOptions options{.max_sentences = sentences, .max_source_tokens = tokens};
         const auto found = BeamSearch(inputs, options, &stepper);
         if (tokens == 1000) {
           EXPECT_EQ(stepper.most_live(), std::min(sentences, std::ssize(inputs)));
@@ -168,14 +168,56 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
   }
 }
 
+// Takes each input back after as many steps as its index says.
+class ImpatientQueue : public SearchQueue {
+ public:
+  explicit ImpatientQueue(std::vector<SearchInput> inputs)
+      : inputs_(std::move(inputs)), asked_(inputs_.size()), done_(inputs_.size()) {}
+  const SearchInput* Next() override {
+    return next_ < inputs_.size() ? &inputs_[next_++] : nullptr;
+  }
+  bool Wanted(const SearchInput& input) override {
+    const int64_t i = &input - inputs_.data();
+    return asked_[i]++ < i;
+  }
+  void Dropped(const SearchInput&) override { ++dropped_; }
+  void Done(const SearchInput& input, std::vector<SearchResult> results) override {
+    done_[&input - inputs_.data()] = std::move(results);
+  }
+
+  std::vector<SearchInput> inputs_;
+  size_t next_ = 0;
+  std::vector<int64_t> asked_;
+  std::vector<std::vector<SearchResult>> done_;
+  int64_t dropped_ = 0;
+};
+
+TEST(BeamSearchTest, WhatIsNotWantedLeavesAndChangesNothingForTheRest) {
+  std::vector<SearchInput> inputs(30, {{5}, {}, 12, {.min_length = 8}});
+  TableStepper alone(9);
+  const auto want = BeamSearch({inputs.data(), 1}, {}, &alone)[0];
+  ImpatientQueue queue(inputs);
+  TableStepper stepper(9);
+  BeamSearch({.max_sentences = 4}, &queue, &stepper);
+  int64_t done = 0;
+  for (const auto& results : queue.done_) {
+    if (results.empty()) continue;
+    ++done;
+    EXPECT_EQ(results[0].ids, want[0].ids);
+    EXPECT_EQ(results[0].score, want[0].score);
+  }
+  EXPECT_EQ(done + queue.dropped_, 30);
+  EXPECT_GT(queue.dropped_, 1);
+  EXPECT_GT(done, 10);
+}
+
 TEST(BeamSearchTest, EarlyStopChangesNothing) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    const SearchInput input{{5}, {}, 30};
     std::vector<SearchResult> found[2];
     for (const bool early_stop : {true, false}) {
+      const SearchInput input{{5}, {}, 30, {.n_best = 2, .early_stop = early_stop}};
       TableStepper stepper(seed);
-      found[early_stop] = BeamSearch(
-          {&input, 1}, {.beam_size = 4, .n_best = 2, .early_stop = early_stop}, &stepper)[0];
+      found[early_stop] = BeamSearch({&input, 1}, {}, &stepper)[0];
     }
     ASSERT_EQ(found[0].size(), found[1].size());
     for (size_t i = 0; i < found[0].size(); ++i) EXPECT_EQ(found[0][i].ids, found[1][i].ids);

@@ -25,7 +25,8 @@ void SentenceSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) con
     const int32_t node = live_[b].node;
     rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
                      node < 0 ? options_->bos : nodes_[node].id,
-                     forced ? input_->prefix[length_] : -1, length_ >= options_->min_length});
+                     forced ? input_->prefix[length_] : -1, length_ >= input_->options.min_length,
+                     input_->options.allow_unknown});
   }
 }
 
@@ -55,10 +56,10 @@ void SentenceSearch::Choose() {
   parents_.clear();
   for (size_t rank = 0; rank < expansions_.size(); ++rank) {
     const Expansion& expansion = expansions_[rank];
-    if (std::ssize(next_) == options_->beam_size) break;
+    if (std::ssize(next_) == input_->options.beam_size) break;
     const int32_t parent = live_[expansion.beam].node;
     if (Finishes(expansion)) {
-      if (static_cast<int64_t>(rank) < options_->beam_size) {
+      if (static_cast<int64_t>(rank) < input_->options.beam_size) {
         Keep({parent, expansion.log_probability}, length_ + 1, true);
       }
       continue;
@@ -71,7 +72,8 @@ void SentenceSearch::Choose() {
 }
 
 void SentenceSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
-  const double score = hypothesis.log_probability / LengthPenalty(length, options_->length_penalty);
+  const double score =
+      hypothesis.log_probability / LengthPenalty(length, input_->options.length_penalty);
   const Kept kept{hypothesis.node, score, hypothesis.log_probability, finished};
   // Equal scores keep the order in which they came: by length, then rank.
   const auto behind = [](const Kept& a, const Kept& b) {
@@ -87,19 +89,19 @@ void SentenceSearch::Keep(const Live& hypothesis, int64_t length, bool finished)
 // s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
 // behind. Live hypotheses are sorted, so the first has the largest s.
 bool SentenceSearch::NothingCanWin() const {
-  if (finished_ < options_->n_best) return false;
+  if (finished_ < input_->options.n_best) return false;
   const double bound =
-      live_[0].log_probability / LengthPenalty(input_->max_length, options_->length_penalty);
-  return bound <= kept_[options_->n_best - 1].score;
+      live_[0].log_probability / LengthPenalty(input_->max_length, input_->options.length_penalty);
+  return bound <= kept_[input_->options.n_best - 1].score;
 }
 
 bool SentenceSearch::Ended() const {
-  return live_.empty() || length_ >= input_->max_length || finished_ >= options_->beam_size ||
-         (options_->early_stop && NothingCanWin());
+  return live_.empty() || length_ >= input_->max_length || finished_ >= input_->options.beam_size ||
+         (input_->options.early_stop && NothingCanWin());
 }
 
 void SentenceSearch::Close() {
-  if (finished_ < options_->n_best) {
+  if (finished_ < input_->options.n_best) {
     for (const Live& hypothesis : live_) Keep(hypothesis, length_, false);
   }
   live_.clear();
@@ -109,7 +111,7 @@ void SentenceSearch::Close() {
 std::vector<SearchResult> SentenceSearch::Results() const {
   std::vector<SearchResult> results;
   for (const Kept& kept : kept_) {
-    if (std::ssize(results) == options_->n_best) break;
+    if (std::ssize(results) == input_->options.n_best) break;
     results.push_back({{}, kept.score, kept.log_probability, kept.finished});
     std::vector<int32_t>& ids = results.back().ids;
     for (int32_t node = kept.node; node >= 0; node = nodes_[node].parent) {

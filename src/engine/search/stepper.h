@@ -18,8 +18,9 @@ struct NewSentence {
 struct StepRow {
   int32_t slot = 0;
   int32_t token = 0;
-  int32_t forced = -1;  // the only next token wanted; -1: the best ones
-  bool may_end = true;  // false: eos is not among the best
+  int32_t forced = -1;          // the only next token wanted; -1: the best ones
+  bool may_end = true;          // false: eos is not among the best
+  bool may_be_unknown = false;  // true: unk may be among the best
 };
 
 struct Candidate {

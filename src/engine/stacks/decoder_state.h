@@ -3,7 +3,9 @@
 #ifndef ATTEND_ENGINE_STACKS_DECODER_STATE_H_
 #define ATTEND_ENGINE_STACKS_DECODER_STATE_H_
 
+#include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/stacks/row_cache.h"
@@ -29,6 +31,7 @@ struct DecoderState {
     if (std::ssize(slots) < sentences * beam_size) slots.resize(sentences * beam_size);
     for (RowList& slot : slots) slot.rows.clear(), slot.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
+    live_.assign(sentences, 1);
   }
 
   // A new row at the end of a list.
@@ -52,10 +55,11 @@ struct DecoderState {
   // and without parents the source too. Lists of rows are copied, rows are not.
   void Reorder(int64_t sentence, std::span<const int32_t> parents) {
     if (parents.empty()) Renew(sentence, 0);
-    if (Unchanged(parents)) return;
+    const int64_t live = std::exchange(live_[sentence], std::max<int64_t>(1, std::ssize(parents)));
+    if (Unchanged(parents, live)) return;
     RowList* first = slots.data() + sentence * beam_size_;
     for (const int32_t parent : parents) cache.Hold(first[parent].last);
-    for (int64_t i = 0; i < beam_size_; ++i) {
+    for (int64_t i = 0; i < live; ++i) {
       cache.Release(first[i].last);
       held_[i].rows.swap(first[i].rows);
       held_[i].last = first[i].last;
@@ -65,7 +69,7 @@ struct DecoderState {
       first[i].last = held_[parents[i]].last;
       first[i].rows.assign(held_[parents[i]].rows.begin(), held_[parents[i]].rows.end());
     }
-    for (int64_t i = std::ssize(parents); i < beam_size_; ++i) first[i].rows.clear();
+    for (int64_t i = std::ssize(parents); i < live; ++i) first[i].rows.clear();
   }
 
   int64_t beam_size() const { return beam_size_; }
@@ -78,14 +82,15 @@ struct DecoderState {
   std::vector<int64_t> positions;
 
  private:
-  bool Unchanged(std::span<const int32_t> parents) const {
+  static bool Unchanged(std::span<const int32_t> parents, int64_t live) {
     int64_t same = 0;
     while (same < std::ssize(parents) && parents[same] == same) ++same;
-    return same == beam_size_;
+    return same == live && live == std::ssize(parents);
   }
 
   int64_t beam_size_ = 1;
   std::vector<RowList> held_;  // while reordering
+  std::vector<int64_t> live_;  // slots of each place that may hold rows, the first ones
 };
 
 }  // namespace attend

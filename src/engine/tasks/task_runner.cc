@@ -128,6 +128,11 @@ void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
                           layer, layers));
 }
 
+std::vector<int32_t> TaskRunner::ForcedTarget(const std::vector<int32_t>& output) const {
+  const int64_t count = std::min(std::ssize(output), max_target_tokens());
+  return {output.begin(), output.begin() + count};
+}
+
 void TaskRunner::ForEachBatch(
     std::span<const int64_t> lengths, int64_t batch_tokens,
     const std::function<void(std::span<const int64_t>, Workspace*)>& body) {

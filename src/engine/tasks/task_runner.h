@@ -57,6 +57,9 @@ class TaskRunner {
   // Throws Error(kUsage) for a layer (from 1; 0: the last) that the decoder does not have.
   void CheckAlignmentLayer(int64_t layer) const;
 
+  // What of an output can be forced: where learned positions end it, all but its last piece.
+  std::vector<int32_t> ForcedTarget(const std::vector<int32_t>& output) const;
+
   // Calls body once for each workspace, on all threads; a thread that is free early may take a
   // second one. One caller at a time; others wait.
   void OnEveryThread(const std::function<void(Workspace*)>& body);
@@ -65,6 +68,11 @@ class TaskRunner {
   void OnOneTeam(const std::function<void(Workspace*)>& body);
   int threads() const { return pool_.size(); }
 
+  // Forced decoding of the pairs that `items` names, with the workspace given, into scores[item].
+  // Precondition: CheckLengths takes them.
+  void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
+                  const ScoreOptions& options, Workspace* workspace,
+                  std::vector<PairScore>* scores) const;
   // Forced decoding of all pairs, on all threads. Throws Error(kUsage) where the lists' lengths
   // differ. One caller at a time; others wait.
   std::vector<PairScore> Score(const ScoredPairs& pairs, const ScoreOptions& options);
@@ -74,9 +82,6 @@ class TaskRunner {
   // body(items, workspace) for each, on all threads.
   void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
                     const std::function<void(std::span<const int64_t>, Workspace*)>& body);
-  void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
-                  const ScoreOptions& options, Workspace* workspace,
-                  std::vector<PairScore>* scores) const;
   // What every head of one layer gives one query.
   struct AttentionRow {
     const float* weights_HS;

@@ -208,10 +208,11 @@ void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace
   }
 }
 
-TransformerStepper::TransformerStepper(const Transformer* transformer,
-                                       std::vector<int32_t> forbidden, Workspace* workspace)
-    : transformer_(transformer), forbidden_(std::move(forbidden)), workspace_(workspace) {
-  forbidden_.push_back(static_cast<int32_t>(transformer->config().special_ids.eos));
+TransformerStepper::TransformerStepper(const Transformer* transformer, Workspace* workspace)
+    : transformer_(transformer), workspace_(workspace) {
+  const SpecialIds& ids = transformer->config().special_ids;
+  forbidden_ = {static_cast<int32_t>(ids.unk), static_cast<int32_t>(ids.pad),
+                static_cast<int32_t>(ids.bos), static_cast<int32_t>(ids.eos)};
 }
 
 void TransformerStepper::Reset(int64_t places, int64_t beam_size) {
@@ -231,7 +232,9 @@ void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidat
   const std::span<const int32_t> forbidden = forbidden_;
   for (const StepRow& row : rows) {
     workspace_->rows.push_back({row.slot, row.token});
-    asked_.push_back({row.forced, forbidden.first(forbidden.size() - (row.may_end ? 1 : 0))});
+    const size_t first = row.may_be_unknown ? 1 : 0;
+    const size_t last = forbidden.size() - (row.may_end ? 1 : 0);
+    asked_.push_back({row.forced, forbidden.subspan(first, last - first)});
   }
   transformer_->Decode({}, workspace_);
   transformer_->Predict(k, asked_, workspace_, best);

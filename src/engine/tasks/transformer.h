@@ -2,6 +2,7 @@
 #ifndef ATTEND_ENGINE_TASKS_TRANSFORMER_H_
 #define ATTEND_ENGINE_TASKS_TRANSFORMER_H_
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -105,8 +106,7 @@ class Transformer {
 // A Transformer as searches see it. The transformer and workspace must outlive it.
 class TransformerStepper : public Stepper {
  public:
-  TransformerStepper(const Transformer* transformer, std::vector<int32_t> forbidden,
-                     Workspace* workspace);
+  TransformerStepper(const Transformer* transformer, Workspace* workspace);
 
   void Reset(int64_t places, int64_t beam_size) override;
   void Start(std::span<const NewSentence> sentences) override;
@@ -115,7 +115,8 @@ class TransformerStepper : public Stepper {
 
  private:
   const Transformer* transformer_;
-  std::vector<int32_t> forbidden_;  // eos last: rows that may end leave it out
+  // unk first, eos last: rows that may have them leave them out.
+  std::array<int32_t, 4> forbidden_;
   Workspace* workspace_;
   std::vector<NextToken> asked_;
 };

@@ -4,30 +4,22 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <mutex>
 
 #include "attend/error.h"
-#include "engine/search/beam_search.h"
-#include "engine/tasks/task_runner.h"
 #include "engine/tasks/translation_options.h"
+#include "engine/tasks/translation_search.h"
 #include "model/quantize.h"
 
 namespace attend {
 namespace {
 
-// Behind every hypothesis that there is.
-Hypothesis NoOutput() {
-  constexpr double kWorst = -std::numeric_limits<double>::infinity();
-  return {.score = kWorst, .log_probability = kWorst, .finished = false};
-}
-
 // The sentences of one call, the longest first, for the searches of all threads.
 class SharedQueue : public SearchQueue {
  public:
-  SharedQueue(std::span<const SearchInput> inputs, std::vector<int64_t> wanted, int64_t n_best,
+  SharedQueue(std::span<const SearchInput> inputs, std::vector<int64_t> wanted,
               std::vector<Translation>* translations)
-      : inputs_(inputs), order_(std::move(wanted)), n_best_(n_best), translations_(translations) {
+      : inputs_(inputs), order_(std::move(wanted)), translations_(translations) {
     std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
       return inputs_[a].source.size() > inputs_[b].source.size();
     });
@@ -46,23 +38,13 @@ class SharedQueue : public SearchQueue {
   }
 
   void Done(const SearchInput& input, std::vector<SearchResult> results) override {
-    std::vector<Hypothesis>& hypotheses = (*translations_)[&input - inputs_.data()].hypotheses;
-    for (SearchResult& result : results) {
-      Hypothesis hypothesis;
-      hypothesis.ids = std::move(result.ids);
-      hypothesis.score = result.score;
-      hypothesis.log_probability = result.log_probability;
-      hypothesis.finished = result.finished;
-      hypotheses.push_back(std::move(hypothesis));
-    }
-    // A tiny vocabulary may have fewer outputs than asked for.
-    hypotheses.resize(n_best_, hypotheses.empty() ? NoOutput() : Hypothesis(hypotheses.back()));
+    (*translations_)[&input - inputs_.data()].hypotheses =
+        MakeHypotheses(std::move(results), input.options.n_best);
   }
 
  private:
   std::span<const SearchInput> inputs_;
   std::vector<int64_t> order_;
-  int64_t n_best_;
   std::vector<Translation>* translations_;
   int64_t source_tokens_ = 0;
   std::atomic<size_t> next_{0};
@@ -82,31 +64,9 @@ struct Translator::Impl {
   mutable TaskRunner runner;
   mutable std::mutex work_mutex = {};  // of options.work, which the threads share
 
-  std::vector<int32_t> Forbidden(const TranslationOptions& options) const {
-    const SpecialIds& ids = runner.special_ids();
-    std::vector<int32_t> forbidden = {static_cast<int32_t>(ids.pad), static_cast<int32_t>(ids.bos)};
-    if (!options.allow_unknown) forbidden.push_back(static_cast<int32_t>(ids.unk));
-    return forbidden;
-  }
-
-  int64_t MaxLength(const TranslationOptions& options, int64_t source_length) const {
-    int64_t length = options.max_length > 0 ? options.max_length
-                                            : std::max(source_length + 50, options.min_length + 1);
-    const StackConfig& decoder = *runner.transformer().config().decoder;
-    if (decoder.positions == PositionKind::kLearned) {
-      length = std::min(length, decoder.max_positions - decoder.position_offset);
-    }
-    return std::max<int64_t>(length, 1);
-  }
-
   SearchOptions Search(const TranslationOptions& options, const SharedQueue& queue) const {
-    SearchOptions search;
-    search.beam_size = options.beam_size;
-    search.n_best = options.n_best;
-    search.length_penalty = options.length_penalty;
-    search.min_length = options.min_length;
-    search.bos = static_cast<int32_t>(runner.special_ids().bos);
-    search.eos = static_cast<int32_t>(runner.special_ids().eos);
+    SearchOptions search = MakeSearchOptions(runner);
+    search.max_beam_size = options.beam_size;
     search.max_sentences = std::min(options.batch_sentences, queue.size());
     // Few sentences still give every thread something to do.
     search.max_source_tokens =
@@ -115,7 +75,7 @@ struct Translator::Impl {
   }
 
   void Run(const TranslationOptions& options, SharedQueue* queue, Workspace* workspace) const {
-    TransformerStepper stepper(&runner.transformer(), Forbidden(options), workspace);
+    TransformerStepper stepper(&runner.transformer(), workspace);
     workspace->scratch.timer.Start(options.work != nullptr);
     try {
       BeamSearch(Search(options, *queue), queue, &stepper);
@@ -138,9 +98,7 @@ struct Translator::Impl {
       for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
         sources.push_back(request.sources[i]);
         if (!request.texts.empty()) texts.push_back(request.texts[i]);
-        // One that was cut where learned positions end has no position for its last piece.
-        targets.push_back(hypothesis.ids);
-        targets.back().resize(std::min(std::ssize(hypothesis.ids), runner.max_target_tokens()));
+        targets.push_back(runner.ForcedTarget(hypothesis.ids));
         hypotheses.push_back(&hypothesis);
       }
     }
@@ -168,8 +126,7 @@ struct Translator::Impl {
     for (size_t i = 0; i < sources.size(); ++i) {
       runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(sources[i]),
                           prefixes.empty() ? 0 : std::ssize(prefixes[i]));
-      inputs[i].source = runner.EncoderInput(sources[i]);
-      inputs[i].max_length = MaxLength(options, std::ssize(sources[i]));
+      inputs[i] = MakeSearchInput(runner, sources[i], options);
       if (!prefixes.empty()) {
         runner.CheckTargetIds(prefixes[i]);
         inputs[i].prefix = prefixes[i];
@@ -183,7 +140,7 @@ struct Translator::Impl {
       }
       wanted.push_back(static_cast<int64_t>(i));
     }
-    SharedQueue queue(inputs, std::move(wanted), options.n_best, &translations);
+    SharedQueue queue(inputs, std::move(wanted), &translations);
     const auto run = [&](Workspace* workspace) { Run(options, &queue, workspace); };
     if (queue.size() == 1) {
       runner.OnOneTeam(run);

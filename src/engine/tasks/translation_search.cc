@@ -1,0 +1,63 @@
+#include "engine/tasks/translation_search.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace attend {
+namespace {
+
+int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
+                  const TranslationOptions& options) {
+  int64_t length = options.max_length > 0 ? options.max_length
+                                          : std::max(source_length + 50, options.min_length + 1);
+  const StackConfig& decoder = *runner.transformer().config().decoder;
+  if (decoder.positions == PositionKind::kLearned) {
+    length = std::min(length, decoder.max_positions - decoder.position_offset);
+  }
+  return std::max<int64_t>(length, 1);
+}
+
+// Behind every hypothesis that there is.
+Hypothesis NoOutput() {
+  constexpr double kWorst = -std::numeric_limits<double>::infinity();
+  return {.score = kWorst, .log_probability = kWorst, .finished = false};
+}
+
+}  // namespace
+
+SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
+                            const TranslationOptions& options) {
+  SearchInput input;
+  input.source = runner.EncoderInput(ids);
+  input.max_length = MaxLength(runner, std::ssize(ids), options);
+  input.options.beam_size = options.beam_size;
+  input.options.n_best = options.n_best;
+  input.options.length_penalty = options.length_penalty;
+  input.options.min_length = options.min_length;
+  input.options.allow_unknown = options.allow_unknown;
+  return input;
+}
+
+SearchOptions MakeSearchOptions(const TaskRunner& runner) {
+  SearchOptions search;
+  search.bos = static_cast<int32_t>(runner.special_ids().bos);
+  search.eos = static_cast<int32_t>(runner.special_ids().eos);
+  return search;
+}
+
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results, int64_t n_best) {
+  std::vector<Hypothesis> hypotheses;
+  for (SearchResult& result : results) {
+    Hypothesis hypothesis;
+    hypothesis.ids = std::move(result.ids);
+    hypothesis.score = result.score;
+    hypothesis.log_probability = result.log_probability;
+    hypothesis.finished = result.finished;
+    hypotheses.push_back(std::move(hypothesis));
+  }
+  // A tiny vocabulary may have fewer outputs than asked for.
+  hypotheses.resize(n_best, hypotheses.empty() ? NoOutput() : Hypothesis(hypotheses.back()));
+  return hypotheses;
+}
+
+}  // namespace attend

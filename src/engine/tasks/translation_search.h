@@ -1,0 +1,27 @@
+// From TranslationOptions to a search and from its results to hypotheses: what every translator
+// shares.
+#ifndef ATTEND_ENGINE_TASKS_TRANSLATION_SEARCH_H_
+#define ATTEND_ENGINE_TASKS_TRANSLATION_SEARCH_H_
+
+#include <vector>
+
+#include "attend/translator.h"
+#include "engine/search/beam_search.h"
+#include "engine/tasks/task_runner.h"
+
+namespace attend {
+
+// The search of one source, given as ids without eos. Throws Error(kUsage) for an id outside the
+// vocabulary.
+SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
+                            const TranslationOptions& options);
+
+// With the special ids of the model; room is the caller's to set.
+SearchOptions MakeSearchOptions(const TaskRunner& runner);
+
+// Exactly n_best, as Translation promises; texts are still empty.
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results, int64_t n_best);
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_TASKS_TRANSLATION_SEARCH_H_
