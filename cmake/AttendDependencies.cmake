@@ -14,6 +14,13 @@ target_include_directories(attend::zstd INTERFACE ${ATTEND_ZSTD_INCLUDE})
 target_link_libraries(attend::zstd INTERFACE ${ATTEND_ZSTD_LIBRARY})
 find_package(Boost 1.74 CONFIG REQUIRED)
 
+# The metrics themselves: prometheus-cpp's own package would also ask for libcurl and civetweb.
+find_path(ATTEND_PROMETHEUS_INCLUDE prometheus/registry.h REQUIRED)
+find_library(ATTEND_PROMETHEUS_LIBRARY prometheus-cpp-core REQUIRED)
+add_library(attend::prometheus INTERFACE IMPORTED)
+target_include_directories(attend::prometheus INTERFACE ${ATTEND_PROMETHEUS_INCLUDE})
+target_link_libraries(attend::prometheus INTERFACE ${ATTEND_PROMETHEUS_LIBRARY})
+
 find_path(ATTEND_SODIUM_INCLUDE sodium.h REQUIRED)
 find_library(ATTEND_SODIUM_LIBRARY NAMES libsodium.a sodium REQUIRED)
 add_library(attend::sodium INTERFACE IMPORTED)

@@ -18,6 +18,7 @@ int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);
+int RunServe(const std::vector<std::string>& arguments);
 int RunShortlist(const std::vector<std::string>& arguments);
 int RunTranslate(const std::vector<std::string>& arguments);
 int RunVerify(const std::vector<std::string>& arguments);

@@ -70,6 +70,15 @@ CASES = [
     ("shortlist", "--model {G} --source {F}/text --target {F}/text", 2, "--output"),
     ("translate", "--model {G} --input {F}/text --shortlist {F}/binary", 3, "{F}/binary"),
     ("translate", "--model {G} --input {F}/text --shortlist {G}/model.safetensors", 3, "not a shortlist"),
+    ("serve", "--model {F}/gone", 3, "{F}/gone"),
+    ("serve", "--port 0", 2, "--model"),
+    ("serve", "--model {G} {G} --port 0", 2, "two models are named 'ka-su'"),
+    ("serve", "--model {G} --host nowhere", 2, "expected an address"),
+    ("serve", "--model {G} --port 65536", 2, "--port"),
+    ("serve", "--model {G} --port 0 --api-keys {F}/gone", 3, "{F}/gone"),
+    ("serve", "--model {G} --port 0 --api-keys {F}/empty", 3, "no API key"),
+    ("serve", "--model {G} --port 0 --beam-size 17", 2, "max_beam_size"),
+    ("serve", "--model {G} --port 0 --max-sentences 5000", 2, "queue_sentences"),
     ("inspect", "{F}/gone", 3, "{F}/gone"),
     ("inspect", "{F}/text", 3, "{F}/text"),
     ("inspect", "{F}/folder", 3, "config.json"),
@@ -111,6 +120,7 @@ MODEL_COMMANDS = {
     "score": "--model {M} --source {F}/text --target {F}/text",
     "attention": "--model {M} --source word --output {F}/attention.svg",
     "quantize": "{M} --output {F}/quantized",
+    "serve": "--model {M} --port 0",
     "shortlist": "--model {M} --source {F}/text --target {F}/text --output {F}/shortlist",
 }
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"

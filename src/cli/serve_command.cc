@@ -1,0 +1,140 @@
+// `attend serve`: translates over HTTP.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <mutex>
+#include <optional>
+
+#include "attend/error.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "serve/http_server.h"
+#include "serve/service.h"
+
+namespace attend {
+namespace {
+
+// Connections' threads; translation has its own.
+constexpr int kHttpThreads = 2;
+
+// A JSON object a line, on standard error.
+class EventLog {
+ public:
+  explicit EventLog(bool quiet) : quiet_(quiet) {}
+
+  void Write(const char* event, Json members, bool warning = false) {
+    if (quiet_ && !warning) return;
+    Json line;
+    const auto now = std::chrono::system_clock::now();
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+    std::tm utc{};
+    gmtime_r(&seconds, &utc);
+    char time[32];
+    std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    line["time"] = time;
+    line["level"] = warning ? "warning" : "info";
+    line["event"] = event;
+    line.update(members);
+    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::lock_guard lock(mutex_);
+    std::fputs(text.c_str(), stderr);
+  }
+
+ private:
+  const bool quiet_;
+  std::mutex mutex_;
+};
+
+// What ran, in the order it must end.
+class Program {
+ public:
+  Program(const ServeOptions& options, const CommonOptions& common)
+      : options_(options), log_(common.quiet), keys_(options.api_keys) {
+    models_.emplace(options_, common.ThreadCount(),
+                    [this](const std::string& name, const std::string& error) {
+                      metrics_.Reloaded(name, !error.empty());
+                      Json members{{"model", name}};
+                      if (!error.empty()) members["error"] = error;
+                      log_.Write("reload", members, !error.empty());
+                    });
+    service_.emplace(options_, &*models_, &keys_, &metrics_);
+  }
+
+  void Run() {
+    HttpCallbacks callbacks;
+    callbacks.handle = [this](const auto& exchange) { service_->Handle(exchange); };
+    callbacks.answered = [this](const HttpRequest& request, const RequestFacts& facts, int status,
+                                double seconds) { Answered(request, facts, status, seconds); };
+    callbacks.reload = [this] { Reload(); };
+    callbacks.stopping = [this] {
+      log_.Write("stopping", Json::object());
+      service_->Stop();
+    };
+    HttpServer server(options_.http, std::move(callbacks));
+    Json names = Json::array();
+    for (const auto& model : models_->models()) names.push_back(model->name());
+    log_.Write("listening",
+               {{"host", options_.http.host}, {"port", server.port()}, {"models", names}});
+    server.Run(kHttpThreads);
+    models_->Stop();  // before the server, whose exchanges their jobs hold
+    log_.Write("stopped", Json::object());
+  }
+
+ private:
+  void Answered(const HttpRequest& request, const RequestFacts& facts, int status, double seconds) {
+    const std::string route = service_->RouteOf(request);
+    metrics_.Answered(route, status, seconds);
+    Json members{{"route", route}, {"status", status}};
+    members["ms"] = static_cast<int64_t>(seconds * 1000);
+    if (!facts.model.empty()) {
+      members["model"] = facts.model;
+      members["sentences"] = facts.sentences;
+      members["source_pieces"] = facts.source_pieces;
+    }
+    if (!facts.text.empty()) members["text"] = facts.text;
+    log_.Write("request", members);
+  }
+
+  void Reload() {
+    models_->ReloadAll();
+    try {
+      keys_.Reload();
+    } catch (const Error& error) {
+      log_.Write("reload", {{"error", error.what()}}, true);
+    }
+  }
+
+  const ServeOptions& options_;
+  EventLog log_;
+  ApiKeys keys_;
+  Metrics metrics_;
+  std::optional<ModelStore> models_;
+  std::optional<Service> service_;
+};
+
+}  // namespace
+
+int RunServe(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  ServeOptions options;
+  CommandLine command_line("serve", "translate over HTTP",
+                           "attend serve --model MODEL\n"
+                           "attend serve --model MODEL --port 8080 --api-keys keys.txt\n"
+                           "curl -d '{\"text\": \"A dog runs.\"}' -H 'Content-Type: "
+                           "application/json' http://127.0.0.1:5000/v1/translate");
+  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet"}));
+  if (!command_line.Parse(arguments)) return 0;
+  if (options.model.empty()) {
+    throw Error(ErrorKind::kUsage, "attend serve: --model is missing; expected a model directory");
+  }
+  CheckServeOptions(options);
+  std::signal(SIGPIPE, SIG_IGN);
+  Program(options, common).Run();
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,30 @@
+#include "serve/form.h"
+
+#include <gtest/gtest.h>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+TEST(FormTest, MembersAreDecodedInOrder) {
+  EXPECT_EQ(ParseForm("q=A+dog%2C%20runs%26+%C3%bc&q=2&&empty=&bare&=x&a=b=c"),
+            (Members{{"q", "A dog, runs& \u00fc"},
+                     {"q", "2"},
+                     {"empty", ""},
+                     {"bare", ""},
+                     {"", "x"},
+                     {"a", "b=c"}}));
+  EXPECT_TRUE(ParseForm("").empty());
+}
+
+TEST(FormTest, WhatIsNoFormIsAnError) {
+  for (const char* body : {"q=%", "q=%4", "q=%4&a=b", "q=%zz", "q=%+1", "q=%-1", "q=%ff", "%=1"}) {
+    EXPECT_THROW(ParseForm(body), Error) << body;
+  }
+}
+
+}  // namespace
+}  // namespace attend

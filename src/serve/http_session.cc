@@ -1,0 +1,396 @@
+#include "serve/http_session.h"
+
+#include <sys/socket.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+namespace attend {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace net = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kFirstRead = 1024;
+constexpr int64_t kMostDiscarded = 1 << 24;
+
+std::chrono::nanoseconds Seconds(double seconds) {
+  return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+}
+
+std::string Text(beast::string_view view) { return std::string(view.data(), view.size()); }
+
+template <class Message>
+void SetCommonHeaders(const HttpOptions& options, Message* message) {
+  message->set(http::field::server, "attend");
+  if (!options.cors_origin.empty()) {
+    message->set("Access-Control-Allow-Origin", options.cors_origin);
+    message->set(http::field::vary, "Origin");
+  }
+  message->set("X-Content-Type-Options", "nosniff");
+  message->set("X-Frame-Options", "DENY");
+  message->set("Referrer-Policy", "no-referrer");
+  message->set("Content-Security-Policy",
+               "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
+  message->set(http::field::cache_control, "no-store");
+}
+
+}  // namespace
+
+class HttpSession::Live : public Exchange, public std::enable_shared_from_this<Live> {
+ public:
+  Live(std::shared_ptr<HttpSession> session, HttpRequest request)
+      : session_(std::move(session)), request_(std::move(request)) {}
+
+  const HttpRequest& request() const override { return request_; }
+  RequestFacts& facts() override { return facts_; }
+  double Age() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+
+  void Answer(HttpResponse response) override {
+    net::post(session_->stream_.get_executor(),
+              [self = shared_from_this(), response = std::move(response)]() mutable {
+                self->session_->Write(self.get(), std::move(response));
+              });
+  }
+  void SendEvent(std::string event) override { Send(std::move(event), false); }
+  void EndEvents() override { Send("", true); }
+  void Limit(std::chrono::milliseconds limit, std::function<void()> abandoned) override {
+    abandoned_ = std::move(abandoned);
+    session_->SetLimit(this, limit);
+  }
+
+  // The client's patience, or ours, is at its end.
+  void Abandon() {
+    if (const auto abandoned = std::exchange(abandoned_, nullptr)) abandoned();
+  }
+  void ForgetAbandoned() { abandoned_ = nullptr; }
+
+ private:
+  void Send(std::string event, bool last) {
+    net::post(session_->stream_.get_executor(),
+              [self = shared_from_this(), event = std::move(event), last]() mutable {
+                self->session_->SendEvent(self.get(), std::move(event), last);
+              });
+  }
+
+  std::shared_ptr<HttpSession> session_;
+  HttpRequest request_;
+  RequestFacts facts_;
+  Clock::time_point begun_ = Clock::now();
+  std::function<void()> abandoned_;
+};
+
+HttpSession::HttpSession(net::ip::tcp::socket socket, HttpShared* shared)
+    : stream_(std::move(socket)), shared_(shared), limit_(stream_.get_executor()) {
+  Error ignored;
+  stream_.socket().set_option(net::ip::tcp::no_delay(true), ignored);
+}
+
+HttpSession::~HttpSession() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->sessions.erase(this);
+}
+
+void HttpSession::Start() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->sessions.emplace(this, weak_from_this());
+  }
+  net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->WaitForRequest(); });
+}
+
+void HttpSession::TurnAway() {
+  net::dispatch(stream_.get_executor(), [self = shared_from_this()] {
+    self->Refuse(503, "too many connections; try again later");
+  });
+}
+
+void HttpSession::CloseIfIdle() {
+  net::post(stream_.get_executor(), [self = shared_from_this()] {
+    if (self->idle_) self->Close();
+  });
+}
+
+void HttpSession::WaitForRequest() {
+  if (shared_->stopping) return Linger();
+  if (buffer_.size() > 0) return ReadHeader();  // the client did not wait for the answer before
+  idle_ = true;
+  stream_.expires_after(Seconds(shared_->options.idle_timeout));
+  stream_.async_read_some(buffer_.prepare(kFirstRead),
+                          [self = shared_from_this()](Error error, size_t count) {
+                            if (error) return self->Close();
+                            self->buffer_.commit(count);
+                            self->ReadHeader();
+                          });
+}
+
+// The time runs for the header as a whole: a byte now and then does not win more.
+void HttpSession::ReadHeader() {
+  idle_ = false;
+  parser_.emplace();
+  parser_->header_limit(static_cast<uint32_t>(shared_->options.max_header_bytes));
+  parser_->body_limit(static_cast<uint64_t>(shared_->options.max_body_bytes));
+  stream_.expires_after(Seconds(shared_->options.read_timeout));
+  http::async_read_header(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](Error error, size_t) { self->OnHeader(error); });
+}
+
+bool HttpSession::RefuseUnread(Error error) {
+  if (!error) return false;
+  const bool foreign = error.category() != make_error_code(http::error::bad_method).category();
+  if (foreign || error == http::error::end_of_stream || error == http::error::partial_message) {
+    Close();
+  } else if (error == http::error::header_limit) {
+    Refuse(431, "the header is too large");
+  } else if (error == http::error::body_limit) {
+    Refuse(413, "the body is too large; send less text at once");
+  } else {
+    Refuse(400, "not valid HTTP: " + error.message());
+  }
+  return true;
+}
+
+std::pair<int, const char*> HttpSession::Judge() const {
+  const auto& request = parser_->get();
+  const size_t hosts = request.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() == 11)) {
+    return {400, "expected one Host header"};
+  }
+  const size_t encodings = request.count(http::field::transfer_encoding);
+  if (encodings > 1 || (encodings == 1 && request.version() == 10)) {
+    return {400, "expected at most one Transfer-Encoding header, and HTTP/1.1 for it"};
+  }
+  if (encodings == 1 && !beast::iequals(request[http::field::transfer_encoding], "chunked")) {
+    return {501, "the only Transfer-Encoding taken is chunked"};
+  }
+  if (request.count(http::field::content_encoding) > 0) {
+    return {415, "no Content-Encoding is taken"};
+  }
+  if (request.target().empty() || request.target().front() != '/') {
+    return {400, "expected a target that begins with /"};
+  }
+  return {0, ""};
+}
+
+void HttpSession::OnHeader(Error error) {
+  if (RefuseUnread(error)) return;
+  const auto& request = parser_->get();
+  version_ = request.version();
+  head_ = request.method() == http::verb::head;
+  keep_alive_ = request.keep_alive();
+  if (const auto [status, reason] = Judge(); status != 0) return Refuse(status, reason);
+  stream_.expires_after(Seconds(shared_->options.read_timeout));
+  if (!beast::iequals(request[http::field::expect], "100-continue")) return ReadBody();
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  net::async_write(stream_, net::buffer(kContinue.data(), kContinue.size()),
+                   [self = shared_from_this()](Error failed, size_t) {
+                     return failed ? self->Close() : self->ReadBody();
+                   });
+}
+
+void HttpSession::ReadBody() {
+  http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, size_t) {
+    if (!self->RefuseUnread(error)) self->Dispatch();
+  });
+}
+
+void HttpSession::Dispatch() {
+  auto& message = parser_->get();
+  HttpRequest request;
+  request.method = Text(message.method_string());
+  request.path = Text(message.target());
+  if (const size_t mark = request.path.find('?'); mark != std::string::npos) {
+    request.query = request.path.substr(mark + 1);
+    request.path.resize(mark);
+  }
+  request.content_type = Text(message[http::field::content_type]);
+  request.authorization = Text(message[http::field::authorization]);
+  request.origin = Text(message[http::field::origin]);
+  request.body = std::move(message.body());
+  parser_.reset();
+  stream_.expires_never();
+  current_ = std::make_shared<Live>(shared_from_this(), std::move(request));
+  WatchForHangUp();
+  shared_->callbacks.handle(current_);
+}
+
+// Readable without a byte is the end. A byte is the next request, after which the end can't be
+// seen.
+void HttpSession::WatchForHangUp() {
+  stream_.socket().async_wait(
+      net::ip::tcp::socket::wait_read,
+      [self = shared_from_this(), exchange = current_.get()](Error error) {
+        const bool waiting = self->current_.get() == exchange || self->streaming_.get() == exchange;
+        if (error || !waiting) return;
+        char byte;
+        const auto seen =
+            recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (seen == 0 || (seen < 0 && errno != EAGAIN && errno != EINTR)) self->Abandon();
+      });
+}
+
+void HttpSession::Abandon() {
+  const auto exchange = current_ != nullptr ? current_ : streaming_;
+  if (exchange != nullptr) exchange->Abandon();
+  constexpr int kClientClosedRequest = 499;  // as nginx logs it
+  if (exchange != nullptr) {
+    shared_->callbacks.answered(exchange->request(), exchange->facts(), kClientClosedRequest,
+                                exchange->Age());
+  }
+  Close();
+}
+
+void HttpSession::SetLimit(const Live* exchange, std::chrono::milliseconds limit) {
+  limit_.expires_after(limit);
+  limit_.async_wait([self = shared_from_this(), exchange](Error error) {
+    if (error) return;
+    if (self->streaming_.get() == exchange) return self->Abandon();
+    if (self->current_.get() != exchange) return;
+    self->current_->Abandon();
+    self->Write(exchange, ErrorResponse(504, "the deadline has passed; send less text at once"));
+  });
+}
+
+void HttpSession::Report(int status) {
+  const auto& exchange = streaming_ != nullptr ? streaming_ : current_;
+  if (exchange == nullptr) {
+    shared_->callbacks.answered({}, {}, status, 0);
+  } else {
+    shared_->callbacks.answered(exchange->request(), exchange->facts(), status, exchange->Age());
+  }
+}
+
+void HttpSession::Refuse(int status, const std::string& message) {
+  keep_alive_ = false;
+  Write(nullptr, ErrorResponse(status, message));
+}
+
+void HttpSession::Write(const Live* exchange, HttpResponse response) {
+  if (current_.get() != exchange || streaming_ != nullptr) return;
+  const auto message = std::make_shared<http::response<http::string_body>>();
+  message->result(static_cast<unsigned>(response.status));
+  message->version(version_);
+  SetCommonHeaders(shared_->options, message.get());
+  message->set(http::field::content_type, response.content_type);
+  for (const auto& [name, value] : response.headers) message->set(name, value);
+  const bool keep_alive = keep_alive_ && !shared_->stopping;
+  message->keep_alive(keep_alive);
+  message->body() = std::move(response.body);
+  message->prepare_payload();
+  if (head_) message->body().clear();
+  Report(response.status);
+  if (current_ != nullptr) current_->ForgetAbandoned();
+  current_.reset();
+  limit_.cancel();
+  Error ignored;
+  stream_.socket().cancel(ignored);  // the watch for the client's end
+  stream_.expires_after(Seconds(shared_->options.write_timeout));
+  http::async_write(stream_, *message,
+                    [self = shared_from_this(), message, keep_alive](Error error, size_t) {
+                      self->OnWritten(error, keep_alive);
+                    });
+}
+
+void HttpSession::OnWritten(Error error, bool keep_alive) {
+  if (error) return Close();
+  if (!keep_alive) return Linger();
+  WaitForRequest();
+}
+
+void HttpSession::StartEvents(const Live* exchange) {
+  if (version_ != 11) {
+    current_->Abandon();
+    return Write(exchange, ErrorResponse(400, "a stream of events needs HTTP/1.1"));
+  }
+  streaming_ = std::move(current_);
+  keep_alive_ = keep_alive_ && !shared_->stopping;
+  const auto header = std::make_shared<http::response<http::empty_body>>(http::status::ok, 11);
+  SetCommonHeaders(shared_->options, header.get());
+  header->set(http::field::content_type, "text/event-stream");
+  header->keep_alive(keep_alive_);
+  header->chunked(true);
+  const auto serializer = std::make_shared<http::response_serializer<http::empty_body>>(*header);
+  writing_ = true;
+  last_event_ = false;
+  stream_.expires_after(Seconds(shared_->options.write_timeout));
+  http::async_write_header(stream_, *serializer,
+                           [self = shared_from_this(), header, serializer](Error error, size_t) {
+                             self->writing_ = false;
+                             if (error) return self->Abandon();
+                             self->WriteNextEvent();
+                           });
+}
+
+void HttpSession::SendEvent(const Live* exchange, std::string event, bool last) {
+  if (current_.get() == exchange) StartEvents(exchange);
+  if (streaming_.get() != exchange) return;
+  if (last) {
+    last_event_ = true;
+  } else {
+    events_.push_back(std::move(event));
+  }
+  WriteNextEvent();
+}
+
+void HttpSession::WriteNextEvent() {
+  if (writing_ || streaming_ == nullptr || (events_.empty() && !last_event_)) return;
+  writing_ = true;
+  stream_.expires_after(Seconds(shared_->options.write_timeout));
+  if (events_.empty()) {
+    Report(200);
+    limit_.cancel();
+    streaming_->ForgetAbandoned();
+    streaming_.reset();
+    Error ignored;
+    stream_.socket().cancel(ignored);
+    net::async_write(stream_, http::make_chunk_last(),
+                     [self = shared_from_this()](Error error, size_t) {
+                       self->writing_ = false;
+                       self->OnWritten(error, self->keep_alive_);
+                     });
+    return;
+  }
+  const auto event = std::make_shared<std::string>(std::move(events_.front()));
+  events_.pop_front();
+  net::async_write(stream_, http::make_chunk(net::buffer(*event)),
+                   [self = shared_from_this(), event](Error error, size_t) {
+                     self->writing_ = false;
+                     if (error) return self->Abandon();
+                     self->stream_.expires_never();
+                     self->WriteNextEvent();
+                   });
+}
+
+// To close while bytes of the client wait unread would throw away the answer on its way.
+void HttpSession::Linger() {
+  Error ignored;
+  stream_.socket().shutdown(net::ip::tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(std::chrono::seconds(2));
+  buffer_.clear();
+  Discard();
+}
+
+void HttpSession::Discard() {
+  stream_.async_read_some(buffer_.prepare(kFirstRead * 16),
+                          [self = shared_from_this()](Error error, size_t count) {
+                            self->discarded_ += static_cast<int64_t>(count);
+                            if (error || self->discarded_ > kMostDiscarded) return self->Close();
+                            self->Discard();
+                          });
+}
+
+void HttpSession::Close() {
+  current_.reset();
+  streaming_.reset();
+  events_.clear();
+  limit_.cancel();
+  stream_.close();
+}
+
+}  // namespace attend

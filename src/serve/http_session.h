@@ -1,0 +1,93 @@
+// One connection. Included by the files of the HTTP server alone: it brings in Boost.Beast.
+#ifndef ATTEND_SERVE_HTTP_SESSION_H_
+#define ATTEND_SERVE_HTTP_SESSION_H_
+
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "serve/http_server.h"
+
+namespace attend {
+
+class HttpSession;
+
+// What connections share.
+struct HttpShared {
+  HttpOptions options;
+  HttpCallbacks callbacks;
+  std::atomic<bool> stopping{false};
+
+  std::mutex mutex;  // of sessions
+  std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
+};
+
+// Everything but the constructor, Start, TurnAway and CloseIfIdle runs on the connection's strand.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(boost::asio::ip::tcp::socket socket, HttpShared* shared);
+  ~HttpSession();
+
+  void Start();
+  // Answers 503 whatever is asked, and closes.
+  void TurnAway();
+  // The server stops: ends a connection that is between requests.
+  void CloseIfIdle();
+  // Lets go of everything. On the strand, or once no thread serves any more.
+  void Close();
+
+ private:
+  class Live;
+  using Error = boost::beast::error_code;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+  void WaitForRequest();
+  void ReadHeader();
+  void OnHeader(Error error);
+  void ReadBody();
+  void Dispatch();
+  bool RefuseUnread(Error error);
+  // The status and reason with which a header is refused; 0: it is taken.
+  std::pair<int, const char*> Judge() const;
+  void Refuse(int status, const std::string& message);
+
+  void WatchForHangUp();
+  void Abandon();
+  void Write(const Live* exchange, HttpResponse response);
+  void OnWritten(Error error, bool keep_alive);
+  void StartEvents(const Live* exchange);
+  void SendEvent(const Live* exchange, std::string event, bool last);
+  void WriteNextEvent();
+  void SetLimit(const Live* exchange, std::chrono::milliseconds limit);
+  void Report(int status);
+  void Linger();
+  void Discard();
+
+  boost::beast::tcp_stream stream_;
+  HttpShared* shared_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  bool idle_ = false;
+  bool head_ = false, keep_alive_ = false;
+  unsigned version_ = 11;
+  std::shared_ptr<Live> current_;  // until its answer begins
+  std::shared_ptr<Live> streaming_;
+  std::deque<std::string> events_;
+  bool writing_ = false, last_event_ = false;
+  boost::asio::steady_timer limit_;
+  int64_t discarded_ = 0;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_HTTP_SESSION_H_

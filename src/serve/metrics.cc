@@ -1,0 +1,89 @@
+#include "serve/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+
+#include "serve/model_store.h"
+
+namespace attend {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+
+const prometheus::Histogram::BucketBoundaries kSeconds = {
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+
+}  // namespace
+
+struct Metrics::Impl {
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Counter>& requests =
+      BuildCounter().Name("attend_requests_total").Help("Requests answered.").Register(registry);
+  prometheus::Family<prometheus::Histogram>& seconds =
+      BuildHistogram()
+          .Name("attend_request_seconds")
+          .Help("Time from the last byte of a request to its answer.")
+          .Register(registry);
+  prometheus::Family<prometheus::Counter>& sentences = BuildCounter()
+                                                           .Name("attend_sentences_total")
+                                                           .Help("Sentences translated.")
+                                                           .Register(registry);
+  prometheus::Family<prometheus::Counter>& pieces =
+      BuildCounter()
+          .Name("attend_pieces_total")
+          .Help("Pieces read (side source) and written (side target).")
+          .Register(registry);
+  prometheus::Family<prometheus::Counter>& reloads =
+      BuildCounter().Name("attend_reloads_total").Help("Models loaded again.").Register(registry);
+  prometheus::Family<prometheus::Gauge>& waiting = BuildGauge()
+                                                       .Name("attend_waiting_sentences")
+                                                       .Help("Sentences that wait for a batch.")
+                                                       .Register(registry);
+  prometheus::Family<prometheus::Gauge>& live =
+      BuildGauge().Name("attend_live_sentences").Help("Sentences in batches.").Register(registry);
+  prometheus::Family<prometheus::Gauge>& fill = BuildGauge()
+                                                    .Name("attend_batch_fill")
+                                                    .Help("Part of the batches' places in use.")
+                                                    .Register(registry);
+};
+
+Metrics::Metrics() : impl_(new Impl) {}
+Metrics::~Metrics() = default;
+
+void Metrics::Answered(const std::string& route, int status, double seconds) {
+  impl_->requests.Add({{"route", route}, {"status", std::to_string(status)}}).Increment();
+  impl_->seconds.Add({{"route", route}}, kSeconds).Observe(seconds);
+}
+
+void Metrics::Translated(const std::string& model, int64_t sentences, int64_t source_pieces,
+                         int64_t target_pieces) {
+  impl_->sentences.Add({{"model", model}}).Increment(static_cast<double>(sentences));
+  impl_->pieces.Add({{"model", model}, {"side", "source"}})
+      .Increment(static_cast<double>(source_pieces));
+  impl_->pieces.Add({{"model", model}, {"side", "target"}})
+      .Increment(static_cast<double>(target_pieces));
+}
+
+void Metrics::Reloaded(const std::string& model, bool failed) {
+  impl_->reloads.Add({{"model", model}, {"result", failed ? "failed" : "done"}}).Increment();
+}
+
+std::string Metrics::Text(const ModelStore& models) {
+  for (const auto& model : models.models()) {
+    const std::map<std::string, std::string> labels = {{"model", model->name()}};
+    const auto live = static_cast<double>(model->queue().live());
+    impl_->waiting.Add(labels).Set(static_cast<double>(model->queue().waiting()));
+    impl_->live.Add(labels).Set(live);
+    impl_->fill.Add(labels).Set(live / static_cast<double>(model->places()));
+  }
+  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
+
+}  // namespace attend

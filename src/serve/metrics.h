@@ -1,0 +1,33 @@
+// What Prometheus reads at /metrics.
+#ifndef ATTEND_SERVE_METRICS_H_
+#define ATTEND_SERVE_METRICS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace attend {
+
+class ModelStore;
+
+// Safe to use from many threads. Labels come from a closed set: routes, statuses, models.
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  void Answered(const std::string& route, int status, double seconds);
+  void Translated(const std::string& model, int64_t sentences, int64_t source_pieces,
+                  int64_t target_pieces);
+  void Reloaded(const std::string& model, bool failed);
+  // Everything, with the queues as they are now.
+  std::string Text(const ModelStore& models);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_METRICS_H_

@@ -1,0 +1,62 @@
+// The models of a service, by name and by languages; loaded again as their directories change.
+#ifndef ATTEND_SERVE_MODEL_STORE_H_
+#define ATTEND_SERVE_MODEL_STORE_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "serve/served_model.h"
+
+namespace attend {
+
+// Safe to use from many threads. A model that was replaced goes on for whoever holds it, and ends
+// when nobody does.
+class ModelStore {
+ public:
+  // `reloaded` hears the name of each model that was loaded again, and the error where that failed
+  // ("" where not), from the store's thread. Throws as ServedModel does, Error(kUsage) for names
+  // that stand twice.
+  using Reloaded = std::function<void(const std::string& name, const std::string& error)>;
+  ModelStore(const ServeOptions& options, int threads, Reloaded reloaded);
+  ~ModelStore();
+
+  std::vector<std::shared_ptr<ServedModel>> models() const;
+  // What the request means: by name, or by languages ("" and "auto" fit all). Throws Error(kUsage)
+  // where none or several fit, with what there is.
+  std::shared_ptr<ServedModel> Find(const std::string& name, const std::string& source,
+                                    const std::string& target) const;
+
+  // Loads every model again, soon and in the background.
+  void ReloadAll();
+  // Cancels what is not done and ends all threads.
+  void Stop();
+
+ private:
+  struct Entry {
+    std::string directory;
+    std::string stamp;  // changes when the directory is replaced
+    std::shared_ptr<ServedModel> model;
+  };
+  void Watch();
+  void Reload(size_t entry, std::string stamp);
+  void FreeRetired();
+
+  const ServeOptions options_;
+  const int threads_;
+  const Reloaded reloaded_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Entry> entries_;
+  std::vector<std::shared_ptr<ServedModel>> retired_;
+  bool reload_all_ = false, stopping_ = false;
+  std::thread watching_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_MODEL_STORE_H_

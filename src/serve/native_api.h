@@ -1,0 +1,23 @@
+// The JSON of the native API.
+#ifndef ATTEND_SERVE_NATIVE_API_H_
+#define ATTEND_SERVE_NATIVE_API_H_
+
+#include <string>
+
+#include "base/json.h"
+#include "serve/translation_job.h"
+
+namespace attend {
+
+// A sentence of an answer: source, hypotheses, and attention where it was asked for.
+Json SentenceToJson(const ServedModel& model, const JobSentence& sentence);
+// A whole answer.
+Json JobToJson(const TranslationJob& job);
+// A server-sent event.
+std::string ToEvent(const std::string& name, const Json& data);
+// For any body: bytes that are no UTF-8 do not stop it.
+std::string Dump(const Json& json);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_NATIVE_API_H_

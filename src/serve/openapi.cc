@@ -1,0 +1,165 @@
+#include "serve/openapi.h"
+
+#include <cmath>
+
+#include "base/json.h"
+
+namespace attend {
+namespace {
+
+Json SchemaOf(const Field& field) {
+  Json schema;
+  if (const auto* choice = std::get_if<EnumField>(&field.value)) {
+    schema["type"] = "string";
+    schema["enum"] = choice->names;
+  } else if (field.IsBool()) {
+    schema["type"] = "boolean";
+  } else if (field.IsText()) {
+    schema["type"] = "string";
+  } else {
+    schema["type"] = std::holds_alternative<int64_t*>(field.value) ? "integer" : "number";
+    if (std::isfinite(field.min)) schema["minimum"] = field.min;
+    if (std::isfinite(field.max)) schema["maximum"] = field.max;
+  }
+  schema["description"] = field.help;
+  return schema;
+}
+
+Json TextOrTexts() {
+  return Json::parse(R"({"oneOf": [{"type": "string"},
+                                   {"type": "array", "items": {"type": "string"}}]})");
+}
+
+Json NativeRequest(const ServeOptions& options) {
+  RequestOptions asked;
+  asked.translation = options.translation;
+  Json properties;
+  properties["text"] = TextOrTexts();
+  properties["text"]["description"] = "what to translate";
+  const FieldList fields = Fields(asked);
+  const Json defaults = FieldsToJson(fields);
+  for (const Field& field : fields.fields()) {
+    properties[field.name] = SchemaOf(field);
+    properties[field.name]["default"] = defaults[field.name];
+  }
+  properties["beam_size"]["maximum"] = options.max_beam_size;
+  return {{"type", "object"},
+          {"required", {"text"}},
+          {"additionalProperties", false},
+          {"properties", properties}};
+}
+
+// Everything that hangs on no option; {} stands for what is filled in.
+Json Skeleton() {
+  return Json::parse(R"json({
+"openapi": "3.1.0",
+"info": {"title": "attend", "version": "1", "description": "The routes /translate, /languages, /frontend/settings and /detect are LibreTranslate's."},
+"components": {
+  "schemas": {
+    "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
+    "Event": {"type": "object", "required": ["event", "data"], "properties": {"event": {"enum": ["sentence", "done", "error"]}, "data": {"type": "string", "description": "JSON"}}},
+    "Weights": {"type": "array", "description": "[layers][heads][queries][keys]", "items": {"type": "array"}},
+    "Hypothesis": {"type": "object", "required": ["text", "score", "log_probability", "finished"], "properties": {
+      "text": {"type": "string"},
+      "score": {"type": ["number", "null"], "description": "log_probability divided by the length penalty"},
+      "log_probability": {"type": ["number", "null"], "description": "natural; null: no output is possible"},
+      "finished": {"type": "boolean", "description": "false: cut at max_length"}, "alignment": {"type": "array", "description": "[source word, target word], from 0", "items": {"type": "array", "items": {"type": "integer"}}}}},
+    "Sentence": {"type": "object", "required": ["source", "hypotheses"], "properties": {
+      "source": {"type": "string"},
+      "hypotheses": {"type": "array", "description": "n_best, the best first", "items": {"$ref": "#/components/schemas/Hypothesis"}},
+      "attention": {"type": "object", "description": "of the best hypothesis; source keys end with eos, target rows begin with bos", "properties": {
+        "source_pieces": {"type": "array", "items": {"type": "string"}},
+        "target_pieces": {"type": "array", "items": {"type": "string"}},
+        "encoder_self": {"$ref": "#/components/schemas/Weights"},
+        "decoder_self": {"$ref": "#/components/schemas/Weights"},
+        "cross": {"$ref": "#/components/schemas/Weights"}}}}},
+    "Translations": {"type": "object", "required": ["model", "translations"], "properties": {
+      "model": {"type": "string"},
+      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "sentences"], "properties": {
+        "text": {"type": "string"},
+        "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}}}}}}},
+    "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"type": "object", "required": ["name", "source", "target"], "properties": {
+      "name": {"type": "string"}, "source": {"type": "string"}, "target": {"type": "string"},
+      "encoder_layers": {"type": "integer"}, "encoder_heads": {"type": "integer"},
+      "decoder_layers": {"type": "integer"}, "decoder_heads": {"type": "integer"}}}}}},
+    "LibreRequest": {"type": "object", "required": ["q", "target"], "properties": {
+      "q": {},
+      "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
+      "target": {"type": "string"},
+      "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
+      "alternatives": {"type": "integer", "minimum": 0, "default": 0},
+      "api_key": {"type": "string"}}},
+    "LibreTranslation": {"type": "object", "required": ["translatedText"], "properties": {
+      "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {}}},
+    "Languages": {"type": "array", "items": {"type": "object", "required": ["code", "name", "targets"], "properties": {
+      "code": {"type": "string"}, "name": {"type": "string"}, "targets": {"type": "array", "items": {"type": "string"}}}}},
+    "DetectRequest": {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": "string"}}}
+  }, "responses": {"Error": {"description": "what was wrong, and the cure", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}},
+  "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}
+},
+"paths": {}
+})json");
+}
+
+Json Content(const std::string& type, Json schema) {
+  return {{"content", {{type, {{"schema", std::move(schema)}}}}}};
+}
+
+Json Reference(const std::string& schema) { return {{"$ref", "#/components/schemas/" + schema}}; }
+
+// One operation; refused with each of `errors`.
+Json Operation(const std::string& summary, Json answer, const std::vector<int>& errors) {
+  answer["description"] = summary;
+  Json operation;
+  operation["summary"] = summary;
+  operation["responses"]["200"] = std::move(answer);
+  for (const int status : errors) {
+    operation["responses"][std::to_string(status)] = {{"$ref", "#/components/responses/Error"}};
+  }
+  return operation;
+}
+
+Json Translating(Json operation, Json body) {
+  operation["security"] = Json::array({{{"key", Json::array()}}, Json::object()});
+  operation["requestBody"] = std::move(body);
+  operation["requestBody"]["required"] = true;
+  return operation;
+}
+
+}  // namespace
+
+std::string OpenApiDocument(const ServeOptions& options) {
+  const std::string json = "application/json", form = "application/x-www-form-urlencoded";
+  const std::vector<int> refusals = {400, 403, 413, 415, 500, 503, 504};
+  Json document = Skeleton();
+  document["components"]["schemas"]["NativeRequest"] = NativeRequest(options);
+  Json& libre = document["components"]["schemas"]["LibreRequest"]["properties"];
+  libre["q"] = TextOrTexts();
+  document["components"]["schemas"]["LibreTranslation"]["properties"]["translatedText"] =
+      TextOrTexts();
+  Json& paths = document["paths"];
+  const Json any = {{"type", "object"}};
+  paths["/health"]["get"] = Operation("the server runs", Content(json, any), {503});
+  paths["/metrics"]["get"] =
+      Operation("metrics for Prometheus", Content("text/plain", {{"type", "string"}}), {});
+  paths["/openapi.json"]["get"] = Operation("this description", Content(json, any), {});
+  paths["/v1/models"]["get"] = Operation("the models", Content(json, Reference("Models")), {});
+  Json answer = Content(json, Reference("Translations"));
+  answer["content"]["text/event-stream"] = {{"schema", Reference("Event")}};
+  paths["/v1/translate"]["post"] = Translating(Operation("translate", std::move(answer), refusals),
+                                               Content(json, Reference("NativeRequest")));
+  paths["/languages"]["get"] =
+      Operation("the languages", Content(json, Reference("Languages")), {});
+  paths["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});
+  Json either = Content(json, Reference("LibreRequest"));
+  either["content"][form] = {{"schema", Reference("LibreRequest")}};
+  paths["/translate"]["post"] =
+      Translating(Operation("translate", Content(json, Reference("LibreTranslation")), refusals),
+                  std::move(either));
+  paths["/detect"]["post"] =
+      Translating(Operation("no language is detected", Content(json, any), {400, 403, 415, 501}),
+                  Content(json, Reference("DetectRequest")));
+  return document.dump(1);
+}
+
+}  // namespace attend

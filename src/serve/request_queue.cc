@@ -1,0 +1,133 @@
+#include "serve/request_queue.h"
+
+namespace attend {
+namespace {
+
+// Of so many sentences one is a bulk request's even while interactive ones wait.
+constexpr int64_t kBulkShare = 8;
+
+}  // namespace
+
+Job* RequestQueue::JobOf(const Sentence& sentence) {
+  return static_cast<const JobSentence&>(sentence).job;
+}
+
+bool RequestQueue::TryPut(const std::shared_ptr<Job>& job) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || Waiting() + std::ssize(job->sentences) > capacity_) return false;
+  job->left_ = job->sentences.size();
+  for (JobSentence& sentence : job->sentences) {
+    sentence.job = job.get();
+    (job->bulk ? bulk_ : interactive_).push_back(&sentence);
+  }
+  jobs_.emplace(job.get(), job);
+  wake_.notify_all();
+  return true;
+}
+
+bool RequestQueue::HasRoom(int64_t sentences) const {
+  const std::lock_guard lock(mutex_);
+  return !closed_ && Waiting() + sentences <= capacity_;
+}
+
+void RequestQueue::TakeBack(Job* job) {
+  job->unwanted_ = true;
+  const auto theirs = [job](const JobSentence* sentence) { return sentence->job == job; };
+  Leave(job, std::erase_if(job->bulk ? bulk_ : interactive_, theirs));
+}
+
+void RequestQueue::Cancel(const std::shared_ptr<Job>& job) {
+  const std::lock_guard lock(mutex_);
+  TakeBack(job.get());
+}
+
+void RequestQueue::Close() {
+  std::unordered_map<Job*, std::shared_ptr<Job>> ended;
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  ended = jobs_;
+  for (const auto& [job, held] : ended) TakeBack(job);
+  wake_.notify_all();
+}
+
+int64_t RequestQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return Waiting();
+}
+
+int64_t RequestQueue::live() const {
+  const std::lock_guard lock(mutex_);
+  return live_;
+}
+
+bool RequestQueue::Wait() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return closed_ || Waiting() > 0; });
+  return !closed_;
+}
+
+// Each thread takes its share, so that none stands idle beside one with a long list.
+const Sentence* RequestQueue::Next(int64_t held) {
+  const std::lock_guard lock(mutex_);
+  const int64_t waiting = Waiting();
+  if (waiting == 0 || (held > 0 && held * threads_ >= live_ + waiting)) return nullptr;
+  const bool from_bulk =
+      interactive_.empty() || (!bulk_.empty() && taken_ % kBulkShare == kBulkShare - 1);
+  std::deque<const JobSentence*>& line = from_bulk ? bulk_ : interactive_;
+  const JobSentence* sentence = line.front();
+  line.pop_front();
+  ++taken_;
+  ++live_;
+  return sentence;
+}
+
+bool RequestQueue::Wanted(const Sentence& sentence) { return !JobOf(sentence)->unwanted_; }
+
+std::shared_ptr<Job> RequestQueue::Leave(Job* job, size_t sentences) {
+  job->left_ -= sentences;
+  if (job->left_ > 0) return nullptr;
+  const auto node = jobs_.extract(job);
+  return node.empty() ? nullptr : node.mapped();
+}
+
+void RequestQueue::Done(const Sentence& sentence, SentenceResult result) {
+  Job* job = JobOf(sentence);
+  {
+    const std::lock_guard calling(job->calling_);
+    auto& place =
+        job->sentences[static_cast<const JobSentence*>(&sentence) - job->sentences.data()];
+    place.result = std::move(result);
+    if (job->on_sentence && !job->unwanted_) job->on_sentence(place);
+  }
+  std::shared_ptr<Job> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    --live_;
+    ended = Leave(job, 1);
+  }
+  if (ended != nullptr && !ended->unwanted_) ended->on_end(nullptr);
+}
+
+void RequestQueue::Dropped(const Sentence& sentence) {
+  std::shared_ptr<Job> ended;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  --live_;
+  ended = Leave(JobOf(sentence), 1);
+}
+
+void RequestQueue::Failed(const Sentence& sentence, std::exception_ptr error) {
+  Job* job = JobOf(sentence);
+  std::shared_ptr<Job> held;
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    held = jobs_.at(job);
+    first = !job->unwanted_;
+    --live_;
+    TakeBack(job);
+    Leave(job, 1);
+  }
+  if (first) held->on_end(std::move(error));
+}
+
+}  // namespace attend

@@ -1,0 +1,80 @@
+#include "serve/serve_options.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "engine/tasks/translation_options.h"
+
+namespace attend {
+
+FieldList Fields(ServeOptions& options) {
+  HttpOptions& http = options.http;
+  FieldList fields;
+  fields
+      .Add("model", &options.model,
+           "model directories, each as DIRECTORY or NAME=DIRECTORY; the name of one without is its "
+           "languages, as en-de, or else the directory's")
+      .Nest("", Fields(options.translator).Select({"type"}))
+      .Add("host", &http.host, "address to listen on; 0.0.0.0: all of the machine's")
+      .Add("port", &http.port, 0, 65535, "port to listen on; 0: any that is free")
+      .Add("api_keys", &options.api_keys,
+           "file of the keys that may translate, one a line; without it all may")
+      .Add("cors_origin", &http.cors_origin,
+           "origin whose web pages may call, as https://example.org; *: all; empty: none")
+      .Add("connections", &http.connections, 1, 1e6, "connections open at once")
+      .Add("max_header_bytes", &http.max_header_bytes, 1024, 1 << 20, "size of a request's header")
+      .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28, "size of a request's body")
+      .Add("max_sentences", &options.max_sentences, 1, 1e6, "sentences a request may have")
+      .Add("max_input_tokens", &options.max_input_tokens, 1, 100000, "pieces a sentence may have")
+      .Add("max_beam_size", &options.max_beam_size, 1, 64, "beam_size that a request may ask for")
+      .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
+           "sentences that wait for each model; more are answered 503")
+      .Add("idle_timeout", &http.idle_timeout, 0.1, 86400, "seconds between two requests")
+      .Add("read_timeout", &http.read_timeout, 0.1, 86400,
+           "seconds for a request's header, and again for its body")
+      .Add("write_timeout", &http.write_timeout, 0.1, 86400, "seconds to send an answer")
+      .Add("request_timeout", &options.request_timeout, 0.1, 86400,
+           "seconds until a request that is not answered gets 504")
+      .Add("stop_timeout", &http.stop_timeout, 0, 86400,
+           "seconds to answer what was accepted, on SIGTERM")
+      .Add("log_text", &options.log_text, "logs hold the texts of requests")
+      .Nest("", Fields(options.translation));
+  return fields;
+}
+
+void CheckServeOptions(const ServeOptions& options) {
+  CheckTranslationOptions(options.translation);
+  if (options.translation.beam_size > options.max_beam_size) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("beam_size is {}, above the max_beam_size of {}; raise max_beam_size",
+                            options.translation.beam_size, options.max_beam_size));
+  }
+  if (options.max_sentences > options.queue_sentences) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("max_sentences is {}, above the {} of queue_sentences, so that some "
+                            "requests could never be taken; raise queue_sentences",
+                            options.max_sentences, options.queue_sentences));
+  }
+}
+
+FieldList Fields(RequestOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "name of the model; empty: the one of these languages")
+      .Add("source", &options.source, "language of the text; empty or auto: the model's")
+      .Add("target", &options.target, "language of the translation; empty: the model's")
+      .Nest("", Fields(options.translation)
+                    .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
+                             "allow_unknown", "alignments", "alignment_layer"}))
+      .Add("attention", &options.attention,
+           "give attention weights; of one sentence of at most 128 pieces")
+      .Add("split_sentences", &options.split_sentences,
+           "translate sentence by sentence; else line by line, where lines are not too long")
+      .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
+      .Add("priority", &options.priority, {"auto", "interactive", "bulk"},
+           "interactive goes before bulk; auto: bulk from 9 sentences on")
+      .Add("deadline_ms", &options.deadline_ms, 0, 3600000,
+           "milliseconds after which nobody needs the answer; 0: as the server says");
+  return fields;
+}
+
+}  // namespace attend

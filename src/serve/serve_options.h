@@ -1,0 +1,51 @@
+// What `attend serve` can be told, and what one request can ask for.
+#ifndef ATTEND_SERVE_SERVE_OPTIONS_H_
+#define ATTEND_SERVE_SERVE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attend/translator.h"
+#include "base/fields.h"
+#include "serve/http_server.h"
+
+namespace attend {
+
+struct ServeOptions {
+  std::vector<std::string> model;  // [NAME=]DIRECTORY
+  TranslatorOptions translator;    // its type; threads and the rest are the program's
+  HttpOptions http;
+  std::string api_keys;  // a file, a key a line; empty: none is asked for
+  int64_t max_sentences = 1024;
+  int64_t max_input_tokens = 512;
+  int64_t max_beam_size = 16;
+  int64_t queue_sentences = 4096;
+  double request_timeout = 60;  // seconds
+  bool log_text = false;
+  // What requests that say nothing get; batch_sentences and batch_tokens are those of a thread.
+  TranslationOptions translation;
+};
+
+FieldList Fields(ServeOptions& options);
+// Throws Error(kUsage) for values that do not go together or are out of range.
+void CheckServeOptions(const ServeOptions& options);
+
+enum class Priority { kAuto, kInteractive, kBulk };
+
+// What POST /v1/translate takes beside its text.
+struct RequestOptions {
+  std::string model, source, target;
+  TranslationOptions translation;
+  bool attention = false;
+  bool split_sentences = true;
+  bool stream = false;
+  Priority priority = Priority::kAuto;
+  int64_t deadline_ms = 0;
+};
+
+FieldList Fields(RequestOptions& options);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_SERVE_OPTIONS_H_

@@ -1,0 +1,157 @@
+#include "serve/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "base/json.h"
+#include "serve/openapi.h"
+
+namespace attend {
+
+HttpResponse ErrorResponse(int status, const std::string& message) {
+  Json body;
+  body["error"] = message;
+  return {status, body.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+HttpResponse ResponseTo(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Refusal& refusal) {
+    HttpResponse response = ErrorResponse(refusal.status, refusal.what());
+    response.headers = refusal.headers;
+    return response;
+  } catch (const Error& failed) {
+    return ErrorResponse(failed.kind() == ErrorKind::kRuntime ? 500 : 400, failed.what());
+  } catch (const std::exception& failed) {
+    return ErrorResponse(500, fmt::format("internal error: {}", failed.what()));
+  }
+}
+
+Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys,
+                 Metrics* metrics)
+    : options_(options),
+      models_(models),
+      keys_(keys),
+      metrics_(metrics),
+      routes_({{"/health", "GET, HEAD", &Service::Health},
+               {"/metrics", "GET, HEAD", &Service::MetricsText},
+               {"/openapi.json", "GET, HEAD", &Service::OpenApi},
+               {"/v1/models", "GET, HEAD", &Service::Models},
+               {"/v1/translate", "POST", &Service::TranslateNative},
+               {"/languages", "GET, HEAD", &Service::Languages},
+               {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
+               {"/detect", "POST", &Service::Detect},
+               {"/translate", "POST", &Service::TranslateLibre}}) {}
+
+std::string Service::RouteOf(const HttpRequest& request) const {
+  for (const Route& route : routes_) {
+    if (route.path == request.path) return route.path;
+  }
+  return "other";
+}
+
+void Service::Handle(const ExchangePtr& exchange) const {
+  try {
+    Dispatch(exchange);
+  } catch (const std::exception&) {
+    exchange->Answer(ResponseTo(std::current_exception()));
+  }
+}
+
+void Service::Dispatch(const ExchangePtr& exchange) const {
+  const HttpRequest& request = exchange->request();
+  for (const Route& route : routes_) {
+    if (route.path != request.path) continue;
+    const std::string methods = ", " + route.methods + ", ";
+    if (methods.find(", " + request.method + ", ") != std::string::npos) {
+      return (this->*route.answer)(exchange);
+    }
+    if (request.method == "OPTIONS" && !options_.http.cors_origin.empty()) {
+      HttpResponse response{204, ""};
+      response.headers = {{"Access-Control-Allow-Methods", route.methods},
+                          {"Access-Control-Allow-Headers", "Content-Type, Authorization"},
+                          {"Access-Control-Max-Age", "600"}};
+      return exchange->Answer(std::move(response));
+    }
+    throw Refusal(405, fmt::format("{} takes {}", route.path, route.methods),
+                  {{"Allow", route.methods}});
+  }
+  throw Refusal(404, "there is nothing here; /openapi.json says what there is");
+}
+
+void Service::CheckKey(const HttpRequest& request, const std::string& given) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  std::string key = given;
+  if (key.empty() && request.authorization.starts_with(kBearer)) {
+    key = request.authorization.substr(kBearer.size());
+  }
+  if (!keys_->Allows(key)) {
+    throw Refusal(403, key.empty()
+                           ? "an API key is needed; send it as api_key, or as Authorization: "
+                             "Bearer KEY"
+                           : "the API key is not known");
+  }
+}
+
+void Service::CheckRoom(const ServedModel& model, int64_t sentences) const {
+  if (stopping_) throw Refusal(503, "the server is stopping", {{"Retry-After", "5"}});
+  if (model.queue().HasRoom(sentences)) return;
+  throw Refusal(503, "too much is waiting; try again later", {{"Retry-After", "1"}});
+}
+
+void Service::Put(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
+                  int64_t deadline_ms) const {
+  RequestFacts& facts = exchange->facts();
+  facts.model = job->model->name();
+  facts.sentences = std::ssize(job->sentences);
+  facts.source_pieces = job->SourcePieces();
+  for (const auto& text : job->texts) {
+    if (options_.log_text) facts.text += text.text + '\n';
+  }
+  auto limit = static_cast<int64_t>(options_.request_timeout * 1000);
+  if (deadline_ms > 0) limit = std::min(limit, deadline_ms);
+  exchange->Limit(std::chrono::milliseconds(limit), [weak = std::weak_ptr(job)] {
+    if (const auto abandoned = weak.lock()) abandoned->model->queue().Cancel(abandoned);
+  });
+  if (job->sentences.empty()) return job->on_end(nullptr);
+  if (!job->model->queue().TryPut(job)) CheckRoom(*job->model, std::ssize(job->sentences));
+}
+
+void Service::Count(const TranslationJob& job) const {
+  metrics_->Translated(job.model->name(), std::ssize(job.sentences), job.SourcePieces(),
+                       job.TargetPieces());
+}
+
+// The job is its own while this is called.
+void Service::Run(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
+                  int64_t deadline_ms, Finish finish) const {
+  job->on_end = [this, exchange, raw = job.get(),
+                 finish = std::move(finish)](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+      Count(*raw);
+      exchange->Answer(finish(*raw));
+    } catch (const std::exception&) {
+      exchange->Answer(ResponseTo(std::current_exception()));
+    }
+  };
+  Put(exchange, job, deadline_ms);
+}
+
+void Service::Health(const ExchangePtr& exchange) const {
+  if (stopping_) throw Refusal(503, "the server is stopping", {{"Retry-After", "5"}});
+  exchange->Answer({200, R"({"status":"ok"})"});
+}
+
+void Service::MetricsText(const ExchangePtr& exchange) const {
+  exchange->Answer({200, metrics_->Text(*models_), "text/plain; version=0.0.4; charset=utf-8"});
+}
+
+void Service::OpenApi(const ExchangePtr& exchange) const {
+  exchange->Answer({200, OpenApiDocument(options_)});
+}
+
+}  // namespace attend

@@ -1,0 +1,88 @@
+// The routes: from a request to an answer.
+#ifndef ATTEND_SERVE_SERVICE_H_
+#define ATTEND_SERVE_SERVICE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "serve/api_keys.h"
+#include "serve/http_message.h"
+#include "serve/metrics.h"
+#include "serve/model_store.h"
+#include "serve/translation_job.h"
+
+namespace attend {
+
+// An answer that is not the one asked for.
+class Refusal : public std::runtime_error {
+ public:
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  Refusal(int status, const std::string& message, Headers headers = {})
+      : std::runtime_error(message), status(status), headers(std::move(headers)) {}
+  const int status;
+  const Headers headers;
+};
+
+// Safe to use from many threads. What it is given must outlive it.
+class Service {
+ public:
+  Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys, Metrics* metrics);
+
+  void Handle(const std::shared_ptr<Exchange>& exchange) const;
+  // From now on nothing new is taken.
+  void Stop() { stopping_ = true; }
+  // The path where it is one of ours, or "other": what log and metrics may hold.
+  std::string RouteOf(const HttpRequest& request) const;
+
+ private:
+  using ExchangePtr = std::shared_ptr<Exchange>;
+  struct Route {
+    std::string path, methods;
+    void (Service::*answer)(const ExchangePtr&) const;
+  };
+  // What a translation's end becomes. Called once, from any thread.
+  using Finish = std::function<HttpResponse(const TranslationJob&)>;
+
+  void Dispatch(const ExchangePtr& exchange) const;
+  void CheckKey(const HttpRequest& request, const std::string& given) const;
+  // Throws Refusal where the model's queue has no room for so many sentences.
+  void CheckRoom(const ServedModel& model, int64_t sentences) const;
+  void Run(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
+           int64_t deadline_ms, Finish finish) const;
+  void Stream(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
+              int64_t deadline_ms) const;
+  void Put(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
+           int64_t deadline_ms) const;
+  void Count(const TranslationJob& job) const;
+
+  void Health(const ExchangePtr& exchange) const;
+  void MetricsText(const ExchangePtr& exchange) const;
+  void OpenApi(const ExchangePtr& exchange) const;
+  // The native API.
+  void Models(const ExchangePtr& exchange) const;
+  void TranslateNative(const ExchangePtr& exchange) const;
+  // LibreTranslate's.
+  void Languages(const ExchangePtr& exchange) const;
+  void FrontendSettings(const ExchangePtr& exchange) const;
+  void Detect(const ExchangePtr& exchange) const;
+  void TranslateLibre(const ExchangePtr& exchange) const;
+
+  const ServeOptions& options_;
+  ModelStore* models_;
+  const ApiKeys* keys_;
+  Metrics* metrics_;
+  const std::vector<Route> routes_;
+  std::atomic<bool> stopping_{false};
+};
+
+// The answer for what a handler or an engine threw.
+HttpResponse ResponseTo(const std::exception_ptr& error);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_SERVICE_H_

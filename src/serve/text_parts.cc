@@ -1,0 +1,65 @@
+#include "serve/text_parts.h"
+
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+
+#include "text/sentence_splitter.h"
+
+namespace attend {
+namespace {
+
+// Appends the part [begin, end) without its white space, unless that is all.
+void AddTrimmed(std::string_view text, size_t begin, size_t end, std::vector<TextPart>* parts) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto limit = static_cast<int32_t>(end);
+  auto first = static_cast<int32_t>(begin);
+  for (int32_t next = first; next < limit; first = next) {
+    UChar32 character;
+    U8_NEXT(bytes, next, limit, character);
+    if (character < 0 || !u_isUWhiteSpace(character)) break;
+  }
+  int32_t last = limit;
+  for (int32_t before = last; before > first; last = before) {
+    UChar32 character;
+    U8_PREV(bytes, first, before, character);
+    if (character < 0 || !u_isUWhiteSpace(character)) break;
+  }
+  if (first < last) parts->push_back({static_cast<size_t>(first), static_cast<size_t>(last)});
+}
+
+}  // namespace
+
+std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language) {
+  std::vector<TextPart> parts;
+  for (const std::string_view sentence : SplitSentences(text, language)) {
+    const auto begin = static_cast<size_t>(sentence.data() - text.data());
+    AddTrimmed(text, begin, begin + sentence.size(), &parts);
+  }
+  return parts;
+}
+
+std::vector<TextPart> LineParts(std::string_view text) {
+  std::vector<TextPart> parts;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
+    AddTrimmed(text, begin, end, &parts);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string ReplaceParts(std::string_view text, const std::vector<TextPart>& parts,
+                         const std::function<std::string_view(size_t part)>& replacement) {
+  std::string result;
+  size_t done = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    result += text.substr(done, parts[i].begin - done);
+    result += replacement(i);
+    done = parts[i].end;
+  }
+  return result += text.substr(done);
+}
+
+}  // namespace attend

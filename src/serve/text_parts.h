@@ -1,0 +1,30 @@
+// Long texts as sentences to translate, and back: what stands between sentences is kept to the
+// byte.
+#ifndef ATTEND_SERVE_TEXT_PARTS_H_
+#define ATTEND_SERVE_TEXT_PARTS_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attend {
+
+// A sentence's bytes of a text, without white space around it.
+struct TextPart {
+  size_t begin = 0, end = 0;
+};
+
+// Sentences by Unicode's rules for the language; a line never shares a sentence with the next.
+std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language);
+// Lines that are not blank.
+std::vector<TextPart> LineParts(std::string_view text);
+
+// The text with each part replaced.
+std::string ReplaceParts(std::string_view text, const std::vector<TextPart>& parts,
+                         const std::function<std::string_view(size_t part)>& replacement);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TEXT_PARTS_H_

@@ -1,0 +1,53 @@
+#include "serve/text_parts.h"
+
+#include <gtest/gtest.h>
+
+namespace attend {
+namespace {
+
+std::vector<std::string> Texts(const std::string& text, const std::vector<TextPart>& parts) {
+  std::vector<std::string> texts;
+  for (const TextPart& part : parts)
+    texts.push_back(text.substr(part.begin, part.end - part.begin));
+  return texts;
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(TextPartsTest, SentencesStandWithoutTheWhiteSpaceAroundThem) {
+  const std::string text = "  One.  Two!\r\n\r\n\tThree\nfour?\u3000\u2028 Five \u00a0";
+  EXPECT_EQ(Texts(text, SentenceParts(text, "en")),
+            (Strings{"One.", "Two!", "Three", "four?", "Five"}));
+  EXPECT_EQ(Texts(text, LineParts(text)),
+            (Strings{"One.  Two!", "Three", "four?\u3000\u2028 Five"}));
+}
+
+TEST(TextPartsTest, WhatStandsBetweenIsKept) {
+  const std::string text = "  One.  Two!\r\n\r\n\tThree\nfour?\u3000 Five \u00a0";
+  for (const auto& parts : {SentenceParts(text, "en"), LineParts(text)}) {
+    EXPECT_EQ(ReplaceParts(text, parts,
+                           [&](size_t i) {
+                             return std::string_view(text).substr(parts[i].begin,
+                                                                  parts[i].end - parts[i].begin);
+                           }),
+              text);
+  }
+  EXPECT_EQ(ReplaceParts(text, SentenceParts(text, "en"), [](size_t) { return "x"; }),
+            "  x  x\r\n\r\n\tx\nx\u3000 x \u00a0");
+}
+
+TEST(TextPartsTest, BlankTextsHaveNoParts) {
+  for (const std::string text : {"", " ", "\n", "\r\n \t\n", "\u3000\u2029"}) {
+    EXPECT_TRUE(SentenceParts(text, "").empty());
+    EXPECT_TRUE(LineParts(text).empty());
+    EXPECT_EQ(ReplaceParts(text, {}, [](size_t) { return "x"; }), text);
+  }
+}
+
+TEST(TextPartsTest, BytesThatAreNotUtf8AreText) {
+  const std::string text = " \xff \xc3. \x80 ";
+  EXPECT_EQ(Texts(text, LineParts(text)), (Strings{"\xff \xc3. \x80"}));
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,42 @@
+// A request's texts as a job of sentences, and the results as texts again.
+#ifndef ATTEND_SERVE_TRANSLATION_JOB_H_
+#define ATTEND_SERVE_TRANSLATION_JOB_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "serve/served_model.h"
+#include "serve/text_parts.h"
+
+namespace attend {
+
+struct TranslationJob : Job {
+  struct Text {
+    std::string text;
+    std::vector<TextPart> parts;
+    size_t first = 0;  // its first sentence among the job's
+  };
+
+  std::shared_ptr<ServedModel> model;
+  std::vector<Text> texts;
+
+  std::span<const JobSentence> SentencesOf(const Text& text) const {
+    return {sentences.data() + text.first, text.parts.size()};
+  }
+  // The text with its sentences' hypotheses of this rank.
+  std::string Join(const Text& text, size_t rank) const;
+  int64_t SourcePieces() const;
+  int64_t TargetPieces() const;  // of the best hypotheses
+};
+
+// Throws Error(kInput) for more sentences than max_sentences, or one of more pieces than
+// max_input_tokens or the model allow.
+std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
+                                        std::vector<std::string> texts, const RequestOptions& asked,
+                                        const ServeOptions& options);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TRANSLATION_JOB_H_

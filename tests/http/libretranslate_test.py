@@ -1,0 +1,143 @@
+"""LibreTranslate's routes, with its own Python client and by hand."""
+
+import urllib.error
+import urllib.parse
+
+import pytest
+from libretranslatepy import LibreTranslateAPI
+from server import TEXT, command_line, serving
+
+
+@pytest.fixture(name="server", scope="module")
+def run_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("serve")) as server:
+        yield server
+
+
+def form(server, **members):
+    status, _, text = server.request(
+        "POST", "/translate", urllib.parse.urlencode(members), {"Content-Type": "application/x-www-form-urlencoded"})
+    return status, text
+
+
+def test_libretranslates_client_works(server):
+    client = LibreTranslateAPI(f"http://127.0.0.1:{server.port}")
+    assert client.translate(TEXT, "ka", "su") == command_line(TEXT)[0]
+    assert client.translate("Lumi & tavo, ü!", "auto", "su") == command_line("Lumi & tavo, ü!")[0]
+    assert client.languages() == [
+        {"code": "ka", "name": "Georgian", "targets": ["su"]}, {"code": "su", "name": "Sundanese", "targets": []}]
+    with pytest.raises(urllib.error.HTTPError, match="501"):
+        client.detect(TEXT)
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        client.translate(TEXT, "en", "su")
+
+
+def test_texts_lists_and_alternatives(server):
+    one = {"source": "ka", "target": "su"}
+    best = command_line(TEXT)[0]
+    assert server.post("/translate", {"q": TEXT, **one}) == (200, {"translatedText": best})
+    assert server.post("/translate", {"q": [TEXT, " "], **one}) == (200, {"translatedText": [best, " "]})
+    n_best = [line.split(" ||| ")[1] for line in command_line(TEXT, "--n-best", "3")]
+    assert server.post("/translate", {"q": TEXT, "alternatives": 2, **one})[1] == {
+        "translatedText": n_best[0], "alternatives": n_best[1:]}
+    assert server.post("/translate", {"q": [TEXT], "alternatives": 1, **one})[1]["alternatives"] == [[n_best[1]]]
+    status, answer = server.post("/translate", {"q": TEXT, "alternatives": 99, **one})
+    assert status == 400 and "alternatives is 99" in answer["error"]
+
+
+def test_source_auto_is_the_language_of_the_one_model(server):
+    found = server.post("/translate", {"q": TEXT, "source": "auto", "target": "su"})[1]["detectedLanguage"]
+    assert found == {"confidence": 0.0, "language": "ka"}
+    many = server.post("/translate", {"q": [TEXT, TEXT], "source": "auto", "target": "su"})[1]["detectedLanguage"]
+    assert many == [found, found]
+
+
+def test_settings_are_those_that_a_page_reads(server):
+    settings = server.get("/frontend/settings")
+    assert settings["keyRequired"] is False
+    assert settings["language"]["source"] == {"code": "ka", "name": "Georgian"}
+
+
+@pytest.mark.parametrize("members", [
+    {"target": "su"}, {"q": TEXT}, {"q": TEXT, "target": "su", "format": "pdf"}, {"q": TEXT, "target": "su", "alternatives": "two"},
+    {"q": TEXT, "target": "su", "alternatives": "-1"}, {"q": TEXT, "target": "xx"},
+], ids=str)
+def test_wrong_forms_are_refused(server, members):
+    status, text = form(server, **members)
+    assert status == 400 and '"error"' in text
+
+
+def test_other_types_of_body_are_refused(server):
+    assert server.request("POST", "/translate", "<q/>", {"Content-Type": "text/xml"})[0] == 415
+    form_type = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert server.request("POST", "/translate", "q=%zz&target=su", form_type)[0] == 400
+    assert server.request("POST", "/translate", "q=%ff&target=su", form_type)[0] == 400
+
+
+def html(server, text):
+    status, answer = server.post("/translate", {"q": text, "source": "ka", "target": "su", "format": "html"})
+    assert status == 200, answer
+    return answer["translatedText"]
+
+
+def aligned(server, text):
+    """Words of the translation, each with the source word it goes back to."""
+    best = server.translate(text, alignments=True)[0]["sentences"][0]["hypotheses"][0]
+    links = {target: source for source, target in best["alignment"]}
+    return [(word, links[i]) for i, word in enumerate(best["text"].split())]
+
+
+def test_tags_go_where_their_words_go(server):
+    words = aligned(server, "lumi tavo keri")
+    for marked in range(3):
+        source = [f"<b>{word}</b>" if i == marked else word for i, word in enumerate(TEXT.split())]
+        found = html(server, " ".join(source))
+        plain = [f"<b>{word}</b>" if at == marked else word for word, at in words]
+        expected = " ".join(plain).replace("</b> <b>", " ")
+        if all(at != marked for _, at in words):
+            assert "<b></b>" in found
+            found = found.replace("<b></b>", "")
+        assert found == expected
+
+
+def test_html_around_the_text_is_kept(server):
+    page = '<!DOCTYPE html><div class="a>b">\n <p>lumi tavo</p><script>if (a < b) {}</script><p translate="no">keri</p>\n</div>'
+    assert html(server, page) == page.replace("lumi tavo", command_line("lumi tavo")[0])
+    assert html(server, "lumi tavo<br>keri") == f"{command_line('lumi tavo')[0]}<br>{command_line('keri')[0]}"
+    assert html(server, "<p> </p>") == "<p> </p>"
+
+
+def test_entities_are_read_and_written(server):
+    expected = command_line("lumi & <tavo>")[0].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    assert html(server, "lumi &amp; &lt;tavo&#62;") == expected
+    assert html(server, "<p>l&uuml;mi</p>") == f"<p>{command_line('lümi')[0]}</p>"
+
+
+@pytest.mark.parametrize("text", ["lumi <b>tavo", "lumi</b> tavo", "lumi <img src='a'> tavo", "lumi <!-- x --> tavo", "<i>lumi <b>tavo</i> keri</b>"])
+def test_no_tag_is_lost(server, text):
+    found = html(server, text)
+    for tag in ("<b>", "</b>", "<img src='a'>", "<!-- x -->", "<i>", "</i>"):
+        assert found.count(tag) >= min(text.count(tag), 1), found
+
+
+def test_hostile_html_is_answered_soon(server):
+    for text in ("<a" * 100000, "<" * 100000, "&" * 100000, '<a href="' * 30000, "<!--" * 50000, "<p>" * 50000, "</b>" * 50000):
+        status, _ = server.post("/translate", {"q": text, "source": "ka", "target": "su", "format": "html"})
+        assert status in (200, 400)
+
+
+def test_keys_are_asked_for_and_compared(tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text("# people\nfirst-key\n\nsecond key  \n", encoding="utf-8")
+    with serving(tmp_path, "--api-keys", keys) as server:
+        body = {"q": TEXT, "source": "ka", "target": "su"}
+        for wrong in ({}, {"api_key": "first"}, {"api_key": "first-keyx"}, {"api_key": "# people"}, {"api_key": ""}):
+            assert server.post("/translate", {**body, **wrong})[0] == 403
+        assert server.post("/translate", {**body, "api_key": "first-key"})[0] == 200
+        assert server.post("/translate", {**body, "api_key": "second key"})[0] == 200
+        client = LibreTranslateAPI(f"http://127.0.0.1:{server.port}", "first-key")
+        assert client.translate(TEXT, "ka", "su") == command_line(TEXT)[0]
+        assert server.post("/v1/translate", {"text": TEXT})[0] == 403
+        assert server.post("/v1/translate", {"text": TEXT}, {"Authorization": "Bearer first-key"})[0] == 200
+        assert server.get("/health") and server.get("/frontend/settings")["keyRequired"] is True
+        assert "first" not in server.log.read_text(encoding="utf-8")

@@ -1,0 +1,198 @@
+"""The native API against the command line: the same texts, options and scores."""
+
+import http.client
+import json
+import re
+import subprocess
+import threading
+
+import pytest
+from server import ATTEND, MODEL, PATIENCE, TEXT, command_line, serving
+
+
+@pytest.fixture(name="server", scope="module")
+def run_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("serve")) as server:
+        yield server
+
+
+def test_a_translation_is_the_command_lines(server):
+    answer = server.translate(TEXT)[0]
+    assert answer["text"] == command_line(TEXT)[0]
+    assert answer["sentences"][0]["source"] == TEXT
+    best = answer["sentences"][0]["hypotheses"][0]
+    assert f"{best['score']:.6f}" == command_line(TEXT, "--scores")[0].split(" ||| ")[1]
+    assert best["finished"] in (True, False) and best["log_probability"] <= best["score"] <= 0
+
+
+OPTIONS = [
+    {"beam_size": 1}, {"beam_size": 7, "length_penalty": 1.5}, {"n_best": 4}, {"max_length": 5}, {"min_length": 30},
+    {"allow_unknown": True, "n_best": 3}, {"alignments": True}, {"alignments": True, "alignment_layer": 1, "n_best": 2},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_every_search_option_means_what_it_means_there(server, options):
+    arguments = [f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}") for name, value in options.items()]
+    hypotheses = server.translate(TEXT, **options)[0]["sentences"][0]["hypotheses"]
+    lines = [line.split(" ||| ") for line in command_line(TEXT, "--scores", *arguments)]
+    assert len(hypotheses) == len(lines) == options.get("n_best", 1)
+    for one, fields in zip(hypotheses, lines, strict=True):
+        fields = fields[1:] if "n_best" in options else fields
+        links = " ".join(f"{source}-{target}" for source, target in one.get("alignment", []))
+        expected = [one["text"], f"{one['score']:.6f}", *([links] if options.get("alignments") else [])]
+        assert fields == expected
+
+
+def test_every_search_option_of_the_command_line_is_there(server):
+    rows = subprocess.run([ATTEND, "translate", "--help-markdown"], capture_output=True, text=True, check=True).stdout
+    names = {name.replace("-", "_") for name in re.findall(r"^\| `--([\w-]+)`", rows, flags=re.M)}
+    not_of_a_request = {"config", "model", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
+                        "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir"}
+    schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
+    assert names - not_of_a_request <= set(schema["properties"])
+
+
+def test_the_servers_defaults_are_its_options(tmp_path):
+    with serving(tmp_path, "--beam-size", "1", "--n-best", "1") as server:
+        assert server.translate(TEXT)[0]["text"] == command_line(TEXT, "--beam-size", "1")[0]
+        schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
+        assert schema["properties"]["beam_size"]["default"] == 1
+
+
+def test_white_space_between_sentences_is_kept(server):
+    text = "  lumi tavo.  Keri sona!\r\n\r\n\tRudu vesta.\nsona mipa \u3000\n"
+    one = lambda sentence: command_line(sentence)[0]  # noqa: E731
+    sentences = ["lumi tavo.", "Keri sona!", "Rudu vesta.", "sona mipa"]
+    answer = server.translate(text)[0]
+    assert [part["source"] for part in answer["sentences"]] == sentences
+    assert answer["text"] == (
+        f"  {one(sentences[0])}  {one(sentences[1])}\r\n\r\n\t{one(sentences[2])}\n{one(sentences[3])} \u3000\n")
+    lines = server.translate(text, split_sentences=False)[0]
+    assert [part["source"] for part in lines["sentences"]] == ["lumi tavo.  Keri sona!", "Rudu vesta.", "sona mipa"]
+
+
+def test_a_text_without_a_word_comes_back_as_it_is(server):
+    for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
+        assert server.translate(text) == [{"text": text, "sentences": []}]
+    assert [one["text"] for one in server.translate(["", TEXT, " "])][::2] == ["", " "]
+    assert server.translate([]) == []
+
+
+def test_what_is_too_long_is_refused_and_never_cut(tmp_path):
+    with serving(tmp_path, "--max-input-tokens", "20", "--max-sentences", "5") as server:
+        status, answer = server.post("/v1/translate", {"text": "lumi tavo " * 40})
+        assert status == 400 and "pieces, expected at most 20" in answer["error"]
+        status, answer = server.post("/v1/translate", {"text": "Lumi.\n" * 6})
+        assert status == 400 and "more than 5 sentences" in answer["error"]
+        status, answer = server.post("/v1/translate", {"text": [""] * 6})
+        assert status == 400 and "6 texts" in answer["error"]
+        long_line = "Lumi tavo keri. " * 4  # too long as a line, and short sentences
+        assert len(server.translate(long_line, split_sentences=False)[0]["sentences"]) == 4
+
+
+@pytest.mark.parametrize(("body", "part"), [
+    ({"text": TEXT, "beam_sise": 3}, "did you mean 'beam_size'"),
+    ({"text": TEXT, "beam_size": "3"}, "an integer"),
+    ({"text": TEXT, "beam_size": 0}, "1 to 64"),
+    ({"text": TEXT, "beam_size": 17}, "at most 16"),
+    ({"text": TEXT, "n_best": 5}, "n_best is 5"),
+    ({"text": TEXT, "min_length": 5, "max_length": 3}, "min_length is 5"),
+    ({"text": TEXT, "alignments": True, "alignment_layer": 3}, "expected 1 to 2"),
+    ({"text": TEXT, "model": "other"}, "expected one of ka-su (ka to su)"),
+    ({"text": TEXT, "source": "de"}, "no models fit"),
+    ({"text": TEXT, "batch_tokens": 5}, "batch_tokens"),
+    ({"text": [TEXT, 3]}, "text is no text"),
+    ({"text": None}, "text is no text"),
+    ({"txt": TEXT}, "expected an object with text"),
+    ([TEXT], "expected an object with text"),
+], ids=str)
+def test_wrong_requests_say_what_was_expected(server, body, part):
+    status, answer = server.post("/v1/translate", body)
+    assert status == 400
+    assert part in answer["error"]
+
+
+def test_attention_is_what_the_command_draws(server, tmp_path):
+    sentence = server.translate(TEXT, attention=True, beam_size=1)[0]["sentences"][0]
+    attention = sentence["attention"]
+    target = sentence["hypotheses"][0]["text"]
+    path = tmp_path / "attention.json"
+    subprocess.run([ATTEND, "attention", "--model", MODEL, "--source", TEXT, "--target", target, "--output", path], check=True)
+    drawn = json.loads(path.read_text(encoding="utf-8"))["kinds"]
+    assert len(attention["cross"]) == 2 and len(attention["cross"][0]) == 4
+    assert len(attention["cross"][0][0]) == len(attention["target_pieces"])
+    for name in ("encoder_self", "decoder_self", "cross"):
+        for rows in (row for layer in attention[name] for head in layer for row in head):
+            assert abs(sum(rows) - 1) < 1e-4
+    assert attention["source_pieces"][-1] == "</s>" and attention["target_pieces"][0] == "<s>"
+    flat = lambda weights: [x for layer in weights for head in layer for row in head for x in row]  # noqa: E731
+    assert flat(attention["encoder_self"]) == pytest.approx(flat(drawn["encoder"]["weights"]), abs=1e-5)
+    if attention["target_pieces"] == drawn["decoder"]["queries"]:  # the text's pieces are those of the search
+        assert flat(attention["cross"]) == pytest.approx(flat(drawn["cross"]["weights"]), abs=1e-5)
+    status, answer = server.post("/v1/translate", {"text": "Lumi. Tavo.", "attention": True})
+    assert status == 400 and "attention" in answer["error"]
+
+
+def events_of(server, body):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    connection.request("POST", "/v1/translate", json.dumps(body), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
+    blocks = answer.read().decode().split("\n\n")[:-1]
+    connection.request("GET", "/health")  # the connection goes on
+    assert connection.getresponse().status == 200
+    connection.close()
+    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in blocks)]
+
+
+def test_a_stream_has_an_event_for_each_sentence(server):
+    texts = ["Lumi tavo. Keri sona!", "", "rudu vesta"]
+    whole = server.translate(texts)
+    events = events_of(server, {"text": texts, "stream": True})
+    assert [name for name, _ in events] == ["sentence"] * 3 + ["done"]
+    for _, sentence in events[:-1]:
+        place = whole[sentence.pop("text_index")]["sentences"][sentence.pop("sentence_index")]
+        assert sentence == place
+    assert [one["text"] for one in events[-1][1]["translations"]] == [one["text"] for one in whole]
+    assert [name for name, _ in events_of(server, {"text": " ", "stream": True})] == ["done"]
+
+
+def test_clients_at_once_get_what_they_get_alone(server):
+    texts = [f"{TEXT} {'sona ' * (i % 7)}mipa" for i in range(24)]
+    expected = command_line("\n".join(texts))
+    found = [None] * len(texts)
+
+    def ask(i):
+        found[i] = server.translate(texts[i])[0]["text"]
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(texts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+def test_models_health_and_head(server):
+    assert server.get("/v1/models") == {"models": [{
+        "name": "ka-su", "source": "ka", "target": "su", "encoder_layers": 2, "encoder_heads": 4, "decoder_layers": 2,
+        "decoder_heads": 4}]}
+    assert server.get("/health") == {"status": "ok"}
+    status, headers, text = server.request("HEAD", "/health")
+    assert (status, headers["Content-Length"], text) == (200, "15", "")
+
+
+def test_answers_carry_security_headers_and_no_cors(server):
+    _, headers, _ = server.request("GET", "/health", headers={"Origin": "https://example.org"})
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Access-Control-Allow-Origin"] is None
+    assert server.request("OPTIONS", "/v1/translate")[0] == 405
+
+
+def test_cors_is_there_where_it_is_asked_for(tmp_path):
+    with serving(tmp_path, "--cors-origin", "https://example.org") as server:
+        status, headers, _ = server.request("OPTIONS", "/v1/translate")
+        assert status == 204 and headers["Access-Control-Allow-Methods"] == "POST"
+        assert server.request("GET", "/nothing")[1]["Access-Control-Allow-Origin"] == "https://example.org"

@@ -1,0 +1,23 @@
+"""The description at /openapi.json against the running server, by schemathesis: its requests, answered as described."""
+
+import pathlib
+import subprocess
+import sys
+
+from server import serving
+
+CHECKS = "status_code_conformance,content_type_conformance,response_schema_conformance,negative_data_rejection,unsupported_method"
+
+
+def test_answers_are_as_described(tmp_path):
+    with serving(tmp_path, "--request-timeout", 1) as server:
+        url = f"http://127.0.0.1:{server.port}"
+        done = subprocess.run(
+            [pathlib.Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", "--url", url, "--checks", CHECKS,
+             "--max-examples", "10", "--seed", "7", "--phases", "examples,coverage,fuzzing", "--no-color", "--suppress-health-check",
+             "all", "--generation-database", "none", "--no-shrink"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+        assert server.get("/health") == {"status": "ok"}
+        assert 'status="500"' not in server.request("GET", "/metrics")[2]
+        assert {event["route"] for event in server.events() if event["event"] == "request"} >= set(server.get("/openapi.json")["paths"])

@@ -1,0 +1,122 @@
+"""A running `attend serve` with the golden model, and how to talk to it; what the tests of tests/http share."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+BUILD = pathlib.Path(os.environ.get("BUILD_DIR", pathlib.Path(__file__).resolve().parents[2] / "build"))
+ATTEND = BUILD / "attend"
+MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"  # ka to su
+VARIANT = MODEL.with_name("golden_v1_variant")
+TEXT = "lumi tavo keri"
+# A search that ends with its request, not by itself.
+ENDLESS = {"min_length": 100000, "max_length": 100000}
+PATIENCE = 120  # seconds; the machine may be busy
+
+
+class Server:
+    def __init__(self, process, log):
+        self.process, self.log = process, log
+        self.port = self.wait_for("listening")["port"]
+
+    def events(self):
+        lines = self.log.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+
+    def wait_for(self, event, count=1):
+        """The count-th event of that name in the log."""
+        for _ in range(PATIENCE * 20):
+            found = [line for line in self.events() if line["event"] == event]
+            if len(found) >= count:
+                return found[count - 1]
+            assert self.process.poll() is None, self.log.read_text(encoding="utf-8")
+            time.sleep(0.05)
+        raise AssertionError(f"no event {event}: {self.log.read_text(encoding='utf-8')}")
+
+    def request(self, method, path, body=None, headers=None):
+        """Status, headers and body as text, of a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        with contextlib.closing(connection):
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode("utf-8")
+
+    def get(self, path):
+        status, _, text = self.request("GET", path)
+        assert status == 200, text
+        return json.loads(text)
+
+    def post(self, path, value, headers=None):
+        """Status and JSON of a JSON request."""
+        status, _, text = self.request("POST", path, json.dumps(value), {"Content-Type": "application/json", **(headers or {})})
+        return status, json.loads(text)
+
+    def translate(self, text, **options):
+        status, answer = self.post("/v1/translate", {"text": text, **options})
+        assert status == 200, answer
+        return answer["translations"]
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def raw(self, data):
+        """Everything that comes back until the server closes."""
+        with self.connect() as connection:
+            connection.sendall(data)
+            received = b""
+            with contextlib.suppress(ConnectionError):
+                while part := connection.recv(65536):
+                    received += part
+            return received
+
+    def post_bytes(self, path, value):
+        """A whole request as it goes over the wire."""
+        body = json.dumps(value).encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        return head.encode() + body
+
+    def metric(self, name):
+        """The sum of a metric over its labels."""
+        _, _, text = self.request("GET", "/metrics")
+        values = re.findall(rf"^{name}(?:{{[^}}]*}})? ([-+.\de]+)$", text, flags=re.M)
+        return sum(map(float, values))
+
+    def wait_for_metric(self, name, value):
+        for _ in range(PATIENCE * 20):
+            if self.metric(name) == value:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{name} stays {self.metric(name)}, expected {value}")
+
+    def stop(self):
+        """The exit status after SIGTERM."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=PATIENCE)
+
+
+@contextlib.contextmanager
+def serving(folder, *arguments, model=MODEL):
+    log = folder / "log"
+    with open(log, "wb") as errors:
+        with subprocess.Popen(
+            [ATTEND, "serve", "--model", model, "--port", "0", "--threads", "2", *map(str, arguments)], stderr=errors
+        ) as process:
+            try:
+                yield Server(process, log)
+            finally:
+                process.kill()
+
+
+def command_line(text, *options):
+    """The lines that `attend translate` makes of the text."""
+    done = subprocess.run(
+        [ATTEND, "translate", "--model", MODEL, "--threads", "1", "--quiet", *map(str, options)],
+        input=text, capture_output=True, encoding="utf-8", check=True, timeout=PATIENCE)
+    return done.stdout.splitlines()
