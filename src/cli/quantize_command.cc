@@ -5,10 +5,10 @@
 #include <iostream>
 
 #include "attend/error.h"
+#include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "engine/tasks/sample_maker.h"
-#include "model/quantize.h"
+#include "engine/tasks/quantize_directory.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -21,19 +21,7 @@ uintmax_t WeightBytes(const std::string& directory) {
 }
 
 void Quantize(const std::string& from, const std::string& to, const CommonOptions& common) {
-  std::error_code not_there;
-  if (fs::equivalent(from, to, not_there)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("attend quantize: --output '{}' is the model itself, whose f32 weights "
-                            "would be lost; name another directory",
-                            to));
-  }
-  const auto model = LoadModel(from);
-  const std::shared_ptr<Model> quantized = QuantizeModel(*model);
-  quantized->provenance["quantization"] = "int8";
-  quantized->samples =
-      SamplesToJson(RemakeSamples(quantized, SamplesFromJson(model->samples, model->config, from)));
-  SaveModel(*quantized, to);
+  QuantizeDirectory(from, to);
   const uintmax_t before = WeightBytes(from), after = WeightBytes(to);
   if (common.json) {
     std::cout
