@@ -42,6 +42,16 @@ endforeach()
 # Python of .venv: runs the tests that compare with other toolkits, and holds LibTorch.
 find_program(ATTEND_PYTHON NAMES python PATHS ${PROJECT_SOURCE_DIR}/.venv/bin NO_DEFAULT_PATH)
 
+# The Python package's module, where nanobind is in .venv and the interpreter can load what is built.
+set(has_nanobind OFF)
+if(ATTEND_PYTHON AND NOT CMAKE_CROSSCOMPILING AND NOT ATTEND_SANITIZE)
+  execute_process(COMMAND ${ATTEND_PYTHON} -m nanobind --version RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+  if(status EQUAL 0)
+    set(has_nanobind ON)
+  endif()
+endif()
+option(ATTEND_PYTHON_MODULE "build the Python package's module (needs nanobind)" ${has_nanobind})
+
 if(ATTEND_TRAIN)
   if(NOT ATTEND_TORCH)
     file(GLOB torch_folders ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)

@@ -66,7 +66,8 @@ def complaint(root, path, kind, target, rules):
         return None if target in GENERATED or (root / "include" / target).is_file() else "no such file under include/"
     if public or in_layers:
         return "a public header includes public headers only"
-    if target.startswith(("fuzz/", "tests/")) and path.startswith(("fuzz/", "tests/")) and (root / target).is_file():
+    beside_src = ("fuzz/", "python/", "tests/")
+    if target.startswith(beside_src) and path.startswith(beside_src) and (root / target).is_file():
         return None
     if not (root / "src" / target).is_file():
         return 'no such file under src/; quotes are for the project\'s own headers, by their path from src/ or include/'

@@ -1,0 +1,34 @@
+"""attend: translates, scores and measures with models of the Transformer of "Attention Is All You Need".
+
+    import attend
+
+    translator = attend.Translator("my-model/model", threads=2)
+    print(translator.translate("A small house."))
+
+Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
+"""
+
+from attend._attend import Translator, Vocabulary, bleu, chrf, quantize, ter
+from attend._attend import version as __version__
+from attend._errors import ConfigurationError, Error, InputError, RunError, UsageError
+from attend._results import Attention, Hypothesis, MetricScore, Score, Translation
+
+__all__ = [
+    "Attention",
+    "ConfigurationError",
+    "Error",
+    "Hypothesis",
+    "InputError",
+    "MetricScore",
+    "RunError",
+    "Score",
+    "Translation",
+    "Translator",
+    "UsageError",
+    "Vocabulary",
+    "__version__",
+    "bleu",
+    "chrf",
+    "quantize",
+    "ter",
+]

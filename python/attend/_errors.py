@@ -1,0 +1,21 @@
+"""What the package raises: one class for each kind of error, with a message of one line."""
+
+
+class Error(Exception):
+    """What was wrong, the value found, the value expected, the cure."""
+
+
+class UsageError(Error, ValueError):
+    """A call that makes no sense."""
+
+
+class ConfigurationError(Error, ValueError):
+    """An option with an unknown name, a wrong type or a wrong value."""
+
+
+class InputError(Error, OSError):
+    """A file that is missing, unreadable, damaged or not what it claims to be; a text too long for the model."""
+
+
+class RunError(Error, RuntimeError):
+    """Anything else: no room for threads, a disk that is full."""

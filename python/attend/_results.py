@@ -1,0 +1,95 @@
+"""What the package's functions return: plain values, which print, compare and pickle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+class Hypothesis(NamedTuple):
+    """One output of the search."""
+
+    text: str
+    score: float  # log_probability / ((5 + length) / 6) ** length_penalty
+    log_probability: float  # natural
+    ids: list[int]  # without bos and eos
+    finished: bool  # False: cut at max_length
+    alignment: list[tuple[int, int]]  # (source, target) white-space words from 0; with alignments=True
+
+
+class Translation(str):
+    """The best output of a text: a str that knows what the search found."""
+
+    hypotheses: tuple[Hypothesis, ...]  # n_best of them, the best first
+
+    def __new__(cls, hypotheses: tuple[Hypothesis, ...]) -> Translation:
+        self = super().__new__(cls, hypotheses[0].text)
+        self.hypotheses = hypotheses
+        return self
+
+    def __getnewargs__(self) -> tuple[tuple[Hypothesis, ...]]:  # type: ignore[override]  # what pickle makes it from
+        return (self.hypotheses,)
+
+    @property
+    def score(self) -> float:
+        """The best output's natural log-probability over its length penalty."""
+        return self.hypotheses[0].score
+
+    @property
+    def log_probability(self) -> float:
+        """The best output's natural log-probability."""
+        return self.hypotheses[0].log_probability
+
+    @property
+    def ids(self) -> list[int]:
+        """The best output's pieces, without bos and eos."""
+        return self.hypotheses[0].ids
+
+    @property
+    def finished(self) -> bool:
+        """False where the best output was cut at max_length."""
+        return self.hypotheses[0].finished
+
+    @property
+    def alignment(self) -> list[tuple[int, int]]:
+        """(source, target) white-space words of the best output, from 0; with alignments=True."""
+        return self.hypotheses[0].alignment
+
+
+class Score(NamedTuple):
+    """How likely a given translation is."""
+
+    log_probability: float  # natural, of the whole target with its eos
+    token_log_probabilities: list[float]  # of each target piece, then of eos
+    alignment: list[tuple[int, int]]  # (source, target) white-space words from 0; with alignments=True
+
+
+class Attention(NamedTuple):
+    """What looks at what. Each array is [layers, heads, queries, keys] with rows that sum to 1."""
+
+    target: str
+    source_pieces: list[str]  # what the encoder reads: the source, then eos
+    read_pieces: list[str]  # what the decoder reads: bos, then the target
+    target_pieces: list[str]  # what the decoder writes: the target, then eos
+    encoder: NDArray[numpy.float32]  # source_pieces look at source_pieces
+    decoder: NDArray[numpy.float32]  # read_pieces look at read_pieces up to their own
+    cross: NDArray[numpy.float32]  # target_pieces, as they are written, look at source_pieces
+
+
+class MetricScore(float):
+    """A metric's score of a text: a float that knows how it was counted."""
+
+    name: str  # "BLEU", "chrF2", "TER"
+    signature: str  # sacreBLEU's
+    details: str  # what stands behind the score, for people; "" where there is nothing to add
+
+    def __new__(cls, score: float, name: str, signature: str, details: str) -> MetricScore:
+        self = super().__new__(cls, score)
+        self.name, self.signature, self.details = name, signature, details
+        return self
+
+    def __getnewargs__(self) -> tuple[float, str, str, str]:  # type: ignore[override]  # what pickle makes it from
+        return (float(self), self.name, self.signature, self.details)

@@ -1,0 +1,122 @@
+#include "python/module/model_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "attend/error.h"
+#include "base/thread_pool.h"
+#include "engine/tasks/translation_options.h"
+#include "model/model_directory.h"
+#include "model/quantize.h"
+
+namespace attend {
+namespace {
+
+TranslatorOptions WithThreads(const RunnerOptions& options) {
+  TranslatorOptions all = options.translator;
+  all.threads = static_cast<int>(options.threads);
+  return all;
+}
+
+std::shared_ptr<const Vocabulary> MakeVocabulary(const std::string& bytes, const char* where) {
+  return bytes.empty() ? nullptr : Vocabulary::FromBytes(bytes, where);
+}
+
+std::vector<std::string> Pieces(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) pieces.push_back(vocabulary.Piece(id));
+  return pieces;
+}
+
+DenseAttention Dense(const AttentionWeights& weights) {
+  DenseAttention dense;
+  if (weights.empty()) return dense;
+  const auto& head = weights[0][0];
+  dense.shape = {weights.size(), weights[0].size(), head.size(), head.back().size()};
+  const size_t keys = dense.shape[3];
+  dense.weights.reserve(dense.shape[0] * dense.shape[1] * dense.shape[2] * keys);
+  for (const auto& layer : weights) {
+    for (const auto& rows : layer) {
+      for (const std::vector<float>& row : rows) {
+        dense.weights.insert(dense.weights.end(), row.begin(), row.end());
+        dense.weights.resize(dense.weights.size() + keys - row.size());
+      }
+    }
+  }
+  return dense;
+}
+
+}  // namespace
+
+FieldList Fields(RunnerOptions& options) {
+  FieldList fields;
+  fields.Add("threads", &options.threads, 0, 4096, "threads to run on; 0: one a processor")
+      .Nest("", Fields(options.translator));
+  return fields;
+}
+
+ModelRunner::ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options)
+    : model_(WithWeights(LoadModel(directory), options.translator.type)),
+      threads_(static_cast<int>(options.threads)),
+      translator_(model_, WithThreads(options)),
+      source_(MakeVocabulary(model_->source_vocabulary, "the source vocabulary")),
+      target_(model_->target_vocabulary == model_->source_vocabulary
+                  ? source_
+                  : MakeVocabulary(model_->target_vocabulary, "the target vocabulary")) {}
+
+const Scorer& ModelRunner::scorer() const {
+  const std::lock_guard lock(mutex_);
+  if (!scorer_) scorer_ = std::make_unique<Scorer>(model_, threads_);
+  return *scorer_;
+}
+
+std::vector<Translation> ModelRunner::Translate(std::span<const std::string> texts, int64_t first,
+                                                const TranslationOptions& options) const {
+  const int64_t most = translator_.max_input_tokens();
+  const bool bounded = most < std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; bounded && i < texts.size(); ++i) {
+    const int64_t found = std::ssize(translator_.Encode(texts[i]));
+    if (found <= most) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("text {} has {} pieces, expected at most {}, the model's learned "
+                            "positions; shorten it",
+                            first + static_cast<int64_t>(i), found, most));
+  }
+  return translator_.Translate(texts, options);
+}
+
+PairAttention ModelRunner::Attention(const std::string& source,
+                                     const std::optional<std::string>& target) const {
+  if (!source_ || !model_->config.encoder) {
+    throw Error(ErrorKind::kUsage,
+                "the model has no vocabulary or no encoder, expected a translation model");
+  }
+  const std::vector<std::vector<int32_t>> sources = {source_->Encode(source)};
+  std::vector<std::vector<int32_t>> targets;
+  if (target) {
+    targets = {target_->Encode(*target)};
+  } else {
+    targets = {translator_.TranslateIds(sources).at(0).hypotheses.at(0).ids};
+  }
+  ScoreOptions options;
+  options.attention = true;
+  const PairScore score = scorer().ScoreIds(sources, targets, options).at(0);
+  const auto eos = static_cast<int32_t>(model_->config.special_ids.eos);
+  const auto bos = static_cast<int32_t>(model_->config.special_ids.bos);
+  PairAttention attention{.target = target ? *target : target_->Decode(targets[0]),
+                          .source_pieces = Pieces(*source_, sources[0]),
+                          .read_pieces = Pieces(*target_, targets[0]),
+                          .target_pieces = {},
+                          .encoder = Dense(score.encoder_self),
+                          .decoder = Dense(score.decoder_self),
+                          .cross = Dense(score.cross)};
+  attention.target_pieces = attention.read_pieces;
+  attention.source_pieces.push_back(source_->Piece(eos));
+  attention.target_pieces.push_back(target_->Piece(eos));
+  attention.read_pieces.insert(attention.read_pieces.begin(), target_->Piece(bos));
+  return attention;
+}
+
+}  // namespace attend

@@ -1,0 +1,74 @@
+// What attend.Translator stands on: a model with what translates and what scores; no Python.
+#ifndef ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_
+#define ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/scorer.h"
+#include "attend/translator.h"
+#include "attend/vocabulary.h"
+#include "base/fields.h"
+
+namespace attend {
+
+// What a ModelRunner is made with.
+struct RunnerOptions {
+  int64_t threads = 0;
+  TranslatorOptions translator;
+};
+FieldList Fields(RunnerOptions& options);
+
+// Weights of one kind of attention, [layers, heads, queries, keys], row by row; what comes later in
+// the target has weight 0.
+struct DenseAttention {
+  std::vector<float> weights;
+  std::array<size_t, 4> shape = {};
+};
+
+struct PairAttention {
+  std::string target;  // the text
+  // What is read by the encoder, read by the decoder and written by it; as SentencePiece spells it.
+  std::vector<std::string> source_pieces, read_pieces, target_pieces;
+  DenseAttention encoder, decoder, cross;
+};
+
+// Safe to use from many threads, which wait for each other.
+class ModelRunner {
+ public:
+  // Throws as Translator::Load.
+  ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options);
+
+  const Translator& translator() const { return translator_; }
+  // Made at its first use: it packs the weights once more.
+  const Scorer& scorer() const;
+  // Null for a model without vocabulary.
+  const std::shared_ptr<const Vocabulary>& source_vocabulary() const { return source_; }
+  const std::shared_ptr<const Vocabulary>& target_vocabulary() const { return target_; }
+
+  // Translator::Translate of the texts from number `first` of a call on, which errors name.
+  std::vector<Translation> Translate(std::span<const std::string> texts, int64_t first,
+                                     const TranslationOptions& options) const;
+  // Where no target is given, the model translates.
+  PairAttention Attention(const std::string& source,
+                          const std::optional<std::string>& target) const;
+
+ private:
+  std::shared_ptr<const Model> model_;
+  int threads_;
+  Translator translator_;
+  std::shared_ptr<const Vocabulary> source_, target_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<Scorer> scorer_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_

@@ -1,0 +1,57 @@
+// The module `attend._attend`: the package's C++ side.
+#include <nanobind/stl/filesystem.h>
+
+#include "attend/error.h"
+#include "engine/tasks/quantize_directory.h"
+#include "python/module/bindings.h"
+#include "python/module/texts.h"
+
+namespace nb = nanobind;
+
+namespace attend {
+namespace {
+
+const char* ExceptionName(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+      return "UsageError";
+    case ErrorKind::kConfiguration:
+      return "ConfigurationError";
+    case ErrorKind::kInput:
+      return "InputError";
+    case ErrorKind::kRuntime:
+      break;
+  }
+  return "RunError";
+}
+
+void Translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object type = PythonClass("attend._errors", ExceptionName(error.kind()));
+    PyErr_SetObject(type.ptr(), StrOf(error.what()).ptr());
+  }
+}
+
+}  // namespace
+}  // namespace attend
+
+NB_MODULE(_attend, module) {
+  using namespace attend;
+  nb::register_exception_translator(Translate);
+  module.attr("version") = ATTEND_VERSION;
+  BindTranslator(module);
+  BindVocabulary(module);
+  BindMetrics(module);
+  module.def(
+      "quantize",
+      [](const std::filesystem::path& model, const std::filesystem::path& output) {
+        const nb::gil_scoped_release released;
+        QuantizeDirectory(model, output);
+      },
+      nb::arg("model"), nb::arg("output"),
+      nb::sig(
+          "def quantize(model: str | os.PathLike[str], output: str | os.PathLike[str]) -> None"),
+      "Writes the model directory `output`: `model` with int8 weights, a quarter of the size.");
+}

@@ -1,0 +1,318 @@
+// attend.Translator.
+#include "attend/translator.h"
+
+#include <fmt/format.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+
+#include "attend/error.h"
+#include "engine/tasks/translation_options.h"
+#include "python/module/bindings.h"
+#include "python/module/model_runner.h"
+#include "python/module/options.h"
+#include "python/module/texts.h"
+#include "python/module/windows.h"
+
+namespace attend {
+namespace nb = nanobind;
+namespace {
+
+constexpr const char* kResults = "attend._results";
+
+TranslationOptions TranslationOptionsOf(const nb::kwargs& arguments, const char* where) {
+  TranslationOptions options;
+  SetOptions(Fields(options), arguments, where);
+  CheckTranslationOptions(options);
+  return options;
+}
+
+ScoreOptions ScoreOptionsOf(const nb::kwargs& arguments) {
+  ScoreOptions options;
+  SetOptions(Fields(options), arguments, "score");
+  return options;
+}
+
+nb::list LinksOf(const std::vector<AlignmentLink>& alignment) {
+  nb::list links;
+  for (const AlignmentLink& link : alignment) {
+    links.append(nb::make_tuple(link.source, link.target));
+  }
+  return links;
+}
+
+nb::object ResultOf(const Translation& translation) {
+  const nb::object make = PythonClass(kResults, "Hypothesis");
+  nb::list hypotheses;
+  for (const Hypothesis& hypothesis : translation.hypotheses) {
+    hypotheses.append(make(StrOf(hypothesis.text), hypothesis.score, hypothesis.log_probability,
+                           hypothesis.ids, hypothesis.finished, LinksOf(hypothesis.alignment)));
+  }
+  return PythonClass(kResults, "Translation")(nb::tuple(hypotheses));
+}
+
+// Translations of lines that come from an iterator, as they are asked for.
+class LineStream {
+ public:
+  LineStream(std::shared_ptr<const ModelRunner> runner, nb::handle lines,
+             const TranslationOptions& options)
+      : runner_(std::move(runner)), lines_(nb::iter(lines)), options_(options) {}
+
+  nb::object Next() {
+    if (ready_.empty()) Fill();
+    if (ready_.empty()) throw nb::stop_iteration();
+    nb::object next = ResultOf(ready_.front());
+    ready_.pop_front();
+    return next;
+  }
+
+ private:
+  void Fill() {
+    std::vector<std::string> texts;
+    while (texts.size() < windows_.size()) {
+      const nb::object line = nb::steal(PyIter_Next(lines_.ptr()));
+      if (PyErr_Occurred() != nullptr) throw nb::python_error();
+      if (!line.is_valid()) break;
+      texts.push_back(WithoutLineEnd(TextOf(line)));
+    }
+    if (texts.empty()) return;
+    const int64_t first = first_;
+    first_ += std::ssize(texts);
+    std::vector<Translation> translations;
+    windows_.Run([&] { translations = runner_->Translate(texts, first, options_); });
+    std::move(translations.begin(), translations.end(), std::back_inserter(ready_));
+  }
+
+  static std::string WithoutLineEnd(std::string line) {
+    if (line.ends_with('\n')) line.pop_back();
+    if (line.ends_with('\r')) line.pop_back();
+    return line;
+  }
+
+  std::shared_ptr<const ModelRunner> runner_;
+  nb::object lines_;
+  TranslationOptions options_;
+  Windows windows_;
+  std::deque<Translation> ready_;
+  int64_t first_ = 0;
+};
+
+nb::object TranslateOne(const ModelRunner& self, const nb::str& text, const nb::kwargs& arguments) {
+  const TranslationOptions options = TranslationOptionsOf(arguments, "translate");
+  const std::vector<std::string> texts = {TextOf(text)};
+  std::vector<Translation> translations;
+  Windows().Run([&] { translations = self.Translate(texts, 0, options); });
+  return ResultOf(translations.at(0));
+}
+
+nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts,
+                       const nb::kwargs& arguments) {
+  const TranslationOptions options = TranslationOptionsOf(arguments, "translate");
+  const std::vector<std::string> all = TextsOf(texts);
+  std::vector<Translation> translations;
+  Windows windows;
+  nb::list results;
+  for (size_t begin = 0; begin < all.size();) {
+    const auto window = std::span(all).subspan(begin, std::min(windows.size(), all.size() - begin));
+    windows.Run(
+        [&] { translations = self.Translate(window, static_cast<int64_t>(begin), options); });
+    for (const Translation& translation : translations) results.append(ResultOf(translation));
+    begin += window.size();
+  }
+  return results;
+}
+
+nb::list ScoreTexts(const ModelRunner& self, const std::vector<std::string>& sources,
+                    const std::vector<std::string>& targets, ScoreOptions options) {
+  if (sources.size() != targets.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("score: {} sources and {} targets; expected as many "
+                                               "of one as of the other",
+                                               sources.size(), targets.size()));
+  }
+  const nb::object make = PythonClass(kResults, "Score");
+  std::vector<PairScore> scores;
+  Windows windows;
+  nb::list results;
+  for (size_t begin = 0; begin < sources.size();) {
+    const size_t count = std::min(windows.size(), sources.size() - begin);
+    options.first_line = static_cast<int64_t>(begin) + 1;
+    windows.Run([&] {
+      scores = self.scorer().Score(std::span(sources).subspan(begin, count),
+                                   std::span(targets).subspan(begin, count), options);
+    });
+    for (const PairScore& score : scores) {
+      results.append(
+          make(score.log_probability, score.token_log_probabilities, LinksOf(score.alignment)));
+    }
+    begin += count;
+  }
+  return results;
+}
+
+nb::object ScoreOne(const ModelRunner& self, const nb::str& source, const nb::str& target,
+                    const nb::kwargs& arguments) {
+  const ScoreOptions options = ScoreOptionsOf(arguments);
+  return ScoreTexts(self, {TextOf(source)}, {TextOf(target)}, options)[0];
+}
+
+nb::list ScoreList(const ModelRunner& self, const nb::iterable& sources,
+                   const nb::iterable& targets, const nb::kwargs& arguments) {
+  const ScoreOptions options = ScoreOptionsOf(arguments);
+  return ScoreTexts(self, TextsOf(sources), TextsOf(targets), options);
+}
+
+// The array takes over the weights as they lie in memory.
+nb::object ArrayOf(DenseAttention attention) {
+  auto owned = std::make_unique<std::vector<float>>(std::move(attention.weights));
+  float* const data = owned->data();
+  const nb::capsule owner(owned.get(), [](void* weights) noexcept {
+    delete static_cast<std::vector<float>*>(weights);
+  });
+  owned.release();
+  using Array = nb::ndarray<nb::numpy, float, nb::ndim<4>, nb::c_contig>;
+  return nb::cast(Array(data, 4, attention.shape.data(), owner));
+}
+
+nb::list StrsOf(const std::vector<std::string>& texts) {
+  nb::list strs;
+  for (const std::string& text : texts) strs.append(StrOf(text));
+  return strs;
+}
+
+nb::object AttentionOf(const ModelRunner& self, const nb::str& source,
+                       const std::optional<nb::str>& target) {
+  const std::string source_text = TextOf(source);
+  std::optional<std::string> target_text;
+  if (target) target_text = TextOf(*target);
+  PairAttention found;
+  Windows().Run([&] { found = self.Attention(source_text, target_text); });
+  return PythonClass(kResults, "Attention")(
+      StrOf(found.target), StrsOf(found.source_pieces), StrsOf(found.read_pieces),
+      StrsOf(found.target_pieces), ArrayOf(std::move(found.encoder)),
+      ArrayOf(std::move(found.decoder)), ArrayOf(std::move(found.cross)));
+}
+
+void Load(ModelRunner* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
+  RunnerOptions options;
+  SetOptions(Fields(options), arguments, "Translator");
+  const nb::gil_scoped_release released;
+  new (self) ModelRunner(path, options);
+}
+
+template <const std::shared_ptr<const Vocabulary>& (ModelRunner::*vocabulary)() const>
+std::shared_ptr<Vocabulary> VocabularyOf(const ModelRunner& self) {
+  return std::const_pointer_cast<Vocabulary>((self.*vocabulary)());
+}
+
+using TranslatorClass = nb::class_<ModelRunner>;
+
+void BindLoading(TranslatorClass& translator) {
+  RunnerOptions options;
+  const FieldList fields = Fields(options);
+  translator
+      .def("__init__", &Load, nb::arg("path"), nb::arg("options"),
+           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
+                               OptionsSignature(fields))
+                       .c_str()),
+           OptionsHelp("Loads the model directory at `path`.", fields).c_str())
+      .def_prop_ro(
+          "instruction_set",
+          [](const ModelRunner& self) { return self.translator().instruction_set(); },
+          "The instruction set that runs, such as 'avx2'.")
+      .def_prop_ro("source_vocabulary", &VocabularyOf<&ModelRunner::source_vocabulary>,
+                   nb::sig("def source_vocabulary(self, /) -> Vocabulary | None"),
+                   "What cuts input into pieces; None where the model has no vocabulary.")
+      .def_prop_ro("target_vocabulary", &VocabularyOf<&ModelRunner::target_vocabulary>,
+                   nb::sig("def target_vocabulary(self, /) -> Vocabulary | None"),
+                   "What joins pieces to output; None where the model has no vocabulary.");
+}
+
+void BindTranslating(TranslatorClass& translator) {
+  TranslationOptions options;
+  const FieldList fields = Fields(options);
+  const std::string keywords = OptionsSignature(fields);
+  const std::string help = OptionsHelp(
+      "Translates a sentence, or a list of them. A Translation is a str of the best output, which\n"
+      "knows its score, its alignment and the other hypotheses.",
+      fields);
+  translator
+      .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
+           nb::sig(fmt::format("def translate(self, text: str, {}) -> attend._results.Translation",
+                               keywords)
+                       .c_str()),
+           help.c_str())
+      .def("translate", &TranslateList, nb::arg("texts"), nb::arg("options"),
+           nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}) -> "
+                               "list[attend._results.Translation]",
+                               keywords)
+                       .c_str()),
+           help.c_str())
+      .def(
+          "translate_lines",
+          [](std::shared_ptr<ModelRunner> self, const nb::iterable& lines,
+             const nb::kwargs& arguments) {
+            return LineStream(std::move(self), lines,
+                              TranslationOptionsOf(arguments, "translate_lines"));
+          },
+          nb::arg("lines"), nb::arg("options"),
+          nb::sig(
+              fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}) -> "
+                          "collections.abc.Iterator[attend._results.Translation]",
+                          keywords)
+                  .c_str()),
+          OptionsHelp(
+              "Translations of lines, in order, from any iterable, such as an open file: read as\n"
+              "they are asked for, up to 4096 ahead. A line's end is not part of it.",
+              fields)
+              .c_str());
+}
+
+void BindScoring(TranslatorClass& translator) {
+  ScoreOptions options;
+  const FieldList fields = Fields(options);
+  const std::string keywords = OptionsSignature(fields);
+  const std::string help =
+      OptionsHelp("Natural log-probability of a given translation, or of a list of them.", fields);
+  translator
+      .def("score", &ScoreOne, nb::arg("source"), nb::arg("target"), nb::arg("options"),
+           nb::sig(
+               fmt::format("def score(self, source: str, target: str, {}) -> attend._results.Score",
+                           keywords)
+                   .c_str()),
+           help.c_str())
+      .def("score", &ScoreList, nb::arg("sources"), nb::arg("targets"), nb::arg("options"),
+           nb::sig(fmt::format("def score(self, sources: collections.abc.Iterable[str], targets: "
+                               "collections.abc.Iterable[str], {}) -> list[attend._results.Score]",
+                               keywords)
+                       .c_str()),
+           help.c_str())
+      .def("attention", &AttentionOf, nb::arg("source"), nb::arg("target") = nb::none(),
+           nb::sig("def attention(self, source: str, target: str | None = None) -> "
+                   "attend._results.Attention"),
+           "What looks at what. Where no target is given, the model translates.");
+}
+
+}  // namespace
+
+void BindTranslator(nb::module_& module) {
+  nb::class_<LineStream>(module, "_LineStream")
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", &LineStream::Next);
+  TranslatorClass translator(
+      module, "Translator",
+      "Translates sentences with a model directory. The same sentence gives the same text and\n"
+      "score, bit for bit, whatever else is in the call and however many threads run. Calls from\n"
+      "several threads wait for each other.");
+  BindLoading(translator);
+  BindTranslating(translator);
+  BindScoring(translator);
+}
+
+}  // namespace attend

@@ -1,0 +1,62 @@
+// attend.Vocabulary.
+#include "attend/vocabulary.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/module/bindings.h"
+#include "python/module/texts.h"
+
+namespace attend {
+namespace nb = nanobind;
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+std::shared_ptr<Vocabulary> LoadVocabulary(const std::filesystem::path& path) {
+  const nb::gil_scoped_release released;
+  return std::const_pointer_cast<Vocabulary>(Vocabulary::Load(path));
+}
+
+template <int64_t SpecialIds::* id>
+int64_t SpecialId(const Vocabulary& vocabulary) {
+  return vocabulary.special_ids().*id;
+}
+
+}  // namespace
+
+void BindVocabulary(nb::module_& module) {
+  nb::class_<Vocabulary>(module, "Vocabulary",
+                         "A vocabulary of word pieces: text to ids and back, by SentencePiece.")
+      .def(nb::new_(&LoadVocabulary), nb::arg("path"), "Reads a vocab.spm.")
+      .def(
+          "encode",
+          [](const Vocabulary& self, const nb::str& line) { return self.Encode(TextOf(line)); },
+          nb::arg("line"), "Ids of one line's pieces, without bos or eos.")
+      .def(
+          "sample",
+          [](const Vocabulary& self, const nb::str& line, double strength, uint64_t key) {
+            return self.Sample(TextOf(line), strength, key);
+          },
+          nb::arg("line"), nb::arg("strength"), nb::arg("key"),
+          "Ids of one cut drawn at random, which `key` alone decides: BPE-dropout of probability\n"
+          "`strength`, or, of a unigram vocabulary, subword regularisation with it as alpha.")
+      .def(
+          "decode", [](const Vocabulary& self, const Ids& ids) { return StrOf(self.Decode(ids)); },
+          nb::arg("ids"), "Text of ids, one line; pad, bos and eos give nothing.")
+      .def("piece", &Vocabulary::Piece, nb::arg("id"),
+           "The piece of an id as SentencePiece spells it, such as '▁house'.")
+      .def(
+          "id", [](const Vocabulary& self, const nb::str& piece) { return self.Id(TextOf(piece)); },
+          nb::arg("piece"), "The id of a piece; `unk` for one that is not there.")
+      .def("__len__", [](const Vocabulary& self) { return static_cast<size_t>(self.size()); })
+      .def_prop_ro("is_bpe", &Vocabulary::is_bpe, "By byte-pair encoding; else a unigram model.")
+      .def_prop_ro("pad", &SpecialId<&SpecialIds::pad>, "Id of padding.")
+      .def_prop_ro("unk", &SpecialId<&SpecialIds::unk>, "Id of what is unknown.")
+      .def_prop_ro("bos", &SpecialId<&SpecialIds::bos>, "Id that begins a target.")
+      .def_prop_ro("eos", &SpecialId<&SpecialIds::eos>, "Id that ends a text.");
+}
+
+}  // namespace attend

@@ -1,0 +1,54 @@
+"""Translator.translate_lines: any iterable, in order, in bounded memory."""
+
+import itertools
+
+import pytest
+from package import LINES
+
+
+def test_lines_come_as_translate_gives_them(translator):
+    lines, options = LINES * 20, {"n_best": 2, "beam_size": 2, "max_length": 5}
+    expected = translator.translate(lines, **options)
+    got = list(translator.translate_lines(iter(lines), **options))
+    assert [t.hypotheses for t in got] == [t.hypotheses for t in expected]
+    assert list(translator.translate_lines([])) == []
+
+
+def test_an_endless_stream_is_read_as_it_is_asked_for(translator):
+    read = []
+
+    def endless():
+        for line in itertools.cycle(LINES):
+            read.append(line)
+            yield line
+
+    stream = translator.translate_lines(endless(), beam_size=1, max_length=4)
+    assert not read
+    first = [next(stream) for _ in range(10)]
+    assert first == translator.translate(LINES[:10], beam_size=1, max_length=4)
+    assert len(read) == 16
+    for given in range(10, 10000):
+        next(stream)
+        assert len(read) <= given + 4096
+
+
+def test_a_file_s_line_ends_are_no_part_of_its_lines(translator, tmp_path):
+    file = tmp_path / "lines"
+    file.write_bytes("".join(line + "\n" for line in LINES).encode() + b"neri dosa")
+    expected = translator.translate([*LINES, "neri dosa"])
+    with file.open(encoding="utf-8") as lines:
+        assert list(translator.translate_lines(lines)) == expected
+    assert list(translator.translate_lines(line + "\r\n" for line in LINES)) == expected[:-1]
+
+
+def test_what_the_iterable_raises_comes_through(translator):
+    def broken():
+        yield "lumi"
+        raise KeyError("broken")
+
+    with pytest.raises(KeyError, match="broken"):
+        list(translator.translate_lines(broken()))
+    with pytest.raises(TypeError, match="expected a str, found int"):
+        next(translator.translate_lines([7]))
+    with pytest.raises(TypeError):
+        translator.translate_lines(7)

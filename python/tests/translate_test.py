@@ -1,0 +1,137 @@
+"""Translator.translate against the program, and what an option, a wrong one too, does."""
+
+import pickle
+
+import attend
+import numpy
+import pytest
+from package import GOLDEN, LEARNED, LINES, program
+
+
+def as_lines(translations, options):
+    """The translations as `attend translate --n-best N --alignments` writes them."""
+    assert all(len(translation.hypotheses) == options["n_best"] for translation in translations)
+    return "".join(
+        f"{number} ||| {hypothesis.text} ||| {hypothesis.score:.6f} |||"
+        + "".join(f" {source}-{target}" for source, target in hypothesis.alignment)
+        + "\n"
+        for number, translation in enumerate(translations)
+        for hypothesis in translation.hypotheses
+    )
+
+
+def test_a_list_is_translated_as_the_program_does(translator):
+    options = {"n_best": 3, "beam_size": 5, "length_penalty": 1, "min_length": 2, "alignments": True}
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not True]
+    expected = program("translate", "--model", GOLDEN, "--alignments", *words, stdin="\n".join(LINES) + "\n")
+    assert as_lines(translator.translate(LINES, **options), options) == expected
+    assert expected != as_lines(translator.translate(LINES, n_best=3, alignments=True), options)
+
+
+def test_a_text_is_translated_to_a_str_that_knows_more(translator):
+    translation = translator.translate("lumi tavo keri", n_best=2, alignments=True)
+    assert isinstance(translation, str)
+    assert translation == translator.translate(["neri", "lumi tavo keri"])[1]
+    best, second = translation.hypotheses
+    assert (best.text, best.score, best.ids) == (translation, translation.score, translation.ids)
+    assert best.score > second.score
+    assert translation.log_probability < translation.score < 0 and translation.finished == best.finished
+    assert {target for _, target in translation.alignment} == set(range(len(translation.split())))
+    assert translator.target_vocabulary.decode(translation.ids) == translation
+
+
+def test_results_are_plain_values(translator):
+    translation = translator.translate("neri dosa", n_best=2)
+    again = pickle.loads(pickle.dumps(translation))
+    assert type(again) is attend.Translation
+    assert (again, again.hypotheses) == (translation, translation.hypotheses)
+    score = pickle.loads(pickle.dumps(attend.bleu(["a b c d"], ["a b c d"])))
+    assert (round(score, 6), score.name) == (100, "BLEU") and "version" in score.signature
+
+
+def test_any_iterable_will_do(translator):
+    expected = translator.translate(LINES)
+    assert translator.translate(iter(LINES)) == translator.translate(tuple(LINES)) == expected
+    assert translator.translate([]) == []
+    assert translator.translate("") == ""
+
+
+def test_weights_as_asked_for(tmp_path):
+    attend.quantize(GOLDEN, tmp_path / "int8")
+    scores = [
+        [translation.score for translation in attend.Translator(model, threads=1, **options).translate(LINES)]
+        for model, options in ((tmp_path / "int8", {}), (str(GOLDEN), {"type": "int8"}), (GOLDEN, {"type": "f32"}))
+    ]
+    assert scores[0] == scores[1] != scores[2]
+    with pytest.raises(attend.UsageError, match="int8"):
+        attend.Translator(tmp_path / "int8", type="f32")
+    with pytest.raises(attend.UsageError, match="the model itself"):
+        attend.quantize(GOLDEN, GOLDEN)
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({"beam_sise": 4}, ["translate", "beam_sise", "did you mean 'beam_size'?"]),
+        ({"beam_size": 0}, ["beam_size is 0", "an integer, 1 to 64"]),
+        ({"beam_size": 10**30}, ["beam_size is inf", "1 to 64"]),
+        ({"beam_size": True}, ["beam_size is true", "an integer"]),
+        ({"beam_size": 2.0}, ["beam_size is 2", "an integer"]),
+        ({"beam_size": "4"}, ['beam_size is "4"', "an integer"]),
+        ({"beam_size": None}, ["beam_size is None", "an integer"]),
+        ({"length_penalty": float("nan")}, ["length_penalty is nan", "0 to 10"]),
+        ({"alignments": 1}, ["alignments is 1", "true or false"]),
+    ],
+)
+def test_a_wrong_option_is_an_error_that_helps(translator, options, parts):
+    for call, texts in ((translator.translate, "lumi"), (translator.translate, []), (translator.translate_lines, ["lumi"])):
+        with pytest.raises(attend.ConfigurationError) as error:
+            call(texts, **options)
+        assert isinstance(error.value, ValueError) and isinstance(error.value, attend.Error)
+        assert all(part in str(error.value) for part in parts), error.value
+        assert "\n" not in str(error.value)
+
+
+def test_options_take_numpy_s_numbers(translator):
+    options = {"beam_size": numpy.int64(2), "length_penalty": numpy.float64(1)}
+    assert translator.translate(LINES, **options) == translator.translate(LINES, beam_size=2, length_penalty=1)
+
+
+def test_options_that_do_not_go_together(translator):
+    for texts in ("lumi", []):
+        with pytest.raises(attend.UsageError, match="n_best is 5, above the beam size of 4"):
+            translator.translate(texts, n_best=5)
+
+
+def test_the_model_s_options(tmp_path):
+    with pytest.raises(attend.ConfigurationError, match="Translator: unknown option 'thread'; did you mean 'threads'"):
+        attend.Translator(GOLDEN, thread=1)
+    with pytest.raises(attend.ConfigurationError, match="type is 'int4', expected one of stored, f32, int8"):
+        attend.Translator(GOLDEN, type="int4")
+    with pytest.raises(attend.InputError, match="no_such") as error:
+        attend.Translator(tmp_path / "no_such")
+    assert isinstance(error.value, OSError)
+    with pytest.raises(attend.InputError, match="no_such"):
+        attend.Translator(GOLDEN, shortlist=tmp_path / "no_such")
+
+
+@pytest.mark.parametrize("texts", [None, 7, b"lumi", [b"lumi"], ["lumi", 7], [["lumi"]]])
+def test_what_is_no_text_is_a_type_error(translator, texts):
+    with pytest.raises(TypeError):
+        translator.translate(texts)
+
+
+def test_a_lone_surrogate_is_an_error(translator):
+    for texts in ("lumi \ud800", ["lumi", "\udc80"]):
+        with pytest.raises(UnicodeEncodeError):
+            translator.translate(texts)
+
+
+@pytest.mark.parametrize("before", [0, 5, 100])
+def test_a_text_that_is_too_long_is_named(before):
+    translator = attend.Translator(LEARNED, threads=1)
+    texts = ["olin"] * before + ["olin " * 40, "olin"]
+    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ pieces, expected at most 37\b"):
+        translator.translate(texts, beam_size=1)
+    with pytest.raises(attend.InputError, match=rf"text {before} "):
+        list(translator.translate_lines(texts, beam_size=1))

@@ -1,0 +1,60 @@
+"""The stub: it holds every option with its type and default, and mypy reads it."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+
+import attend
+from package import PACKAGE, program
+
+RIGHT = """
+import attend
+
+translator = attend.Translator("model", threads=2, type="int8")
+one: attend.Translation = translator.translate("a", beam_size=2, length_penalty=1)
+many: list[attend.Translation] = translator.translate(["a", "b"], n_best=2, alignments=True)
+score: float = one.hypotheses[0].score + translator.score("a", "b").log_probability
+text: str = one + " ".join(translator.translate_lines(open("lines")))
+mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"], [["b"]], tokenize="zh")
+ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
+attend.quantize("model", "int8")
+"""
+WRONG = [
+    'attend.Translator("model", type="int4")',
+    'attend.Translator("model").translate("a", beam_sise=2)',
+    'attend.Translator("model").translate("a", beam_size="2")',
+    'attend.Translator("model").translate(7)',
+    'attend.bleu(["a"], ["b"], tokenize="13b")',
+]
+
+
+def mypy(folder, code):
+    (folder / "use.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", f"--cache-dir={os.devnull}", "use.py"], cwd=folder, text=True,
+        env={**os.environ, "MYPYPATH": str(PACKAGE)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1200, check=False)
+    return done.stdout
+
+
+def test_mypy_reads_the_stub(tmp_path):
+    found = mypy(tmp_path, RIGHT + "\n".join(WRONG))
+    # A str is an iterable of str too: the overload for it stands first on purpose.
+    errors = [line for line in found.splitlines() if "error:" in line and "[overload-overlap]" not in line]
+    first = RIGHT.count("\n") + 1
+    wrong = {f"use.py:{number}" for number, _ in enumerate(WRONG, first)}
+    assert {error.split(": ")[0] for error in errors} == wrong, found
+
+
+def test_signatures_hold_the_program_s_options():
+    stub = (PACKAGE / "attend/_attend.pyi").read_text(encoding="utf-8")
+    help_text = inspect.getdoc(attend.Translator.translate)
+    options = re.findall(r"^\| `--([\w.-]+)` ", program("translate", "--help-markdown"), flags=re.M)
+    search = options[options.index("beam-size"):options.index("batch-tokens") + 1]
+    assert len(search) > 5
+    for option in search:
+        name = option.replace("-", "_")
+        assert f" {name}: " in stub and f" {name}: " in help_text
+    assert "beam_size: int = 4, length_penalty: float = 0.6" in stub
+    assert "type: Literal['stored', 'f32', 'int8'] = 'stored'" in stub
