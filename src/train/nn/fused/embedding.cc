@@ -80,6 +80,7 @@ torch::Tensor PlainEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
 torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& site) {
   if (!HasKernels(inputs.table_VD)) return PlainEmbedding(inputs, site);
   CheckIds(inputs.ids_R, inputs.table_VD.size(0));
+  if (inputs.positions_TD.defined()) CheckIds(inputs.places_R, inputs.positions_TD.size(0));
   // An autograd function takes no undefined tensor.
   const auto positions = inputs.positions_TD.defined()
                              ? std::optional(inputs.positions_TD.contiguous())

@@ -213,6 +213,21 @@ TEST(PackedAttentionTest, EqualsThePlainVersion) {
   }
 }
 
+TEST(PackedAttentionTest, OffsetsThatDoNotFitAreErrors) {
+  const HeadShape shape{2, 4, 4};
+  const torch::Tensor query = torch::randn({5, 8}), memory = torch::randn({7, 16});
+  const torch::Tensor queries = Offsets({2, 3}), keys = Offsets({3, 4});
+  const auto attend = [&](const torch::Tensor& query_offsets, const torch::Tensor& key_offsets) {
+    const auto mask = AttentionMask::Packed(query_offsets, key_offsets, false);
+    return PackedAttention(query, memory, shape, mask, kNone);
+  };
+  EXPECT_NO_THROW(attend(queries, keys));
+  EXPECT_THROW(attend(Offsets({2, 4}), keys), Error);
+  EXPECT_THROW(attend(queries, Offsets({3, 3})), Error);
+  EXPECT_THROW(attend(torch::tensor({0, 7, 5}), keys), Error);
+  EXPECT_THROW(attend(Offsets({2, 1, 2}), keys), Error);
+}
+
 // The places of sentences of one token are a single 0 that is read again and again.
 TEST(EmbeddingTest, TakesIdsAndPlacesWithStrides) {
   const torch::Tensor table = torch::randn({9, 4}), positions = torch::randn({3, 4});
@@ -239,7 +254,23 @@ TEST(EmbeddingTest, EqualsThePlainVersion) {
       ExpectEqual(with(FusedEmbedding, false), with(PlainEmbedding, false), {inputs[0]}, "alone");
     }
   }
-  EXPECT_THROW(FusedEmbedding({torch::randn({3, 4}), {}, ids, places, 1}, kNone), Error);
+  const torch::Tensor table = torch::randn({10, 4});
+  EXPECT_THROW(FusedEmbedding({table.slice(0, 0, 3), {}, ids, places, 1}, kNone), Error);
+  EXPECT_THROW(FusedEmbedding({table, torch::randn({2, 4}), ids, places, 1}, kNone), Error);
+}
+
+TEST(CrossEntropyKernelTest, ABiasLearnsOverFrozenWeights) {
+  torch::manual_seed(6);
+  const torch::Tensor hidden = torch::randn({6, 4}), weight = torch::randn({9, 4});
+  const torch::Tensor targets = torch::arange(6);
+  const SmoothingWeights weights{0.9, 0.1 / 9};
+  torch::Tensor fused = torch::randn({9});
+  torch::Tensor plain = fused.clone();
+  fused.requires_grad_(), plain.requires_grad_();
+  ProjectedLabelSmoothedCrossEntropy(hidden, weight, fused, targets, weights).loss.backward();
+  PlainLabelSmoothedCrossEntropy(torch::linear(hidden, weight, plain), targets, weights)
+      .loss.backward();
+  EXPECT_TRUE(torch::allclose(fused.grad(), plain.grad(), 1e-4, 1e-5));
 }
 
 TEST(CrossEntropyKernelTest, EqualsThePlainVersionAtEveryTail) {

@@ -163,7 +163,8 @@ LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
                                           weights);
   }
   const bool with_gradient =
-      torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad());
+      torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad() ||
+                                        (bias_V.defined() && bias_V.requires_grad()));
   // An autograd function takes no undefined tensor.
   const std::optional<torch::Tensor> bias = bias_V.defined() ? std::optional(bias_V) : std::nullopt;
   const tensor_list outputs = ProjectedFunction::apply(hidden_RD, weight_VD, bias, targets_R,

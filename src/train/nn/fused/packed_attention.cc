@@ -1,10 +1,12 @@
 #include "train/nn/fused/packed_attention.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "attend/error.h"
 #include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
@@ -59,6 +61,18 @@ AttentionArguments<Real> ArgumentsOf(const Problem& problem, int64_t sentence) {
   a.dropout = problem.site;
   a.first_row = queries[0];
   return a;
+}
+
+// Offsets [B + 1] must rise from 0 to the rows that there are.
+void CheckOffsets(const torch::Tensor& offsets_B1, int64_t rows) {
+  const int64_t* offsets = offsets_B1.const_data_ptr<int64_t>();
+  const int64_t last = offsets_B1.size(0) - 1;
+  if (last >= 0 && offsets[0] == 0 && offsets[last] == rows &&
+      std::is_sorted(offsets, offsets + last + 1)) {
+    return;
+  }
+  throw Error(ErrorKind::kInput,
+              fmt::format("the offsets of packed sentences must rise from 0 to the {} rows", rows));
 }
 
 // Calls body(arguments, sentence) for every sentence, with its weights and scratch memory.
@@ -197,6 +211,11 @@ torch::Tensor PackedAttention(const torch::Tensor& query, const torch::Tensor& m
                               const HeadShape& shape, const AttentionMask& mask,
                               const DropoutSite& site) {
   if (!HasKernels(query)) return PlainPackedAttention(query, memory, shape, mask, site);
+  CheckOffsets(mask.query_offsets_B1, query.size(0));
+  CheckOffsets(mask.key_offsets_B1, (memory.defined() ? memory : query).size(0));
+  if (mask.query_offsets_B1.size(0) != mask.key_offsets_B1.size(0)) {
+    throw Error(ErrorKind::kInput, "queries and keys are packed from other numbers of sentences");
+  }
   // An autograd function takes no undefined tensor.
   const auto rows = memory.defined() ? std::optional(memory.contiguous()) : std::nullopt;
   return PackedAttentionFunction::apply(query.contiguous(), rows, shape, mask, site);
