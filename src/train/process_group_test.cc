@@ -102,7 +102,7 @@ TEST(GradientReducerTest, AddsUpPartsAndRanksInAnyOrderOfArrival) {
         reducer.AllReady(part);
       }
       reducer.Wait();
-      EXPECT_TRUE(parts[0].equal(torch::full({layout.size}, 23.0 * update))) << update;
+      EXPECT_TRUE(parts[0].equal(torch::full({layout.size}, 26.0 * update))) << update;
     }
   });
 }
