@@ -18,6 +18,8 @@ VARIANT = MODEL.with_name("golden_v1_variant")
 TEXT = "lumi tavo keri"
 # A search that ends with its request, not by itself.
 ENDLESS = {"min_length": 100000, "max_length": 100000}
+# One that runs long enough to be seen, and ends.
+SECONDS_LONG = {"min_length": 4000, "max_length": 4000}
 PATIENCE = 120  # seconds; the machine may be busy
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from server import ENDLESS, MODEL, PATIENCE, TEXT, VARIANT, command_line, serving
+from server import ENDLESS, SECONDS_LONG, MODEL, PATIENCE, TEXT, VARIANT, command_line, serving
 
 
 @pytest.fixture(name="server", scope="module")
@@ -93,7 +93,7 @@ def test_interactive_requests_go_before_bulk(tmp_path):
 def test_a_stop_answers_what_was_accepted_and_takes_nothing_new(tmp_path):
     with serving(tmp_path) as server:
         idle = server.connect()
-        asked = Asking(server, {"text": TEXT, "min_length": 400, "max_length": 400})
+        asked = Asking(server, {"text": TEXT, **SECONDS_LONG})
         server.wait_for_metric("attend_live_sentences", 1)
         assert server.stop() == 0
         asked.join(PATIENCE)
@@ -121,7 +121,7 @@ def test_a_model_that_is_replaced_is_loaded_again_without_losing_a_request(tmp_p
     shutil.copytree(MODEL, model)
     with serving(tmp_path, model=f"one={model}") as server:
         assert server.translate(TEXT, model="one")[0]["text"] == command_line(TEXT)[0]
-        asked = Asking(server, {"text": TEXT, "min_length": 300, "max_length": 300})
+        asked = Asking(server, {"text": TEXT, **SECONDS_LONG})
         server.wait_for_metric("attend_live_sentences", 1)
         shutil.copytree(VARIANT, tmp_path / "next")
         model.rename(tmp_path / "old")
