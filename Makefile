@@ -6,12 +6,13 @@ setup:
 
 build: setup
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release
+	@cmake --build --preset release --target attend_program attend_train_program
 
 demo: build
 	@tools/demo
 
 test: build
+	@cmake --build --preset release
 	@status=0; for part in "-L fast" "-LE fast|full"; do \
 	  ctest --test-dir build --output-on-failure $$part || status=1; tools/list_skipped build; \
 	done; exit $$status
