@@ -30,10 +30,10 @@ TEST(WebFilesTest, HaveTypes) {
   for (const WebFile& file : WebFiles()) {
     types[std::filesystem::path(file.name).extension().string()] = file.type;
   }
-  const std::map<std::string, std::string_view> wanted = {
-      {".css", "text/css; charset=utf-8"},
-      {".html", "text/html; charset=utf-8"},
-      {".js", "text/javascript; charset=utf-8"}};
+  const std::map<std::string, std::string_view> wanted = {{".css", "text/css; charset=utf-8"},
+                                                          {".html", "text/html; charset=utf-8"},
+                                                          {".js", "text/javascript; charset=utf-8"},
+                                                          {".svg", "image/svg+xml; charset=utf-8"}};
   EXPECT_EQ(types, wanted);
 }
 

@@ -1,0 +1,176 @@
+"""A server that answers as `attend serve` does, from a word list: what page_test.py needs to delay, refuse and stop."""
+
+import contextlib
+import http.server
+import json
+import pathlib
+import re
+import select
+import socket
+import threading
+
+WEB = pathlib.Path(__file__).resolve().parents[2] / "src" / "web"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+MODELS = [
+    {"name": "en-de", "source": "en", "target": "de"},
+    {"name": "de-en", "source": "de", "target": "en"},
+    {"name": "en-fr small", "source": "en", "target": "fr"},
+    {"name": "en-fr", "source": "en", "target": "fr"},
+]
+# Sentences whose alignments are right; any other text is turned around word by word.
+KNOWN = {
+    "The old garden behind the house is quiet in the morning.":
+        ("Der alte Garten hinter dem Haus ist am Morgen still.", [0, 1, 2, 3, 4, 5, 6, 8, 10, 7]),
+    "I think that they may sell every big cup.":
+        ("Ich denke, dass sie jede große Tasse verkaufen dürfen.", [0, 1, 2, 3, 6, 7, 8, 5, 4]),
+}
+OTHERS = {
+    ("The old garden behind the house is quiet in the morning.", 1): "Der alte Garten hinter dem Haus ist morgens still.",
+    ("The old garden behind the house is quiet in the morning.", 2): "Der alte Garten hinter dem Haus ist am Morgen ruhig.",
+    ("The old garden behind the house is quiet in the morning.", 3): "Am Morgen ist der alte Garten hinter dem Haus still.",
+}
+
+
+def known(sentence):
+    if sentence in KNOWN:
+        return KNOWN[sentence]
+    words = sentence.split()
+    return " ".join(f"{word}'" for word in reversed(words)), list(range(len(words) - 1, -1, -1))
+
+
+def attention(source, target, places):
+    """Weights of 2 layers and 4 heads that look at the aligned word, each head less sharply than the one before."""
+    keys = [f"▁{word}" for word in source.split()] + ["</s>"]
+    read = ["<s>"] + [f"▁{word}" for word in target.split()]
+
+    def rows(lengths, place_of, sharpness):
+        result = []
+        for q, length in enumerate(lengths):
+            row = [2.718 ** (-sharpness * abs(k - place_of(q))) for k in range(length)]
+            result.append([weight / sum(row) for weight in row])
+        return result
+
+    def layers(lengths, place_of):
+        return [[rows(lengths, place_of, (3.5 - head * .9) * (layer + 1) / 2) for head in range(4)] for layer in range(2)]
+
+    return {"source_pieces": keys, "target_pieces": read,
+            "encoder_self": layers([len(keys)] * len(keys), lambda q: q),
+            "decoder_self": layers(range(1, len(read) + 1), lambda q: q),
+            "cross": layers([len(keys)] * len(read), lambda q: [*places, len(keys) - 1][q])}
+
+
+def translation(text, n_best, with_attention):
+    sentences, output = [], text
+    for line in re.findall(r"[^\n]+", text):
+        for source in re.findall(r"\S(?:[^.!?]*[.!?]+(?=\s|$)|.*\S|)", line):
+            target, places = known(source)
+            links = [[s, t] for t, s in enumerate(places)]
+            sentence = {"source": source, "hypotheses": [
+                {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
+                 "log_probability": -1.0, "finished": True, "alignment": links} for rank in range(n_best)]}
+            if with_attention:
+                sentence["attention"] = attention(source, target, places)
+            sentences.append(sentence)
+            output = output.replace(source, target, 1)
+    return {"text": output, "sentences": sentences}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, status, body, content_type="application/json", **headers):
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": content_type, "Content-Length": len(body), "Content-Security-Policy": POLICY,
+                            "X-Content-Type-Options": "nosniff", **headers}.items():
+            self.send_header(name.replace("_", "-"), str(value))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        if self.path == "/v1/models":
+            return self.answer(200, {"models": self.server.mock.models})
+        file = WEB / (self.path.lstrip("/") or "page.html")
+        if file.parent == WEB and file.is_file():
+            return self.answer(200, file.read_bytes(), TYPES[file.suffix])
+        return self.answer(404, {"error": "no such page"})
+
+    def do_POST(self):
+        mock, body = self.server.mock, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with mock.lock:
+            mock.requests.append(body)
+            refusal = mock.refusals.pop(0) if mock.refusals else None
+        if refusal:
+            status, error, headers = refusal
+            return self.answer(status, {"error": error}, **headers)
+        if mock.key and self.headers["Authorization"] != f"Bearer {mock.key}":
+            return self.answer(403, {"error": "an API key is needed"})
+        readable, _, _ = select.select([self.connection], [], [], mock.delay(body))
+        if readable:  # nothing more can come but an end
+            with mock.lock:
+                mock.abandoned.append(body)
+            self.close_connection = True
+            return None
+        return self.answer(200, {"translations": [translation(text, body.get("n_best", 1), body.get("attention")) for text in body["text"]]})
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, mock):
+        super().__init__(("127.0.0.1", mock.port), Handler)
+        self.mock, self.connections = mock, set()
+
+    def process_request(self, request, client_address):
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def server_close(self):
+        super().server_close()
+        for connection in self.connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class MockServer:
+    """Serves from a thread; can be stopped and started again at its port."""
+
+    def __init__(self):
+        self.lock, self.port, self.server = threading.Lock(), 0, None
+        self.reset()
+
+    def reset(self):
+        self.requests, self.abandoned = [], []
+        self.refusals = []  # (status, error, headers) of the next answers
+        self.key, self.models = "", MODELS
+        self.delay = lambda body: 0  # seconds
+        if not self.server:
+            self.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/"
+
+    def texts(self):
+        with self.lock:
+            return [text for body in self.requests for text in body["text"]]
+
+    def start(self):
+        self.server = Server(self)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": .05}, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.server = None
+
+
+if __name__ == "__main__":
+    print(MockServer().url, flush=True)
+    threading.Event().wait()
