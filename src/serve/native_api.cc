@@ -118,6 +118,7 @@ void Service::Models(const ExchangePtr& exchange) const {
     one["encoder_heads"] = config.encoder ? config.encoder->heads : 0;
     one["decoder_layers"] = config.decoder->layers;
     one["decoder_heads"] = config.decoder->heads;
+    one["beam_size"] = options_.translation.beam_size;
     models.push_back(std::move(one));
   }
   Json json;

@@ -80,8 +80,8 @@ Json Skeleton() {
         "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}}}}}}},
     "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"type": "object", "required": ["name", "source", "target"], "properties": {
       "name": {"type": "string"}, "source": {"type": "string"}, "target": {"type": "string"},
-      "encoder_layers": {"type": "integer"}, "encoder_heads": {"type": "integer"},
-      "decoder_layers": {"type": "integer"}, "decoder_heads": {"type": "integer"}}}}}},
+      "encoder_layers": {"type": "integer"}, "encoder_heads": {"type": "integer"}, "decoder_layers": {"type": "integer"},
+      "decoder_heads": {"type": "integer"}, "beam_size": {"type": "integer", "description": "of requests that do not name one"}}}}}},
     "LibreRequest": {"type": "object", "required": ["q", "target"], "properties": {
       "q": {},
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},

@@ -7,6 +7,7 @@
 #include "attend/error.h"
 #include "base/json.h"
 #include "serve/openapi.h"
+#include "web/web_files.h"
 
 namespace attend {
 
@@ -44,7 +45,13 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
                {"/languages", "GET, HEAD", &Service::Languages},
                {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
                {"/detect", "POST", &Service::Detect},
-               {"/translate", "POST", &Service::TranslateLibre}}) {}
+               {"/translate", "POST", &Service::TranslateLibre},
+               {"/", "GET, HEAD", &Service::Page}}) {
+  for (const WebFile& file : WebFiles()) {
+    if (file.name.ends_with(".html")) continue;
+    routes_.push_back({fmt::format("/{}", file.name), "GET, HEAD", &Service::Page});
+  }
+}
 
 std::string Service::RouteOf(const HttpRequest& request) const {
   for (const Route& route : routes_) {
@@ -148,6 +155,12 @@ void Service::Health(const ExchangePtr& exchange) const {
 
 void Service::MetricsText(const ExchangePtr& exchange) const {
   exchange->Answer({200, metrics_->Text(*models_), "text/plain; version=0.0.4; charset=utf-8"});
+}
+
+void Service::Page(const ExchangePtr& exchange) const {
+  const std::string& path = exchange->request().path;
+  const WebFile& file = FindWebFile(path == "/" ? "page.html" : path.substr(1));
+  exchange->Answer({200, std::string(file.content), std::string(file.type)});
 }
 
 void Service::OpenApi(const ExchangePtr& exchange) const {

@@ -63,6 +63,8 @@ class Service {
   void Health(const ExchangePtr& exchange) const;
   void MetricsText(const ExchangePtr& exchange) const;
   void OpenApi(const ExchangePtr& exchange) const;
+  // The page for people, and what it loads.
+  void Page(const ExchangePtr& exchange) const;
   // The native API.
   void Models(const ExchangePtr& exchange) const;
   void TranslateNative(const ExchangePtr& exchange) const;
@@ -76,7 +78,7 @@ class Service {
   ModelStore* models_;
   const ApiKeys* keys_;
   Metrics* metrics_;
-  const std::vector<Route> routes_;
+  std::vector<Route> routes_;
   std::atomic<bool> stopping_{false};
 };
 

@@ -47,10 +47,10 @@ function problemOf(response, text) {
   return new Problem("refused", `This can't be translated: ${said}.`);
 }
 
-// [{name, source, target}]; a language is "" where the model does not name it.
+// [{name, source, target, beams}]; a language is "" where the model does not name it, `beams` are what a request gets.
 export async function listModels(signal) {
   const {models} = await request(kModels, null, signal);
-  return models.map(model => ({name: model.name, source: model.source ?? "", target: model.target ?? ""}));
+  return models.map(({name, source, target, beam_size: beams}) => ({name, source, target, beams}));
 }
 
 // Number of white-space words of a text that begin before `end`; one that goes on beyond it does not count.

@@ -137,7 +137,8 @@ async function retranslate() {
   const controller = running = new AbortController(), {signal} = controller;
   busy(true);
   try {
-    const [result] = await patiently(() => translate([text], {model, alternatives: kAlternatives}, signal), signal);
+    const alternatives = Math.min(kAlternatives, models.find(each => each.name === model).beams - 1);
+    const [result] = await patiently(() => translate([text], {model, alternatives}, signal), signal);
     if (signal.aborted) return;
     showResult(text, result);
     say(`Translation: ${result.hypotheses[0].text}`, kSpokenPause);

@@ -5,11 +5,11 @@
 
 namespace attend {
 
-std::string_view WebFileContent(std::string_view name) {
+const WebFile& FindWebFile(std::string_view name) {
   const auto files = WebFiles();
   const auto file = std::ranges::find(files, name, &WebFile::name);
   assert(file != files.end() && "src/web/CMakeLists.txt names every file");
-  return file->content;
+  return *file;
 }
 
 }  // namespace attend

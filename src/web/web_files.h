@@ -14,8 +14,8 @@ struct WebFile {
 };
 
 std::span<const WebFile> WebFiles();
-// The content of a file that is there.
-std::string_view WebFileContent(std::string_view name);
+// A file that is there.
+const WebFile& FindWebFile(std::string_view name);
 
 }  // namespace attend
 

@@ -13,10 +13,10 @@ WEB = pathlib.Path(__file__).resolve().parents[2] / "src" / "web"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 MODELS = [
-    {"name": "en-de", "source": "en", "target": "de"},
-    {"name": "de-en", "source": "de", "target": "en"},
-    {"name": "en-fr small", "source": "en", "target": "fr"},
-    {"name": "en-fr", "source": "en", "target": "fr"},
+    {"name": "en-de", "source": "en", "target": "de", "beam_size": 4},
+    {"name": "de-en", "source": "de", "target": "en", "beam_size": 4},
+    {"name": "en-fr small", "source": "en", "target": "fr", "beam_size": 4},
+    {"name": "en-fr", "source": "en", "target": "fr", "beam_size": 1},
 ]
 # Sentences whose alignments are right; any other text is turned around word by word.
 KNOWN = {

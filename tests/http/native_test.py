@@ -177,14 +177,28 @@ def test_clients_at_once_get_what_they_get_alone(server):
 def test_models_health_and_head(server):
     assert server.get("/v1/models") == {"models": [{
         "name": "ka-su", "source": "ka", "target": "su", "encoder_layers": 2, "encoder_heads": 4, "decoder_layers": 2,
-        "decoder_heads": 4}]}
+        "decoder_heads": 4, "beam_size": 4}]}
     assert server.get("/health") == {"status": "ok"}
     status, headers, text = server.request("HEAD", "/health")
     assert (status, headers["Content-Length"], text) == (200, "15", "")
 
 
-def test_answers_carry_security_headers_and_no_cors(server):
-    _, headers, _ = server.request("GET", "/health", headers={"Origin": "https://example.org"})
+def test_the_page_and_what_it_loads(server):
+    status, headers, page = server.request("GET", "/")
+    assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    files = re.findall(r'(?:src|href)="([^"#]+)"', page)
+    assert {"page.js", "page.css", "attention.css"} <= set(files)
+    types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+    for file in files:
+        status, headers, text = server.request("GET", f"/{file}")
+        assert (status, headers["Content-Type"]) == (200, f"{types[file.split('.')[-1]]}; charset=utf-8") and text, file
+    assert server.request("GET", "/page.html")[0] == server.request("GET", "/attention.html")[0] == 404
+    assert server.request("POST", "/")[0] == 405
+
+
+@pytest.mark.parametrize("path", ["/", "/page.js", "/health", "/nothing"])
+def test_answers_carry_security_headers_and_no_cors(server, path):
+    _, headers, _ = server.request("GET", path, headers={"Origin": "https://example.org"})
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert headers["Access-Control-Allow-Origin"] is None

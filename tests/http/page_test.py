@@ -9,6 +9,7 @@ import pytest
 
 webdriver = pytest.importorskip("selenium.webdriver")
 from mock_server import MockServer  # noqa: E402
+from server import command_line, serving  # noqa: E402
 from selenium.webdriver import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
@@ -99,9 +100,8 @@ class Page:
         self["file-start"].click()
 
 
-@pytest.fixture
-def page(browser, server):
-    server.reset()
+def opened(browser, server):
+    """The page as someone finds it who was never there."""
     browser.set_window_size(1280, 900)
     for feature in ("Emulation.clearDeviceMetricsOverride", "Storage.clearDataForOrigin"):
         browser.execute_cdp_cmd(feature, {"origin": server.url, "storageTypes": "all"} if "Storage" in feature else {})
@@ -109,7 +109,13 @@ def page(browser, server):
     browser.get(server.url)
     page = Page(browser, server)
     page.until(lambda: page.all("#to option"), "the languages")
-    yield page
+    return page
+
+
+@pytest.fixture
+def page(browser, server):
+    server.reset()
+    yield opened(browser, server)
     complaints = [entry["message"] for entry in browser.get_log("browser") if "Failed to load resource" not in entry["message"]]
     assert not complaints  # no script error, nothing that the content security policy stopped
 
@@ -150,6 +156,7 @@ def test_languages_and_models(page):
     page.choose("model", "en-fr")
     page.until(lambda: page.server.requests[-1]["model"] == "en-fr", "the request")
     assert page["output"].get_attribute("lang") == "fr"
+    assert page.server.requests[-1]["n_best"] == 1  # the model's beam_size
     page.browser.refresh()
     page.until(lambda: page.all("#to option"), "the languages")
     assert Select(page["to"]).first_selected_option.text == "French"
@@ -447,6 +454,35 @@ def test_text_from_right_to_left(page):
     page.js("document.getElementById('output').focus()")
     page.keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
     assert (page.lit("pointed"), page.lit("aligned")) == (["שלום'"], ["שלום"])
+
+
+def test_with_the_service_itself(browser, tmp_path):
+    with serving(tmp_path) as service:
+        service.url = f"http://127.0.0.1:{service.port}/"
+        page = opened(browser, service)
+        for word in ("lumi", " tavo", " keri"):
+            page.source.send_keys(word)
+        best, *others = dict.fromkeys(line.split(" ||| ")[1] for line in command_line("lumi tavo keri\n", "--n-best", 4))
+        page.until(lambda: page.output == best, "the translation")
+        assert [button.text for button in page.all("#alternatives button")] == others
+        links = command_line("lumi tavo keri\n", "--alignments")[0].split(" ||| ")[-1].split()
+        page.point_at(page.all("#output span")[0])
+        words = "lumi tavo keri".split()
+        assert page.lit("aligned") == [words[s] for s in range(3) if f"{s}-0" in links]
+        page.all("summary")[0].click()
+        page.until(lambda: len(page.all("#attention figure")) == 4, "the maps")
+        for button in range(3):
+            page.all("[data-group=kinds] button")[button].click()
+            assert len(page.all("#attention figure")) == 4
+        (tmp_path / "file.txt").write_text("lumi\n\ntavo keri\n" * 40, encoding="utf-8")
+        page.translate_file(tmp_path / "file.txt")
+        page.until(lambda: page["file-state"].text == "All 120 lines are translated.", "the end of the file")
+        page["text-tab"].click()
+        assert service.stop() == 0
+        page.source.send_keys(" dosa")
+        page.until(lambda: "does not answer" in page.notice, "the message")
+        log = [entry["message"] for entry in browser.get_log("browser")]
+        assert not [line for line in log if "Failed to load resource" not in line]
 
 
 def test_nothing_comes_from_elsewhere(page):

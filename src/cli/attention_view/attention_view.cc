@@ -98,12 +98,12 @@ std::string AttentionToHtml(const AttentionView& view, const std::string& kind, 
   // Inside a script element only "<" could end it.
   for (size_t place = 0; (place = text.find('<', place)) != std::string::npos;)
     text.replace(place, 1, "\\u003c");
-  std::string page(WebFileContent("attention.html"));
+  std::string page(FindWebFile("attention.html").content);
   const auto put = [&page](std::string_view mark, std::string_view what) {
     page.replace(page.find(mark), mark.size(), what);
   };
   for (const std::string name : {"attention.css", "attention.js"}) {
-    put("@" + name + "@", WebFileContent(name));
+    put("@" + name + "@", FindWebFile(name).content);
   }
   put("@DATA@", text);  // last: it may hold any text
   return page;
