@@ -3,6 +3,7 @@
 The numbers that decide how long training takes are made smaller; everything else is run as it stands.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -22,8 +23,17 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.M | re.S)
 
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "ATTEND_DATA"}  # the text is here
+
+
+def run(folder, command):
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
 @pytest.fixture(name="folder", scope="module")
-def text_and_recipe(tmp_path_factory):
+def trained_as_written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
     corpus = folder / "corpus"
     subprocess.run([sys.executable, ROOT / "tools/demo_corpus.py", corpus, "--train", "300", "--held-out", "5"], check=True)
@@ -36,20 +46,35 @@ def text_and_recipe(tmp_path_factory):
         assert count == 1, f"my.toml of the README does not set {name}"
     (folder / "my.toml").write_text(recipe, encoding="utf-8")
     (folder / "build").symlink_to(BUILD)
+    if not (BUILD / "attend-train").exists():
+        pytest.skip("this build has no attend-train")
+    for command in next(block for block in blocks("bash") if "attend train" in block).splitlines():
+        run(folder, command)
     return folder
 
 
 def test_the_first_real_use(folder):
-    if not (BUILD / "attend-train").exists():
-        pytest.skip("this build has no attend-train")
-    commands = next(block for block in blocks("bash") if "attend train" in block)
-    environment = {name: value for name, value in os.environ.items() if name != "ATTEND_DATA"}  # the text is here
-    for command in commands.splitlines():
-        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False)
-        assert done.returncode == 0, f"{command}\n{done.stderr[-2000:]}"
     assert len((folder / "out.de").read_text(encoding="utf-8").splitlines()) == 5
     assert "<svg" in (folder / "attention.svg").read_text(encoding="utf-8")
     assert "<html" in (folder / "my-model/report.html").read_text(encoding="utf-8").lower()
+
+
+def test_the_service(folder):
+    if not shutil.which("curl"):
+        pytest.skip("no curl")
+    serve = next(block for block in blocks("bash") if "attend serve" in block).strip()
+    with subprocess.Popen(["bash", "-c", f"exec {serve} --port 0"], cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            port = next(json.loads(line)["port"] for line in server.stderr if '"listening"' in line)
+            address = f"http://127.0.0.1:{port}"
+            calls = next(block for block in blocks("bash") if "curl" in block).replace("http://127.0.0.1:5000", address)
+            native, libre = re.split(r"\n(?=curl)", calls.strip())
+            sentences = json.loads(run(folder, f"{native} --silent --fail"))["translations"][0]["sentences"]
+            assert [len(sentence["hypotheses"]) for sentence in sentences] == [3, 3] and "alignment" in sentences[0]["hypotheses"][0]
+            assert "translatedText" in json.loads(run(folder, libre.replace("curl ", "curl --silent --fail ")))
+            assert "<title>attend" in run(folder, f"curl --silent --fail {address}/")
+        finally:
+            server.terminate()
 
 
 def test_the_make_commands_exist():
