@@ -1,9 +1,10 @@
 // The server's API, and all that this page knows of it.
 
-const kTexts = "v1/translate", kModels = "v1/models", kTimeout = 60000;
+const kTexts = "v1/translate", kModels = "v1/models", kHealth = "health";
+const kPatience = 8000;  // ms in which a server that lives says something
 
 // Why a request gave nothing. `kind`: "gone" (no answer at all), "busy" (ask again in `seconds`), "key" (an API key is
-// asked for) or "refused" (`message` says why).
+// asked for) or "refused" (`message` says why, as the server put it).
 export class Problem extends Error {
   constructor(kind, message, seconds = 0) {
     super(message);
@@ -15,36 +16,60 @@ export class Problem extends Error {
 let key = "";  // for this page's life only
 export function useKey(text) { key = text; }
 
-async function request(path, body, signal) {
-  const options = {signal: AbortSignal.any([signal, AbortSignal.timeout(kTimeout)].filter(Boolean)), headers: {}, cache: "no-store"};
+// Rejects early where `signal` aborts.
+export const pause = (milliseconds, signal) => new Promise((resolve, reject) => {
+  const stop = () => { clearTimeout(timer); reject(signal.reason); };
+  const timer = setTimeout(() => { signal?.removeEventListener("abort", stop); resolve(); }, milliseconds);
+  signal?.addEventListener("abort", stop, {once: true});
+});
+
+// Rejects once the server says nothing any more, for a translation may take its time.
+async function silence(signal) {
+  for (;;) {
+    await pause(kPatience, signal);
+    await fetch(kHealth, {signal: AbortSignal.any([signal, AbortSignal.timeout(kPatience)]), cache: "no-store"});
+  }
+}
+
+// Status, headers and text of the answer to `body`, or to nothing.
+async function exchange(path, body, signal) {
+  const options = {signal, headers: {}, cache: "no-store"};
   if (key) options.headers.Authorization = `Bearer ${key}`;
   if (body) Object.assign(options, {method: "POST", body: JSON.stringify(body)}).headers["Content-Type"] = "application/json";
+  const response = await fetch(path, options);
+  return {response, text: await response.text()};
+}
+
+async function request(path, body, signal) {
+  const ended = new AbortController(), either = AbortSignal.any([ended.signal, signal].filter(Boolean));
   let response, text;
   try {
-    response = await fetch(path, options);
-    text = await response.text();
+    ({response, text} = await Promise.race([exchange(path, body, either), silence(either)]));
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem("gone", "The translation server does not answer.");
+  } finally {
+    ended.abort();
   }
   if (!response.ok) throw problemOf(response, text);
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem("refused", "The server's answer makes no sense to this page.");
+    throw new Problem("refused", "the answer makes no sense to this page");
   }
 }
 
-function problemOf(response, text) {
-  let said = "";
-  try { said = JSON.parse(text).error; } catch { /* no JSON: the status says enough */ }
-  if (response.status === 429 || response.status === 503) {
-    const seconds = Number(response.headers.get("Retry-After"));
+function problemOf({status, headers}, text) {
+  if (status === 429 || status === 503) {
+    const seconds = Number(headers.get("Retry-After"));
     return new Problem("busy", "The server has much to do.", seconds > 0 ? Math.min(seconds, 60) : 2);
   }
-  if (response.status === 403) return new Problem("key", key ? "The server does not know this API key." : "This server asks for an API key.");
-  said ||= `the server answered with status ${response.status}`;
-  return new Problem("refused", `This can't be translated: ${said}.`);
+  if (status === 403) return new Problem("key", key ? "The server does not know this API key." : "This server asks for an API key.");
+  try {
+    return new Problem("refused", JSON.parse(text).error);
+  } catch {  // of something between the server and this page
+    return new Problem("refused", `the answer has status ${status}`);
+  }
 }
 
 // [{name, source, target, beams}]; a language is "" where the model does not name it, `beams` are what a request gets.
@@ -62,7 +87,7 @@ function wordsBefore(text, end) {
 // A whole text with each sentence's hypothesis of this rank in its place; scores add up.
 function joined(source, sentences, rank) {
   let text = "", score = 0, at = 0;
-  const links = [];
+  const links = [], cut = [];
   for (const sentence of sentences) {
     const hypothesis = sentence.hypotheses[rank], begin = source.indexOf(sentence.source, at);
     text += source.slice(at, begin);
@@ -70,14 +95,16 @@ function joined(source, sentences, rank) {
     text += hypothesis.text;
     at = begin + sentence.source.length;
     score += hypothesis.score ?? NaN;  // null where there is no output at all
+    if (!hypothesis.finished) cut.push(sentence.source);
     const words = [wordsBefore(source, begin), wordsBefore(text, before)];
     for (const [s, t] of hypothesis.alignment ?? []) links.push([words[0] + s, words[1] + t]);
   }
-  return {text: text + source.slice(at), score, links};
+  return {text: text + source.slice(at), score, links, cut};
 }
 
-// One {hypotheses: [{text, score, links}], sentences: [text]} for each text, the best hypothesis first; `links` are pairs
-// of places [source, target] of white-space words.
+// One {hypotheses: [{text, score, links, cut}], sentences: [text]} for each text, the best hypothesis first; `links` are
+// pairs of places [source, target] of white-space words, `cut` are sentences whose translation stops at the longest
+// output.
 export async function translate(texts, {model, alternatives = 0, bulk = false}, signal) {
   texts = texts.map(text => text.toWellFormed());
   const body = {model, text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};

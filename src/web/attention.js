@@ -10,6 +10,9 @@ function make(parent, tag, attributes = {}, text) {
   return node;
 }
 
+const kGap = 16, kFrame = 31;  // pixels between figures, and of a figure around its map
+const kSmallestCell = 12;
+
 const shortened = token => { const c = Array.from(token); return c.length > 18 ? c.slice(0, 17).join("") + "…" : token; };
 const widthOf = (tokens, font) => Math.max(20, ...tokens.map(t => font * Array.from(shortened(t)).reduce((w, c) => w + (c >= "\u3000" ? 1.05 : .64), 0)));
 // A straight line in OKLab: equal steps of weight are equal steps for the eye.
@@ -31,7 +34,7 @@ export class AttentionView {
   // Draws into `root`; keys pressed inside `keyboard` steer it.
   constructor(root, keyboard = root) {
     this.kinds = [];
-    this.state = {kind: "cross", layer: null, view: "map", head: null};
+    this.state = {kind: "cross", layer: null, view: null, head: null};  // the view is chosen by the room until someone does
     this.panels = [];  // one for each heat map: marks a row and a column
     root.classList.add("attention");
     this.title = make(root, "h2");
@@ -50,7 +53,12 @@ export class AttentionView {
       if (/^.$|^Esc$/.test(part) && part !== " ") make(help, "kbd", {}, part); else help.append(part);
     }
     keyboard.addEventListener("keydown", event => this.steer(event));
-    addEventListener("resize", () => this.balance());
+    let width = 0;
+    new ResizeObserver(() => {
+      const now = this.figures.clientWidth;
+      if (now !== width && this.kinds.length) this.draw();
+      width = now;
+    }).observe(this.figures);
   }
 
   // `opening` may name the kind and the layer (from 0) to open at; else those on show stay.
@@ -73,18 +81,17 @@ export class AttentionView {
     if (state.head !== null && state.head >= this.heads().length) state.head = null;
     const group = document.activeElement?.closest("[data-group]")?.dataset.group;
     const place = group && [...this.groups[group].querySelectorAll("button")].indexOf(document.activeElement);
+    const shown = this.shown(), {columns, cell, fits} = this.layout(shown.length);
+    this.view = state.view ?? (fits ? "map" : "lines");
     this.controls();
     if (group) this.groups[group].querySelectorAll("button")[place]?.focus();
     this.title.textContent = `${this.kind().title}, layer ${state.layer + 1} of ${layers}`;
     this.figures.replaceChildren();
     this.panels = [];
-    if (state.view === "lines") {
-      this.lines(this.shown());
-    } else {
-      for (const {head, w} of this.shown()) this.heatMap(head, w);
-    }
-    this.balance();
-    this.legend.hidden = state.view === "lines";
+    this.figures.style.setProperty("--columns", this.view === "map" ? columns : 1);
+    if (this.view === "lines") this.lines(shown);
+    else for (const {head, w} of shown) this.heatMap(head, w, cell);
+    this.legend.hidden = this.view === "lines";
     this.leave();
   }
 
@@ -103,26 +110,29 @@ export class AttentionView {
     }
     for (const {name} of this.kinds) this.choose("kinds", name, name === state.kind, {kind: name});
     this.kind().weights.forEach((_, i) => this.choose("layers", String(i + 1), i === state.layer, {layer: i}));
-    for (const [view, label] of [["map", "heat maps"], ["lines", "lines"]]) this.choose("views", label, view === state.view, {view});
+    for (const [view, label] of [["map", "heat maps"], ["lines", "lines"]]) this.choose("views", label, view === this.view, {view});
     this.choose("heads", "all", state.head === null, {head: null});
     for (let h = 0; h < heads; ++h) {
-      this.choose("heads", String(h + 1), state.head === h, {head: state.head === h ? null : h}, state.view === "lines" && headColor(h, heads));
+      this.choose("heads", String(h + 1), state.head === h, {head: state.head === h ? null : h}, this.view === "lines" && headColor(h, heads));
     }
   }
 
-  // As many figures a row as leave the rows even: four heads stand as 2 + 2, not as 3 + 1.
-  balance() {
-    const gap = 16, first = this.figures.firstElementChild, count = this.figures.childElementCount;
-    if (!first) return;
-    this.figures.style.maxWidth = "";
-    const fit = Math.max(1, Math.floor((this.figures.clientWidth + gap) / (first.offsetWidth + gap)));
-    const columns = Math.ceil(count / Math.ceil(count / fit));
-    this.figures.style.maxWidth = `${columns * (first.offsetWidth + gap) - gap + 1}px`;
+  // Figures a row, rows being even (four heads stand as 2 + 2, not as 3 + 1), and the side of a cell: as many a row as can
+  // be read; `fits` says whether there is room for one.
+  layout(heads) {
+    const {queries, keys} = this.kind(), longest = Math.max(queries.length, keys.length);
+    const labels = widthOf(queries, 11) + widthOf(keys.slice(-1), 11) * Math.SQRT1_2;
+    const largest = heads === 1 ? Math.min(40, 720 / longest) : Math.min(34, Math.max(18, 540 / longest));
+    for (let rows = 1; ; ++rows) {
+      const columns = Math.ceil(heads / rows), room = (this.figures.clientWidth + kGap) / columns - kGap - kFrame - labels;
+      const cell = Math.min(largest, room / keys.length), fits = cell >= kSmallestCell;
+      if (cell >= Math.max(kSmallestCell, Math.min(20, 300 / longest)) || columns === 1) return {columns, cell: Math.max(kSmallestCell, cell), fits};
+    }
   }
 
   leave() {
     for (const panel of this.panels) panel(null, null);
-    const map = this.state.view === "map";
+    const map = this.view === "map";
     this.note.textContent = `${map ? "rows" : "left"}: ${this.kind().query_title}; ${map ? "columns" : "right"}: ${this.kind().key_title}. `
       + (map ? "Point at a cell to read its weight, at a token for its strongest." : "Point at a token to read its weights, or reach it with Tab.");
   }
@@ -146,13 +156,11 @@ export class AttentionView {
     this.note.textContent = `${q !== null ? queries[q] + " gives most to" : keys[k] + " gets most from"} (${whose}): ${best}`;
   }
 
-  heatMap(head, w) {
+  heatMap(head, w, cell) {
     const figure = make(this.figures, "figure");
     make(figure, "figcaption", {}, `head ${head + 1}`);
-    const {queries, keys} = this.kind(), single = this.state.head !== null;
-    const room = this.figures.clientWidth - widthOf(queries, 13) - 90;  // for the columns, on a narrow screen
-    const cell = Math.min(single ? 40 : 28, Math.max(13, Math.min((single ? 640 : 300) / Math.max(queries.length, keys.length), room / keys.length)));
-    const font = Math.min(13, .62 * cell), left = widthOf(queries, font) + 9, top = (widthOf(keys, font) + font) * Math.SQRT1_2 + 8;
+    const {queries, keys} = this.kind();
+    const font = Math.min(13, .83 * cell), left = widthOf(queries, font) + 9, top = (widthOf(keys, font) + font) * Math.SQRT1_2 + 8;
     const lean = Math.max(keys.length * cell, ...keys.map((token, k) => (k + .5) * cell + (widthOf([token], font) + font) * Math.SQRT1_2));
     const width = left + lean, height = top + queries.length * cell + 2;
     const svg = make(figure, "svg", {width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img", "font-size": font,
@@ -201,8 +209,9 @@ export class AttentionView {
 
   // Two columns of tokens and a line for each weight, as figures 3 to 5 of the paper have it; a colour for each head.
   lines(list) {
-    const {queries, keys} = this.kind(), step = 26, font = 14, middle = Math.min(280, this.figures.clientWidth / 3), total = this.heads().length;
-    const left = widthOf(queries, font) + 12, right = left + middle, width = right + widthOf(keys, font) + 12;
+    const {queries, keys} = this.kind(), step = 26, font = 14, total = this.heads().length;
+    const left = widthOf(queries, font) + 12, beside = widthOf(keys, font) + 12;
+    const middle = Math.min(280, Math.max(90, this.figures.clientWidth - kFrame - left - beside)), right = left + middle, width = right + beside;
     const height = Math.max(queries.length, keys.length) * step + 12;
     const svg = make(make(this.figures, "figure"), "svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "lines", "font-size": font});
     const y = i => 6 + (i + .5) * step, drawn = [];
@@ -237,7 +246,7 @@ export class AttentionView {
     const step = (event.key === "]") - (event.key === "["), numbered = /^[1-9]$/.test(event.key) && this.kinds[event.key - 1];
     if (event.key === "ArrowRight") state.layer = Math.min(state.layer + 1, layers - 1);
     else if (event.key === "ArrowLeft") state.layer = Math.max(state.layer - 1, 0);
-    else if (event.key === "v") state.view = state.view === "map" ? "lines" : "map";
+    else if (event.key === "v") state.view = this.view === "map" ? "lines" : "map";
     else if (event.key === "Escape") state.head = null;
     else if (step !== 0) state.head = state.head === null ? (step > 0 ? 0 : heads - 1) : (state.head + step + heads) % heads;
     else if (numbered) state.kind = numbered.name;

@@ -1,20 +1,21 @@
 // File translation: a few lines at a time, in order, until the end or until someone cancels.
-import {translate} from "./api.js";
-import {patiently, showProblem} from "./server.js";
+import {Problem, translate} from "./api.js";
+import {patiently} from "./server.js";
 
-const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6;
+const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6, kMostNamed = 10;
 const byId = id => document.getElementById(id);
 const count = number => number.toLocaleString("en");
+const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 
 // [[line, its end], ...] of a text; the ends are kept as they are.
-export function splitLines(text) {
+function splitLines(text) {
   const lines = [...text.matchAll(/([^\r\n]*)(\r\n|\r|\n)/g)].map(([, line, end]) => [line, end]);
   const rest = text.length - lines.reduce((sum, [line, end]) => sum + line.length + end.length, 0);
   return rest ? [...lines, [text.slice(-rest), ""]] : lines;
 }
 
-// [first, last) of the next lines to send together.
-function chunk(lines, first) {
+// The end of the lines to send together, from `first` on.
+function chunkEnd(lines, first) {
   let last = first, characters = 0;
   while (last < lines.length && last - first < kChunkLines && (last === first || characters + lines[last][0].length <= kChunkCharacters)) {
     characters += lines[last++][0].length;
@@ -24,7 +25,7 @@ function chunk(lines, first) {
 
 function timeLeft(done, total, started) {
   const seconds = (performance.now() - started) / 1000;
-  if (done === 0 || seconds < 2) return "";
+  if (done === 0 || done === total || seconds < 2) return "";
   const left = Math.ceil(seconds * (total - done) / done);
   return left < 60 ? `, ${left} s left` : `, about ${Math.ceil(left / 60)} min left`;
 }
@@ -32,18 +33,20 @@ function timeLeft(done, total, started) {
 export class FileJob {
   // `choice` gives {model, target} at the time of a start; `say` tells a screen reader.
   constructor(choice, say) {
-    Object.assign(this, {choice, say, file: null, lines: [], controller: null, url: null});
+    Object.assign(this, {choice, say, file: null, lines: [], done: 0, controller: null, url: null});
     byId("file").addEventListener("change", event => { if (event.target.files[0]) this.open(event.target.files[0]); event.target.value = ""; });
     const drop = byId("drop");
     for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
     for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
     drop.addEventListener("drop", event => { event.preventDefault(); if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]); });
     byId("file-start").addEventListener("click", () => this.start());
-    byId("file-cancel").addEventListener("click", () => this.controller?.abort());
+    byId("file-cancel").addEventListener("click", () => this.controller.abort());
+    addEventListener("beforeunload", event => { if (this.controller) event.preventDefault(); });
   }
 
   async open(file) {
     this.controller?.abort();
+    this.controller = null;
     this.file = file;
     this.lines = [];
     byId("job").hidden = false;
@@ -52,70 +55,84 @@ export class FileJob {
     this.progress(0);
     this.buttons({});
     try {
-      if (file.size > kLargestFile) throw new Error(`The file has ${count(file.size)} bytes, at most ${count(kLargestFile)} are taken; cut it into parts.`);
-      const text = new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer());
-      this.lines = splitLines(text);
-      byId("file-size").textContent = `${count(this.lines.length)} ${this.lines.length === 1 ? "line" : "lines"}`;
+      if (file.size > kLargestFile) throw new RangeError(`The file has ${count(file.size)} bytes, at most ${count(kLargestFile)} are taken; cut it into parts.`);
+      this.lines = splitLines(new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer()));
+      byId("file-size").textContent = counted(this.lines.length, "line");
       this.state(this.lines.length ? "" : "The file is empty.");
       this.buttons({start: this.lines.length > 0});
     } catch (error) {
-      this.state(error instanceof TypeError ? "The file is not UTF-8 text; save it as UTF-8 and choose it again." : error.message);
+      this.state(error instanceof RangeError ? error.message : "The file is not UTF-8 text; save it as UTF-8 and choose it again.", true);
     }
   }
 
-  state(text) {
+  state(text, bad = false) {
     byId("file-state").textContent = text;
+    byId("file-state").classList.toggle("bad", bad);
     if (text) this.say(text);
   }
 
   progress(done) {
+    this.done = done;
     byId("file-progress").max = Math.max(1, this.lines.length);
     byId("file-progress").value = done;
   }
 
   buttons({start = false, cancel = false, download = false}) {
-    byId("file-start").hidden = !start;
-    byId("file-cancel").hidden = !cancel;
+    const held = byId("file-actions").contains(document.activeElement);
     byId("file-download").hidden = !download;
+    byId("file-start").hidden = !start;
+    byId("file-start").textContent = download ? "Translate again" : "Translate";
+    byId("file-start").classList.toggle("primary", !download);
+    byId("file-cancel").hidden = !cancel;
+    if (held) byId("file-actions").querySelector(":not([hidden])")?.focus();
   }
 
   async start() {
     const controller = this.controller = new AbortController(), {model, target} = this.choice();
+    this.progress(0);
     this.buttons({cancel: true});
     this.state("Translating…");
     try {
-      const output = await this.run(model, controller.signal);
-      this.finish(output, target);
+      const {output, cut} = await this.run(model, controller.signal);
+      this.finish(output, cut, target);
     } catch (error) {
-      if (controller !== this.controller) return;
+      if (controller !== this.controller) return;  // another file took its place
       this.buttons({start: true});
-      this.state(controller.signal.aborted ? "Cancelled." : "Stopped.");
-      if (!controller.signal.aborted) showProblem(error);
+      if (controller.signal.aborted) this.state("Cancelled.");
+      else if (error instanceof Problem) this.state(`Stopped between line ${count(this.done + 1)} and ${count(chunkEnd(this.lines, this.done))}: ${error.message}.`, true);
+      else throw error;
+    } finally {
+      if (controller === this.controller) this.controller = null;
     }
   }
 
+  // The text to write, and the lines, from 1, whose translation stops at the longest output.
   async run(model, signal) {
-    const output = [], started = performance.now(), {lines} = this;
-    for (let first = 0; first < lines.length;) {
-      const last = chunk(lines, first), part = lines.slice(first, last);
+    const output = [], cut = [], started = performance.now(), {lines} = this;
+    while (this.done < lines.length) {
+      const last = chunkEnd(lines, this.done), part = lines.slice(this.done, last);
       const texts = part.map(([line]) => line).filter(line => line.trim());
       const results = texts.length ? await patiently(() => translate(texts, {model, bulk: true}, signal), signal) : [];
-      for (const [line, end] of part) output.push(line.trim() ? results.shift().hypotheses[0].text : line, end);
-      first = last;
-      this.progress(first);
-      byId("file-state").textContent = `${count(first)} of ${count(lines.length)} lines${timeLeft(first, lines.length, started)}`;
+      for (const [i, [line, end]] of part.entries()) {
+        const best = line.trim() ? results.shift().hypotheses[0] : {text: line, cut: []};
+        if (best.cut.length) cut.push(this.done + i + 1);
+        output.push(best.text, end);
+      }
+      this.progress(last);
+      byId("file-state").textContent = `${count(last)} of ${counted(lines.length, "line")}${timeLeft(last, lines.length, started)}`;
     }
-    return output;
+    return {output, cut};
   }
 
-  finish(output, target) {
+  finish(output, cut, target) {
     URL.revokeObjectURL(this.url);
     this.url = URL.createObjectURL(new Blob(output, {type: "text/plain;charset=utf-8"}));
     const link = byId("file-download"), [, stem, suffix] = this.file.name.match(/^(.*?)(\.[^.]*)?$/);
     link.href = this.url;
     link.download = `${stem}.${target || "translated"}${suffix ?? ""}`;
     this.buttons({start: true, download: true});
-    this.state(`All ${count(this.lines.length)} lines are translated.`);
-    link.focus();
+    const named = cut.slice(0, kMostNamed).join(", ") + (cut.length > kMostNamed ? ", …" : "");
+    this.state(`Done. ${counted(this.lines.length, "line")} translated.`
+      + (cut.length ? ` Cut off at the model's longest output: line ${named}; divide the sentences there.` : ""), cut.length > 0);
   }
 }

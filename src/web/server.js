@@ -1,15 +1,14 @@
-// Patience with the server: who finds it gone or busy waits here, tells the reader why, and goes on by itself.
-import {Problem, listModels, useKey} from "./api.js";
+// Patience with the server: who finds it gone or busy, or is asked for a key, waits here, and the reader is told why.
+import {Problem, listModels, pause, useKey} from "./api.js";
 
 const byId = id => document.getElementById(id);
 const notice = byId("notice");
-let skip = null;  // ends the wait of the notice on show
+const skipping = new EventTarget();  // "skip" ends the waits that are counted down
 let shown = null;  // the problem on show
 
-function show(problem, advice = "") {
+function show(problem, text = problem.message) {
   shown = problem;
   notice.dataset.kind = problem.kind;
-  const text = `${problem.message} ${advice}`.trim();
   if (byId("notice-text").textContent !== text) byId("notice-text").textContent = text;
   byId("notice-wait").textContent = "";
   byId("notice-retry").hidden = problem.kind !== "gone";
@@ -17,30 +16,41 @@ function show(problem, advice = "") {
   notice.hidden = false;
 }
 
-export function hideProblem(problem = shown) {
+function hide(problem = shown) {
   if (problem !== shown) return;
   shown = null;
   notice.hidden = true;
   byId("notice-text").textContent = "";
 }
 
-export function showProblem(problem) {
+// A text that the server does not translate.
+export function showRefusal(problem) {
   if (!(problem instanceof Problem)) throw problem;
-  show(problem);
+  show(problem, `This can't be translated: ${problem.message}.`);
 }
 
-// `seconds`, counted down in the notice; less where "Try now" is pressed or `signal` aborts.
+export function hideRefusal() {
+  if (shown?.kind === "refused") hide();
+}
+
+// Resolves at the next event of this name; rejects where `signal` aborts.
+const next = (target, name, signal) => new Promise((resolve, reject) => {
+  target.addEventListener(name, resolve, {once: true, signal});
+  signal?.addEventListener("abort", () => reject(signal.reason), {once: true});
+});
+
+// `seconds`, counted down in the notice; less where "Try now" is pressed.
 async function countDown(seconds, signal) {
   const end = performance.now() + 1000 * seconds;
-  let ended = false;
-  skip = () => { ended = true; };
-  while (!ended && !signal?.aborted && performance.now() < end) {
+  let skipped = false;
+  skipping.addEventListener("skip", () => { skipped = true; }, {once: true});
+  while (!skipped && performance.now() < end) {
     byId("notice-wait").textContent = `Next try in ${Math.ceil((end - performance.now()) / 1000)} s.`;
-    await new Promise(resolve => setTimeout(resolve, 100));
+    await pause(100, signal);
   }
   byId("notice-wait").textContent = "";
 }
-byId("notice-retry").addEventListener("click", () => skip?.());
+byId("notice-retry").addEventListener("click", () => skipping.dispatchEvent(new Event("skip")));
 
 let returning = null;
 const listeners = [];
@@ -53,49 +63,43 @@ function untilBack(problem) {
 }
 async function watch(problem) {
   for (let seconds = 1; ; seconds = Math.min(2 * seconds, 8)) {
-    show(problem, "Your text is kept; translation goes on as soon as it is back.");
+    show(problem, `${problem.message} Your text is kept; translation goes on as soon as it is back.`);
     await countDown(seconds);
     try {
       await listModels();
     } catch (error) {
       if (error.kind === "gone") continue;
     }
-    hideProblem(problem);
+    hide(problem);
     for (const listener of listeners) listener();
     return;
   }
 }
 
-// The result of `work`, tried again for as long as the server is gone or busy.
+// The result of `work`, tried again for as long as the server is gone or busy, or asks for a key.
 export async function patiently(work, signal) {
   for (;;) {
     try {
       const result = await work();
-      if (!returning) hideProblem();
+      if (!returning) hide();
       return result;
     } catch (error) {
-      if (signal.aborted || !(error instanceof Problem)) throw error;
+      if (signal.aborted || !(error instanceof Problem) || error.kind === "refused") throw error;
       if (error.kind === "gone") {
         await untilBack(error);
-      } else if (error.kind === "busy") {
-        show(error);
-        await countDown(error.seconds, signal);
-        hideProblem(error);
-      } else {
-        throw error;
+        signal.throwIfAborted();
+        continue;
       }
-      signal.throwIfAborted();
+      show(error);
+      if (error.kind === "key") await next(byId("key-form"), "submit", signal);
+      else await countDown(error.seconds, signal).finally(() => hide(error));
     }
   }
 }
 
-// `listener` runs once the reader has given a key.
-export function onKey(listener) {
-  byId("key-form").addEventListener("submit", event => {
-    event.preventDefault();
-    useKey(byId("key").value);
-    byId("key").value = "";
-    hideProblem();
-    listener();
-  });
-}
+byId("key-form").addEventListener("submit", event => {
+  event.preventDefault();
+  useKey(byId("key").value);
+  byId("key").value = "";
+  hide();
+});

@@ -18,7 +18,7 @@ MODELS = [
     {"name": "en-fr small", "source": "en", "target": "fr", "beam_size": 4},
     {"name": "en-fr", "source": "en", "target": "fr", "beam_size": 1},
 ]
-# Sentences whose alignments are right; any other text is turned around word by word.
+# Sentences whose alignments are right; any other text is turned around word by word, and an endless one is cut.
 KNOWN = {
     "The old garden behind the house is quiet in the morning.":
         ("Der alte Garten hinter dem Haus ist am Morgen still.", [0, 1, 2, 3, 4, 5, 6, 8, 10, 7]),
@@ -68,7 +68,7 @@ def translation(text, n_best, with_attention):
             links = [[s, t] for t, s in enumerate(places)]
             sentence = {"source": source, "hypotheses": [
                 {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
-                 "log_probability": -1.0, "finished": True, "alignment": links} for rank in range(n_best)]}
+                 "log_probability": -1.0, "finished": "endless" not in source, "alignment": links} for rank in range(n_best)]}
             if with_attention:
                 sentence["attention"] = attention(source, target, places)
             sentences.append(sentence)
@@ -89,8 +89,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
+        mock = self.server.mock
+        mock.awake.wait()
         if self.path == "/v1/models":
-            return self.answer(200, {"models": self.server.mock.models})
+            return self.answer(200, {"models": mock.models})
+        if self.path == "/health":
+            return self.answer(200, {"status": "ok"})
         file = WEB / (self.path.lstrip("/") or "page.html")
         if file.parent == WEB and file.is_file():
             return self.answer(200, file.read_bytes(), TYPES[file.suffix])
@@ -106,6 +110,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(status, {"error": error}, **headers)
         if mock.key and self.headers["Authorization"] != f"Bearer {mock.key}":
             return self.answer(403, {"error": "an API key is needed"})
+        mock.awake.wait()
         readable, _, _ = select.select([self.connection], [], [], mock.delay(body))
         if readable:  # nothing more can come but an end
             with mock.lock:
@@ -142,6 +147,7 @@ class MockServer:
 
     def __init__(self):
         self.lock, self.port, self.server = threading.Lock(), 0, None
+        self.awake = threading.Event()
         self.reset()
 
     def reset(self):
@@ -149,6 +155,7 @@ class MockServer:
         self.refusals = []  # (status, error, headers) of the next answers
         self.key, self.models = "", MODELS
         self.delay = lambda body: 0  # seconds
+        self.awake.set()
         if not self.server:
             self.start()
 

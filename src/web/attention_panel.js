@@ -1,0 +1,49 @@
+// The part of the page that shows the attention of one sentence of the text.
+import {attentionOf} from "./api.js";
+import {AttentionView} from "./attention.js";
+import {fill} from "./languages.js";
+import {patiently} from "./server.js";
+
+const byId = id => document.getElementById(id);
+
+export class AttentionPanel {
+  // `model` gives the model's name.
+  constructor(model) {
+    Object.assign(this, {model, view: null, sentences: [], looking: null});
+    byId("attention").addEventListener("toggle", () => this.look());
+    byId("sentence").addEventListener("change", () => this.look());
+  }
+
+  show(sentences) {
+    this.sentences = sentences;
+    byId("sentence-choice").hidden = sentences.length < 2;
+    fill(byId("sentence"), sentences.map((_, i) => String(i)), i => `${+i + 1}: ${sentences[i].slice(0, 60)}`, "0");
+    this.look();
+  }
+
+  // Of which hypothesis the maps are, beside another that is on show.
+  showRank(rank) { byId("attention-rank").hidden = rank === 0; }
+
+  say(text) {
+    byId("attention-empty").textContent = text;
+    byId("attention-empty").hidden = !text;
+    byId("attention-view").hidden = !!text;
+  }
+
+  async look() {
+    this.looking?.abort();
+    if (!byId("attention").open) return;
+    const sentence = this.sentences[byId("sentence").value];
+    if (!sentence) return this.say("Translate a text to see what the model looks at, word by word.");
+    const {signal} = this.looking = new AbortController();
+    try {
+      const kinds = await patiently(() => attentionOf(sentence, this.model(), signal), signal);
+      if (signal.aborted) return;
+      this.say("");
+      this.view ??= new AttentionView(byId("attention-view"));
+      this.view.show(kinds);
+    } catch (error) {
+      if (!signal.aborted) this.say(`There is no picture of this sentence: ${error.message}.`);
+    }
+  }
+}

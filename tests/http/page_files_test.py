@@ -1,0 +1,82 @@
+"""Files on the translation page."""
+
+from web_page import Keys
+
+
+def test_file(page, tmp_path):
+    path = tmp_path / "notes.en.txt"
+    lines = [f"line {i}" if i % 10 else "" for i in range(200)]
+    path.write_bytes(("\r\n".join(lines) + "\nlast").encode())
+    page.server.delay = lambda body: .2
+    page.translate_file(path)
+    page.until(lambda: 0 < float(page["file-progress"].get_property("value")) < 201, "progress")
+    page.until(lambda: page["file-state"].text == "Done. 201 lines translated.", "the end")
+    page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    page["file-download"].click()
+    made = tmp_path / "notes.en.de.txt"
+    page.until(made.exists, "the download")
+    assert made.read_bytes().decode() == "\r\n".join(f"{i}' line'" if i % 10 else "" for i in range(200)) + "\nlast'"
+    assert all(body["priority"] == "bulk" and len(body["text"]) <= 32 and "" not in body["text"] for body in page.server.requests)
+
+
+def test_file_cancelled_and_started_again(page, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("a b\n" * 100, encoding="utf-8")
+    page.server.delay = lambda body: .1 if len(page.server.requests) == 1 else 30
+    page.translate_file(path)
+    page.until(lambda: len(page.server.requests) == 2, "the second request")
+    page["file-cancel"].click()
+    page.until(lambda: page["file-state"].text == "Cancelled.", "the end")
+    page.until(lambda: len(page.server.abandoned) == 1, "the end of the request")
+    assert not page["file-download"].is_displayed() and len(page.server.requests) == 2
+    page.server.delay = lambda body: 0
+    page["file-start"].click()
+    page.until(lambda: page["file-download"].is_displayed(), "the file")
+
+
+def test_file_while_the_server_stops_and_returns(page, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("a b\n" * 100, encoding="utf-8")
+    page.server.delay = lambda body: .3
+    page.translate_file(path)
+    page.until(lambda: "32 of 100" in page["file-state"].text, "a first part")
+    page.server.stop()
+    page.until(lambda: "does not answer" in page.notice, "the message")
+    page.server.start()
+    page.until(lambda: page["file-state"].text == "Done. 100 lines translated.", "the end")
+    assert page.server.texts().count("a b") >= 100
+
+
+def test_a_file_that_is_refused_and_one_in_its_place(page, tmp_path):
+    path, other = tmp_path / "notes.txt", tmp_path / "other.txt"
+    path.write_text("a b\n" * 100, encoding="utf-8")
+    other.write_text("c d\n" * 5, encoding="utf-8")
+    page.server.delay = lambda body: 1 if len(page.server.requests) == 1 else 30
+    page.translate_file(path)
+    page.until(lambda: len(page.server.requests) == 1, "the first request")
+    page.server.refusals = [(400, "a sentence has 700 pieces", {})]
+    page.until(lambda: page["file-state"].text == "Stopped between line 33 and 64: a sentence has 700 pieces.", "the reason")
+    page["file-start"].click()
+    page.until(lambda: page["file-cancel"].is_displayed(), "the start")
+    page["file"].send_keys(str(other))
+    page.until(lambda: page["file-start"].is_displayed() and page["file-name"].text == "other.txt", "the other file")
+    assert page["file-state"].text == "" and page["file-size"].text == "5 lines"
+
+
+def test_a_file_and_a_key(page, tmp_path):
+    page.server.key = "secret"
+    path = tmp_path / "notes.txt"
+    path.write_text("a b\n" * 40, encoding="utf-8")
+    page.translate_file(path)
+    page.until(lambda: page.notice == "This server asks for an API key.", "the question")
+    page["key"].send_keys("secret", Keys.ENTER)
+    page.until(lambda: page["file-state"].text == "Done. 40 lines translated.", "the end")
+
+
+def test_files_that_can_not_be_read(page, tmp_path):
+    path = tmp_path / "latin1.txt"
+    path.write_bytes("Größe".encode("latin-1"))
+    page["file-tab"].click()
+    page["file"].send_keys(str(path))
+    page.until(lambda: "not UTF-8" in page["file-state"].text, "the message")
+    assert not page["file-start"].is_displayed()

@@ -1,0 +1,90 @@
+"""The translation page as its tests drive it, in a real Chromium."""
+
+import time
+
+import pytest
+
+pytest.importorskip("selenium", reason="no selenium; run tools/setup")
+from selenium.webdriver import ActionChains  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402,F401
+from selenium.webdriver.support.ui import Select  # noqa: E402
+
+GARDEN = "The old garden behind the house is quiet in the morning."
+GARTEN = "Der alte Garten hinter dem Haus ist am Morgen still."
+PATIENCE = 20  # seconds, on a machine that does other things
+
+
+class Page:
+    """What the tests do on the page, and see of it."""
+
+    def __init__(self, browser, server):
+        self.browser, self.server = browser, server
+        self.source = self["source"]
+
+    def __getitem__(self, name):
+        return self.browser.find_element(By.ID, name)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def js(self, script, *arguments):
+        return self.browser.execute_script(f"return {script}", *arguments)
+
+    def until(self, seen, what="what was expected", patience=PATIENCE):
+        end = time.monotonic() + patience
+        while not (value := seen()):
+            assert time.monotonic() < end, f"{what} did not come; the page reads: {self.js('document.body.innerText')}"
+            time.sleep(.05)
+        return value
+
+    @property
+    def output(self):
+        return self["output"].text
+
+    @property
+    def notice(self):
+        return self["notice-text"].text if self["notice"].is_displayed() else ""
+
+    def translates(self, text, into=None):
+        self.source.send_keys(text)
+        self.until(lambda: self.output and self["output"].get_attribute("aria-busy") == "false", "a translation")
+        assert into is None or self.output == into
+
+    def choose(self, name, label):
+        Select(self[name]).select_by_visible_text(label)
+
+    def pressed(self, selector):
+        return [button.text for button in self.all(f"{selector} [aria-pressed=true]")]
+
+    def point_at(self, element):
+        ActionChains(self.browser).move_to_element(element).perform()
+
+    def tap(self, element):
+        x, y = self.js("(r => [r.left + r.width / 2, r.top + r.height / 2])(arguments[0].getBoundingClientRect())", element)
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            self.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def keys(self, *keys):
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def lit(self, kind):
+        return [word.get_attribute("textContent") for word in self.all(f".{kind}")]
+
+    def translate_file(self, path):
+        self["file-tab"].click()
+        self["file"].send_keys(str(path))
+        self.until(lambda: self["file-start"].is_displayed(), "the button")
+        self["file-start"].click()
+
+
+def opened(browser, server):
+    """The page as someone finds it who was never there."""
+    browser.set_window_size(1280, 900)
+    for feature in ("Emulation.clearDeviceMetricsOverride", "Storage.clearDataForOrigin"):
+        browser.execute_cdp_cmd(feature, {"origin": server.url, "storageTypes": "all"} if "Storage" in feature else {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "light"}]})
+    browser.get(server.url)
+    page = Page(browser, server)
+    page.until(lambda: page.all("#to option"), "the languages")
+    return page
