@@ -14,7 +14,8 @@ namespace attend {
 
 struct HttpRequest {
   std::string method, path, query;  // path and query as they were sent, not decoded
-  std::string content_type, authorization, origin;
+  std::string content_type, authorization, origin, host;
+  std::string client;  // its address; of IPv6 its network's, for it has 2^64 of them
   std::string body;
 };
 

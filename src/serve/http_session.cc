@@ -4,6 +4,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/ip/network_v6.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
@@ -24,6 +25,17 @@ std::chrono::nanoseconds Seconds(double seconds) {
 }
 
 std::string Text(beast::string_view view) { return std::string(view.data(), view.size()); }
+
+// As HttpRequest::client has it; empty once the client is gone.
+std::string ClientOf(const net::ip::tcp::socket& socket) {
+  beast::error_code error;
+  const net::ip::address address = socket.remote_endpoint(error).address();
+  if (error) return "";
+  if (address.is_v4()) return address.to_string();
+  const net::ip::address_v6 v6 = address.to_v6();
+  if (v6.is_v4_mapped()) return make_address_v4(net::ip::v4_mapped, v6).to_string();
+  return net::ip::make_network_v6(v6, 64).canonical().to_string();
+}
 
 template <class Message>
 void SetCommonHeaders(const HttpOptions& options, Message* message) {
@@ -86,7 +98,10 @@ class HttpSession::Live : public Exchange, public std::enable_shared_from_this<L
 };
 
 HttpSession::HttpSession(net::ip::tcp::socket socket, HttpShared* shared)
-    : stream_(std::move(socket)), shared_(shared), limit_(stream_.get_executor()) {
+    : stream_(std::move(socket)),
+      shared_(shared),
+      client_(ClientOf(stream_.socket())),
+      limit_(stream_.get_executor()) {
   Error ignored;
   stream_.socket().set_option(net::ip::tcp::no_delay(true), ignored);
 }
@@ -212,6 +227,8 @@ void HttpSession::Dispatch() {
   request.content_type = Text(message[http::field::content_type]);
   request.authorization = Text(message[http::field::authorization]);
   request.origin = Text(message[http::field::origin]);
+  request.host = Text(message[http::field::host]);
+  request.client = client_;
   request.body = std::move(message.body());
   parser_.reset();
   stream_.expires_never();

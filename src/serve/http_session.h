@@ -75,6 +75,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   boost::beast::tcp_stream stream_;
   HttpShared* shared_;
+  const std::string client_;
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   bool idle_ = false;

@@ -1,91 +1,40 @@
 // LibreTranslate's routes, so that its clients work unchanged.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unicode/locid.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "attend/error.h"
-#include "engine/tasks/translation_options.h"
-#include "serve/form.h"
-#include "serve/html_document.h"
+#include "serve/language_detector.h"
+#include "serve/model_choice.h"
 #include "serve/native_api.h"
+#include "serve/request_body.h"
 #include "serve/service.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
 
-struct LibreRequest {
-  std::vector<std::string> q;
-  bool many = false;  // q is a list, and so is the answer
-  std::string source, target, api_key;
-  bool html = false;
-  int64_t alternatives = 0;
-};
-
-// The members of a JSON or form body; those of a form are texts.
-Json Parameters(const HttpRequest& request) {
-  if (request.content_type.starts_with("application/json")) {
-    Json body = ParseJson(request.body, "request body");
-    if (!body.is_object()) throw Error(ErrorKind::kInput, "request body: expected an object");
-    return body;
+// `many`: q is a list, and so is the answer.
+std::vector<std::string> TextsAt(const RequestBody& body, bool* many) {
+  const Json* q = body.Member("q");
+  *many = q != nullptr && q->is_array();
+  if (!*many) return {body.Text("q")};
+  std::vector<std::string> texts;
+  for (const Json& text : *q) {
+    if (!text.is_string()) throw Error(ErrorKind::kInput, "request body: q holds what is no text");
+    texts.push_back(text.get<std::string>());
   }
-  if (!request.content_type.starts_with("application/x-www-form-urlencoded")) {
-    throw Refusal(415,
-                  "expected Content-Type: application/json or application/x-www-form-urlencoded");
-  }
-  Json body = Json::object();
-  for (auto& [name, value] : ParseForm(request.body)) body[name] = std::move(value);
-  return body;
+  return texts;
 }
 
-std::string TextAt(const Json& body, const std::string& name, const char* otherwise) {
-  const auto found = body.find(name);
-  if (found != body.end() && found->is_string()) return found->get<std::string>();
-  if (found == body.end() && otherwise != nullptr) return otherwise;
-  throw Error(ErrorKind::kInput, fmt::format("request body: {} is {}, expected a text", name,
-                                             found == body.end() ? "missing" : "no text"));
-}
-
-int64_t NumberAt(const Json& body, const std::string& name) {
-  const auto found = body.find(name);
-  if (found == body.end()) return 0;
-  int64_t number = -1;
-  if (found->is_number_integer()) number = found->get<int64_t>();
-  if (found->is_string()) {
-    const auto& text = found->get_ref<const std::string&>();
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, number).ptr != end) number = -1;
-  }
-  if (number >= 0) return number;
-  throw Error(ErrorKind::kInput,
-              fmt::format("request body: {} is no whole number of at least 0", name));
-}
-
-LibreRequest Read(const Json& body) {
-  LibreRequest request;
-  const auto q = body.find("q");
-  if (q != body.end() && q->is_array()) {
-    request.many = true;
-    for (const Json& text : *q) {
-      if (!text.is_string())
-        throw Error(ErrorKind::kInput, "request body: q holds what is no text");
-      request.q.push_back(text.get<std::string>());
-    }
-  } else {
-    request.q.push_back(TextAt(body, "q", nullptr));
-  }
-  request.source = TextAt(body, "source", "auto");
-  request.target = TextAt(body, "target", nullptr);
-  const std::string format = TextAt(body, "format", "text");
-  request.html = format == "html";
-  if (!request.html && format != "text") {
-    throw Error(ErrorKind::kInput, "request body: format is neither text nor html");
-  }
-  request.alternatives = NumberAt(body, "alternatives");
-  return request;
+bool IsHtml(const RequestBody& body) {
+  const std::string format = body.Text("format", "text");
+  if (format == "html" || format == "text") return format == "html";
+  throw Error(ErrorKind::kInput, "request body: format is neither text nor html");
 }
 
 std::string LanguageName(const std::string& code) {
@@ -95,62 +44,35 @@ std::string LanguageName(const std::string& code) {
   return name.toUTF8String(utf8);
 }
 
-// The documents of one request, whose segments are the job's texts.
-using Documents = std::vector<HtmlDocument>;
-
-std::string JoinDocument(const HtmlDocument& document, const TranslationJob& job, size_t* text,
-                         size_t rank) {
-  std::vector<std::string> segments;
-  for (size_t s = 0; s < document.segments(); ++s, ++*text) {
-    const TranslationJob::Text& segment = job.texts[*text];
-    const auto sentences = job.SentencesOf(segment);
-    segments.push_back(document.Translate(s, segment.parts, [&](size_t i) -> const Hypothesis& {
-      return sentences[i].result.translation.hypotheses[rank];
-    }));
-  }
-  return document.Join(segments);
-}
-
-// The translations of all of q, at one rank.
-std::vector<std::string> Results(const TranslationJob& job, const Documents* documents,
-                                 size_t rank) {
-  std::vector<std::string> results;
-  size_t text = 0;
-  if (documents == nullptr) {
-    for (const auto& one : job.texts) results.push_back(job.Join(one, rank));
-  } else {
-    for (const HtmlDocument& one : *documents) {
-      results.push_back(JoinDocument(one, job, &text, rank));
-    }
-  }
-  return results;
-}
-
-HttpResponse Answer(const LibreRequest& request, const TranslationJob& job,
-                    const Documents* documents) {
-  const std::vector<std::string> best = Results(job, documents, 0);
+HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const TranslationJob& job,
+                                const SourceTexts& texts, double confidence) {
+  const std::vector<std::string> best = texts.Translated(job, 0);
   Json alternatives = Json::array();  // of each text
   for (size_t i = 0; i < best.size(); ++i) alternatives.push_back(Json::array());
   for (int64_t rank = 1; rank <= request.alternatives; ++rank) {
-    const std::vector<std::string> next = Results(job, documents, rank);
+    const std::vector<std::string> next = texts.Translated(job, rank);
     for (size_t i = 0; i < next.size(); ++i) alternatives[i].push_back(next[i]);
   }
-  // Nothing was detected: it is the one language that a model for this target reads.
-  const Json language = {{"confidence", 0.0}, {"language", job.model->source()}};
   Json body;
-  if (request.many) {
-    body["translatedText"] = best;
-  } else {
-    body["translatedText"] = best[0];
-  }
-  if (request.alternatives > 0) {
-    body["alternatives"] = request.many ? alternatives : alternatives[0];
-  }
+  body["translatedText"] = many ? Json(best) : Json(best[0]);
+  if (request.alternatives > 0) body["alternatives"] = many ? alternatives : alternatives[0];
   if (request.source == "auto") {
-    body["detectedLanguage"] = request.many ? Json(best.size(), language) : language;
+    const Json language = {{"confidence", confidence}, {"language", job.model->source()}};
+    body["detectedLanguage"] = many ? Json(best.size(), language) : language;
   }
   return {200, Dump(body)};
 }
+
+// Of a file's name: .txt, say.
+std::string SuffixOf(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  std::string suffix = dot == std::string::npos ? "" : name.substr(dot);
+  std::ranges::transform(suffix, suffix.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
+  return suffix;
+}
+
+const std::vector<std::string> kFileSuffixes = {".txt", ".html", ".htm"};
 
 }  // namespace
 
@@ -179,25 +101,41 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
   settings["charLimit"] = options_.http.max_body_bytes;
   settings["frontendTimeout"] = 500;
   settings["suggestions"] = false;
-  settings["filesTranslation"] = false;
-  settings["supportedFilesFormat"] = Json::array();
+  settings["filesTranslation"] = true;
+  settings["supportedFilesFormat"] = kFileSuffixes;
   settings["language"]["source"] = describe(first->source());
   settings["language"]["target"] = describe(first->target());
   exchange->Answer({200, Dump(settings)});
 }
 
 void Service::Detect(const ExchangePtr& exchange) const {
-  const Json body = Parameters(exchange->request());
-  CheckKey(exchange->request(), TextAt(body, "api_key", ""));
-  TextAt(body, "q", nullptr);
-  throw Refusal(501, "this server detects no languages; name the source, or translate from auto");
+  const RequestBody body(exchange->request());
+  CheckClient(exchange->request(), body.Text("api_key", ""));
+  const std::string text = body.Text("q");
+  if (!HasLanguageDetector()) {
+    throw Refusal(501,
+                  "this server was built without a language detector (CLD2, libcld2-dev); name the "
+                  "source, or translate from auto");
+  }
+  std::vector<DetectedLanguage> found = DetectLanguages(text);
+  if (found.empty()) found.push_back({models_->models().front()->source()});  // clients expect one
+  Json languages = Json::array();
+  for (const auto& [code, confidence] : found) {
+    languages.push_back({{"confidence", confidence}, {"language", code}});
+  }
+  exchange->Answer({200, Dump(languages)});
 }
 
-void Service::TranslateLibre(const ExchangePtr& exchange) const {
-  const Json body = Parameters(exchange->request());
-  CheckKey(exchange->request(), TextAt(body, "api_key", ""));
-  LibreRequest request = Read(body);
+void Service::Suggest(const ExchangePtr&) const {
+  throw Refusal(403, "this server takes no suggestions");
+}
+
+void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
+                             LibreAnswer answer) const {
   RequestOptions asked;
+  asked.source = request.source;
+  asked.target = request.target;
+  asked.priority = request.priority;
   asked.translation = options_.translation;
   asked.translation.n_best = 1 + request.alternatives;
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
@@ -206,23 +144,68 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
     throw Error(ErrorKind::kUsage, fmt::format("alternatives is {}, expected at most {} here",
                                                request.alternatives, options_.max_beam_size - 1));
   }
-  const auto model = models_->Find("", request.source, request.target);
-  CheckRoom(*model, 1);
-  std::shared_ptr<Documents> documents;
-  std::vector<std::string> texts;
-  if (request.html) {
-    documents = std::make_shared<Documents>();
-    for (const std::string& html : request.q) {
-      const HtmlDocument& document = documents->emplace_back(html);
-      for (size_t s = 0; s < document.segments(); ++s) texts.push_back(document.Text(s));
-    }
-  } else {
-    texts = request.q;
+  const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
+  const ModelChoice choice = ChooseModel(*models_, asked, texts->segments());
+  CheckRoom(*choice.model, 1);
+  const auto job = MakeJob(choice.model, texts->segments(), asked, options_);
+  Run(exchange, job, 0,
+      [answer = std::move(answer), texts, confidence = choice.confidence](
+          const TranslationJob& done) { return answer(done, *texts, confidence); });
+}
+
+void Service::TranslateLibre(const ExchangePtr& exchange) const {
+  const RequestBody body(exchange->request());
+  CheckClient(exchange->request(), body.Text("api_key", ""));
+  bool many = false;
+  LibreRequest request;
+  request.texts = TextsAt(body, &many);
+  request.html = IsHtml(body);
+  request.source = body.Text("source", "auto");
+  request.target = body.Text("target");
+  request.alternatives = body.Number("alternatives");
+  TranslateTexts(exchange, request,
+                 [request, many](const auto& job, const auto& texts, double confidence) {
+                   return TranslationsToJson(request, many, job, texts, confidence);
+                 });
+}
+
+void Service::TranslateFile(const ExchangePtr& exchange) const {
+  const RequestBody body(exchange->request());
+  CheckClient(exchange->request(), body.Text("api_key", ""));
+  const UploadedFile& file = body.File("file");
+  const std::string suffix = SuffixOf(file.name);
+  if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {
+    throw Error(ErrorKind::kInput, fmt::format("a file of type '{}' is not supported, expected {}",
+                                               suffix, fmt::join(kFileSuffixes, ", ")));
   }
-  const auto job = MakeJob(model, std::move(texts), asked, options_);
-  Run(exchange, job, 0, [request = std::move(request), documents](const TranslationJob& done) {
-    return Answer(request, done, documents.get());
-  });
+  if (!IsValidUtf8(file.content)) {
+    throw Error(ErrorKind::kInput, "the file is not UTF-8, expected text in UTF-8");
+  }
+  LibreRequest request{
+      .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};
+  request.source = body.Text("source", "auto");
+  request.target = body.Text("target");
+  TranslateTexts(
+      exchange, std::move(request),
+      [this, suffix, host = exchange->request().host](const auto& job, const auto& texts, double) {
+        const std::string name =
+            files_->Put(texts.Translated(job, 0)[0], suffix, TranslatedFiles::Clock::now());
+        Json answer;
+        answer["translatedFileUrl"] = fmt::format("http://{}/download_file/{}", host, name);
+        return HttpResponse{200, Dump(answer)};
+      });
+}
+
+// Never as HTML, which would run its scripts as ours.
+void Service::DownloadFile(const ExchangePtr& exchange) const {
+  const std::string name =
+      exchange->request().path.substr(std::string_view("/download_file/").size());
+  std::optional<std::string> file = files_->Get(name, TranslatedFiles::Clock::now());
+  if (!file) throw Refusal(404, "there is no such file; files are kept for ten minutes");
+  exchange->Answer({200,
+                    std::move(*file),
+                    "application/octet-stream",
+                    {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", name)}}});
 }
 
 }  // namespace attend

@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "engine/tasks/translation_options.h"
+#include "serve/model_choice.h"
 #include "serve/service.h"
 
 namespace attend {
@@ -128,7 +129,7 @@ void Service::Models(const ExchangePtr& exchange) const {
 
 void Service::TranslateNative(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
-  CheckKey(request, "");
+  CheckClient(request, "");
   if (!request.content_type.starts_with("application/json")) {
     throw Refusal(415, "expected Content-Type: application/json");
   }
@@ -142,7 +143,7 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   asked.translation = options_.translation;
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, options_);
-  const auto model = models_->Find(asked.model, asked.source, asked.target);
+  const auto model = ChooseModel(*models_, asked, texts).model;
   CheckRoom(*model, 1);
   const auto job = MakeJob(model, std::move(texts), asked, options_);
   if (asked.stream) return Stream(exchange, job, asked.deadline_ms);

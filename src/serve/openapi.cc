@@ -53,7 +53,7 @@ Json NativeRequest(const ServeOptions& options) {
 Json Skeleton() {
   return Json::parse(R"json({
 "openapi": "3.1.0",
-"info": {"title": "attend", "version": "1", "description": "The routes /translate, /languages, /frontend/settings and /detect are LibreTranslate's."},
+"info": {"title": "attend", "version": "1", "description": "All routes but /v1, /health, /metrics and this are LibreTranslate's."},
 "components": {
   "schemas": {
     "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
@@ -81,7 +81,19 @@ Json Skeleton() {
     "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"type": "object", "required": ["name", "source", "target"], "properties": {
       "name": {"type": "string"}, "source": {"type": "string"}, "target": {"type": "string"},
       "encoder_layers": {"type": "integer"}, "encoder_heads": {"type": "integer"}, "decoder_layers": {"type": "integer"},
-      "decoder_heads": {"type": "integer"}, "beam_size": {"type": "integer", "description": "of requests that do not name one"}}}}}},
+      "decoder_heads": {"type": "integer"}, "beam_size": {"type": "integer", "description": "of requests that do not name one"}}}}}}
+  }, "responses": {
+    "Error": {"description": "what was wrong, and the cure", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+    "Busy": {"description": "429: this client asks too often; 503: too much waits, or the server stops", "headers": {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}},
+  "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}
+},
+"paths": {}
+})json");
+}
+
+// What LibreTranslate's routes take and give.
+Json LibreSchemas() {
+  return Json::parse(R"json({
     "LibreRequest": {"type": "object", "required": ["q", "target"], "properties": {
       "q": {},
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
@@ -93,11 +105,16 @@ Json Skeleton() {
       "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {}}},
     "Languages": {"type": "array", "items": {"type": "object", "required": ["code", "name", "targets"], "properties": {
       "code": {"type": "string"}, "name": {"type": "string"}, "targets": {"type": "array", "items": {"type": "string"}}}}},
+    "FileRequest": {"type": "object", "required": ["file", "target"], "properties": {
+      "file": {"type": "string", "format": "binary", "description": "UTF-8, named .txt, .html or .htm"},
+      "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
+      "target": {"type": "string"}, "api_key": {"type": "string"}}},
+    "TranslatedFile": {"type": "object", "required": ["translatedFileUrl"], "properties": {
+      "translatedFileUrl": {"type": "string", "description": "kept for ten minutes"}}},
+    "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
+      "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a mere guess"},
+      "language": {"type": "string"}}}},
     "DetectRequest": {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": "string"}}}
-  }, "responses": {"Error": {"description": "what was wrong, and the cure", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}},
-  "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}
-},
-"paths": {}
 })json");
 }
 
@@ -114,8 +131,29 @@ Json Operation(const std::string& summary, Json answer, const std::vector<int>& 
   operation["summary"] = summary;
   operation["responses"]["200"] = std::move(answer);
   for (const int status : errors) {
-    operation["responses"][std::to_string(status)] = {{"$ref", "#/components/responses/Error"}};
+    const bool busy = status == 429 || status == 503;
+    operation["responses"][std::to_string(status)] = {
+        {"$ref", busy ? "#/components/responses/Busy" : "#/components/responses/Error"}};
   }
+  return operation;
+}
+
+constexpr const char* kMultipart = "multipart/form-data";
+
+// Of the types that LibreTranslate's routes take.
+Json AnyBody(const std::string& schema) {
+  Json body;
+  for (const char* type : {"application/json", "application/x-www-form-urlencoded", kMultipart}) {
+    body["content"][type] = {{"schema", Reference(schema)}};
+  }
+  return body;
+}
+
+Json Download() {
+  Json operation = Operation("a translated file",
+                             Content("application/octet-stream", {{"type", "string"}}), {404});
+  operation["parameters"] = Json::array(
+      {{{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}});
   return operation;
 }
 
@@ -129,14 +167,14 @@ Json Translating(Json operation, Json body) {
 }  // namespace
 
 std::string OpenApiDocument(const ServeOptions& options) {
-  const std::string json = "application/json", form = "application/x-www-form-urlencoded";
-  const std::vector<int> refusals = {400, 403, 413, 415, 500, 503, 504};
+  const std::string json = "application/json";
+  const std::vector<int> refusals = {400, 403, 413, 415, 429, 500, 503, 504};
   Json document = Skeleton();
-  document["components"]["schemas"]["NativeRequest"] = NativeRequest(options);
-  Json& libre = document["components"]["schemas"]["LibreRequest"]["properties"];
-  libre["q"] = TextOrTexts();
-  document["components"]["schemas"]["LibreTranslation"]["properties"]["translatedText"] =
-      TextOrTexts();
+  Json& schemas = document["components"]["schemas"];
+  schemas["NativeRequest"] = NativeRequest(options);
+  schemas.update(LibreSchemas());
+  schemas["LibreRequest"]["properties"]["q"] = TextOrTexts();
+  schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   Json& paths = document["paths"];
   const Json any = {{"type", "object"}};
   paths["/health"]["get"] = Operation("the server runs", Content(json, any), {503});
@@ -151,14 +189,19 @@ std::string OpenApiDocument(const ServeOptions& options) {
   paths["/languages"]["get"] =
       Operation("the languages", Content(json, Reference("Languages")), {});
   paths["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});
-  Json either = Content(json, Reference("LibreRequest"));
-  either["content"][form] = {{"schema", Reference("LibreRequest")}};
   paths["/translate"]["post"] =
       Translating(Operation("translate", Content(json, Reference("LibreTranslation")), refusals),
-                  std::move(either));
+                  AnyBody("LibreRequest"));
+  paths["/translate_file"]["post"] = Translating(
+      Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
+      Content(kMultipart, Reference("FileRequest")));
+  paths["/download_file/{name}"]["get"] = Download();
   paths["/detect"]["post"] =
-      Translating(Operation("no language is detected", Content(json, any), {400, 403, 415, 501}),
-                  Content(json, Reference("DetectRequest")));
+      Translating(Operation("the language of a text", Content(json, Reference("Detections")),
+                            {400, 403, 413, 415, 429, 501}),
+                  AnyBody("DetectRequest"));
+  paths["/suggest"]["post"] =
+      Operation("refused: suggestions are not taken", Content(json, any), {403});
   return document.dump(1);
 }
 

@@ -29,6 +29,9 @@ FieldList Fields(ServeOptions& options) {
       .Add("max_beam_size", &options.max_beam_size, 1, 64, "beam_size that a request may ask for")
       .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
            "sentences that wait for each model; more are answered 503")
+      .Add("request_limit", &options.request_limit, 0, 1e9,
+           "requests a minute that each client (its key, or else its address) may make; more are "
+           "answered 429; 0: as many as it likes")
       .Add("idle_timeout", &http.idle_timeout, 0.1, 86400, "seconds between two requests")
       .Add("read_timeout", &http.read_timeout, 0.1, 86400,
            "seconds for a request's header, and again for its body")

@@ -21,6 +21,7 @@ struct ServeOptions {
   int64_t max_input_tokens = 512;
   int64_t max_beam_size = 16;
   int64_t queue_sentences = 4096;
+  int64_t request_limit = 0;    // of a client, requests a minute; 0: none
   double request_timeout = 60;  // seconds
   bool log_text = false;
   // What requests that say nothing get; batch_sentences and batch_tokens are those of a thread.

@@ -6,6 +6,7 @@
 
 #include "attend/error.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "serve/openapi.h"
 #include "web/web_files.h"
 
@@ -37,6 +38,8 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
       models_(models),
       keys_(keys),
       metrics_(metrics),
+      limit_(std::make_unique<RateLimit>(options.request_limit)),
+      files_(std::make_unique<TranslatedFiles>()),
       routes_({{"/health", "GET, HEAD", &Service::Health},
                {"/metrics", "GET, HEAD", &Service::MetricsText},
                {"/openapi.json", "GET, HEAD", &Service::OpenApi},
@@ -45,7 +48,10 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
                {"/languages", "GET, HEAD", &Service::Languages},
                {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
                {"/detect", "POST", &Service::Detect},
+               {"/suggest", "POST", &Service::Suggest},
                {"/translate", "POST", &Service::TranslateLibre},
+               {"/translate_file", "POST", &Service::TranslateFile},
+               {"/download_file/{name}", "GET, HEAD", &Service::DownloadFile},
                {"/", "GET, HEAD", &Service::Page}}) {
   for (const WebFile& file : WebFiles()) {
     if (file.name.ends_with(".html")) continue;
@@ -53,9 +59,14 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
   }
 }
 
+bool Service::Route::Fits(const std::string& asked) const {
+  const size_t name = path.find('{');
+  return name == std::string::npos ? asked == path : asked.starts_with(path.substr(0, name));
+}
+
 std::string Service::RouteOf(const HttpRequest& request) const {
   for (const Route& route : routes_) {
-    if (route.path == request.path) return route.path;
+    if (route.Fits(request.path)) return route.path;
   }
   return "other";
 }
@@ -71,7 +82,7 @@ void Service::Handle(const ExchangePtr& exchange) const {
 void Service::Dispatch(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
   for (const Route& route : routes_) {
-    if (route.path != request.path) continue;
+    if (!route.Fits(request.path)) continue;
     const std::string methods = ", " + route.methods + ", ";
     if (methods.find(", " + request.method + ", ") != std::string::npos) {
       return (this->*route.answer)(exchange);
@@ -89,13 +100,22 @@ void Service::Dispatch(const ExchangePtr& exchange) const {
   throw Refusal(404, "there is nothing here; /openapi.json says what there is");
 }
 
-void Service::CheckKey(const HttpRequest& request, const std::string& given) const {
+// Whoever sends a key that is not known asks as its address: nobody can try many.
+void Service::CheckClient(const HttpRequest& request, const std::string& given) const {
   constexpr std::string_view kBearer = "Bearer ";
   std::string key = given;
   if (key.empty() && request.authorization.starts_with(kBearer)) {
     key = request.authorization.substr(kBearer.size());
   }
-  if (!keys_->Allows(key)) {
+  const bool allowed = keys_->Allows(key);
+  const bool by_key = allowed && keys_->required();
+  const int64_t seconds =
+      limit_->Take(by_key ? Sha256(key) : request.client, RateLimit::Clock::now());
+  if (seconds > 0) {
+    throw Refusal(429, fmt::format("too many requests; try again in {} s", seconds),
+                  {{"Retry-After", std::to_string(seconds)}});
+  }
+  if (!allowed) {
     throw Refusal(403, key.empty()
                            ? "an API key is needed; send it as api_key, or as Authorization: "
                              "Bearer KEY"

@@ -14,6 +14,9 @@
 #include "serve/http_message.h"
 #include "serve/metrics.h"
 #include "serve/model_store.h"
+#include "serve/rate_limit.h"
+#include "serve/source_texts.h"
+#include "serve/translated_files.h"
 #include "serve/translation_job.h"
 
 namespace attend {
@@ -27,6 +30,20 @@ class Refusal : public std::runtime_error {
   const int status;
   const Headers headers;
 };
+
+// What one of LibreTranslate's routes is to translate.
+struct LibreRequest {
+  std::vector<std::string> texts;
+  bool html = false;
+  std::string source, target;
+  int64_t alternatives = 0;
+  Priority priority = Priority::kAuto;
+};
+
+// What the end of it becomes; `confidence` in percent that the texts are in the model's language,
+// 0 where that was not detected.
+using LibreAnswer = std::function<HttpResponse(const TranslationJob& job, const SourceTexts& texts,
+                                               double confidence)>;
 
 // Safe to use from many threads. What it is given must outlive it.
 class Service {
@@ -42,14 +59,17 @@ class Service {
  private:
   using ExchangePtr = std::shared_ptr<Exchange>;
   struct Route {
-    std::string path, methods;
+    std::string path, methods;  // {name} at the end of a path stands for anything
     void (Service::*answer)(const ExchangePtr&) const;
+    bool Fits(const std::string& asked) const;
   };
   // What a translation's end becomes. Called once, from any thread.
   using Finish = std::function<HttpResponse(const TranslationJob&)>;
 
   void Dispatch(const ExchangePtr& exchange) const;
-  void CheckKey(const HttpRequest& request, const std::string& given) const;
+  // Throws Refusal where the key is not known, `given` or the header's, or the client asks too
+  // much.
+  void CheckClient(const HttpRequest& request, const std::string& given) const;
   // Throws Refusal where the model's queue has no room for so many sentences.
   void CheckRoom(const ServedModel& model, int64_t sentences) const;
   void Run(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
@@ -72,12 +92,19 @@ class Service {
   void Languages(const ExchangePtr& exchange) const;
   void FrontendSettings(const ExchangePtr& exchange) const;
   void Detect(const ExchangePtr& exchange) const;
+  void Suggest(const ExchangePtr& exchange) const;
   void TranslateLibre(const ExchangePtr& exchange) const;
+  void TranslateFile(const ExchangePtr& exchange) const;
+  void DownloadFile(const ExchangePtr& exchange) const;
+  // What both of them do; `answer` is called once.
+  void TranslateTexts(const ExchangePtr& exchange, LibreRequest request, LibreAnswer answer) const;
 
   const ServeOptions& options_;
   ModelStore* models_;
   const ApiKeys* keys_;
   Metrics* metrics_;
+  const std::unique_ptr<RateLimit> limit_;
+  const std::unique_ptr<TranslatedFiles> files_;
   std::vector<Route> routes_;
   std::atomic<bool> stopping_{false};
 };

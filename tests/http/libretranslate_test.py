@@ -26,8 +26,6 @@ def test_libretranslates_client_works(server):
     assert client.translate("Lumi & tavo, ü!", "auto", "su") == command_line("Lumi & tavo, ü!")[0]
     assert client.languages() == [
         {"code": "ka", "name": "Georgian", "targets": ["su"]}, {"code": "su", "name": "Sundanese", "targets": []}]
-    with pytest.raises(urllib.error.HTTPError, match="501"):
-        client.detect(TEXT)
     with pytest.raises(urllib.error.HTTPError, match="400"):
         client.translate(TEXT, "en", "su")
 
@@ -56,6 +54,9 @@ def test_settings_are_those_that_a_page_reads(server):
     settings = server.get("/frontend/settings")
     assert settings["keyRequired"] is False
     assert settings["language"]["source"] == {"code": "ka", "name": "Georgian"}
+    assert settings["filesTranslation"] is True and ".txt" in settings["supportedFilesFormat"]
+    assert settings["suggestions"] is False
+    assert server.post("/suggest", {"q": TEXT, "s": TEXT, "source": "ka", "target": "su"})[0] == 403
 
 
 @pytest.mark.parametrize("members", [

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -114,6 +115,15 @@ def serving(folder, *arguments, model=MODEL):
                 yield Server(process, log)
             finally:
                 process.kill()
+
+
+def copied_model(folder, languages, of=MODEL):
+    """A copy of the model that says it is for other languages."""
+    shutil.copytree(of, folder)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["model"]["languages"] = languages
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
 
 
 def command_line(text, *options):

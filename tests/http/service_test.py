@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from server import ENDLESS, SECONDS_LONG, MODEL, PATIENCE, TEXT, VARIANT, command_line, serving
+from server import ENDLESS, SECONDS_LONG, MODEL, PATIENCE, TEXT, VARIANT, command_line, copied_model, serving
 
 
 @pytest.fixture(name="server", scope="module")
@@ -68,6 +68,26 @@ def test_what_finds_no_room_is_told_to_come_again(tmp_path):
         assert len(answered) == 2
 
 
+def test_a_client_that_asks_too_often_is_told_when_to_come_again(tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text("one\ntwo\n", encoding="utf-8")
+    body = json.dumps({"text": TEXT})
+    with serving(tmp_path, "--request-limit", 3, "--api-keys", keys) as server:
+        def ask(key, path="/v1/translate"):
+            headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+            return server.request("POST", path, body, headers)
+
+        assert [ask("one")[0] for _ in range(5)] == [200] * 3 + [429] * 2
+        status, headers, text = ask("one")
+        assert status == 429 and 1 <= int(headers["Retry-After"]) <= 20 and "too many requests" in text
+        assert ask("one", "/translate")[0] == ask("one", "/detect")[0] == 429
+        assert ask("two")[0] == 200  # another client
+        assert [ask(f"guess {i}")[0] for i in range(5)] == [403] * 3 + [429] * 2  # by address
+        assert ask("two")[0] == server.request("GET", "/health")[0] == 200
+    with serving(tmp_path, "--request-limit", 2) as server:
+        assert [server.post("/v1/translate", {"text": TEXT})[0] for _ in range(3)] == [200, 200, 429]
+
+
 def test_interactive_requests_go_before_bulk(tmp_path):
     with serving(tmp_path, "--threads", 1, "--batch-sentences", 1) as server:
         first = server.connect()
@@ -91,7 +111,7 @@ def test_interactive_requests_go_before_bulk(tmp_path):
 
 
 def test_a_stop_answers_what_was_accepted_and_takes_nothing_new(tmp_path):
-    with serving(tmp_path) as server:
+    with serving(tmp_path, "--stop-timeout", PATIENCE) as server:
         idle = server.connect()
         asked = Asking(server, {"text": TEXT, **SECONDS_LONG})
         server.wait_for_metric("attend_live_sentences", 1)
@@ -150,11 +170,7 @@ def test_a_reload_that_fails_keeps_the_model_that_runs(tmp_path):
 
 
 def test_several_models_answer_by_name_and_by_languages(tmp_path):
-    other = tmp_path / "other"
-    shutil.copytree(VARIANT, other)
-    config = json.loads((other / "config.json").read_text(encoding="utf-8"))
-    config["model"]["languages"] = ["su", "ka"]
-    (other / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    other = copied_model(tmp_path / "other", ["su", "ka"], of=VARIANT)
     with serving(tmp_path, "--model", other) as server:
         assert [model["name"] for model in server.get("/v1/models")["models"]] == ["ka-su", "su-ka"]
         ours = command_line(TEXT)[0]

@@ -1,0 +1,61 @@
+#include "serve/language_detector.h"
+
+#ifdef ATTEND_HAS_CLD2
+#include <cld2/public/compact_lang_det.h>
+#include <cld2/public/encodings.h>
+#include <unicode/locid.h>
+
+#include <cstdio>  // for CLD2's header, which lacks it
+#endif
+
+namespace attend {
+
+#ifdef ATTEND_HAS_CLD2
+
+namespace {
+
+constexpr size_t kMostBytes = 20000;  // more text makes no difference
+
+// CLD2's code as BCP 47 has it: he, not iw.
+std::string CodeOf(CLD2::Language language) {
+  UErrorCode status = U_ZERO_ERROR;
+  return icu::Locale(CLD2::LanguageCode(language)).toLanguageTag<std::string>(status);
+}
+
+std::vector<DetectedLanguage> Detect(std::string_view text, int flags, double weight) {
+  const CLD2::CLDHints no_hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING,
+                                   CLD2::UNKNOWN_LANGUAGE};
+  CLD2::Language languages[3];
+  int percents[3], text_bytes = 0;
+  double scores[3];
+  bool reliable = false;
+  CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), true, &no_hints, flags,
+                                 languages, percents, scores, nullptr, &text_bytes, &reliable);
+  std::vector<DetectedLanguage> found;
+  for (int i = 0; i < 3; ++i) {
+    if (languages[i] == CLD2::UNKNOWN_LANGUAGE) continue;
+    found.push_back({CodeOf(languages[i]), weight * percents[i]});
+  }
+  return found;
+}
+
+}  // namespace
+
+bool HasLanguageDetector() { return true; }
+
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
+  size_t size = std::min(text.size(), kMostBytes);
+  while (size < text.size() && (text[size] & 0xC0) == 0x80) --size;  // a whole character
+  text = text.substr(0, size);
+  std::vector<DetectedLanguage> found = Detect(text, 0, 1);
+  return found.empty() ? Detect(text, CLD2::kCLDFlagBestEffort, 0.5) : found;
+}
+
+#else
+
+bool HasLanguageDetector() { return false; }
+std::vector<DetectedLanguage> DetectLanguages(std::string_view) { return {}; }
+
+#endif
+
+}  // namespace attend

@@ -1,0 +1,23 @@
+// Which language a text is in, by CLD2 where attend is built with it.
+#ifndef ATTEND_SERVE_LANGUAGE_DETECTOR_H_
+#define ATTEND_SERVE_LANGUAGE_DETECTOR_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attend {
+
+struct DetectedLanguage {
+  std::string code;  // as en, or zh-Hant
+  // Share of the text in percent; half of it where the text is too short to be sure.
+  double confidence = 0;
+};
+
+bool HasLanguageDetector();
+// At most three, the surest first; none where nothing is known. `text` is UTF-8.
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_LANGUAGE_DETECTOR_H_

@@ -1,0 +1,87 @@
+#include "serve/request_body.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "attend/error.h"
+#include "serve/form.h"
+#include "serve/multipart.h"
+#include "serve/service.h"
+#include "text/utf8.h"
+
+namespace attend {
+
+RequestBody::RequestBody(const HttpRequest& request) {
+  const std::string& type = request.content_type;
+  if (type.starts_with("application/json")) {
+    members_ = ParseJson(request.body, "request body");
+    if (!members_.is_object()) throw Error(ErrorKind::kInput, "request body: expected an object");
+  } else if (type.starts_with("application/x-www-form-urlencoded")) {
+    ReadForm(request);
+  } else if (type.starts_with("multipart/form-data")) {
+    ReadMultipart(request);
+  } else {
+    throw Refusal(415,
+                  "expected Content-Type: application/json, application/x-www-form-urlencoded or "
+                  "multipart/form-data");
+  }
+}
+
+void RequestBody::ReadForm(const HttpRequest& request) {
+  members_ = Json::object();
+  for (auto& [name, value] : ParseForm(request.body)) members_[name] = std::move(value);
+}
+
+void RequestBody::ReadMultipart(const HttpRequest& request) {
+  members_ = Json::object();
+  for (FormPart& part : ParseMultipart(request.content_type, request.body)) {
+    if (part.file_name) {
+      files_[part.name] = {std::move(*part.file_name), std::move(part.content)};
+      continue;
+    }
+    if (!IsValidUtf8(part.name) || !IsValidUtf8(part.content)) {
+      throw Error(ErrorKind::kInput, "request body: not a valid form: expected UTF-8");
+    }
+    members_[part.name] = std::move(part.content);
+  }
+}
+
+const Json* RequestBody::Member(const std::string& name) const {
+  const auto found = members_.find(name);
+  return found == members_.end() ? nullptr : &*found;
+}
+
+std::string RequestBody::Text(const std::string& name, const char* otherwise) const {
+  const Json* found = Member(name);
+  if (found != nullptr && found->is_string()) return found->get<std::string>();
+  if (found == nullptr && otherwise != nullptr) return otherwise;
+  throw Error(ErrorKind::kInput, fmt::format("request body: {} is {}, expected a text", name,
+                                             found == nullptr ? "missing" : "no text"));
+}
+
+int64_t RequestBody::Number(const std::string& name) const {
+  const Json* found = Member(name);
+  if (found == nullptr) return 0;
+  int64_t number = -1;
+  if (found->is_number_integer()) number = found->get<int64_t>();
+  if (found->is_string()) {
+    const auto& text = found->get_ref<const std::string&>();
+    const char* end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, number).ptr != end) number = -1;
+  }
+  if (number >= 0) return number;
+  throw Error(ErrorKind::kInput,
+              fmt::format("request body: {} is no whole number of at least 0", name));
+}
+
+const UploadedFile& RequestBody::File(const std::string& name) const {
+  const auto found = files_.find(name);
+  if (found != files_.end()) return found->second;
+  throw Error(
+      ErrorKind::kInput,
+      fmt::format("request body: {} is missing, expected a file, in multipart/form-data", name));
+}
+
+}  // namespace attend

@@ -1,0 +1,43 @@
+// What a request of LibreTranslate's routes says, in whichever of its types of body.
+#ifndef ATTEND_SERVE_REQUEST_BODY_H_
+#define ATTEND_SERVE_REQUEST_BODY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/json.h"
+#include "serve/http_message.h"
+
+namespace attend {
+
+struct UploadedFile {
+  std::string name;
+  std::string content;  // any bytes
+};
+
+// Of application/json, application/x-www-form-urlencoded or multipart/form-data.
+class RequestBody {
+ public:
+  // Throws Refusal 415 for another type, Error(kInput) for a body that is not of its type.
+  explicit RequestBody(const HttpRequest& request);
+
+  // These throw Error(kInput) for what is missing (`otherwise` is null) or of another type.
+  std::string Text(const std::string& name, const char* otherwise = nullptr) const;
+  // At least 0, and that where it is missing.
+  int64_t Number(const std::string& name) const;
+  const UploadedFile& File(const std::string& name) const;
+  // Null where there is none. Forms have no lists.
+  const Json* Member(const std::string& name) const;
+
+ private:
+  void ReadForm(const HttpRequest& request);
+  void ReadMultipart(const HttpRequest& request);
+
+  Json members_;  // of a form all are texts
+  std::map<std::string, UploadedFile> files_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_REQUEST_BODY_H_

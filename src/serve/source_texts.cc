@@ -1,0 +1,47 @@
+#include "serve/source_texts.h"
+
+#include <utility>
+
+namespace attend {
+namespace {
+
+// `text` is the first of the document's segments among the job's texts, and then the next one's.
+std::string JoinDocument(const HtmlDocument& document, const TranslationJob& job, size_t* text,
+                         size_t rank) {
+  std::vector<std::string> segments;
+  for (size_t s = 0; s < document.segments(); ++s, ++*text) {
+    const TranslationJob::Text& segment = job.texts[*text];
+    const auto sentences = job.SentencesOf(segment);
+    segments.push_back(document.Translate(s, segment.parts, [&](size_t i) -> const Hypothesis& {
+      return sentences[i].result.translation.hypotheses[rank];
+    }));
+  }
+  return document.Join(segments);
+}
+
+}  // namespace
+
+SourceTexts::SourceTexts(std::vector<std::string> texts, bool html) {
+  if (!html) {
+    segments_ = std::move(texts);
+    return;
+  }
+  for (const std::string& text : texts) {
+    const HtmlDocument& document = documents_.emplace_back(text);
+    for (size_t s = 0; s < document.segments(); ++s) segments_.push_back(document.Text(s));
+  }
+}
+
+std::vector<std::string> SourceTexts::Translated(const TranslationJob& job, size_t rank) const {
+  std::vector<std::string> translated;
+  if (documents_.empty()) {
+    for (const auto& text : job.texts) translated.push_back(job.Join(text, rank));
+  }
+  size_t text = 0;
+  for (const HtmlDocument& document : documents_) {
+    translated.push_back(JoinDocument(document, job, &text, rank));
+  }
+  return translated;
+}
+
+}  // namespace attend

@@ -1,0 +1,91 @@
+"""Bodies of several parts, and translated files."""
+
+import json
+
+import pytest
+from server import TEXT, command_line, serving
+
+LANGUAGES = {"source": "ka", "target": "su"}
+
+
+@pytest.fixture(name="server", scope="module")
+def run_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("serve")) as server:
+        yield server
+
+
+def post_parts(server, path, members, file=None, boundary="----x'()+_,-./:=?"):
+    """Status and JSON of multipart/form-data; `file` is a name and bytes."""
+    parts = [(f'name="{name}"', value.encode() if isinstance(value, str) else value) for name, value in members.items()]
+    if file is not None:
+        parts.append((f'name="file"; filename="{file[0]}"\r\nContent-Type: application/octet-stream', file[1]))
+    body = b"".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
+    body += f"--{boundary}--\r\n".encode()
+    status, _, text = server.request("POST", path, body, {"Content-Type": f'multipart/form-data; boundary="{boundary}"'})
+    return status, json.loads(text)
+
+
+def test_a_form_of_parts_translates(server):
+    assert post_parts(server, "/translate", {"q": TEXT, **LANGUAGES}) == (200, {"translatedText": command_line(TEXT)[0]})
+    alternatives = post_parts(server, "/translate", {"q": "<b>ü</b>\r\n", "format": "html", "alternatives": "1", **LANGUAGES})[1]
+    assert "<b>" in alternatives["translatedText"] and len(alternatives["alternatives"]) == 1
+    assert post_parts(server, "/translate", {"q": TEXT})[0] == 400
+    assert post_parts(server, "/translate", {"q": b"\xff", **LANGUAGES})[0] == 400
+    assert post_parts(server, "/translate", LANGUAGES, ("q.txt", TEXT.encode()))[0] == 400
+
+
+@pytest.mark.parametrize("body", [b"", b"--x", b"--x\r\n", b"--x\r\n\r\n--x--", b"--y\r\n", b"--x\r\nContent-Disposition: form-data\r\n\r\n\r\n--x--"])
+def test_what_is_no_form_of_parts_is_refused(server, body):
+    for path in ("/translate", "/detect", "/translate_file"):
+        assert server.request("POST", path, body, {"Content-Type": "multipart/form-data; boundary=x"})[0] == 400
+        assert server.request("POST", path, body, {"Content-Type": "multipart/form-data"})[0] == 400
+
+
+def fetch(server, url):
+    address = f"http://127.0.0.1:{server.port}"
+    assert url.startswith(address + "/download_file/")
+    return server.request("GET", url.removeprefix(address))
+
+
+def test_a_text_file_is_translated(server):
+    text = f"{TEXT}\r\n\r\n  Sona mipa! {TEXT}.\n"
+    status, answer = post_parts(server, "/translate_file", LANGUAGES, ("A file.TXT", text.encode()))
+    assert status == 200
+    status, headers, translated = fetch(server, answer["translatedFileUrl"])
+    assert status == 200 and translated == server.translate(text)[0]["text"]
+    assert headers["Content-Type"] == "application/octet-stream" and headers["Content-Disposition"].startswith("attachment")
+    again = post_parts(server, "/translate_file", LANGUAGES, ("a.txt", text.encode()))[1]
+    assert again["translatedFileUrl"] != answer["translatedFileUrl"]
+
+
+def test_an_html_file_keeps_its_tags(server):
+    page = f"<!DOCTYPE html><script>alert(1)</script><p>{TEXT}</p>"
+    answer = post_parts(server, "/translate_file", {**LANGUAGES, "source": "auto"}, ("page.html", page.encode()))[1]
+    _, headers, translated = fetch(server, answer["translatedFileUrl"])
+    assert translated == page.replace(TEXT, command_line(TEXT)[0])
+    assert "html" not in headers["Content-Type"] and headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("file, message", [
+    (None, "file is missing"), (("a.docx", b"PK"), "type '.docx' is not supported"), (("txt", b"a"), "type '' is not supported"),
+    (("a.txt", b"\xff\xfea\0"), "UTF-8"),
+], ids=str)
+def test_other_files_are_refused(server, file, message):
+    status, answer = post_parts(server, "/translate_file", LANGUAGES, file)
+    assert status == 400 and message in answer["error"]
+
+
+def test_files_that_are_not_there(server):
+    for path in ("/download_file/", "/download_file/x.txt", "/download_file/../../etc/passwd"):
+        assert server.request("GET", path)[0] == 404
+    assert server.request("GET", "/download_file")[0] == 404
+    assert server.post("/translate_file", LANGUAGES)[0] == 400
+
+
+def test_a_file_needs_a_key_too(tmp_path):
+    (tmp_path / "keys").write_text("secret\n", encoding="utf-8")
+    with serving(tmp_path, "--api-keys", tmp_path / "keys") as server:
+        file = ("a.txt", TEXT.encode())
+        assert post_parts(server, "/translate_file", LANGUAGES, file)[0] == 403
+        status, answer = post_parts(server, "/translate_file", {**LANGUAGES, "api_key": "secret"}, file)
+        assert status == 200 and fetch(server, answer["translatedFileUrl"])[0] == 200
