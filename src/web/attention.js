@@ -10,11 +10,10 @@ function make(parent, tag, attributes = {}, text) {
   return node;
 }
 
-const kGap = 16, kFrame = 31;  // pixels between figures, and of a figure around its map
+const kGap = 16, kFrame = 22;  // pixels between figures, and of a figure around its map
 const kSmallestCell = 12;
 
 const shortened = token => { const c = Array.from(token); return c.length > 18 ? c.slice(0, 17).join("") + "…" : token; };
-const widthOf = (tokens, font) => Math.max(20, ...tokens.map(t => font * Array.from(shortened(t)).reduce((w, c) => w + (c >= "\u3000" ? 1.05 : .64), 0)));
 // A straight line in OKLab: equal steps of weight are equal steps for the eye.
 const colorOf = weight => `color-mix(in oklab, var(--heat-high) ${(100 * weight).toFixed(1)}%, var(--heat-low))`;
 const headColor = (head, heads) => {
@@ -35,6 +34,9 @@ export class AttentionView {
   constructor(root, keyboard = root) {
     this.kinds = [];
     this.state = {kind: "cross", layer: null, view: null, head: null};  // the view is chosen by the room until someone does
+    this.pen = document.createElement("canvas").getContext("2d");
+    this.pen.font = `100px ${getComputedStyle(root).fontFamily}`;
+    this.widths = new Map();  // of tokens, at a size of one pixel
     this.panels = [];  // one for each heat map: marks a row and a column
     root.classList.add("attention");
     this.title = make(root, "h2");
@@ -81,7 +83,7 @@ export class AttentionView {
     if (state.head !== null && state.head >= this.heads().length) state.head = null;
     const group = document.activeElement?.closest("[data-group]")?.dataset.group;
     const place = group && [...this.groups[group].querySelectorAll("button")].indexOf(document.activeElement);
-    const shown = this.shown(), {columns, cell, fits} = this.layout(shown.length);
+    const shown = this.shown(), {columns, measures, fits} = this.layout(shown.length);
     this.view = state.view ?? (fits ? "map" : "lines");
     this.controls();
     if (group) this.groups[group].querySelectorAll("button")[place]?.focus();
@@ -90,7 +92,7 @@ export class AttentionView {
     this.panels = [];
     this.figures.style.setProperty("--columns", this.view === "map" ? columns : 1);
     if (this.view === "lines") this.lines(shown);
-    else for (const {head, w} of shown) this.heatMap(head, w, cell);
+    else for (const {head, w} of shown) this.heatMap(head, w, measures);
     this.legend.hidden = this.view === "lines";
     this.leave();
   }
@@ -117,16 +119,30 @@ export class AttentionView {
     }
   }
 
-  // Figures a row, rows being even (four heads stand as 2 + 2, not as 3 + 1), and the side of a cell: as many a row as can
-  // be read; `fits` says whether there is room for one.
+  // Pixels that the longest of these takes at this size.
+  widthOf(tokens, font) {
+    for (const token of tokens) if (!this.widths.has(token)) this.widths.set(token, this.pen.measureText(shortened(token)).width / 100);
+    return Math.max(20, ...tokens.map(token => font * this.widths.get(token)));
+  }
+
+  // The measures, in pixels, of a heat map whose cells have this side; column labels lean out of it.
+  measure(cell) {
+    const {queries, keys} = this.kind(), font = Math.min(13, .83 * cell), slanted_font = Math.min(13, .74 * cell);
+    const left = this.widthOf(queries, font) + 9, slanted = keys.map(key => (this.widthOf([key], slanted_font) + slanted_font) * Math.SQRT1_2);
+    return {cell, font, slanted_font, left, top: Math.max(...slanted) + 8, width: left + Math.max(keys.length * cell, ...slanted.map((length, k) => (k + .5) * cell + length))};
+  }
+
+  // Figures a row, rows being even (four heads stand as 2 + 2, not as 3 + 1), and their measures: as many a row as can be
+  // read; `fits` says whether there is room for one.
   layout(heads) {
-    const {queries, keys} = this.kind(), longest = Math.max(queries.length, keys.length);
-    const labels = widthOf(queries, 11) + widthOf(keys.slice(-1), 11) * Math.SQRT1_2;
-    const largest = heads === 1 ? Math.min(40, 720 / longest) : Math.min(34, Math.max(18, 540 / longest));
+    const longest = Math.max(this.kind().queries.length, this.kind().keys.length), readable = Math.max(kSmallestCell, Math.min(16, 300 / longest));
+    const largest = heads === 1 ? Math.min(40, 720 / longest) : Math.min(34, 540 / longest);
     for (let rows = 1; ; ++rows) {
-      const columns = Math.ceil(heads / rows), room = (this.figures.clientWidth + kGap) / columns - kGap - kFrame - labels;
-      const cell = Math.min(largest, room / keys.length), fits = cell >= kSmallestCell;
-      if (cell >= Math.max(kSmallestCell, Math.min(20, 300 / longest)) || columns === 1) return {columns, cell: Math.max(kSmallestCell, cell), fits};
+      const columns = Math.ceil(heads / rows), room = (this.figures.clientWidth + kGap) / columns - kGap - kFrame;
+      let cell = Math.max(18, largest);
+      while (cell > kSmallestCell && this.measure(cell).width > room) cell = Math.max(kSmallestCell, cell - .5);
+      const measures = this.measure(cell), fits = measures.width <= room;
+      if ((fits && cell >= readable) || columns === 1) return {columns, measures, fits};
     }
   }
 
@@ -156,13 +172,10 @@ export class AttentionView {
     this.note.textContent = `${q !== null ? queries[q] + " gives most to" : keys[k] + " gets most from"} (${whose}): ${best}`;
   }
 
-  heatMap(head, w, cell) {
+  heatMap(head, w, {cell, font, slanted_font, left, top, width}) {
     const figure = make(this.figures, "figure");
     make(figure, "figcaption", {}, `head ${head + 1}`);
-    const {queries, keys} = this.kind();
-    const font = Math.min(13, .83 * cell), left = widthOf(queries, font) + 9, top = (widthOf(keys, font) + font) * Math.SQRT1_2 + 8;
-    const lean = Math.max(keys.length * cell, ...keys.map((token, k) => (k + .5) * cell + (widthOf([token], font) + font) * Math.SQRT1_2));
-    const width = left + lean, height = top + queries.length * cell + 2;
+    const {queries, keys} = this.kind(), height = top + queries.length * cell + 2;
     const svg = make(figure, "svg", {width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img", "font-size": font,
       "aria-label": `head ${head + 1}: ${queries.length} rows, ${keys.length} columns; the arrow keys read their weights`});
     make(svg, "rect", {class: "frame", x: left, y: top, width: keys.length * cell, height: queries.length * cell});
@@ -170,7 +183,8 @@ export class AttentionView {
       if (weight < .002) return;  // the frame's own colour
       make(svg, "rect", {x: left + k * cell + .5, y: top + q * cell + .5, width: cell - 1, height: cell - 1, fill: colorOf(weight)});
     }));
-    const columns = keys.map((token, k) => tokenText(svg, token, {transform: `translate(${left + (k + .5) * cell + .3 * font} ${top - 5}) rotate(-45)`, "data-k": k}));
+    const columns = keys.map((token, k) => tokenText(svg, token, {
+      transform: `translate(${left + (k + .5) * cell + .3 * slanted_font} ${top - 5}) rotate(-45)`, "font-size": slanted_font, "data-k": k}));
     const rows = queries.map((token, q) => tokenText(svg, token, {x: left - 6, y: top + (q + .5) * cell + .35 * font, "text-anchor": "end"}));
     const marks = [make(svg, "rect", {class: "mark", x: left, width: keys.length * cell, height: cell}),
                    make(svg, "rect", {class: "mark", y: top, width: cell, height: queries.length * cell})];
@@ -210,7 +224,7 @@ export class AttentionView {
   // Two columns of tokens and a line for each weight, as figures 3 to 5 of the paper have it; a colour for each head.
   lines(list) {
     const {queries, keys} = this.kind(), step = 26, font = 14, total = this.heads().length;
-    const left = widthOf(queries, font) + 12, beside = widthOf(keys, font) + 12;
+    const left = this.widthOf(queries, font) + 12, beside = this.widthOf(keys, font) + 12;
     const middle = Math.min(280, Math.max(90, this.figures.clientWidth - kFrame - left - beside)), right = left + middle, width = right + beside;
     const height = Math.max(queries.length, keys.length) * step + 12;
     const svg = make(make(this.figures, "figure"), "svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "lines", "font-size": font});

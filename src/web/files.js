@@ -84,6 +84,7 @@ export class FileJob {
     byId("file-start").textContent = download ? "Translate again" : "Translate";
     byId("file-start").classList.toggle("primary", !download);
     byId("file-cancel").hidden = !cancel;
+    byId("file-progress").hidden = !cancel && !download;
     if (held) byId("file-actions").querySelector(":not([hidden])")?.focus();
   }
 

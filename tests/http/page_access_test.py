@@ -36,7 +36,7 @@ def test_keyboard_alone(page):
         assert visible, name
         reached.append(name)
     assert reached[:9] == ["Skip to the text", "text-tab", "theme", "from", "swap", "to", "source", "clear", "output"]
-    assert reached[9] == "copy" and reached[13] == "Attention"
+    assert reached[9] == "copy" and reached[13] == "Attention – what the"
     page["text-tab"].send_keys(Keys.ARROW_RIGHT)
     assert page["file-panel"].is_displayed() and not page["text-panel"].is_displayed()
     assert page.js("document.activeElement.id") == "file-tab" and page["file-tab"].get_attribute("aria-selected") == "true"

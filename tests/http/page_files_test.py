@@ -25,10 +25,12 @@ def test_file_cancelled_and_started_again(page, tmp_path):
     page.server.delay = lambda body: .1 if len(page.server.requests) == 1 else 30
     page.translate_file(path)
     page.until(lambda: len(page.server.requests) == 2, "the second request")
+    leaving = "!dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+    assert page.js(leaving)  # the browser asks whether to
     page["file-cancel"].click()
     page.until(lambda: page["file-state"].text == "Cancelled.", "the end")
     page.until(lambda: len(page.server.abandoned) == 1, "the end of the request")
-    assert not page["file-download"].is_displayed() and len(page.server.requests) == 2
+    assert not page["file-download"].is_displayed() and len(page.server.requests) == 2 and not page.js(leaving)
     page.server.delay = lambda body: 0
     page["file-start"].click()
     page.until(lambda: page["file-download"].is_displayed(), "the file")
