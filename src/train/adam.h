@@ -3,9 +3,9 @@
 #ifndef ATTEND_TRAIN_ADAM_H_
 #define ATTEND_TRAIN_ADAM_H_
 
-#include <torch/torch.h>
-
 #include <cstdint>
+
+#include "attend/nn/torch.h"
 
 namespace attend {
 

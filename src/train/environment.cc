@@ -5,13 +5,13 @@
 #include <ATen/Version.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <torch/torch.h>
 #include <torch/version.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 
+#include "attend/nn/torch.h"
 #include "engine/kernels/dispatch.h"
 
 namespace attend {

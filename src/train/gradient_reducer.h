@@ -7,12 +7,11 @@
 #ifndef ATTEND_TRAIN_GRADIENT_REDUCER_H_
 #define ATTEND_TRAIN_GRADIENT_REDUCER_H_
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "attend/nn/torch.h"
 #include "train/parameters.h"
 #include "train/process_group.h"
 

@@ -8,14 +8,13 @@
 #ifndef ATTEND_TRAIN_LEARNER_H_
 #define ATTEND_TRAIN_LEARNER_H_
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "attend/nn/torch.h"
 #include "base/thread_pool.h"
 #include "data/shard.h"
 #include "train/adam.h"

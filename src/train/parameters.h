@@ -3,12 +3,11 @@
 #ifndef ATTEND_TRAIN_PARAMETERS_H_
 #define ATTEND_TRAIN_PARAMETERS_H_
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "attend/nn/torch.h"
 #include "model/tensor_table.h"
 
 namespace attend {

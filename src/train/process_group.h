@@ -11,13 +11,12 @@
 #ifndef ATTEND_TRAIN_PROCESS_GROUP_H_
 #define ATTEND_TRAIN_PROCESS_GROUP_H_
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "attend/nn/torch.h"
 #include "train/world.h"
 
 namespace attend {

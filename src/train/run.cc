@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <torch/cuda.h>
 
 #include <optional>
 

@@ -3,13 +3,12 @@
 #ifndef ATTEND_TRAIN_TASK_H_
 #define ATTEND_TRAIN_TASK_H_
 
-#include <torch/torch.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "attend/nn/torch.h"
 #include "data/shard.h"
 
 namespace attend {

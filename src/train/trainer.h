@@ -7,14 +7,13 @@
 #ifndef ATTEND_TRAIN_TRAINER_H_
 #define ATTEND_TRAIN_TRAINER_H_
 
-#include <torch/torch.h>
-
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "attend/nn/torch.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "train/checkpoint_store.h"

@@ -3,8 +3,6 @@
 #ifndef ATTEND_TRAIN_TRANSLATION_TASK_H_
 #define ATTEND_TRAIN_TRANSLATION_TASK_H_
 
-#include <torch/torch.h>
-
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "attend/nn/loss.h"
+#include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "data/corpus.h"
 #include "data/parallel_corpus.h"

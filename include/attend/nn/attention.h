@@ -5,11 +5,10 @@
 #ifndef ATTEND_NN_ATTENTION_H_
 #define ATTEND_NN_ATTENTION_H_
 
-#include <torch/torch.h>
-
 #include "attend/model_config.h"
 #include "attend/nn/dropout.h"
 #include "attend/nn/masks.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -2,10 +2,9 @@
 #ifndef ATTEND_NN_FEED_FORWARD_H_
 #define ATTEND_NN_FEED_FORWARD_H_
 
-#include <torch/torch.h>
-
 #include "attend/model_config.h"
 #include "attend/nn/dropout.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -2,11 +2,10 @@
 #ifndef ATTEND_NN_LAYERS_H_
 #define ATTEND_NN_LAYERS_H_
 
-#include <torch/torch.h>
-
 #include "attend/nn/attention.h"
 #include "attend/nn/dropout.h"
 #include "attend/nn/feed_forward.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -2,7 +2,7 @@
 #ifndef ATTEND_NN_LOSS_H_
 #define ATTEND_NN_LOSS_H_
 
-#include <torch/torch.h>
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -5,7 +5,7 @@
 #ifndef ATTEND_NN_MASKS_H_
 #define ATTEND_NN_MASKS_H_
 
-#include <torch/torch.h>
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -2,11 +2,10 @@
 #ifndef ATTEND_NN_POSITIONS_H_
 #define ATTEND_NN_POSITIONS_H_
 
-#include <torch/torch.h>
-
 #include <mutex>
 
 #include "attend/model_config.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -3,12 +3,11 @@
 #ifndef ATTEND_NN_STACKS_H_
 #define ATTEND_NN_STACKS_H_
 
-#include <torch/torch.h>
-
 #include <vector>
 
 #include "attend/nn/layers.h"
 #include "attend/nn/positions.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -3,12 +3,11 @@
 #ifndef ATTEND_NN_TRANSFORMER_H_
 #define ATTEND_NN_TRANSFORMER_H_
 
-#include <torch/torch.h>
-
 #include <optional>
 
 #include "attend/model_config.h"
 #include "attend/nn/stacks.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -1,6 +1,7 @@
 #include "attend/nn/loss.h"
 
 #include <gtest/gtest.h>
+#include <torch/nn/functional/loss.h>
 
 #include "attend/error.h"
 #include "train/nn/fused/label_smoothed_cross_entropy.h"

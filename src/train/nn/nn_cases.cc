@@ -2,13 +2,15 @@
 // usage: nn_cases FOLDER. For each model of test_models.h: NAME.json (its configuration) and
 // NAME.safetensors (ids, weights, activations, attention weights, logits, gradients, the first ten
 // losses).
-#include <torch/torch.h>
+
+#include <torch/optim/adam.h>
 
 #include <cstdio>
 #include <filesystem>
 
 #include "attend/nn/loss.h"
 #include "attend/nn/schedule.h"
+#include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "base/files.h"
 #include "base/json.h"

@@ -2,9 +2,8 @@
 #ifndef ATTEND_TRAIN_NN_RESIDUAL_H_
 #define ATTEND_TRAIN_NN_RESIDUAL_H_
 
-#include <torch/torch.h>
-
 #include "attend/model_config.h"
+#include "attend/nn/torch.h"
 #include "train/nn/fused/residual_norm.h"
 
 namespace attend::nn {

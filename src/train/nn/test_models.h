@@ -2,12 +2,11 @@
 #ifndef ATTEND_TRAIN_NN_TEST_MODELS_H_
 #define ATTEND_TRAIN_NN_TEST_MODELS_H_
 
-#include <torch/torch.h>
-
 #include <map>
 #include <string>
 
 #include "attend/model_config.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

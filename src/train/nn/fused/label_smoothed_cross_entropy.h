@@ -3,7 +3,7 @@
 #ifndef ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_
 #define ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_
 
-#include <torch/torch.h>
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -4,10 +4,9 @@
 #ifndef ATTEND_TRAIN_NN_FUSED_PACKED_ATTENTION_H_
 #define ATTEND_TRAIN_NN_FUSED_PACKED_ATTENTION_H_
 
-#include <torch/torch.h>
-
 #include "attend/nn/dropout.h"
 #include "attend/nn/masks.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -4,9 +4,8 @@
 #ifndef ATTEND_TRAIN_NN_FUSED_RESIDUAL_NORM_H_
 #define ATTEND_TRAIN_NN_FUSED_RESIDUAL_NORM_H_
 
-#include <torch/torch.h>
-
 #include "attend/nn/dropout.h"
+#include "attend/nn/torch.h"
 
 namespace attend::nn {
 

@@ -2,8 +2,7 @@
 #ifndef ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
 #define ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
 
-#include <torch/torch.h>
-
+#include "attend/nn/torch.h"
 #include "train/nn/fused/kernels/train_kernels.h"
 
 namespace attend::nn {
