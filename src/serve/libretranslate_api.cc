@@ -146,7 +146,7 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   }
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
   const ModelChoice choice = ChooseModel(*models_, asked, texts->segments());
-  CheckRoom(*choice.model, 1);
+  CheckRoom(*choice.model);
   const auto job = MakeJob(choice.model, texts->segments(), asked, options_);
   Run(exchange, job, 0,
       [answer = std::move(answer), texts, confidence = choice.confidence](

@@ -144,7 +144,7 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, options_);
   const auto model = ChooseModel(*models_, asked, texts).model;
-  CheckRoom(*model, 1);
+  CheckRoom(*model);
   const auto job = MakeJob(model, std::move(texts), asked, options_);
   if (asked.stream) return Stream(exchange, job, asked.deadline_ms);
   Run(exchange, job, asked.deadline_ms,

@@ -25,9 +25,9 @@ bool RequestQueue::TryPut(const std::shared_ptr<Job>& job) {
   return true;
 }
 
-bool RequestQueue::HasRoom(int64_t sentences) const {
+bool RequestQueue::HasRoom() const {
   const std::lock_guard lock(mutex_);
-  return !closed_ && Waiting() + sentences <= capacity_;
+  return !closed_ && Waiting() < capacity_;
 }
 
 void RequestQueue::TakeBack(Job* job) {

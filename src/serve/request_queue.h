@@ -47,7 +47,8 @@ class RequestQueue : public SentenceQueue {
 
   // False: there is no room, and the job is not taken.
   bool TryPut(const std::shared_ptr<Job>& job);
-  bool HasRoom(int64_t sentences) const;
+  // For one sentence; by the time of TryPut it may be gone.
+  bool HasRoom() const;
   // Its sentences leave, those that run too.
   void Cancel(const std::shared_ptr<Job>& job);
   // Cancels everything and ends Wait.

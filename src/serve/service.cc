@@ -123,10 +123,13 @@ void Service::CheckClient(const HttpRequest& request, const std::string& given) 
   }
 }
 
-void Service::CheckRoom(const ServedModel& model, int64_t sentences) const {
+void Service::RefuseWork() const {
   if (stopping_) throw Refusal(503, "the server is stopping", {{"Retry-After", "5"}});
-  if (model.queue().HasRoom(sentences)) return;
   throw Refusal(503, "too much is waiting; try again later", {{"Retry-After", "1"}});
+}
+
+void Service::CheckRoom(const ServedModel& model) const {
+  if (stopping_ || !model.queue().HasRoom()) RefuseWork();
 }
 
 void Service::Put(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
@@ -144,7 +147,7 @@ void Service::Put(const ExchangePtr& exchange, const std::shared_ptr<Translation
     if (const auto abandoned = weak.lock()) abandoned->model->queue().Cancel(abandoned);
   });
   if (job->sentences.empty()) return job->on_end(nullptr);
-  if (!job->model->queue().TryPut(job)) CheckRoom(*job->model, std::ssize(job->sentences));
+  if (!job->model->queue().TryPut(job)) RefuseWork();
 }
 
 void Service::Count(const TranslationJob& job) const {
@@ -169,7 +172,7 @@ void Service::Run(const ExchangePtr& exchange, const std::shared_ptr<Translation
 }
 
 void Service::Health(const ExchangePtr& exchange) const {
-  if (stopping_) throw Refusal(503, "the server is stopping", {{"Retry-After", "5"}});
+  if (stopping_) RefuseWork();
   exchange->Answer({200, R"({"status":"ok"})"});
 }
 

@@ -70,8 +70,9 @@ class Service {
   // Throws Refusal where the key is not known, `given` or the header's, or the client asks too
   // much.
   void CheckClient(const HttpRequest& request, const std::string& given) const;
-  // Throws Refusal where the model's queue has no room for so many sentences.
-  void CheckRoom(const ServedModel& model, int64_t sentences) const;
+  // Throws Refusal where the model's queue has no room for a sentence.
+  void CheckRoom(const ServedModel& model) const;
+  [[noreturn]] void RefuseWork() const;
   void Run(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
            int64_t deadline_ms, Finish finish) const;
   void Stream(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
