@@ -4,15 +4,9 @@
 #include <unordered_map>
 
 #include "engine/tasks/translation_search.h"
-#include "model/quantize.h"
 
 namespace attend {
 namespace {
-
-std::shared_ptr<const Shortlist> ShortlistOf(const TranslatorOptions& options, const Model& model) {
-  if (options.shortlist.empty()) return nullptr;
-  return std::make_shared<Shortlist>(LoadShortlist(options.shortlist, model));
-}
 
 // The sentences of one thread's search.
 class LiveSentences : public SearchQueue {
@@ -116,9 +110,7 @@ class LiveSentences : public SearchQueue {
 
 ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const Model> model,
                                            const TranslatorOptions& options, const BatchRoom& room)
-    : runner_(WithWeights(model, options.type), options.threads, options.instruction_set,
-              ShortlistOf(options, *model)),
-      room_(room) {}
+    : runner_(MakeTaskRunner(std::move(model), options)), room_(room) {}
 
 void ContinuousTranslator::Run(SentenceQueue* queue) {
   SearchOptions search = MakeSearchOptions(runner_);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "model/quantize.h"
 
 namespace attend {
 namespace {
@@ -24,6 +27,15 @@ Hypothesis NoOutput() {
 }
 
 }  // namespace
+
+TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
+  std::shared_ptr<const Shortlist> shortlist;
+  if (!options.shortlist.empty()) {
+    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
+  }
+  return {WithWeights(std::move(model), options.type), options.threads, options.instruction_set,
+          std::move(shortlist)};
+}
 
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
                             const TranslationOptions& options) {

@@ -3,6 +3,7 @@
 #ifndef ATTEND_ENGINE_TASKS_TRANSLATION_SEARCH_H_
 #define ATTEND_ENGINE_TASKS_TRANSLATION_SEARCH_H_
 
+#include <memory>
 #include <vector>
 
 #include "attend/translator.h"
@@ -10,6 +11,9 @@
 #include "engine/tasks/task_runner.h"
 
 namespace attend {
+
+// Runs the weights of the options' type, with their shortlist. Throws as Translator::Load.
+TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options);
 
 // The search of one source, given as ids without eos. Throws Error(kUsage) for an id outside the
 // vocabulary.

@@ -9,7 +9,6 @@
 #include "attend/error.h"
 #include "engine/tasks/translation_options.h"
 #include "engine/tasks/translation_search.h"
-#include "model/quantize.h"
 
 namespace attend {
 namespace {
@@ -158,13 +157,7 @@ std::unique_ptr<Translator> Translator::Load(const std::string& directory,
 }
 
 Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
-  std::shared_ptr<const Shortlist> shortlist;
-  if (!options.shortlist.empty()) {
-    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
-  }
-  impl_.reset(
-      new Impl{.runner = TaskRunner(WithWeights(std::move(model), options.type), options.threads,
-                                    options.instruction_set, std::move(shortlist))});
+  impl_.reset(new Impl{.runner = MakeTaskRunner(std::move(model), options)});
 }
 
 Translator::~Translator() = default;
