@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "engine/search/beam_search.h"
 #include "model/model_directory.h"
 
 namespace attend {
@@ -48,9 +49,8 @@ ServedModel::ServedModel(std::string name, const std::string& directory,
   }
   translator_.source();  // throws where there is none
   const TranslationOptions& room = options.translation;
-  constexpr int64_t kLeast = 16;  // pieces that a sentence counts at least
-  places_ = translator_.threads() *
-            std::min(room.batch_sentences, std::max<int64_t>(1, room.batch_tokens / kLeast));
+  const int64_t by_tokens = std::max<int64_t>(1, room.batch_tokens / kLeastSourceTokens);
+  places_ = translator_.threads() * std::min(room.batch_sentences, by_tokens);
   running_ = std::thread([this] { translator_.Run(&queue_); });
 }
 

@@ -37,14 +37,17 @@ struct SearchOptions {
   int64_t max_source_tokens = std::numeric_limits<int64_t>::max();
 };
 
+// Short sentences too have an output, whose rows take memory.
+constexpr int64_t kLeastSourceTokens = 16;
+
 struct SearchInput {
   std::vector<int32_t> source;  // as the encoder reads it
   std::vector<int32_t> prefix;  // the output begins with these
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
   SentenceOptions options;
 
-  // What it counts for in max_source_tokens: short ones too have an output, whose rows take memory.
-  int64_t tokens() const { return std::max<int64_t>(16, std::ssize(source)); }
+  // What it counts for in max_source_tokens.
+  int64_t tokens() const { return std::max(kLeastSourceTokens, std::ssize(source)); }
 };
 
 struct SearchResult {

@@ -49,7 +49,7 @@ class SentenceQueue {
 struct BatchRoom {
   int64_t max_beam_size = 64;
   int64_t sentences = 1024;
-  int64_t tokens = 2048;  // pieces of input; a sentence counts 16 at least
+  int64_t tokens = 2048;  // pieces of input; a sentence counts kLeastSourceTokens at least
 };
 
 class ContinuousTranslator {
