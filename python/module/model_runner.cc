@@ -24,12 +24,6 @@ std::shared_ptr<const Vocabulary> MakeVocabulary(const std::string& bytes, const
   return bytes.empty() ? nullptr : Vocabulary::FromBytes(bytes, where);
 }
 
-std::vector<std::string> Pieces(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : ids) pieces.push_back(vocabulary.Piece(id));
-  return pieces;
-}
-
 DenseAttention Dense(const AttentionWeights& weights) {
   DenseAttention dense;
   if (weights.empty()) return dense;
@@ -103,20 +97,11 @@ PairAttention ModelRunner::Attention(const std::string& source,
   ScoreOptions options;
   options.attention = true;
   const PairScore score = scorer().ScoreIds(sources, targets, options).at(0);
-  const auto eos = static_cast<int32_t>(model_->config.special_ids.eos);
-  const auto bos = static_cast<int32_t>(model_->config.special_ids.bos);
-  PairAttention attention{.target = target ? *target : target_->Decode(targets[0]),
-                          .source_pieces = Pieces(*source_, sources[0]),
-                          .read_pieces = Pieces(*target_, targets[0]),
-                          .target_pieces = {},
-                          .encoder = Dense(score.encoder_self),
-                          .decoder = Dense(score.decoder_self),
-                          .cross = Dense(score.cross)};
-  attention.target_pieces = attention.read_pieces;
-  attention.source_pieces.push_back(source_->Piece(eos));
-  attention.target_pieces.push_back(target_->Piece(eos));
-  attention.read_pieces.insert(attention.read_pieces.begin(), target_->Piece(bos));
-  return attention;
+  return {.target = target ? *target : target_->Decode(targets[0]),
+          .labels = LabelsOf({*source_, sources[0]}, {*target_, targets[0]}),
+          .encoder = Dense(score.encoder_self),
+          .decoder = Dense(score.decoder_self),
+          .cross = Dense(score.cross)};
 }
 
 }  // namespace attend

@@ -16,6 +16,7 @@
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
 #include "base/fields.h"
+#include "engine/tasks/attention_labels.h"
 
 namespace attend {
 
@@ -35,8 +36,7 @@ struct DenseAttention {
 
 struct PairAttention {
   std::string target;  // the text
-  // What is read by the encoder, read by the decoder and written by it; as SentencePiece spells it.
-  std::vector<std::string> source_pieces, read_pieces, target_pieces;
+  AttentionLabels labels;
   DenseAttention encoder, decoder, cross;
 };
 

@@ -194,8 +194,8 @@ nb::object AttentionOf(const ModelRunner& self, const nb::str& source,
   PairAttention found;
   Windows().Run([&] { found = self.Attention(source_text, target_text); });
   return PythonClass(kResults, "Attention")(
-      StrOf(found.target), StrsOf(found.source_pieces), StrsOf(found.read_pieces),
-      StrsOf(found.target_pieces), ArrayOf(std::move(found.encoder)),
+      StrOf(found.target), StrsOf(found.labels.source), StrsOf(found.labels.read),
+      StrsOf(found.labels.written), ArrayOf(std::move(found.encoder)),
       ArrayOf(std::move(found.decoder)), ArrayOf(std::move(found.cross)));
 }
 

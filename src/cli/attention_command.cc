@@ -11,6 +11,7 @@
 #include "cli/attention_view/attention_view.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "engine/tasks/attention_labels.h"
 #include "model/model_directory.h"
 #include "text/utf8.h"
 
@@ -53,12 +54,6 @@ void CheckOptions(const AttentionOptions& options, const CommandLine& command_li
   }
 }
 
-std::vector<std::string> Pieces(const Vocabulary& vocabulary, const std::vector<int32_t>& ids) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : ids) pieces.push_back(vocabulary.Piece(id));
-  return pieces;
-}
-
 AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionOptions& options,
                      bool has_target, int threads) {
   if (model->source_vocabulary.empty() || !model->config.encoder || !model->config.decoder) {
@@ -90,12 +85,7 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
       for (auto& row : rows) row.resize(rows.size());  // what is still to come gets nothing
     }
   }
-  const SpecialIds& ids = model->config.special_ids;
-  std::vector<std::string> keys = Pieces(*source, source_ids), read = Pieces(*target, target_ids),
-                           written = read;
-  keys.push_back(source->Piece(static_cast<int32_t>(ids.eos)));
-  read.insert(read.begin(), target->Piece(static_cast<int32_t>(ids.bos)));
-  written.push_back(target->Piece(static_cast<int32_t>(ids.eos)));
+  const auto [keys, read, written] = LabelsOf({*source, source_ids}, {*target, target_ids});
   view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
                  keys, keys, std::move(score.encoder_self)},
                 {"decoder", "Decoder self-attention", "target token just read",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "engine/tasks/attention_labels.h"
 #include "engine/tasks/translation_options.h"
 #include "serve/model_choice.h"
 #include "serve/service.h"
@@ -10,25 +11,15 @@
 namespace attend {
 namespace {
 
-Json PiecesToJson(const Vocabulary& vocabulary, const std::vector<int32_t>& ids) {
-  Json pieces = Json::array();
-  for (const int32_t id : ids) pieces.push_back(vocabulary.Piece(id));
-  return pieces;
-}
-
-// Queries and keys as PairScore has them: the source ends with eos, the target begins with bos.
 Json AttentionToJson(const ServedModel& model, const JobSentence& sentence) {
   const PairScore& score = sentence.result.attention;
-  const Vocabulary& target = model.translator().target();
-  const SpecialIds ids = target.special_ids();
-  std::vector<int32_t> source_ids = sentence.ids, target_ids = {static_cast<int32_t>(ids.bos)};
-  source_ids.push_back(static_cast<int32_t>(ids.eos));
-  const auto& best = sentence.result.translation.hypotheses[0].ids;
-  target_ids.insert(target_ids.end(), best.begin(), best.end());
-  target_ids.resize(score.decoder_self[0][0].size());  // all but what learned positions cut
+  const std::span<const int32_t> best = sentence.result.translation.hypotheses[0].ids;
+  const size_t forced = score.decoder_self[0][0].size() - 1;  // learned positions may cut the rest
+  const AttentionLabels labels = LabelsOf({model.translator().source(), sentence.ids},
+                                          {model.translator().target(), best.first(forced)});
   Json attention;
-  attention["source_pieces"] = PiecesToJson(model.translator().source(), source_ids);
-  attention["target_pieces"] = PiecesToJson(target, target_ids);
+  attention["source_pieces"] = labels.source;
+  attention["target_pieces"] = labels.read;
   attention["encoder_self"] = score.encoder_self;
   attention["decoder_self"] = score.decoder_self;
   attention["cross"] = score.cross;
