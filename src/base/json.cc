@@ -109,6 +109,10 @@ Json ParseJson(std::string_view text, const std::string& where) {
   }
 }
 
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json FieldsToJson(const FieldList& fields) {
   Json object = Json::object();
   for (const Field& field : fields.fields()) {

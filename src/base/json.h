@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 // deeper than 64, or an object of more than 4096 members.
 Json ParseJson(std::string_view text, const std::string& where);
 
+// One line; what is not UTF-8 becomes U+FFFD.
+std::string Dump(const Json& json);
+
 // An object with a member for each field; `a.b` becomes {"a": {"b": ...}}.
 Json FieldsToJson(const FieldList& fields);
 

@@ -31,6 +31,11 @@ TEST(JsonTest, BoundsMembersAndMessages) {
   }
 }
 
+TEST(JsonTest, DumpRepairsWhatIsNotUtf8) {
+  EXPECT_EQ(Dump({{"a", "x\xff\xc3"}, {"b", {1, "\u00e4"}}}),
+            "{\"a\":\"x\ufffd\ufffd\",\"b\":[1,\"\u00e4\"]}");
+}
+
 TEST(JsonTest, ExcerptCutsBetweenCharacters) {
   EXPECT_EQ(Excerpt("a\nb"), "a?b");
   EXPECT_EQ(Excerpt("x\u00e4\u00e4", 4), "x\u00e4...");

@@ -39,7 +39,7 @@ class EventLog {
     line["level"] = warning ? "warning" : "info";
     line["event"] = event;
     line.update(members);
-    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = Dump(line) + "\n";
     const std::lock_guard lock(mutex_);
     std::fputs(text.c_str(), stderr);
   }

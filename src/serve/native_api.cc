@@ -48,10 +48,6 @@ void CheckLimits(const RequestOptions& asked, const ServeOptions& options) {
 
 }  // namespace
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string ToEvent(const std::string& name, const Json& data) {
   return fmt::format("event: {}\ndata: {}\n\n", name, Dump(data));
 }

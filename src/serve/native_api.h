@@ -15,8 +15,6 @@ Json SentenceToJson(const ServedModel& model, const JobSentence& sentence);
 Json JobToJson(const TranslationJob& job);
 // A server-sent event.
 std::string ToEvent(const std::string& name, const Json& data);
-// For any body: bytes that are no UTF-8 do not stop it.
-std::string Dump(const Json& json);
 
 }  // namespace attend
 

@@ -15,7 +15,7 @@ namespace attend {
 HttpResponse ErrorResponse(int status, const std::string& message) {
   Json body;
   body["error"] = message;
-  return {status, body.dump(-1, ' ', false, Json::error_handler_t::replace)};
+  return {status, Dump(body)};
 }
 
 HttpResponse ResponseTo(const std::exception_ptr& error) {

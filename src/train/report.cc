@@ -63,7 +63,7 @@ Json ReportData(const std::vector<Json>& metrics, const std::vector<Json>& trans
 std::string ReportPage(const Json& data) {
   // Inside <script>, "</" would end the element; in JSON "<" may be written as an escape.
   std::string json;
-  for (const char letter : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char letter : Dump(data)) {
     if (letter == '<') {
       json += "\\u003c";
     } else {
