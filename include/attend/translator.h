@@ -93,6 +93,10 @@ class Translator {
   // Error(kInput) for a text longer than learned positions reach.
   std::vector<Translation> Translate(std::span<const std::string> texts,
                                      const TranslationOptions& options = {}) const;
+  // The same for texts that are cut already: `sources` holds Encode of each.
+  std::vector<Translation> TranslateEncoded(std::span<const std::string> texts,
+                                            std::span<const std::vector<int32_t>> sources,
+                                            const TranslationOptions& options = {}) const;
   // The same from ids without bos and eos; the outputs begin with `prefixes`, where given.
   std::vector<Translation> TranslateIds(std::span<const std::vector<int32_t>> sources,
                                         const TranslationOptions& options = {},

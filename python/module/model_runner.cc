@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
-
 #include "attend/error.h"
 #include "base/thread_pool.h"
 #include "engine/tasks/translation_options.h"
@@ -51,6 +48,12 @@ FieldList Fields(RunnerOptions& options) {
   return fields;
 }
 
+FieldList Fields(TextOptions& options) {
+  FieldList fields;
+  fields.Nest("", Fields(options.translation)).Nest("", Fields(options.lines));
+  return fields;
+}
+
 ModelRunner::ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options)
     : model_(WithWeights(LoadModel(directory), options.translator.type)),
       threads_(static_cast<int>(options.threads)),
@@ -67,18 +70,10 @@ const Scorer& ModelRunner::scorer() const {
 }
 
 std::vector<Translation> ModelRunner::Translate(std::span<const std::string> texts, int64_t first,
-                                                const TranslationOptions& options) const {
-  const int64_t most = translator_.max_input_tokens();
-  const bool bounded = most < std::numeric_limits<int64_t>::max();
-  for (size_t i = 0; bounded && i < texts.size(); ++i) {
-    const int64_t found = std::ssize(translator_.Encode(texts[i]));
-    if (found <= most) continue;
-    throw Error(ErrorKind::kInput,
-                fmt::format("text {} has {} pieces, expected at most {}, the model's learned "
-                            "positions; shorten it",
-                            first + static_cast<int64_t>(i), found, most));
-  }
-  return translator_.Translate(texts, options);
+                                                const TextOptions& options) const {
+  LineBatch batch(&translator_, model_->config, options.lines);
+  for (const std::string& text : texts) batch.Add(text, fmt::format("text {}", first++));
+  return batch.Translate(options.translation);
 }
 
 PairAttention ModelRunner::Attention(const std::string& source,

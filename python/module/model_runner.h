@@ -17,6 +17,7 @@
 #include "attend/vocabulary.h"
 #include "base/fields.h"
 #include "engine/tasks/attention_labels.h"
+#include "engine/tasks/line_batch.h"
 
 namespace attend {
 
@@ -26,6 +27,13 @@ struct RunnerOptions {
   TranslatorOptions translator;
 };
 FieldList Fields(RunnerOptions& options);
+
+// What a text is translated with.
+struct TextOptions {
+  LineOptions lines;
+  TranslationOptions translation;
+};
+FieldList Fields(TextOptions& options);
 
 // Weights of one kind of attention, [layers, heads, queries, keys], row by row; what comes later in
 // the target has weight 0.
@@ -53,9 +61,9 @@ class ModelRunner {
   const std::shared_ptr<const Vocabulary>& source_vocabulary() const { return source_; }
   const std::shared_ptr<const Vocabulary>& target_vocabulary() const { return target_; }
 
-  // Translator::Translate of the texts from number `first` of a call on, which errors name.
+  // The texts from number `first` of a call on, which errors name, as LineBatch translates them.
   std::vector<Translation> Translate(std::span<const std::string> texts, int64_t first,
-                                     const TranslationOptions& options) const;
+                                     const TextOptions& options) const;
   // Where no target is given, the model translates.
   PairAttention Attention(const std::string& source,
                           const std::optional<std::string>& target) const;

@@ -27,10 +27,10 @@ namespace {
 
 constexpr const char* kResults = "attend._results";
 
-TranslationOptions TranslationOptionsOf(const nb::kwargs& arguments, const char* where) {
-  TranslationOptions options;
+TextOptions TextOptionsOf(const nb::kwargs& arguments, const char* where) {
+  TextOptions options;
   SetOptions(Fields(options), arguments, where);
-  CheckTranslationOptions(options);
+  CheckTranslationOptions(options.translation);
   return options;
 }
 
@@ -62,7 +62,7 @@ nb::object ResultOf(const Translation& translation) {
 class LineStream {
  public:
   LineStream(std::shared_ptr<const ModelRunner> runner, nb::handle lines,
-             const TranslationOptions& options)
+             const TextOptions& options)
       : runner_(std::move(runner)), lines_(nb::iter(lines)), options_(options) {}
 
   nb::object Next() {
@@ -98,14 +98,14 @@ class LineStream {
 
   std::shared_ptr<const ModelRunner> runner_;
   nb::object lines_;
-  TranslationOptions options_;
+  TextOptions options_;
   Windows windows_;
   std::deque<Translation> ready_;
   int64_t first_ = 0;
 };
 
 nb::object TranslateOne(const ModelRunner& self, const nb::str& text, const nb::kwargs& arguments) {
-  const TranslationOptions options = TranslationOptionsOf(arguments, "translate");
+  const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> texts = {TextOf(text)};
   std::vector<Translation> translations;
   Windows().Run([&] { translations = self.Translate(texts, 0, options); });
@@ -114,7 +114,7 @@ nb::object TranslateOne(const ModelRunner& self, const nb::str& text, const nb::
 
 nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts,
                        const nb::kwargs& arguments) {
-  const TranslationOptions options = TranslationOptionsOf(arguments, "translate");
+  const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> all = TextsOf(texts);
   std::vector<Translation> translations;
   Windows windows;
@@ -235,12 +235,12 @@ void BindLoading(TranslatorClass& translator) {
 }
 
 void BindTranslating(TranslatorClass& translator) {
-  TranslationOptions options;
+  TextOptions options;
   const FieldList fields = Fields(options);
   const std::string keywords = OptionsSignature(fields);
   const std::string help = OptionsHelp(
-      "Translates a sentence, or a list of them. A Translation is a str of the best output, which\n"
-      "knows its score, its alignment and the other hypotheses.",
+      "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
+      "which knows its score, its alignment and the other hypotheses.",
       fields);
   translator
       .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
@@ -258,8 +258,7 @@ void BindTranslating(TranslatorClass& translator) {
           "translate_lines",
           [](std::shared_ptr<ModelRunner> self, const nb::iterable& lines,
              const nb::kwargs& arguments) {
-            return LineStream(std::move(self), lines,
-                              TranslationOptionsOf(arguments, "translate_lines"));
+            return LineStream(std::move(self), lines, TextOptionsOf(arguments, "translate_lines"));
           },
           nb::arg("lines"), nb::arg("options"),
           nb::sig(

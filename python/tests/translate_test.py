@@ -127,11 +127,31 @@ def test_a_lone_surrogate_is_an_error(translator):
             translator.translate(texts)
 
 
+@pytest.mark.parametrize(("model", "limit"), [(GOLDEN, 40), (LEARNED, 30), (LEARNED, 512)])
+def test_a_long_text_is_translated_whole_as_the_program_does(model, limit):
+    translator = attend.Translator(model, threads=1)
+    long = "  Lumi tavo keri.  Neri dosa! Sona mipa, rudu vesta?\tOlin. " * 4
+    lines = [*LINES[:6], long, "olin", long.strip()]
+    options = {"n_best": 2, "alignments": True, "max_length": 8, "max_input_tokens": limit}
+    assert len(translator.source_vocabulary.encode(long)) > (37 if model == LEARNED else limit)
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not True]
+    expected = program("translate", "--model", model, "--alignments", "--threads=1", *words, stdin="\n".join(lines) + "\n")
+    translations = translator.translate(lines, **options)
+    assert as_lines(translations, options) == expected
+    assert list(translator.translate_lines(lines, **options)) == translations
+    found = translator.translate(long, **options)
+    assert found == translations[6] and found.score == translations[6].score
+    assert {target for _, target in found.alignment} == set(range(len(found.split())))
+    assert max(source for source, _ in found.alignment) > len(long.split()) // 2
+    with pytest.raises(attend.InputError, match=r"text 6 has \d+ pieces, expected at most"):
+        translator.translate(lines, overlong="refuse", **options)
+
+
 @pytest.mark.parametrize("before", [0, 5, 100])
 def test_a_text_that_is_too_long_is_named(before):
     translator = attend.Translator(LEARNED, threads=1)
     texts = ["olin"] * before + ["olin " * 40, "olin"]
-    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ pieces, expected at most 37\b"):
+    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ pieces in one sentence, expected at most 37\b"):
         translator.translate(texts, beam_size=1)
     with pytest.raises(attend.InputError, match=rf"text {before} "):
         list(translator.translate_lines(texts, beam_size=1))

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attend/translator.h"
-#include "serve/text_parts.h"
+#include "text/text_parts.h"
 
 namespace attend {
 

@@ -26,12 +26,9 @@ class JobMaker {
 
   void Add(TranslationJob::Text* text) {
     text->first = job_->sentences.size();
-    const std::string& language = job_->model->source();
     if (asked_.split_sentences) {
-      for (const TextPart& part : SentenceParts(text->text, language)) {
-        Sentence sentence = MakeSentence(*text, part);
-        if (std::ssize(sentence.ids) > most_pieces_) RefuseLength(sentence);
-        Keep(text, part, std::move(sentence));
+      for (const TextPart& part : SentenceParts(text->text, job_->model->source())) {
+        AddSentence(text, part);
       }
       return;
     }
@@ -39,23 +36,34 @@ class JobMaker {
   }
 
  private:
-  // A line that is too long as a whole is translated by sentences.
+  // A line that is too long as a whole is translated in parts of whole sentences.
   void AddLine(TranslationJob::Text* text, const TextPart& line) {
     Sentence whole = MakeSentence(*text, line);
-    if (std::ssize(whole.ids) <= most_pieces_) return Keep(text, line, std::move(whole));
-    for (TextPart part : SentenceParts(whole.text, job_->model->source())) {
+    if (Fits(whole.ids)) return Keep(text, line, std::move(whole));
+    const auto fits = [&](std::string_view part) { return Fits(Encode(std::string(part))); };
+    for (TextPart part : SentenceGroups(whole.text, job_->model->source(), fits)) {
       part.begin += line.begin;
       part.end += line.begin;
-      Sentence sentence = MakeSentence(*text, part);
-      if (std::ssize(sentence.ids) > most_pieces_) RefuseLength(sentence);
-      Keep(text, part, std::move(sentence));
+      AddSentence(text, part);
     }
+  }
+
+  void AddSentence(TranslationJob::Text* text, const TextPart& part) {
+    Sentence sentence = MakeSentence(*text, part);
+    if (!Fits(sentence.ids)) RefuseLength(sentence);
+    Keep(text, part, std::move(sentence));
+  }
+
+  bool Fits(const std::vector<int32_t>& ids) const { return std::ssize(ids) <= most_pieces_; }
+
+  std::vector<int32_t> Encode(const std::string& text) const {
+    return job_->model->translator().source().Encode(text);
   }
 
   Sentence MakeSentence(const TranslationJob::Text& text, const TextPart& part) const {
     Sentence sentence;
     sentence.text = text.text.substr(part.begin, part.end - part.begin);
-    sentence.ids = job_->model->translator().source().Encode(sentence.text);
+    sentence.ids = Encode(sentence.text);
     sentence.options = asked_.translation;
     sentence.attention = asked_.attention;
     return sentence;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "serve/served_model.h"
-#include "serve/text_parts.h"
+#include "text/text_parts.h"
 
 namespace attend {
 

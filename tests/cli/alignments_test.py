@@ -63,7 +63,7 @@ def test_parts_of_a_line_share_the_words_that_they_divide():
     options = ("translate", "--model", MODEL, "--min-length", 2, "--max-length", 6)
     parts = ["lumi\u3002", "tavo\u3002 ", "keri\u3002", "lumi"]  # of two words
     ((text, links),) = fields(*options, "--max-input-tokens", 3, stdin="".join(parts) + "\n")
-    alone = fields(*options, stdin="\n".join(parts) + "\n")
+    alone = fields(*options, stdin="\n".join(part.strip() for part in parts) + "\n")
     assert text == " ".join(text for text, _ in alone)
     moved, target_words = [], 0
     for (text, part), source_words in zip(alone, (0, 0, 1, 1)):

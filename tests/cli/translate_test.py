@@ -123,7 +123,7 @@ def test_overlong_lines_are_split_at_sentences_or_refused():
     limit = pieces(long) - 1
     assert limit >= pieces("Keri paku neri.")
     options = ("--max-length", 6, "--alignments")
-    first, second = (line.split(" |||") for line in translate(*options, stdin="lumi tavo. \nKeri paku neri.\n"))
+    first, second = (line.split(" |||") for line in translate(*options, stdin="lumi tavo.\nKeri paku neri.\n"))
     out = translate(*options, "--max-input-tokens", limit, stdin=f"{short}\n{long}\n{short}\n")
     text, links = out[1].split(" |||")
     assert len(out) == 3 and text == f"{first[0]} {second[0]}"

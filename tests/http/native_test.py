@@ -87,8 +87,10 @@ def test_what_is_too_long_is_refused_and_never_cut(tmp_path):
         assert status == 400 and "more than 5 sentences" in answer["error"]
         status, answer = server.post("/v1/translate", {"text": [""] * 6})
         assert status == 400 and "6 texts" in answer["error"]
-        long_line = "Lumi tavo keri. " * 4  # too long as a line, and short sentences
-        assert len(server.translate(long_line, split_sentences=False)[0]["sentences"]) == 4
+        long_line = "Lumi tavo keri. Sona. " * 4  # too long as a line, and short sentences
+        sentences = [one["source"] for one in server.translate(long_line, split_sentences=False)[0]["sentences"]]
+        assert " ".join(sentences) == long_line.strip() and 1 < len(sentences) < 8
+        assert all(one.endswith(".") for one in sentences)
 
 
 @pytest.mark.parametrize(("body", "part"), [

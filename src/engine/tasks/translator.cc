@@ -166,6 +166,17 @@ std::vector<Translation> Translator::Translate(std::span<const std::string> text
                                                const TranslationOptions& options) const {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& text : texts) sources.push_back(Encode(text));
+  return TranslateEncoded(texts, sources, options);
+}
+
+std::vector<Translation> Translator::TranslateEncoded(std::span<const std::string> texts,
+                                                      std::span<const std::vector<int32_t>> sources,
+                                                      const TranslationOptions& options) const {
+  if (texts.size() != sources.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} texts and {} sources; expected as many of one "
+                                               "as of the other",
+                                               texts.size(), sources.size()));
+  }
   const Vocabulary& target = impl_->runner.target();
   std::vector<Translation> translations = impl_->Translate({sources, texts}, options);
   for (Translation& translation : translations) {

@@ -1,4 +1,4 @@
-#include "serve/text_parts.h"
+#include "text/text_parts.h"
 
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -38,6 +38,20 @@ std::vector<TextPart> SentenceParts(std::string_view text, const std::string& la
     AddTrimmed(text, begin, begin + sentence.size(), &parts);
   }
   return parts;
+}
+
+std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
+                                     const std::function<bool(std::string_view part)>& fits) {
+  std::vector<TextPart> groups;
+  for (const TextPart& sentence : SentenceParts(text, language)) {
+    const size_t begin = groups.empty() ? 0 : groups.back().begin;
+    if (!groups.empty() && fits(text.substr(begin, sentence.end - begin))) {
+      groups.back().end = sentence.end;
+    } else {
+      groups.push_back(sentence);
+    }
+  }
+  return groups;
 }
 
 std::vector<TextPart> LineParts(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "serve/text_parts.h"
+#include "text/text_parts.h"
 
 #include <gtest/gtest.h>
 
@@ -22,6 +22,19 @@ TEST(TextPartsTest, SentencesStandWithoutTheWhiteSpaceAroundThem) {
             (Strings{"One.  Two!", "Three", "four?\u3000\u2028 Five"}));
 }
 
+TEST(TextPartsTest, SentencesGoTogetherWhereTheyFit) {
+  const std::string text = " One.  Two. A long sentence. Six.\tTen. ";
+  const auto groups = [&](size_t most) {
+    return Texts(text, SentenceGroups(text, "en",
+                                      [&](std::string_view part) { return part.size() <= most; }));
+  };
+  EXPECT_EQ(groups(0), (Strings{"One.", "Two.", "A long sentence.", "Six.", "Ten."}));
+  EXPECT_EQ(groups(9), (Strings{"One.", "Two.", "A long sentence.", "Six.\tTen."}));
+  EXPECT_EQ(groups(10), (Strings{"One.  Two.", "A long sentence.", "Six.\tTen."}));
+  EXPECT_EQ(groups(21), (Strings{"One.  Two.", "A long sentence. Six.", "Ten."}));
+  EXPECT_EQ(groups(100), (Strings{text.substr(1, text.size() - 2)}));
+}
+
 TEST(TextPartsTest, WhatStandsBetweenIsKept) {
   const std::string text = "  One.  Two!\r\n\r\n\tThree\nfour?\u3000 Five \u00a0";
   for (const auto& parts : {SentenceParts(text, "en"), LineParts(text)}) {
@@ -39,6 +52,7 @@ TEST(TextPartsTest, WhatStandsBetweenIsKept) {
 TEST(TextPartsTest, BlankTextsHaveNoParts) {
   for (const std::string text : {"", " ", "\n", "\r\n \t\n", "\u3000\u2029"}) {
     EXPECT_TRUE(SentenceParts(text, "").empty());
+    EXPECT_TRUE(SentenceGroups(text, "", [](std::string_view) { return true; }).empty());
     EXPECT_TRUE(LineParts(text).empty());
     EXPECT_EQ(ReplaceParts(text, {}, [](size_t) { return "x"; }), text);
   }

@@ -1,7 +1,7 @@
 // Long texts as sentences to translate, and back: what stands between sentences is kept to the
 // byte.
-#ifndef ATTEND_SERVE_TEXT_PARTS_H_
-#define ATTEND_SERVE_TEXT_PARTS_H_
+#ifndef ATTEND_TEXT_TEXT_PARTS_H_
+#define ATTEND_TEXT_TEXT_PARTS_H_
 
 #include <cstddef>
 #include <functional>
@@ -18,6 +18,9 @@ struct TextPart {
 
 // Sentences by Unicode's rules for the language; a line never shares a sentence with the next.
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language);
+// Sentences, as many to a part as fit together; one that does not fit alone is a part too.
+std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
+                                     const std::function<bool(std::string_view part)>& fits);
 // Lines that are not blank.
 std::vector<TextPart> LineParts(std::string_view text);
 
@@ -27,4 +30,4 @@ std::string ReplaceParts(std::string_view text, const std::vector<TextPart>& par
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_TEXT_PARTS_H_
+#endif  // ATTEND_TEXT_TEXT_PARTS_H_
