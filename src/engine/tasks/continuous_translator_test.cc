@@ -94,17 +94,23 @@ std::vector<Sentence> MixedSentences(const ContinuousTranslator& translator) {
   return sentences;
 }
 
+// Until every sentence has come back.
+void RunAll(const std::vector<Sentence>& sentences, ContinuousTranslator* translator,
+            TestQueue* queue) {
+  std::thread running([&] { translator->Run(queue); });
+  for (const Sentence& sentence : sentences) queue->Put(&sentence);
+  queue->WaitFor(sentences.size());
+  queue->Close();
+  running.join();
+}
+
 TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
   const auto model = Golden();
   ContinuousTranslator continuous(model, {.threads = 2}, {.max_beam_size = 8, .tokens = 100});
   const Translator translator(model, {.threads = 1});
   const std::vector<Sentence> sentences = MixedSentences(continuous);
   TestQueue queue;
-  std::thread running([&] { continuous.Run(&queue); });
-  for (const Sentence& sentence : sentences) queue.Put(&sentence);
-  queue.WaitFor(sentences.size());
-  queue.Close();
-  running.join();
+  RunAll(sentences, &continuous, &queue);
   ASSERT_EQ(queue.results.size(), sentences.size());
   for (const auto& [sentence, result] : queue.results) {
     const auto want = translator.Translate({&sentence->text, 1}, sentence->options)[0].hypotheses;
@@ -128,11 +134,7 @@ TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
   const std::vector<Sentence> sentences = MixedSentences(continuous);
   TestQueue queue;
   queue.unwanted = "lumi tavo keri";
-  std::thread running([&] { continuous.Run(&queue); });
-  for (const Sentence& sentence : sentences) queue.Put(&sentence);
-  queue.WaitFor(sentences.size());
-  queue.Close();
-  running.join();
+  RunAll(sentences, &continuous, &queue);
   EXPECT_EQ(queue.dropped.size(), 12u);
   EXPECT_EQ(queue.results.size(), 48u);
 }
@@ -143,11 +145,7 @@ TEST(ContinuousTranslatorTest, ABadSentenceFailsAndTheRestGoesOn) {
   std::vector<Sentence> sentences = MixedSentences(continuous);
   sentences[0].ids = {9999};
   TestQueue queue;
-  std::thread running([&] { continuous.Run(&queue); });
-  for (const Sentence& sentence : sentences) queue.Put(&sentence);
-  queue.WaitFor(sentences.size());
-  queue.Close();
-  running.join();
+  RunAll(sentences, &continuous, &queue);
   ASSERT_EQ(queue.failed.size(), 1u);
   EXPECT_EQ(queue.failed[0], &sentences[0]);
   EXPECT_EQ(queue.results.size(), 59u);
