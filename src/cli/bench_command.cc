@@ -250,7 +250,7 @@ Json ReportJson(const BenchOptions& options, const Result& result, const Work& w
   return json;
 }
 
-void PrintReport(const Json& report) {
+void PrintText(const Json& report) {
   const auto number = [&](const char* name) { return report[name].get<double>(); };
   const Json& machine = report["machine"];
   std::cout << fmt::format("target tokens a second  {:>10.1f}\n", number("target_tokens_per_s"));
@@ -316,11 +316,7 @@ int RunBench(const std::vector<std::string>& arguments) {
   report["type"] = IsInt8(*model) || options.type == BenchType::kInt8 ? "int8" : "f32";
   report["instruction_set"] = set;
   report["threads"] = common.ThreadCount();
-  if (common.json) {
-    std::cout << report.dump() << '\n';
-  } else {
-    PrintReport(report);
-  }
+  PrintReport(common, report, PrintText);
   return 0;
 }
 

@@ -77,7 +77,7 @@ Json ReportJson(const BenchTrainOptions& options, const TrainingRate& rate) {
   return json;
 }
 
-void PrintReport(const Json& report) {
+void PrintText(const Json& report) {
   std::cout << fmt::format(
       "target tokens a second  {:>10.1f}\nan update               {:>10.1f} ms\n"
       "of the products' rate   {:>10.1f} %\npeak memory             {:>10.1f} MB\n"
@@ -113,11 +113,7 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
     report["machine"][name] = environment[name];
   report["threads"] = settings.threads;
   report["device"] = common.device;
-  if (common.json) {
-    std::cout << report.dump() << '\n';
-  } else {
-    PrintReport(report);
-  }
+  PrintReport(common, report, PrintText);
   return 0;
 }
 

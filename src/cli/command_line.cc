@@ -99,6 +99,15 @@ FieldList Fields(CommonOptions& options, const std::vector<std::string>& names) 
   return all.Select(names);
 }
 
+void PrintReport(const CommonOptions& common, const Json& report,
+                 const std::function<void(const Json&)>& print) {
+  if (common.json) {
+    std::cout << Dump(report) << '\n';
+  } else if (print) {
+    print(report);
+  }
+}
+
 CommandLine::CommandLine(std::string name, std::string summary, std::string examples)
     : name_(std::move(name)), summary_(std::move(summary)), examples_(std::move(examples)) {}
 

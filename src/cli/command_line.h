@@ -3,11 +3,13 @@
 #define ATTEND_CLI_COMMAND_LINE_H_
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/fields.h"
+#include "base/json.h"
 #include "base/log.h"
 
 namespace attend {
@@ -29,6 +31,10 @@ struct CommonOptions {
 
 // The named ones of CommonOptions: "threads", "seed", "quiet", "json", "device", "data_dir".
 FieldList Fields(CommonOptions& options, const std::vector<std::string>& names);
+
+// On standard output: with --json `report` on one line, else what `print` makes of it, if anything.
+void PrintReport(const CommonOptions& common, const Json& report,
+                 const std::function<void(const Json&)>& print = nullptr);
 
 class CommandLine {
  public:

@@ -181,11 +181,9 @@ void PrintSentences(const std::vector<Task>& tasks, const Texts& texts,
     if (!common.json)
       common.MakeLog()(LogLevel::kInfo, fmt::format("{}|{}", task.metric->Name(), signature));
   }
-  if (common.json) {
-    std::cout << result.dump() << '\n';
-  } else {
+  PrintReport(common, result, [&](const Json&) {
     for (const std::string& line : lines) std::cout << line << '\n';
-  }
+  });
 }
 
 // The signature of a bootstrap says how it was drawn, after the number of references.
@@ -230,7 +228,7 @@ void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const Evalu
     result[task.key] = entry;
     if (!common.json) std::cout << fmt::format("{}|{} = {}\n", metric.Name(), signature, text);
   }
-  if (common.json) std::cout << result.dump() << '\n';
+  PrintReport(common, result);
 }
 
 void CheckOptions(const EvaluateOptions& options) {

@@ -194,12 +194,8 @@ int RunInspect(const std::vector<std::string>& arguments) {
   command_line.Positional("MODEL", &directory, "model directory").Options(Fields(common, {"json"}));
   if (!command_line.Parse(arguments)) return 0;
   const auto model = LoadModel(directory);
-  const Json result = InspectModel(model, directory);
-  if (common.json) {
-    std::cout << result.dump() << '\n';
-  } else {
-    Print(model->config, result);
-  }
+  PrintReport(common, InspectModel(model, directory),
+              [&](const Json& report) { Print(model->config, report); });
   return 0;
 }
 

@@ -23,17 +23,15 @@ uintmax_t WeightBytes(const std::string& directory) {
 void Quantize(const std::string& from, const std::string& to, const CommonOptions& common) {
   QuantizeDirectory(from, to);
   const uintmax_t before = WeightBytes(from), after = WeightBytes(to);
-  if (common.json) {
-    std::cout
-        << Json{{"model", to}, {"type", "int8"}, {"bytes_before", before}, {"bytes", after}}.dump()
-        << '\n';
-  } else if (!common.quiet) {
+  const Json report = {{"model", to}, {"type", "int8"}, {"bytes_before", before}, {"bytes", after}};
+  PrintReport(common, report, [&](const Json&) {
+    if (common.quiet) return;
     const double megabyte = 1 << 20;
     std::cout << fmt::format("wrote {}: int8, {:.1f} MiB of weights instead of {:.1f} ({:.0f} %)\n",
                              to, static_cast<double>(after) / megabyte,
                              static_cast<double>(before) / megabyte,
                              100.0 * static_cast<double>(after) / static_cast<double>(before));
-  }
+  });
 }
 
 }  // namespace

@@ -113,18 +113,13 @@ void CompletePaths(const CommonOptions& common, CorpusOptions* corpus) {
     *path = common.DataPath(*path);
 }
 
-int PrintPlan(const Json& plan, bool json) {
-  if (json) {
-    std::cout << plan.dump() << '\n';
-    return 0;
-  }
+void PrintPlan(const Json& plan) {
   for (const auto& [name, value] : plan.items()) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (value.is_number_float())
       text = fmt::format("{:.{}f}", value.get<double>(), value.get<double>() < 100 ? 2 : 0);
     std::cout << fmt::format("{:<24}{}\n", name, text);
   }
-  return 0;
 }
 
 }  // namespace
@@ -148,7 +143,10 @@ int RunTrain(const std::vector<std::string>& arguments) {
   settings.hold_stop = HoldStop;
   settings.abandon = Abandon;
   if (!common.quiet) settings.effects.progress = PrintProgress;
-  if (options.dry_run) return PrintPlan(DryRun(options, settings), common.json);
+  if (options.dry_run) {
+    PrintReport(common, DryRun(options, settings), PrintPlan);
+    return 0;
+  }
 
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
@@ -162,9 +160,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
         stderr);
     return 0;
   }
-  if (common.json) {
-    std::cout << Json{{"model", result.model.string()}, {"scores", result.scores}}.dump() << '\n';
-  }
+  PrintReport(common, {{"model", result.model.string()}, {"scores", result.scores}});
   return 0;
 }
 

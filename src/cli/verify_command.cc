@@ -115,7 +115,7 @@ int Verify(const std::string& directory, const CommonOptions& common) {
     result["instruction_sets"][name] = {{"largest_difference", difference.largest}, {"good", near}};
   }
   result["good"] = good;
-  if (common.json) std::cout << result.dump() << '\n';
+  PrintReport(common, result);
   return good ? 0 : 1;
 }
 

@@ -1,8 +1,6 @@
 // `attend vocab`: trains a vocabulary file.
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "base/files.h"
@@ -48,11 +46,8 @@ int RunVocab(const std::vector<std::string>& arguments) {
   const auto vocabulary = Vocabulary::FromBytes(bytes, output);
   file.Write(bytes);
   file.Commit();
-  if (common.json) {
-    const Json result = {
-        {"vocabulary", output}, {"size", vocabulary->size()}, {"sha256", Sha256(bytes)}};
-    std::cout << result.dump() << '\n';
-  }
+  PrintReport(common,
+              {{"vocabulary", output}, {"size", vocabulary->size()}, {"sha256", Sha256(bytes)}});
   log(LogLevel::kInfo, fmt::format("wrote {} ({} pieces)", output, vocabulary->size()));
   return 0;
 }

@@ -21,6 +21,12 @@ def quantize(tmp_path_factory):
     return model
 
 
+def test_a_name_that_is_not_utf8_does_not_stop_the_report(tmp_path):
+    done = attend("quantize", MODEL, "--output", tmp_path / "a\udcff", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["model"] == f"{tmp_path}/a\ufffd"
+
+
 def test_a_quantized_model_proves_itself_on_every_instruction_set(int8):
     done = attend("verify", int8, "--json")
     report = json.loads(done.stdout)
