@@ -6,6 +6,7 @@
 #ifndef ATTEND_TRANSLATOR_H_
 #define ATTEND_TRANSLATOR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -52,6 +53,8 @@ struct TranslationOptions {
   // Pieces of input that run together on a thread; a sentence counts 16 at least.
   int64_t batch_tokens = 2048;
   WorkSeconds* work = nullptr;  // where one is given, time is taken and added to it
+  // Where another thread sets it, the call ends after a step with Error(kRuntime).
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // Word `target` of the output goes back to word `source` of the input; white-space words from 0.

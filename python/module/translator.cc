@@ -58,6 +58,18 @@ nb::object ResultOf(const Translation& translation) {
   return PythonClass(kResults, "Translation")(nb::tuple(hypotheses));
 }
 
+// The texts from number `first` of a call on.
+std::vector<Translation> TranslateWindow(const ModelRunner& runner,
+                                         std::span<const std::string> texts, int64_t first,
+                                         TextOptions options, Windows* windows) {
+  std::vector<Translation> translations;
+  windows->Run([&](const std::atomic<bool>* stop) {
+    options.translation.stop = stop;
+    translations = runner.Translate(texts, first, options);
+  });
+  return translations;
+}
+
 // Translations of lines that come from an iterator, as they are asked for.
 class LineStream {
  public:
@@ -85,8 +97,8 @@ class LineStream {
     if (texts.empty()) return;
     const int64_t first = first_;
     first_ += std::ssize(texts);
-    std::vector<Translation> translations;
-    windows_.Run([&] { translations = runner_->Translate(texts, first, options_); });
+    std::vector<Translation> translations =
+        TranslateWindow(*runner_, texts, first, options_, &windows_);
     std::move(translations.begin(), translations.end(), std::back_inserter(ready_));
   }
 
@@ -107,23 +119,22 @@ class LineStream {
 nb::object TranslateOne(const ModelRunner& self, const nb::str& text, const nb::kwargs& arguments) {
   const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> texts = {TextOf(text)};
-  std::vector<Translation> translations;
-  Windows().Run([&] { translations = self.Translate(texts, 0, options); });
-  return ResultOf(translations.at(0));
+  Windows windows;
+  return ResultOf(TranslateWindow(self, texts, 0, options, &windows).at(0));
 }
 
 nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts,
                        const nb::kwargs& arguments) {
   const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> all = TextsOf(texts);
-  std::vector<Translation> translations;
   Windows windows;
   nb::list results;
   for (size_t begin = 0; begin < all.size();) {
     const auto window = std::span(all).subspan(begin, std::min(windows.size(), all.size() - begin));
-    windows.Run(
-        [&] { translations = self.Translate(window, static_cast<int64_t>(begin), options); });
-    for (const Translation& translation : translations) results.append(ResultOf(translation));
+    for (const Translation& translation :
+         TranslateWindow(self, window, static_cast<int64_t>(begin), options, &windows)) {
+      results.append(ResultOf(translation));
+    }
     begin += window.size();
   }
   return results;
@@ -143,7 +154,7 @@ nb::list ScoreTexts(const ModelRunner& self, const std::vector<std::string>& sou
   for (size_t begin = 0; begin < sources.size();) {
     const size_t count = std::min(windows.size(), sources.size() - begin);
     options.first_line = static_cast<int64_t>(begin) + 1;
-    windows.Run([&] {
+    windows.Run([&](const std::atomic<bool>*) {
       scores = self.scorer().Score(std::span(sources).subspan(begin, count),
                                    std::span(targets).subspan(begin, count), options);
     });
@@ -192,7 +203,8 @@ nb::object AttentionOf(const ModelRunner& self, const nb::str& source,
   std::optional<std::string> target_text;
   if (target) target_text = TextOf(*target);
   PairAttention found;
-  Windows().Run([&] { found = self.Attention(source_text, target_text); });
+  Windows().Run(
+      [&](const std::atomic<bool>*) { found = self.Attention(source_text, target_text); });
   return PythonClass(kResults, "Attention")(
       StrOf(found.target), StrsOf(found.labels.source), StrsOf(found.labels.read),
       StrsOf(found.labels.written), ArrayOf(std::move(found.encoder)),

@@ -6,8 +6,10 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 
 namespace attend {
 
@@ -16,15 +18,24 @@ class Windows {
   // Texts of the next window.
   size_t size() const { return size_; }
 
-  // Runs the next window without the GIL. Throws what `work` throws, and KeyboardInterrupt, or what
-  // another signal's handler raises, after it.
-  void Run(const std::function<void()>& work) {
+  // Runs the next window on a thread of its own, without the GIL. Throws what `work` throws, and
+  // KeyboardInterrupt, or what another signal's handler raises; `work` should end soon once `stop`
+  // is true.
+  using Work = std::function<void(const std::atomic<bool>* stop)>;
+  void Run(const Work& work) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    {
+    std::atomic<bool> stop = false;
+    std::future<void> done = std::async(std::launch::async, work, &stop);
+    const auto wait = [&] {
       const nanobind::gil_scoped_release released;
-      work();
+      return done.wait_for(kLook);
+    };
+    while (wait() != std::future_status::ready) {
+      if (!stop) stop = PyErr_CheckSignals() != 0;
     }
+    if (stop) throw nanobind::python_error();
+    done.get();
     const Clock::duration taken = Clock::now() - start;
     if (taken < kShort) size_ = std::min(size_ * 2, kMost);
     if (taken > kLong) size_ = std::max(size_ / 2, kLeast);
@@ -33,7 +44,7 @@ class Windows {
 
  private:
   static constexpr size_t kLeast = 16, kMost = 4096;
-  static constexpr std::chrono::milliseconds kShort{500}, kLong{2000};
+  static constexpr std::chrono::milliseconds kLook{50}, kShort{500}, kLong{2000};
   size_t size_ = kLeast;
 };
 

@@ -62,8 +62,12 @@ def test_threads_share_a_translator(translator):
     assert [results[i] for i in range(len(texts))] == [[text] * 20 for text in expected]
 
 
-@pytest.mark.parametrize(
-    "call", ["translator.translate(big)", "list(translator.translate_lines(itertools.repeat('olin')))", "translator.score(big, big)"])
+@pytest.mark.parametrize("call", [
+    "translator.translate(big)",
+    "translator.translate('olin', beam_size=64, min_length=10**5, max_length=10**5)",  # hours
+    "list(translator.translate_lines(itertools.repeat('olin')))",
+    "translator.score(big, big)",
+])
 def test_ctrl_c_ends_the_work(call):
     process = start(f"""
 import itertools, sys
@@ -79,5 +83,7 @@ except KeyboardInterrupt:
     assert process.stdout.readline() == "ready\n", process.stderr.read()
     time.sleep(1)
     process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
     output, errors = process.communicate(timeout=60)
+    assert time.monotonic() - sent < 5
     assert (process.returncode, output) == (0, "interrupted\n"), errors

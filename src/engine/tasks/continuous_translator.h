@@ -19,7 +19,7 @@ struct Sentence {
   std::string text;
   std::vector<int32_t> ids;  // of the text, as ContinuousTranslator::Encode cuts it
   // Those that CheckTranslationOptions takes; beam_size at most BatchRoom's. batch_sentences,
-  // batch_tokens and work mean nothing here.
+  // batch_tokens, work and stop mean nothing here.
   TranslationOptions options;
   bool attention = false;
 };

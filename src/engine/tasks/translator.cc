@@ -16,9 +16,10 @@ namespace {
 // The sentences of one call, the longest first, for the searches of all threads.
 class SharedQueue : public SearchQueue {
  public:
+  // `stop`: that of TranslationOptions.
   SharedQueue(std::span<const SearchInput> inputs, std::vector<int64_t> wanted,
-              std::vector<Translation>* translations)
-      : inputs_(inputs), order_(std::move(wanted)), translations_(translations) {
+              const std::atomic<bool>* stop, std::vector<Translation>* translations)
+      : inputs_(inputs), order_(std::move(wanted)), stop_(stop), translations_(translations) {
     std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
       return inputs_[a].source.size() > inputs_[b].source.size();
     });
@@ -28,13 +29,18 @@ class SharedQueue : public SearchQueue {
   int64_t size() const { return std::ssize(order_); }
   int64_t source_tokens() const { return source_tokens_; }
 
+  bool stopped() const { return stop_ != nullptr && *stop_; }
+
   // None waits any longer.
   void Close() { next_ = order_.size(); }
 
   const SearchInput* Next() override {
+    if (stopped()) return nullptr;
     const size_t at = next_++;
     return at < order_.size() ? &inputs_[order_[at]] : nullptr;
   }
+
+  bool Wanted(const SearchInput&) override { return !stopped(); }
 
   void Done(const SearchInput& input, std::vector<SearchResult> results) override {
     (*translations_)[&input - inputs_.data()].hypotheses =
@@ -44,6 +50,7 @@ class SharedQueue : public SearchQueue {
  private:
   std::span<const SearchInput> inputs_;
   std::vector<int64_t> order_;
+  const std::atomic<bool>* stop_;
   std::vector<Translation>* translations_;
   int64_t source_tokens_ = 0;
   std::atomic<size_t> next_{0};
@@ -139,13 +146,14 @@ struct Translator::Impl {
       }
       wanted.push_back(static_cast<int64_t>(i));
     }
-    SharedQueue queue(inputs, std::move(wanted), &translations);
+    SharedQueue queue(inputs, std::move(wanted), options.stop, &translations);
     const auto run = [&](Workspace* workspace) { Run(options, &queue, workspace); };
     if (queue.size() == 1) {
       runner.OnOneTeam(run);
     } else {
       runner.OnEveryThread(run);
     }
+    if (queue.stopped()) throw Error(ErrorKind::kRuntime, "the translation was stopped");
     if (options.alignments) AlignAll(request, options, &translations);
     return translations;
   }
