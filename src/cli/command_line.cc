@@ -16,9 +16,6 @@
 namespace attend {
 namespace {
 
-// A key of many dots makes as many tables inside each other, which toml++ frees by recursion.
-constexpr size_t kMaxConfigBytes = size_t{1} << 17;
-
 std::string OptionName(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   return "--" + name;
@@ -184,7 +181,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
                 fmt::format("attend {}: {}; see attend {} --help", name_, error.what(), name_));
   }
   if (!app.remaining().empty()) RefuseExtra(app.remaining().front());
-  if (!config.empty()) set_ = FieldsFromToml(ReadFile(config, kMaxConfigBytes), fields_, config);
+  if (!config.empty()) set_ = FieldsFromToml(ReadFile(config, kMaxTomlBytes), fields_, config);
   for (const auto& [field, option] : options) {
     if (option->count() == 0) continue;
     const std::string where = OptionName(field->name);

@@ -2,6 +2,7 @@
 #ifndef ATTEND_CLI_COMMAND_LINE_H_
 #define ATTEND_CLI_COMMAND_LINE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -72,9 +73,13 @@ class CommandLine {
   std::set<std::string> set_;
 };
 
-// Sets `fields` from TOML text: tables nest names with dots. Returns the names that were set.
-// Throws Error(kConfiguration) with `where:line`, naming the nearest known field for an unknown
-// one.
+// What a file may have: a key of many dots makes as many tables inside each other, which toml++
+// frees by recursion.
+constexpr size_t kMaxTomlBytes = size_t{1} << 17;
+
+// Sets `fields` from TOML text of at most kMaxTomlBytes: tables nest names with dots. Returns the
+// names that were set. Throws Error(kConfiguration) with `where:line`, naming the nearest known
+// field for an unknown one.
 std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields,
                                      const std::string& where);
 
