@@ -24,7 +24,7 @@ int EditDistance(std::string_view a, std::string_view b) {
 
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates) {
   std::string nearest;
-  int best = static_cast<int>(std::max<size_t>(name.size() / 2, 2)) + 1;
+  int best = static_cast<int>(std::max<size_t>(name.size() / 3, 1)) + 1;
   for (const std::string& candidate : candidates) {
     // The lengths alone put it too far away; also bounds the work for a name from a hostile file.
     if (std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size()) >=

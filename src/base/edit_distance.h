@@ -12,7 +12,8 @@ namespace attend {
 // `a` into `b`.
 int EditDistance(std::string_view a, std::string_view b);
 
-// The candidate nearest to `name`, or "" where none is near enough to be meant.
+// The candidate nearest to `name`, or "" where none is near enough to be meant: a third of its
+// letters away at most, or one.
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates);
 
 // "; did you mean 'x'?" or "".

@@ -70,6 +70,7 @@ TEST(FieldsTest, NamesTheNearest) {
   Options options;
   EXPECT_EQ(MessageOf([&] { Fields(options).Get("conut", "t"); }),
             "t: unknown option 'conut'; did you mean 'count'?");
+  EXPECT_EQ(MessageOf([&] { Fields(options).Get("cost", "t"); }), "t: unknown option 'cost'");
 }
 
 }  // namespace
