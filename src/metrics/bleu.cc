@@ -7,6 +7,7 @@
 
 #include "attend/metrics.h"
 #include "metrics/characters.h"
+#include "metrics/metric_fields.h"
 #include "metrics/ngrams.h"
 #include "metrics/tokenizers.h"
 
@@ -127,15 +128,16 @@ std::string Bleu::Details(const MetricStatistics& sums) const {
 }
 
 std::string Bleu::Settings() const {
-  constexpr const char* kNames[] = {"exp", "floor", "add-k", "none"};
-  std::string smoothing = kNames[static_cast<size_t>(options_.smooth_method)];
+  BleuOptions options = options_;
+  const FieldList fields = Fields(options);
+  std::string smoothing = fields.Get("smooth_method", "").ValueText();
   if (options_.smooth_method == BleuSmoothing::kFloor ||
       options_.smooth_method == BleuSmoothing::kAddK) {
     smoothing += fmt::format("[{:.2f}]", SmoothValue(options_));
   }
   return fmt::format("case:{}|eff:{}|tok:{}|smooth:{}", options_.lowercase ? "lc" : "mixed",
-                     options_.effective_order ? "yes" : "no", TokenizerName(options_.tokenize),
-                     smoothing);
+                     options_.effective_order ? "yes" : "no",
+                     fields.Get("tokenize", "").ValueText(), smoothing);
 }
 
 }  // namespace attend

@@ -146,11 +146,6 @@ std::u32string NormalizeForTer(std::u32string_view line) {
 
 }  // namespace
 
-const char* TokenizerName(BleuTokenizer tokenizer) {
-  constexpr const char* kNames[] = {"13a", "intl", "char", "zh", "none"};
-  return kNames[static_cast<size_t>(tokenizer)];
-}
-
 std::u32string TokenizeForBleu(BleuTokenizer tokenizer, std::u32string_view line) {
   switch (tokenizer) {
     case BleuTokenizer::k13a:

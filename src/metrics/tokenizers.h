@@ -12,9 +12,6 @@
 
 namespace attend {
 
-// "13a", "intl", "char", "zh", "none".
-const char* TokenizerName(BleuTokenizer tokenizer);
-
 // The line with white space between its tokens. Precondition: no white space at its end.
 std::u32string TokenizeForBleu(BleuTokenizer tokenizer, std::u32string_view line);
 
