@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "attend/error.h"
 #include "base/json.h"
@@ -27,6 +28,8 @@ HttpResponse ResponseTo(const std::exception_ptr& error) {
     return response;
   } catch (const Error& failed) {
     return ErrorResponse(failed.kind() == ErrorKind::kRuntime ? 500 : 400, failed.what());
+  } catch (const std::bad_alloc&) {
+    return ErrorResponse(503, "out of memory; send less text at once, or take a smaller beam_size");
   } catch (const std::exception& failed) {
     return ErrorResponse(500, fmt::format("internal error: {}", failed.what()));
   }

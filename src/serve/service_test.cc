@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <new>
 #include <thread>
 
 namespace attend {
@@ -34,6 +35,12 @@ std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
   JobSentence& sentence = job->sentences.emplace_back();
   sentence.ids = model.translator().source().Encode("lumi");
   return job;
+}
+
+TEST(ServiceTest, MemoryThatRanOutIsNoInternalError) {
+  const HttpResponse response = ResponseTo(std::make_exception_ptr(std::bad_alloc()));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_NE(response.body.find("out of memory; send less text"), std::string::npos);
 }
 
 // Room that comes and goes between a handler's looks at the queue.
