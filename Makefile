@@ -20,7 +20,9 @@ test: build
 test-full: test
 	@tools/test_full
 
-check: build
+check: setup
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev --target attend_version
 	@tools/check
 
 clean:

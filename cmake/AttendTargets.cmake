@@ -3,11 +3,19 @@
 # Warnings and flags of the project's own code. Contraction stays off: a product-sum must not round differently from one
 # compiler or instruction set to the next unless the kernel says so.
 function(attend_compile_options target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off)
   if(ATTEND_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ATTEND_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${ATTEND_SANITIZE})
   endif()
+endfunction()
+
+# attend_sources(TARGET GROUP a.cc ...): sources which compile as one file where CMAKE_UNITY_BUILD is on. A group is a folder or
+# less, so that the names of unnamed namespaces need to differ within one alone.
+function(attend_sources target group)
+  target_sources(${target} PRIVATE ${ARGN})
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
 # attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, found by ctest test by test.

@@ -13,10 +13,6 @@
 namespace attend {
 namespace {
 
-[[noreturn]] void Damaged(const std::string& where, const std::string& message) {
-  throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, message));
-}
-
 // Every member of `expected`, nested objects included, and none but those, stands in `found`.
 void CheckKeys(const Json& found, const Json& expected, const std::string& prefix,
                const std::string& where) {
@@ -96,6 +92,10 @@ std::vector<std::pair<std::string, std::string>> DigestsFromJson(const Json& obj
 }
 
 }  // namespace
+
+void Damaged(const std::string& where, const std::string& message) {
+  throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, message));
+}
 
 Json ModelConfigToJson(ModelConfig config) {
   Json object = FieldsToJson(Fields(config));

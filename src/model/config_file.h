@@ -31,6 +31,9 @@ struct ConfigFile {
   bool Lists(std::string_view name) const;
 };
 
+// Throws Error(kInput) with "where: message".
+[[noreturn]] void Damaged(const std::string& where, const std::string& message);
+
 // Every field, nested; "encoder" or "decoder" is null where the model has none.
 Json ModelConfigToJson(ModelConfig config);
 

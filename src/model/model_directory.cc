@@ -21,10 +21,6 @@ constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxSampleBytes = size_t{1} << 22;
 constexpr size_t kMaxVocabularyBytes = size_t{1} << 28;
 
-[[noreturn]] void Damaged(const std::string& where, const std::string& message) {
-  throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, message));
-}
-
 ConfigFile ReadConfig(const fs::path& directory) {
   const fs::path path = directory / kConfigFile;
   return ParseConfigFile(ReadFile(path, kMaxConfigBytes), path.string());

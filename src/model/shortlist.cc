@@ -15,7 +15,7 @@ namespace {
 
 constexpr int32_t kVersion = 1;
 
-[[noreturn]] void Damaged(const std::string& where, const std::string& what) {
+[[noreturn]] void NotAShortlist(const std::string& where, const std::string& what) {
   throw Error(ErrorKind::kInput, fmt::format("'{}' is not a shortlist: {}", where, what));
 }
 
@@ -33,9 +33,10 @@ template <class T>
 std::span<const T> Values(const TensorTable& tensors, const std::string& name, TensorType type,
                           const std::string& where) {
   const TensorView* tensor = tensors.Find(name);
-  if (tensor == nullptr) Damaged(where, fmt::format("tensor '{}' is missing", name));
+  if (tensor == nullptr) NotAShortlist(where, fmt::format("tensor '{}' is missing", name));
   if (tensor->type != type || tensor->shape.size() != 1) {
-    Damaged(where, fmt::format("tensor '{}' is not a list of {}", name, TensorTypeName(type)));
+    NotAShortlist(where,
+                  fmt::format("tensor '{}' is not a list of {}", name, TensorTypeName(type)));
   }
   return {reinterpret_cast<const T*>(tensor->data), static_cast<size_t>(tensor->elements())};
 }
@@ -43,7 +44,7 @@ std::span<const T> Values(const TensorTable& tensors, const std::string& name, T
 std::vector<int32_t> Ids(std::span<const int32_t> ids, int64_t size, const std::string& where) {
   for (const int32_t id : ids) {
     if (id < 0 || id >= size) {
-      Damaged(where, fmt::format("holds id {}, expected 0 to {}", id, size - 1));
+      NotAShortlist(where, fmt::format("holds id {}, expected 0 to {}", id, size - 1));
     }
   }
   return {ids.begin(), ids.end()};
@@ -51,7 +52,8 @@ std::vector<int32_t> Ids(std::span<const int32_t> ids, int64_t size, const std::
 
 void CheckVersion(const TensorTable& tensors, const std::string& where) {
   const auto version = Values<int32_t>(tensors, "version", TensorType::kI32, where);
-  if (version.size() != 1 || version[0] < 1) Damaged(where, "its version is not a number from 1");
+  if (version.size() != 1 || version[0] < 1)
+    NotAShortlist(where, "its version is not a number from 1");
   if (version[0] > kVersion) {
     throw Error(ErrorKind::kInput,
                 fmt::format("'{}' is a shortlist of version {}, expected at most {}; use a newer "
@@ -65,8 +67,8 @@ void CheckNames(const TensorTable& tensors, const std::string& where) {
                                           "candidates_end"};
   for (const TensorView& tensor : tensors.tensors()) {
     if (std::ranges::count(known, tensor.name) > 0) continue;
-    Damaged(where,
-            fmt::format("tensor '{}' is unknown{}", tensor.name, DidYouMean(tensor.name, known)));
+    NotAShortlist(where, fmt::format("tensor '{}' is unknown{}", tensor.name,
+                                     DidYouMean(tensor.name, known)));
   }
 }
 
@@ -75,18 +77,20 @@ std::vector<std::vector<int32_t>> Candidates(const TensorTable& tensors, const M
   const auto targets = Values<int32_t>(tensors, "candidates", TensorType::kI32, where);
   const auto ends = Values<int64_t>(tensors, "candidates_end", TensorType::kI64, where);
   if (std::ssize(ends) != config.source_vocab_size) {
-    Damaged(where, fmt::format("candidates_end has {} entries, expected {}", ends.size(),
-                               config.source_vocab_size));
+    NotAShortlist(where, fmt::format("candidates_end has {} entries, expected {}", ends.size(),
+                                     config.source_vocab_size));
   }
   std::vector<std::vector<int32_t>> candidates;
   int64_t begin = 0;
   for (const int64_t end : ends) {
-    if (end < begin || end > std::ssize(targets)) Damaged(where, "candidates_end does not rise");
+    if (end < begin || end > std::ssize(targets))
+      NotAShortlist(where, "candidates_end does not rise");
     candidates.push_back(Ids(targets.subspan(begin, end - begin), config.target_vocab_size, where));
     begin = end;
   }
   if (begin != std::ssize(targets)) {
-    Damaged(where, fmt::format("candidates_end ends at {}, expected {}", begin, targets.size()));
+    NotAShortlist(where,
+                  fmt::format("candidates_end ends at {}, expected {}", begin, targets.size()));
   }
   return candidates;
 }

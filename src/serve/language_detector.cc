@@ -14,7 +14,7 @@ namespace attend {
 
 namespace {
 
-constexpr size_t kMostBytes = 20000;  // more text makes no difference
+constexpr size_t kMostBytesRead = 20000;  // more text makes no difference
 
 // CLD2's code as BCP 47 has it: he, not iw.
 std::string CodeOf(CLD2::Language language) {
@@ -44,7 +44,7 @@ std::vector<DetectedLanguage> Detect(std::string_view text, int flags, double we
 bool HasLanguageDetector() { return true; }
 
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
-  size_t size = std::min(text.size(), kMostBytes);
+  size_t size = std::min(text.size(), kMostBytesRead);
   while (size < text.size() && (text[size] & 0xC0) == 0x80) --size;  // a whole character
   text = text.substr(0, size);
   std::vector<DetectedLanguage> found = Detect(text, 0, 1);

@@ -11,7 +11,7 @@ namespace attend {
 namespace {
 
 constexpr std::chrono::minutes kLifetime{10};
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMostBytesKept = size_t{64} << 20;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ std::optional<std::string> TranslatedFiles::Get(const std::string& name, Clock::
 }
 
 void TranslatedFiles::Forget(Clock::time_point now) {
-  while (!files_.empty() && (files_.front().end <= now || bytes_ > kMostBytes)) {
+  while (!files_.empty() && (files_.front().end <= now || bytes_ > kMostBytesKept)) {
     bytes_ -= files_.front().content.size();
     files_.pop_front();
   }

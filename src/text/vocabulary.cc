@@ -12,6 +12,7 @@
 #include "text/lines.h"
 #include "text/normalization.h"
 #include "text/utf8.h"
+#include "text/vocabulary_trainer.h"
 
 // SentencePiece's generator of this thread, which its header does not declare.
 namespace sentencepiece::random {
@@ -20,8 +21,6 @@ std::mt19937* GetRandomGenerator();
 
 namespace attend {
 namespace {
-
-constexpr int kOnlyFatal = 3;
 
 void Check(const sentencepiece::util::Status& status, const char* action) {
   if (!status.ok()) {
@@ -104,7 +103,7 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
     throw Error(ErrorKind::kInput,
                 fmt::format("{}: the file is empty; expected a SentencePiece model", where));
   CheckCharacterMaps(bytes, where);
-  sentencepiece::SetMinLogLevel(kOnlyFatal);
+  sentencepiece::SetMinLogLevel(kLogLevel);
   std::string reason;
   try {
     const auto status = impl->processor.LoadFromSerializedProto(impl->bytes);

@@ -21,7 +21,6 @@ namespace {
 
 // SentencePiece divides its sums by the number of threads, so that number is part of the result.
 constexpr int kTrainerThreads = 4;
-constexpr int kOnlyFatal = 3;
 
 // SentencePiece takes U+2585 for its own mark and leaves out lines that hold it.
 constexpr std::string_view kReservedCharacter = "\xE2\x96\x85";
@@ -108,7 +107,7 @@ std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& 
       {"eos_id", std::to_string(ids.eos)},
       {"max_sentence_length", std::to_string(2 * kMaxLineBytes)},
       {"num_threads", std::to_string(kTrainerThreads)},
-      {"minloglevel", std::to_string(kOnlyFatal)}};
+      {"minloglevel", std::to_string(kLogLevel)}};
   if (!options.user_defined_symbols.empty()) {
     arguments["user_defined_symbols"] = QuotedList(options.user_defined_symbols);
   }
@@ -186,7 +185,7 @@ std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& optio
                             const Log& log) {
   CheckOptions(options);
   const std::vector<std::string> lines = Collect(next, options.max_sentences, seed, log);
-  sentencepiece::SetMinLogLevel(kOnlyFatal);
+  sentencepiece::SetMinLogLevel(kLogLevel);
   if (!HasText(lines, options))
     throw Error(ErrorKind::kInput, "there is no text to train a vocabulary on");
   Sentences sentences(&lines);

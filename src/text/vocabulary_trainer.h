@@ -13,6 +13,9 @@
 
 namespace attend {
 
+// Of SentencePiece, which else reports to standard error: fatal errors alone.
+inline constexpr int kLogLevel = 3;
+
 enum class VocabularyType { kUnigram, kBpe };
 
 struct VocabularyOptions {
