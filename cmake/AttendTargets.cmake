@@ -5,6 +5,9 @@
 function(attend_compile_options target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off)
+  if(CMAKE_UNITY_BUILD)  # g++ takes the one file's parts for headers, whose unnamed namespaces would be a mistake
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
   if(ATTEND_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${ATTEND_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${ATTEND_SANITIZE})
