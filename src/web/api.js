@@ -1,4 +1,5 @@
 // The server's API, and all that this page knows of it.
+import {Translation} from "./translation.js";
 
 const kTexts = "v1/translate", kModels = "v1/models", kHealth = "health";
 const kPatience = 8000;  // ms in which a server that lives says something
@@ -78,41 +79,12 @@ export async function listModels(signal) {
   return models.map(({name, source, target, beam_size: beams}) => ({name, source, target, beams}));
 }
 
-// Number of white-space words of a text that begin before `end`; one that goes on beyond it does not count.
-function wordsBefore(text, end) {
-  const words = text.slice(0, end).match(/[^ \t\r\n]+/g)?.length ?? 0;
-  return /[^ \t\r\n]{2}/.test(text.slice(Math.max(0, end - 1), end + 1)) ? words - 1 : words;
-}
-
-// A whole text with each sentence's hypothesis of this rank in its place; scores add up.
-function joined(source, sentences, rank) {
-  let text = "", score = 0, at = 0;
-  const links = [], cut = [];
-  for (const sentence of sentences) {
-    const hypothesis = sentence.hypotheses[rank], begin = source.indexOf(sentence.source, at);
-    text += source.slice(at, begin);
-    const before = text.length;
-    text += hypothesis.text;
-    at = begin + sentence.source.length;
-    score += hypothesis.score ?? NaN;  // null where there is no output at all
-    if (!hypothesis.finished) cut.push(sentence.source);
-    const words = [wordsBefore(source, begin), wordsBefore(text, before)];
-    for (const [s, t] of hypothesis.alignment ?? []) links.push([words[0] + s, words[1] + t]);
-  }
-  return {text: text + source.slice(at), score, links, cut};
-}
-
-// One {hypotheses: [{text, score, links, cut}], sentences: [text]} for each text, the best hypothesis first; `links` are
-// pairs of places [source, target] of white-space words, `cut` are sentences whose translation stops at the longest
-// output.
+// A Translation of each text; `alternatives` counts hypotheses beside the best one.
 export async function translate(texts, {model, alternatives = 0, bulk = false}, signal) {
   texts = texts.map(text => text.toWellFormed());
   const body = {model, text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
   const {translations} = await request(kTexts, body, signal);
-  return translations.map(({sentences}, i) => ({
-    hypotheses: Array.from({length: alternatives + 1}, (_, rank) => joined(texts[i], sentences, rank)),
-    sentences: sentences.map(sentence => sentence.source),
-  }));
+  return translations.map(({sentences}, i) => new Translation(texts[i], sentences));
 }
 
 const kTitles = {

@@ -7,22 +7,22 @@ import {patiently} from "./server.js";
 const byId = id => document.getElementById(id);
 
 export class AttentionPanel {
-  // `model` gives the model's name.
-  constructor(model) {
-    Object.assign(this, {model, view: null, sentences: [], looking: null});
+  // `model` gives the model's name; `picked` is called with the sentence that the reader wants to see.
+  constructor(model, picked) {
+    Object.assign(this, {model, view: null, sentence: null, looking: null});
     byId("attention").addEventListener("toggle", () => this.look());
-    byId("sentence").addEventListener("change", () => this.look());
+    byId("sentence").addEventListener("change", () => picked(+byId("sentence").value));
   }
 
-  show(sentences) {
-    this.sentences = sentences;
+  // One of the sentences of a Translation.
+  show(sentences, place) {
     byId("sentence-choice").hidden = sentences.length < 2;
-    fill(byId("sentence"), sentences.map((_, i) => String(i)), i => `${+i + 1}: ${sentences[i].slice(0, 60)}`, "0");
+    fill(byId("sentence"), sentences.map((_, i) => String(i)), i => `${+i + 1}: ${sentences[i].source.slice(0, 60)}`, String(place));
+    byId("attention-rank").hidden = !sentences[place]?.rank;
+    if (this.sentence === sentences[place]) return;
+    this.sentence = sentences[place];
     this.look();
   }
-
-  // Of which hypothesis the maps are, beside another that is on show.
-  showRank(rank) { byId("attention-rank").hidden = rank === 0; }
 
   say(text) {
     byId("attention-empty").textContent = text;
@@ -33,11 +33,10 @@ export class AttentionPanel {
   async look() {
     this.looking?.abort();
     if (!byId("attention").open) return;
-    const sentence = this.sentences[byId("sentence").value];
-    if (!sentence) return this.say("Translate a text to see what the model looks at, word by word.");
+    if (!this.sentence) return this.say("Translate a text to see what the model looks at, word by word.");
     const {signal} = this.looking = new AbortController();
     try {
-      const kinds = await patiently(() => attentionOf(sentence, this.model(), signal), signal);
+      const kinds = await patiently(() => attentionOf(this.sentence.source, this.model(), signal), signal);
       if (signal.aborted) return;
       this.say("");
       this.view ??= new AttentionView(byId("attention-view"));

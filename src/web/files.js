@@ -115,9 +115,9 @@ export class FileJob {
       const texts = part.map(([line]) => line).filter(line => line.trim());
       const results = texts.length ? await patiently(() => translate(texts, {model, bulk: true}, signal), signal) : [];
       for (const [i, [line, end]] of part.entries()) {
-        const best = line.trim() ? results.shift().hypotheses[0] : {text: line, cut: []};
-        if (best.cut.length) cut.push(this.done + i + 1);
-        output.push(best.text, end);
+        const result = line.trim() ? results.shift() : {text: line, cut: []};
+        if (result.cut.length) cut.push(this.done + i + 1);
+        output.push(result.text, end);
       }
       this.progress(last);
       byId("file-state").textContent = `${count(last)} of ${counted(lines.length, "line")}${timeLeft(last, lines.length, started)}`;

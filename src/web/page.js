@@ -1,10 +1,11 @@
-// The translation page: typing, alternatives, copying, and what ties its parts together.
+// The translation page: typing, copying, and what ties its parts together.
+import {Alternatives} from "./alternatives.js";
 import {listModels, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
 import {FileJob} from "./files.js";
 import {Languages, nameOf} from "./languages.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
-import {Alignment, appendDifference} from "./words.js";
+import {Alignment} from "./words.js";
 
 const kTypingPause = 300, kSpokenPause = 1200, kMostCharacters = 5000, kAlternatives = 3;
 const byId = id => document.getElementById(id);
@@ -17,9 +18,10 @@ function say(text, wait = 0) {
   speaking = setTimeout(() => { byId("live").textContent = text; }, wait);
 }
 
-const alignment = new Alignment({source, mirror: byId("mirror"), output, say});
+const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
 const languages = new Languages(retranslate);
-const attention = new AttentionPanel(() => languages.model.name);
+const alternatives = new Alternatives(byId("alternatives"), choose);
+const attention = new AttentionPanel(() => languages.model.name, pick);
 const fileJob = new FileJob(() => ({model: languages.model?.name, target: languages.to}), say);
 
 async function loadModels() {
@@ -28,8 +30,7 @@ async function loadModels() {
 }
 
 function swap() {
-  const text = hypotheses[rank]?.text;
-  if (text) source.value = text;
+  if (translation?.text) source.value = translation.text;
   languages.swap();
   say(`From ${nameOf(languages.from)} to ${nameOf(languages.to)}`);
 }
@@ -37,7 +38,8 @@ byId("swap").addEventListener("click", swap);
 
 // --- translation while typing ---
 
-let hypotheses = [], rank = 0, translated = "";
+let translation = null;  // what is on show
+let current = 0;  // the sentence of it whose alternatives and attention are
 let running = null;  // the request whose answer counts
 let typing = 0;
 
@@ -52,43 +54,46 @@ function showCount() {
   return !over;
 }
 byId("as-file").addEventListener("click", () => {
-  choose(tabs[1]);
+  openTab(tabs[1]);
   tabs[1].focus();
   fileJob.open(new File([source.value], "text.txt"));
 });
 
-function showHypothesis(index) {
-  rank = index;
-  const best = hypotheses[rank];
-  alignment.show(best?.text ?? "", source.value === translated ? best?.links ?? [] : []);
-  attention.showRank(rank);
-  byId("copy").disabled = !best?.text;
-  byId("cut").hidden = !best?.cut.length;
-  byId("cut-text").textContent = best?.cut.map(sentence => `“${sentence.slice(0, 60)}${sentence.length > 60 ? "…" : ""}”`).join(", ") ?? "";
-  byId("alternatives").hidden = hypotheses.length < 2;
-  const others = [...hypotheses.keys()].filter(each => each !== rank);
-  byId("alternatives").querySelector("ul").replaceChildren(...others.map(showAlternative));
+// What belongs to the sentence that is looked at.
+function showSentence() {
+  const sentences = translation?.sentences ?? [], several = sentences.length > 1;
+  const beginnings = several ? translation.beginnings : [];
+  alignment.mark([0, 1].map(side => [beginnings[current]?.[side] ?? 0, beginnings[current + 1]?.[side] ?? (several ? Infinity : 0)]));
+  alternatives.show(sentences[current], several ? ` to sentence ${current + 1}` : "", languages.to);
+  attention.show(sentences, current);
 }
 
-function showAlternative(index) {
-  const item = document.createElement("li"), button = document.createElement("button"), figure = document.createElement("span");
-  const {text, score} = hypotheses[index];
-  button.type = "button";
-  button.dir = "auto";
-  button.lang = output.lang;
-  appendDifference(button, text, hypotheses[rank].text);
-  button.addEventListener("click", () => { showHypothesis(index); output.focus(); });
-  figure.textContent = Number.isFinite(score) ? score.toFixed(2).replace("-", "−") : "";
-  figure.title = "Score: log-probability, divided by the length penalty";
-  item.append(button, figure);
-  return item;
+function pick(sentence) {
+  if (sentence === undefined || sentence === current) return;
+  current = sentence;
+  showSentence();
 }
 
-function showResult(text, result) {
-  translated = text;
-  hypotheses = result?.hypotheses.filter((each, i, all) => all.findIndex(other => other.text === each.text) === i) ?? [];
-  showHypothesis(0);
-  attention.show(result?.sentences ?? []);
+function showTranslation() {
+  const {text = "", cut = []} = translation ?? {};
+  alignment.show(text, source.value === translation?.source ? translation.links : []);
+  byId("copy").disabled = !text;
+  byId("cut").hidden = cut.length === 0;
+  byId("cut-text").textContent = cut.map(sentence => `“${sentence.slice(0, 60)}${sentence.length > 60 ? "…" : ""}”`).join(", ");
+  showSentence();
+}
+
+// Another hypothesis of the sentence that is looked at.
+function choose(rank) {
+  translation.sentences[current].rank = rank;
+  showTranslation();
+  output.focus();
+}
+
+function showResult(result) {
+  translation = result;
+  current = result?.sentenceOf(0, alignment.wordAtCaret()) ?? 0;
+  showTranslation();
 }
 
 function busy(on) {
@@ -106,19 +111,19 @@ async function retranslate() {
   const text = source.value, {model} = languages;
   if (!showCount() || !text.trim() || !model) {
     busy(false);
-    return showResult(text, null);
+    return showResult(null);
   }
   const {signal} = running = new AbortController();
   busy(true);
   try {
-    const alternatives = Math.min(kAlternatives, model.beams - 1);
-    const [result] = await patiently(() => translate([text], {model: model.name, alternatives}, signal), signal);
+    const options = {model: model.name, alternatives: Math.min(kAlternatives, model.beams - 1)};
+    const [result] = await patiently(() => translate([text], options, signal), signal);
     if (signal.aborted) return;
-    showResult(text, result);
-    say(`Translation${result.hypotheses[0].cut.length ? ", cut off" : ""}: ${result.hypotheses[0].text}`, kSpokenPause);
+    showResult(result);
+    say(`Translation${result.cut.length ? ", cut off" : ""}: ${result.text}`, kSpokenPause);
   } catch (error) {
     if (signal.aborted) return;
-    showResult(text, null);
+    showResult(null);
     showRefusal(error);
   }
   busy(false);
@@ -136,9 +141,8 @@ byId("clear").addEventListener("click", () => { source.value = ""; source.focus(
 // --- copying ---
 
 async function copy() {
-  const text = hypotheses[rank].text;
   try {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(translation.text);
   } catch {  // not a secure context
     getSelection().selectAllChildren(output);
     document.execCommand("copy");
@@ -153,7 +157,7 @@ byId("copy").addEventListener("click", copy);
 // --- the two tabs ---
 
 const tabs = [byId("text-tab"), byId("file-tab")];
-function choose(tab) {
+function openTab(tab) {
   for (const each of tabs) {
     each.setAttribute("aria-selected", each === tab);
     each.tabIndex = each === tab ? 0 : -1;
@@ -163,11 +167,11 @@ function choose(tab) {
   hideRefusal();
 }
 for (const tab of tabs) {
-  tab.addEventListener("click", () => choose(tab));
+  tab.addEventListener("click", () => openTab(tab));
   tab.addEventListener("keydown", event => {
     if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
     const other = tabs[1 - tabs.indexOf(tab)];
-    choose(other);
+    openTab(other);
     other.focus();
   });
 }

@@ -16,28 +16,15 @@ function fillWords(root, text) {
   return spans;
 }
 
-// Appends `text` to `root`, in bold what stands between its first and its last word that differ from those of `other`; the
-// words beside the place where something is missing.
-export function appendDifference(root, text, other) {
-  const words = text.split(/(?<=[ \t\r\n])/), others = other.split(/(?<=[ \t\r\n])/), least = Math.min(words.length, others.length);
-  let first = 0, last = 0;
-  while (first < least && words[first].trim() === others[first].trim()) ++first;
-  while (last < least - first && words.at(-1 - last).trim() === others.at(-1 - last).trim()) ++last;
-  if (first + last === words.length) {
-    first = Math.max(first - 1, 0);
-    last = Math.max(last - 1, 0);
-  }
-  const differing = document.createElement("b");
-  differing.textContent = words.slice(first, words.length - last).join("");
-  root.append(words.slice(0, first).join(""), differing, words.slice(words.length - last).join(""));
-}
-
 // Lights the words that belong to the one at the pointer, the finger or the keyboard, in both texts.
 export class Alignment {
-  // `mirror` lies under the text area `source` and holds its words; `say` tells a screen reader.
-  constructor({source, mirror, output, say}) {
-    Object.assign(this, {source, mirror, output, say, words: {source: [], target: []}, links: [], lit: [], word: -1});
-    output.addEventListener("pointerover", event => { if (event.target.dataset.word) this.light("target", +event.target.dataset.word); });
+  // `mirror` lies under the text area `source` and holds its words; `say` tells a screen reader; `picked` is called with a
+  // side, 0 for the source and 1 for the translation, and its word that was clicked or that the keyboard reached.
+  constructor({source, mirror, output, say, picked}) {
+    Object.assign(this, {source, mirror, output, say, picked, words: [[], []], links: [], lit: [], word: -1});
+    output.addEventListener("pointerover", event => { if (event.target.dataset.word) this.light(1, +event.target.dataset.word); });
+    output.addEventListener("click", event => { if (event.target.dataset.word) picked(1, +event.target.dataset.word); });
+    source.addEventListener("click", () => picked(0, this.wordAtCaret()));
     for (const name of ["pointermove", "pointerdown"]) source.addEventListener(name, event => this.point(event));
     // A finger that was lifted still points.
     for (const area of [source, output]) area.addEventListener("pointerleave", event => { if (event.pointerType !== "touch") this.clear(); });
@@ -50,7 +37,7 @@ export class Alignment {
   // The source as it stands, which no translation belongs to yet.
   showSource() {
     this.clear();
-    this.words.source = fillWords(this.mirror, this.source.value);
+    this.words[0] = fillWords(this.mirror, this.source.value);
     this.mirror.append("\u200b");  // holds a last empty line open
     this.links = [];
   }
@@ -58,8 +45,13 @@ export class Alignment {
   // `links` are pairs of places [source, target].
   show(translation, links) {
     this.showSource();
-    this.words.target = fillWords(this.output, translation);
+    this.words[1] = fillWords(this.output, translation);
     this.links = links;
+  }
+
+  // Underlines the words of each side from a place up to another.
+  mark(ranges) {
+    for (const [side, [from, to]] of ranges.entries()) this.words[side].forEach((word, i) => word.classList.toggle("current", i >= from && i < to));
   }
 
   clear() {
@@ -73,24 +65,23 @@ export class Alignment {
     this.clear();
     const word = this.words[side][index];
     if (!word) return "";
-    const own = side === "source" ? 0 : 1, other = this.words[own ? "source" : "target"];
-    const places = new Set(this.links.filter(link => link[own] === index).map(link => link[1 - own]));
-    const partners = [...places].sort((a, b) => a - b).map(place => other[place]).filter(Boolean);
+    const places = new Set(this.links.filter(link => link[side] === index).map(link => link[1 - side]));
+    const partners = [...places].sort((a, b) => a - b).map(place => this.words[1 - side][place]).filter(Boolean);
     word.classList.add("pointed");
     for (const partner of partners) partner.classList.add("aligned");
     this.lit = [word, ...partners];
     const names = partners.map(partner => partner.textContent).join(" ");
-    return names ? `${word.textContent}: ${own ? "from" : "becomes"} ${names}` : `${word.textContent}: no aligned word`;
+    return names ? `${word.textContent}: ${side ? "from" : "becomes"} ${names}` : `${word.textContent}: no aligned word`;
   }
 
   point(event) {
     const under = document.elementsFromPoint(event.clientX, event.clientY).find(each => each.dataset.word && each.parentNode === this.mirror);
-    if (under) this.light("source", +under.dataset.word); else this.clear();
+    if (under) this.light(0, +under.dataset.word); else this.clear();
   }
 
   // From word to word of the translation.
   walk(event) {
-    const last = this.words.target.length - 1, leftwards = getComputedStyle(this.output).direction === "rtl";
+    const last = this.words[1].length - 1, leftwards = getComputedStyle(this.output).direction === "rtl";
     if (last < 0 || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const word = {
       ArrowDown: this.word + 1, ArrowUp: this.word - 1, Home: 0, End: last,
@@ -100,14 +91,20 @@ export class Alignment {
     if (word === undefined) return;
     event.preventDefault();
     const place = Math.min(Math.max(word, 0), last);
-    this.say(this.light("target", place));
+    this.say(this.light(1, place));
     this.word = place;
+    this.picked(1, place);
+  }
+
+  wordAtCaret() {
+    const words = this.source.value.slice(0, this.source.selectionStart).split(/[ \t\r\n]+(?=[^ \t\r\n])/).filter(Boolean).length;
+    return Math.max(0, words - 1);
   }
 
   // To the word at the caret of the source, when the keyboard moves it.
   followCaret(event) {
-    if (!/^(Arrow|Home|End)/.test(event.key)) return;
-    const words = this.source.value.slice(0, this.source.selectionStart).split(/[ \t\r\n]+(?=[^ \t\r\n])/).filter(Boolean).length;
-    this.light("source", Math.max(0, words - 1));
+    if (!/^(Arrow|Home|End|Page)/.test(event.key)) return;
+    this.light(0, this.wordAtCaret());
+    this.picked(0, this.wordAtCaret());
   }
 }

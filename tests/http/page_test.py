@@ -67,6 +67,27 @@ def test_alternatives(page):
     assert [button.text for button in page.all("#alternatives button")] == [GARTEN, others[0], others[2]]
 
 
+def test_alternatives_and_attention_of_the_sentence_that_is_looked_at(page):
+    page.translates(f"Good day. {GARDEN} One two.", f"day.' Good' {GARTEN} two.' One'")
+    heading = page.all("#alternatives h2")[0]
+    assert heading.text == "Alternatives to sentence 3"  # where the caret is
+    page.all("#output span")[5].click()
+    assert heading.text == "Alternatives to sentence 2"
+    assert page.lit("current") == [*GARDEN.split(), *GARTEN.split()]
+    page.all("#alternatives button")[0].click()
+    assert page.output == "day.' Good' Der alte Garten hinter dem Haus ist morgens still. two.' One'"
+    page.point_at(page.all("#output span")[-1])
+    assert (page.lit("pointed"), page.lit("aligned")) == (["One'"], ["One"])
+    page.source.send_keys(Keys.CONTROL, Keys.HOME)
+    page.until(lambda: heading.text == "Alternatives to sentence 1", "the sentence at the caret")
+    page.all("summary")[0].click()
+    page.until(lambda: page.all("#attention figure") and page.server.requests[-1]["text"] == ["Good day."], "its attention")
+    assert not page["attention-rank"].is_displayed()
+    page.choose("sentence", f"2: {GARDEN}")
+    page.until(lambda: page.server.requests[-1]["text"] == [GARDEN], "the attention of another")
+    assert heading.text == "Alternatives to sentence 2" and page["attention-rank"].is_displayed()
+
+
 def test_aligned_words_at_the_pointer(page):
     page.translates(f"{GARDEN} Good day", f"{GARTEN} day' Good'")
     page.point_at(page.all("#output span")[9])
@@ -94,7 +115,7 @@ def test_aligned_words_by_keyboard(page):
 
 
 def test_attention(page):
-    page.translates(f"{GARDEN} Good day")
+    page.translates(f"Good day. {GARDEN}")
     assert not any(body.get("attention") for body in page.server.requests)  # nobody looks
     page.all("summary")[0].click()
     page.until(lambda: page.all("#attention figure"), "the maps")
@@ -112,8 +133,8 @@ def test_attention(page):
     page.keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
     assert "▁alte gives ▁old the weight 0." in page.all("#attention .note")[0].text
 
-    page.choose("sentence", "2: Good day")
-    page.until(lambda: page.server.requests[-1]["text"] == ["Good day"] and "▁Good" in page.js("document.getElementById('attention-view').textContent"), "the second sentence")
+    page.choose("sentence", "1: Good day.")
+    page.until(lambda: page.server.requests[-1]["text"] == ["Good day."] and "▁Good" in page.js("document.getElementById('attention-view').textContent"), "the first sentence")
     page.all("[data-group=kinds] button")[1].click()
     page.all("[data-group=views] button")[1].click()
     assert "Decoder self-attention, layer 1 of 2" in page["attention-view"].text and page.all("#attention figure path")

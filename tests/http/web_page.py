@@ -12,7 +12,7 @@ from selenium.webdriver.support.ui import Select  # noqa: E402
 
 GARDEN = "The old garden behind the house is quiet in the morning."
 GARTEN = "Der alte Garten hinter dem Haus ist am Morgen still."
-PATIENCE = 20  # seconds, on a machine that does other things
+PATIENCE = 60  # seconds, on a machine that does other things
 
 
 class Page:

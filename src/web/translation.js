@@ -1,0 +1,48 @@
+// A translated text: its sentences, and the hypothesis that is chosen of each.
+
+// Number of white-space words of a text that begin before `end`; one that goes on beyond it does not count.
+function wordsBefore(text, end) {
+  const words = text.slice(0, end).match(/[^ \t\r\n]+/g)?.length ?? 0;
+  return /[^ \t\r\n]{2}/.test(text.slice(Math.max(0, end - 1), end + 1)) ? words - 1 : words;
+}
+
+export class Translation {
+  // `sentences` as the server gives them, the best hypothesis first.
+  constructor(source, sentences) {
+    let at = 0;
+    this.source = source;
+    this.sentences = sentences.map(sentence => {
+      const begin = source.indexOf(sentence.source, at), before = source.slice(at, begin);
+      at = begin + sentence.source.length;
+      const hypotheses = sentence.hypotheses.filter((each, i, all) => all.findIndex(other => other.text === each.text) === i);
+      return {source: sentence.source, begin, before, hypotheses, rank: 0};
+    });
+    this.rest = source.slice(at);
+  }
+
+  get text() { return this.sentences.map(each => each.before + each.hypotheses[each.rank].text).join("") + this.rest; }
+
+  // The sentences whose translation stops at the longest output.
+  get cut() { return this.sentences.filter(each => !each.hypotheses[each.rank].finished).map(each => each.source); }
+
+  // The white-space word, [of the source, of the translation], with which each sentence begins.
+  get beginnings() {
+    const {text} = this;
+    let at = 0;
+    return this.sentences.map(({begin, before, hypotheses, rank}) => {
+      const place = at + before.length;
+      at = place + hypotheses[rank].text.length;
+      return [wordsBefore(this.source, begin), wordsBefore(text, place)];
+    });
+  }
+
+  // Pairs of places [of the source, of the translation] of words that belong together.
+  get links() {
+    const {beginnings} = this;
+    return this.sentences.flatMap(({hypotheses, rank}, i) =>
+      hypotheses[rank].alignment.map(([source, target]) => [beginnings[i][0] + source, beginnings[i][1] + target]));
+  }
+
+  // The sentence of a word of the source (`side` 0) or the translation (1).
+  sentenceOf(side, word) { return Math.max(0, this.beginnings.findLastIndex(places => places[side] <= word)); }
+}
