@@ -190,10 +190,10 @@ def test_the_page_and_what_it_loads(server):
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     files = re.findall(r'(?:src|href)="([^"#]+)"', page)
     assert {"page.js", "page.css", "attention.css"} <= set(files)
-    types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+    types = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml; charset=utf-8", "json": "application/json"}
     for file in files:
         status, headers, text = server.request("GET", f"/{file}")
-        assert (status, headers["Content-Type"]) == (200, f"{types[file.split('.')[-1]]}; charset=utf-8") and text, file
+        assert (status, headers["Content-Type"]) == (200, types[file.split(".")[-1]]) and text, file
     assert server.request("GET", "/page.html")[0] == server.request("GET", "/attention.html")[0] == 404
     assert server.request("POST", "/")[0] == 405
 
