@@ -1,4 +1,4 @@
-# The four commands: each works alone and in any order; a second run does no work twice.
+# Each of these works alone and in any order; a second run does no work twice.
 .PHONY: setup build demo test test-full check clean
 
 setup:
