@@ -248,8 +248,8 @@ TEST_F(ModelDirectoryTest, FileList) {
 }
 
 TEST_F(ModelDirectoryTest, Samples) {
-  EXPECT_THAT(SampleMessage([](Json& s) { s["sauce"] = 1; }),
-              HasSubstr("sample 0 has an unknown key 'sauce'; did you"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["sourc"] = 1; }),
+              HasSubstr("sample 0 has an unknown key 'sourc'; did you"));
   EXPECT_THAT(SampleMessage([](Json& s) { s.erase("score"); }), HasSubstr("lacks 'score'"));
   EXPECT_THAT(SampleMessage([](Json& s) { s = 1; }), HasSubstr("is not a JSON object"));
   EXPECT_THAT(SampleMessage([](Json& s) { s["source"] = 1; }), HasSubstr("source is not a text"));

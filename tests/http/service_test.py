@@ -95,13 +95,14 @@ def test_interactive_requests_go_before_bulk(tmp_path):
         server.wait_for_metric("attend_live_sentences", 1)
         ended = []
 
-        def ask(priority, text):
-            assert server.post("/v1/translate", {"text": text, "priority": priority})[0] == 200
+        def ask(priority, text, options):
+            assert server.post("/v1/translate", {"text": text, "priority": priority, **options})[0] == 200
             ended.append(priority)
 
         threads = []
-        for priority, text, waiting in (("bulk", "Lumi. Tavo. Keri.", 3), ("interactive", "Keri.", 4)):
-            threads.append(threading.Thread(target=ask, args=(priority, text)))
+        # The first is long, so that the answers are as far apart as the order in which they were made.
+        for priority, text, options, waiting in (("bulk", "Lumi. Tavo. Keri.", SECONDS_LONG, 3), ("interactive", "Keri.", {}, 4)):
+            threads.append(threading.Thread(target=ask, args=(priority, text, options)))
             threads[-1].start()
             server.wait_for_metric("attend_waiting_sentences", waiting)
         first.close()
