@@ -1,5 +1,5 @@
-// What the layers use of LibTorch. <torch/torch.h> adds its data loaders, optimisers, scripts and
-// three times as many modules, and with them half of the time that every file takes to compile.
+// What the layers use of LibTorch. <torch/torch.h> adds data loaders, optimisers, serialisation and
+// all other modules, which every file would pay for when it is compiled.
 #ifndef ATTEND_NN_TORCH_H_
 #define ATTEND_NN_TORCH_H_
 
