@@ -132,6 +132,10 @@ void Service::Suggest(const ExchangePtr&) const {
 
 void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
                              LibreAnswer answer) const {
+  if (request.alternatives >= options_.max_beam_size) {
+    throw Error(ErrorKind::kUsage, fmt::format("alternatives is {}, expected at most {} here",
+                                               request.alternatives, options_.max_beam_size - 1));
+  }
   RequestOptions asked;
   asked.source = request.source;
   asked.target = request.target;
@@ -140,17 +144,15 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   asked.translation.n_best = 1 + request.alternatives;
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
   asked.translation.alignments = request.html;
-  if (asked.translation.beam_size > options_.max_beam_size) {
-    throw Error(ErrorKind::kUsage, fmt::format("alternatives is {}, expected at most {} here",
-                                               request.alternatives, options_.max_beam_size - 1));
-  }
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
   const ModelChoice choice = ChooseModel(*models_, asked, texts->segments());
   CheckRoom(*choice.model);
   const auto job = MakeJob(choice.model, texts->segments(), asked, options_);
   Run(exchange, job, 0,
-      [answer = std::move(answer), texts, confidence = choice.confidence](
-          const TranslationJob& done) { return answer(done, *texts, confidence); });
+      [request = std::move(request), answer = std::move(answer), texts,
+       confidence = choice.confidence](const TranslationJob& done) {
+        return answer(request, done, *texts, confidence);
+      });
 }
 
 void Service::TranslateLibre(const ExchangePtr& exchange) const {
@@ -163,9 +165,9 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
   request.alternatives = body.Number("alternatives");
-  TranslateTexts(exchange, request,
-                 [request, many](const auto& job, const auto& texts, double confidence) {
-                   return TranslationsToJson(request, many, job, texts, confidence);
+  TranslateTexts(exchange, std::move(request),
+                 [many](const auto& asked, const auto& job, const auto& texts, double confidence) {
+                   return TranslationsToJson(asked, many, job, texts, confidence);
                  });
 }
 
@@ -185,15 +187,16 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
       .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
-  TranslateTexts(
-      exchange, std::move(request),
-      [this, suffix, host = exchange->request().host](const auto& job, const auto& texts, double) {
-        const std::string name =
-            files_->Put(texts.Translated(job, 0)[0], suffix, TranslatedFiles::Clock::now());
-        Json answer;
-        answer["translatedFileUrl"] = fmt::format("http://{}/download_file/{}", host, name);
-        return HttpResponse{200, Dump(answer)};
-      });
+  TranslateTexts(exchange, std::move(request),
+                 [this, suffix, host = exchange->request().host](const auto&, const auto& job,
+                                                                 const auto& texts, double) {
+                   const std::string name = files_->Put(texts.Translated(job, 0)[0], suffix,
+                                                        TranslatedFiles::Clock::now());
+                   Json answer;
+                   answer["translatedFileUrl"] =
+                       fmt::format("http://{}/download_file/{}", host, name);
+                   return HttpResponse{200, Dump(answer)};
+                 });
 }
 
 // Never as HTML, which would run its scripts as ours.

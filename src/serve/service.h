@@ -40,10 +40,11 @@ struct LibreRequest {
   Priority priority = Priority::kAuto;
 };
 
-// What the end of it becomes; `confidence` in percent that the texts are in the model's language,
-// 0 where that was not detected.
-using LibreAnswer = std::function<HttpResponse(const TranslationJob& job, const SourceTexts& texts,
-                                               double confidence)>;
+// What the end of it becomes; `request` without its texts, `confidence` in percent that they are in
+// the model's language, 0 where that was not detected.
+using LibreAnswer =
+    std::function<HttpResponse(const LibreRequest& request, const TranslationJob& job,
+                               const SourceTexts& texts, double confidence)>;
 
 // Safe to use from many threads. What it is given must outlive it.
 class Service {

@@ -39,8 +39,9 @@ def test_texts_lists_and_alternatives(server):
     assert server.post("/translate", {"q": TEXT, "alternatives": 2, **one})[1] == {
         "translatedText": n_best[0], "alternatives": n_best[1:]}
     assert server.post("/translate", {"q": [TEXT], "alternatives": 1, **one})[1]["alternatives"] == [[n_best[1]]]
-    status, answer = server.post("/translate", {"q": TEXT, "alternatives": 99, **one})
-    assert status == 400 and "alternatives is 99" in answer["error"]
+    for many in (99, 2**63 - 1):
+        status, answer = server.post("/translate", {"q": TEXT, "alternatives": many, **one})
+        assert status == 400 and f"alternatives is {many}," in answer["error"]
 
 
 def test_source_auto_is_the_language_of_the_one_model(server):
