@@ -5,6 +5,7 @@
 #include <cld2/public/encodings.h>
 #include <unicode/locid.h>
 
+#include <algorithm>
 #include <cstdio>  // for CLD2's header, which lacks it
 #endif
 

@@ -1,10 +1,8 @@
 #include "serve/translated_files.h"
 
-#include <fmt/format.h>
 #include <sodium.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace attend {
@@ -18,10 +16,10 @@ constexpr size_t kMostBytesKept = size_t{64} << 20;
 std::string TranslatedFiles::Put(std::string content, const std::string& suffix,
                                  Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  std::array<uint32_t, 4> random;
-  randombytes_buf(random.data(), sizeof random);
-  const std::string name =
-      fmt::format("{:08x}{:08x}{:08x}{:08x}{}", random[0], random[1], random[2], random[3], suffix);
+  unsigned char random[16];
+  randombytes_buf(random, sizeof random);
+  char digits[2 * sizeof random + 1];
+  const std::string name = sodium_bin2hex(digits, sizeof digits, random, sizeof random) + suffix;
   bytes_ += content.size();
   files_.push_back({name, std::move(content), now + kLifetime});
   Forget(now);
