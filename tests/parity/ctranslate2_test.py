@@ -10,7 +10,6 @@ import os
 import pathlib
 import random
 import shutil
-import struct
 import subprocess
 import sys
 import types
@@ -23,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 import compare_outputs  # noqa: E402  (after its folder is known)
 import to_ctranslate2  # noqa: E402
+from random_model import write_safetensors  # noqa: E402
 
 ATTEND = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build")) / "attend"
 GOLDEN = ROOT / "tests/data/golden_v1"
@@ -89,14 +89,7 @@ def random_tensors(model, seed):
 def write_model(folder, model, tensors):
     """A model directory with the golden model's vocabulary for both sides."""
     folder.mkdir()
-    header, position = {}, 0
-    for name, tensor in tensors.items():
-        header[name] = {"dtype": "F32", "shape": tensor.shape, "data_offsets": [position, position + tensor.nbytes]}
-        position += tensor.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    data = struct.pack("<Q", len(text)) + text + b"".join(tensor.tobytes() for tensor in tensors.values())
-    (folder / "model.safetensors").write_bytes(data)
+    write_safetensors(folder / "model.safetensors", tensors.items())
     shutil.copy(GOLDEN / "vocab.spm", folder)
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("model.safetensors", "vocab.spm")}
     config = {"format_version": 1, "model": model, "tokenization": {}, "provenance": {}, "sha256": digests}
