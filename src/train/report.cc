@@ -76,9 +76,11 @@ std::string ReportPage(const Json& data) {
   return page;
 }
 
-void WriteTrainingReport(const std::filesystem::path& directory, const Json& options) {
-  const Json data = ReportData(ReadMetrics(directory / "metrics.jsonl"),
-                               ReadMetrics(directory / "translations.jsonl"), options);
+void WriteTrainingReport(const std::filesystem::path& directory, const Json& options,
+                         const Json& test) {
+  Json data = ReportData(ReadMetrics(directory / "metrics.jsonl"),
+                         ReadMetrics(directory / "translations.jsonl"), options);
+  data["test"] = test;
   WriteFileAtomically(directory / "report.html", ReportPage(data));
 }
 

@@ -19,8 +19,10 @@ Json ReportData(const std::vector<Json>& metrics, const std::vector<Json>& trans
 // The page with `data` in it.
 std::string ReportPage(const Json& data);
 
-// Reads DIRECTORY/metrics.jsonl and translations.jsonl, writes DIRECTORY/report.html.
-void WriteTrainingReport(const std::filesystem::path& directory, const Json& options);
+// Reads DIRECTORY/metrics.jsonl and translations.jsonl, writes DIRECTORY/report.html. `test`:
+// scores of the test set as RunResult has them, null where there are none yet.
+void WriteTrainingReport(const std::filesystem::path& directory, const Json& options,
+                         const Json& test);
 
 // The page itself, with "@DATA@" where the data goes.
 extern const char* const kReportTemplate;

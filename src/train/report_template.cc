@@ -147,6 +147,8 @@ function cardsOf() {
   for (const [name, label] of Object.entries(labels)) {
     if (data.valid[name]) add(label, short(best[name](...data.valid[name].map(p => p[1]))));
   }
+  const tested = {bleu: "test BLEU", chrf: "test chrF"};
+  for (const [name, result] of Object.entries(data.test || {})) add(tested[name], short(result.score));
   if (data.skipped > 0) add("updates skipped", data.skipped.toLocaleString("en"));
 }
 

@@ -314,8 +314,8 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
                             directory.string(), result.model.string()));
   }
   ExportCheckpoints(averaged, result.model, log);
-  trainer.WriteReport();
   if (test) result.scores = Test(*test, setup.options, settings, result.model);
+  trainer.WriteReport(result.scores);
   return result;
 }
 

@@ -303,6 +303,8 @@ std::vector<fs::path> Trainer::AveragedDirectories() const {
   return directories;
 }
 
-void Trainer::WriteReport() const { WriteTrainingReport(options_.output, identity_.options); }
+void Trainer::WriteReport(const Json& test) const {
+  WriteTrainingReport(options_.output, identity_.options, test);
+}
 
 }  // namespace attend

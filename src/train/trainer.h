@@ -53,8 +53,8 @@ class Trainer {
   // The average of the checkpoints that the options name, of the moving average where there is one.
   // Call after Run, on rank 0.
   std::vector<std::filesystem::path> AveragedDirectories() const;
-  // Writes DIR/report.html.
-  void WriteReport() const;
+  // Writes DIR/report.html, with the test set's scores once there are some.
+  void WriteReport(const Json& test = Json()) const;
 
  private:
   void Resume();

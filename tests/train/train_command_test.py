@@ -187,6 +187,7 @@ def test_report_holds_the_run_and_asks_nothing_of_a_network(run):
     data = json.loads(page.split('type="application/json">')[1].split("</script>")[0])
     assert data["last"]["update"] == 150 and len(data["samples"]["samples"]) == 10
     assert data["options"]["encoder"]["d_model"] == 16
+    assert data["test"] == json.loads((run[0] / "result.json").read_text(encoding="utf-8"))
     assert "src=" not in page and "href=" not in page and "@import" not in page
 
 
