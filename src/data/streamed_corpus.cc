@@ -65,6 +65,7 @@ class StreamedCorpus::Reader : public WindowReader {
   void StartEpoch();
   Json Cursor() const;
   void Seek(const Json& cursor);
+  bool IsPlace(const Group& group) const;
   OpenPass OpenFile(const Group& group, size_t pass) const;
   void FillPlaces(Group* group) const;
   Group* NextGroup();
@@ -129,7 +130,12 @@ Json StreamedCorpus::Reader::Cursor() const {
 }
 
 void StreamedCorpus::Reader::Seek(const Json& cursor) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the data position is not one of this corpus: {}", why));
+  };
   try {
+    if (cursor.size() != groups_.size()) refuse("its weights are others");
     for (size_t i = 0; i < groups_.size(); ++i) {
       Group& group = groups_[i];
       const Json& stored = cursor.at(i);
@@ -137,16 +143,34 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
       group.turn = stored.at("turn");
       group.read = stored.at("read");
       for (const Json& pass : stored.at("open")) {
-        OpenPass& open = group.open.emplace_back(OpenFile(group, pass.at("pass")));
+        const size_t number = pass.at("pass");
+        if (number >= group.order.size()) refuse("a pass is none of the epoch's");
+        OpenPass& open = group.open.emplace_back(OpenFile(group, number));
         open.line = pass.at("line");
         for (size_t column = 0; column < open.readers.size(); ++column)
           open.readers[column]->SkipTo(pass.at("offsets").at(column), open.line);
       }
+      if (!IsPlace(group)) refuse("its lines do not add up");
     }
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("the data position is not one of this corpus: {}", error.what()));
+    refuse(error.what());
   }
+}
+
+// Whether what is open and what waits make up the lines that are not read yet.
+bool StreamedCorpus::Reader::IsPlace(const Group& group) const {
+  const auto lines_of = [&](size_t pass) {
+    return corpus_->digest(0, group.order[pass].file).lines;
+  };
+  if (group.next > group.order.size()) return false;
+  if (group.turn != 0 && group.turn >= group.open.size()) return false;
+  int64_t left = 0;
+  for (const OpenPass& open : group.open) {
+    if (open.pass >= group.next || open.line < 0 || open.line >= lines_of(open.pass)) return false;
+    left += lines_of(open.pass) - open.line;
+  }
+  for (size_t pass = group.next; pass < group.order.size(); ++pass) left += lines_of(pass);
+  return group.read == group.total - left;
 }
 
 // The one that is furthest behind; null at the end of the epoch.

@@ -184,6 +184,39 @@ TEST_F(StreamedCorpusTest, ResumesAtEveryPosition) {
   }
 }
 
+TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {
+  for (const int64_t lines : {40, 30, 20, 50, 60, 10}) AddShard(lines);
+  StreamOptions options;
+  options.shuffle_buffer = 37;
+  const StreamedCorpus corpus = Stream(options);
+  const auto reader = corpus.Open(0, {});
+  for (int i = 0; i < 3; ++i) reader->Next();
+  const WindowStart start = reader->Next().start;
+  EXPECT_NO_THROW(corpus.Open(0, start));
+  for (const auto& [path, values] :
+       std::map<std::string, std::vector<Json>>{{"", {{1}, Json::array(), "x", 3, start.cursor[0]}},
+                                                {"/0", {{1}, "x", 3}},
+                                                {"/0/next", {-1, 99, 0, "x"}},
+                                                {"/0/turn", {-1, 4, 99, "x"}},
+                                                {"/0/read", {-1, 0, 110, 112, 1000000, "x"}},
+                                                {"/0/open", {Json::array(), "x", 3}},
+                                                {"/0/open/1/pass", {-1, 6, 99, "x"}},
+                                                {"/0/open/1/line", {-1, 1000000, "x"}},
+                                                {"/0/open/1/offsets", {Json::array(), "x", 3}}}) {
+    for (const Json& value : values) {
+      WindowStart wrong = start;
+      wrong.cursor[Json::json_pointer(path)] = value;
+      try {
+        corpus.Open(0, wrong);
+        FAIL() << path << " " << value;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kInput);
+        EXPECT_THAT(error.what(), HasSubstr("the data position is not one of this corpus"));
+      }
+    }
+  }
+}
+
 TEST_F(StreamedCorpusTest, WeightsArePassesAnEpochMixedEvenly) {
   for (const int64_t lines : {400, 400, 100, 200}) AddShard(lines);
   StreamOptions options;
