@@ -4,7 +4,6 @@
 
 #include "attend/error.h"
 #include "model/safetensors.h"
-#include "train/checkpoint_store.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -12,12 +11,9 @@ namespace {
 
 using Arrays = std::vector<std::vector<float>>;
 
-TensorTable LoadWeights(const fs::path& directory) {
-  const bool moving_average =
-      ReadCheckpoint(directory, {kWeightsFile}).state["files"].contains(kAverageFile);
-  const char* name = moving_average ? kAverageFile : kWeightsFile;
-  ReadCheckpoint(directory, {name});
-  return LoadSafetensors(directory / name);
+TensorTable LoadWeights(const StoredCheckpoint& checkpoint) {
+  const bool moving_average = checkpoint.state["files"].contains(kAverageFile);
+  return LoadSafetensors(CheckedFile(checkpoint, moving_average ? kAverageFile : kWeightsFile));
 }
 
 void CheckSame(const TensorTable& table, const TensorTable& first, const fs::path& directory) {
@@ -39,12 +35,12 @@ void CheckSame(const TensorTable& table, const TensorTable& first, const fs::pat
 
 }  // namespace
 
-TensorTable AverageCheckpoints(const std::vector<fs::path>& directories) {
-  if (directories.empty()) throw Error(ErrorKind::kUsage, "there is no checkpoint to average");
+TensorTable AverageCheckpoints(const std::vector<StoredCheckpoint>& checkpoints) {
+  if (checkpoints.empty()) throw Error(ErrorKind::kUsage, "there is no checkpoint to average");
   std::vector<TensorTable> tables;
-  for (const fs::path& directory : directories) {
-    tables.push_back(LoadWeights(directory));
-    CheckSame(tables.back(), tables.front(), directory);
+  for (const StoredCheckpoint& checkpoint : checkpoints) {
+    tables.push_back(LoadWeights(checkpoint));
+    CheckSame(tables.back(), tables.front(), checkpoint.directory);
   }
   auto arrays = std::make_shared<Arrays>();
   for (size_t i = 0; i < tables[0].tensors().size(); ++i) {

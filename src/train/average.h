@@ -2,17 +2,17 @@
 #ifndef ATTEND_TRAIN_AVERAGE_H_
 #define ATTEND_TRAIN_AVERAGE_H_
 
-#include <filesystem>
 #include <vector>
 
 #include "model/tensor_table.h"
+#include "train/checkpoint_store.h"
 
 namespace attend {
 
-// The arithmetic mean over checkpoint directories, summed in f64 in the order given; of the moving
+// The arithmetic mean over checkpoints, summed in f64 in the order given; of the moving
 // average where a checkpoint has one. Owns its memory. Throws Error(kInput) naming a checkpoint
 // that is damaged or of another model.
-TensorTable AverageCheckpoints(const std::vector<std::filesystem::path>& directories);
+TensorTable AverageCheckpoints(const std::vector<StoredCheckpoint>& checkpoints);
 
 }  // namespace attend
 

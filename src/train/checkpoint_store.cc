@@ -33,13 +33,6 @@ std::optional<int64_t> UpdateOf(const std::string& name) {
   throw Error(ErrorKind::kInput, fmt::format("checkpoint file '{}' {}", path.string(), why));
 }
 
-void CheckFile(const fs::path& path, const Json& digest) {
-  if (!fs::exists(path)) Damaged(path, "is missing");
-  if (!digest.is_string() || Sha256OfFile(path) != digest.get<std::string>()) {
-    Damaged(path, "is damaged: its SHA-256 is not the one in state.json");
-  }
-}
-
 }  // namespace
 
 void CheckpointStore::Prepare() {
@@ -79,7 +72,7 @@ void CheckpointStore::Write(int64_t update, const std::map<std::string, TensorTa
   directory.Commit();
 }
 
-StoredCheckpoint ReadCheckpoint(const fs::path& directory, const std::set<std::string>& needed) {
+StoredCheckpoint ReadCheckpointState(const fs::path& directory) {
   const fs::path path = directory / kStateFile;
   if (!fs::exists(path)) {
     throw Error(ErrorKind::kInput, fmt::format("'{}' is not a checkpoint: it has no {}",
@@ -97,14 +90,25 @@ StoredCheckpoint ReadCheckpoint(const fs::path& directory, const std::set<std::s
                               state["format"].dump(), kCheckpointFormat));
   }
   checkpoint.update = state["update"];
-  for (const auto& [name, digest] : state["files"].items()) {
-    if (needed.empty() || needed.count(name) > 0)
-      CheckFile(directory / fs::path(name).filename(), digest);
-  }
-  for (const std::string& name : needed) {
-    if (!state["files"].contains(name)) Damaged(directory / name, "is missing");
+  return checkpoint;
+}
+
+StoredCheckpoint ReadCheckpoint(const fs::path& directory) {
+  StoredCheckpoint checkpoint = ReadCheckpointState(directory);
+  for (const auto& [name, digest] : checkpoint.state["files"].items()) {
+    CheckedFile(checkpoint, name);
   }
   return checkpoint;
+}
+
+fs::path CheckedFile(const StoredCheckpoint& checkpoint, const std::string& name) {
+  const fs::path path = checkpoint.directory / fs::path(name).filename();
+  const Json& files = checkpoint.state["files"];
+  if (!files.contains(name) || !fs::exists(path)) Damaged(path, "is missing");
+  if (!files[name].is_string() || Sha256OfFile(path) != files[name].get<std::string>()) {
+    Damaged(path, "is damaged: its SHA-256 is not the one in state.json");
+  }
+  return path;
 }
 
 std::optional<StoredCheckpoint> CheckpointStore::FindNewest(const Log& log) const {

@@ -60,10 +60,13 @@ class CheckpointStore {
   std::filesystem::path directory_;
 };
 
-// Reads a checkpoint's state.json and checks the files it lists: those in `needed`, or all where
-// that is empty. Throws Error(kInput) naming the file that is missing or damaged.
-StoredCheckpoint ReadCheckpoint(const std::filesystem::path& directory,
-                                const std::set<std::string>& needed = {});
+// Reads a checkpoint's state.json, and no other file. Throws Error(kInput) naming the file that is
+// missing or damaged, as the others do.
+StoredCheckpoint ReadCheckpointState(const std::filesystem::path& directory);
+// The same, and checks every file that it lists.
+StoredCheckpoint ReadCheckpoint(const std::filesystem::path& directory);
+// The path of a file that state.json lists, once its digest is found right.
+std::filesystem::path CheckedFile(const StoredCheckpoint& checkpoint, const std::string& name);
 
 }  // namespace attend
 

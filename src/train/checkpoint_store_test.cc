@@ -40,6 +40,14 @@ class CheckpointStoreTest : public testing::Test {
     CheckpointStore(directory_).Write(update, files, {{"update", update}});
   }
 
+  TensorTable Average(const std::vector<int64_t>& updates) const {
+    std::vector<StoredCheckpoint> checkpoints;
+    for (const int64_t update : updates) {
+      checkpoints.push_back(ReadCheckpointState(CheckpointStore(directory_).DirectoryOf(update)));
+    }
+    return AverageCheckpoints(checkpoints);
+  }
+
   Log Collect() {
     return [this](LogLevel level, std::string_view message) {
       if (level == LogLevel::kWarning) warnings_.emplace_back(message);
@@ -116,9 +124,7 @@ TEST_F(CheckpointStoreTest, AverageIsTheMeanSummedInDoubles) {
   Write(1, {1, 16777216, -3});
   Write(2, {2, 1, -3});
   Write(3, {6, 1, 0.5});
-  const CheckpointStore store(directory_);
-  const TensorTable average =
-      AverageCheckpoints({store.DirectoryOf(1), store.DirectoryOf(2), store.DirectoryOf(3)});
+  const TensorTable average = Average({1, 2, 3});
   const float* values = average.Get("w").f32();
   EXPECT_EQ(values[0], 3.0f);
   EXPECT_EQ(values[1], static_cast<float>(16777218.0 / 3));
@@ -127,7 +133,7 @@ TEST_F(CheckpointStoreTest, AverageIsTheMeanSummedInDoubles) {
 
 TEST_F(CheckpointStoreTest, AverageTakesTheMovingAverage) {
   Write(1, {1, 1, 1}, {5, 6, 7});
-  const TensorTable average = AverageCheckpoints({CheckpointStore(directory_).DirectoryOf(1)});
+  const TensorTable average = Average({1});
   EXPECT_EQ(average.Get("w").f32()[2], 7.0f);
 }
 
@@ -135,15 +141,15 @@ TEST_F(CheckpointStoreTest, AverageRefusesAnotherModelAndDamage) {
   Write(1, {1, 2, 3});
   Write(2, {1, 2});
   const CheckpointStore store(directory_);
-  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(1), store.DirectoryOf(2)}), Error);
-  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(7)}), Error);
-  EXPECT_THROW(AverageCheckpoints({}), Error);
+  EXPECT_THROW(Average({1, 2}), Error);
+  EXPECT_THROW(Average({7}), Error);
+  EXPECT_THROW(Average({}), Error);
   fs::resize_file(store.DirectoryOf(1) / kWeightsFile, 40);
-  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(1)}), Error);
+  EXPECT_THROW(Average({1}), Error);
   TensorTable bytes;  // four times too few for what reads f32
   bytes.Add({"w", TensorType::kI8, {3}, reinterpret_cast<const std::byte*>("abc")});
   CheckpointStore(directory_).Write(3, {{kWeightsFile, bytes}}, {{"update", 3}});
-  EXPECT_THROW(AverageCheckpoints({store.DirectoryOf(3)}), Error);
+  EXPECT_THROW(Average({3}), Error);
 }
 
 }  // namespace

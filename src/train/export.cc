@@ -51,12 +51,13 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
 }
 
 // The checkpoint itself, or the newest one of a run's output directory.
-fs::path CheckpointDirectory(const fs::path& path, const Log& log) {
-  if (fs::exists(path / "state.json") || !fs::is_directory(path / "checkpoints")) return path;
+StoredCheckpoint CheckpointAt(const fs::path& path, const Log& log) {
+  if (fs::exists(path / "state.json") || !fs::is_directory(path / "checkpoints"))
+    return ReadCheckpointState(path);
   const auto newest = CheckpointStore(path / "checkpoints").FindNewest(log);
   if (!newest)
     throw Error(ErrorKind::kInput, fmt::format("'{}' holds no checkpoint", path.string()));
-  return newest->directory;
+  return *newest;
 }
 
 ModelConfig ConfigOf(const Json& json, const std::string& where) {
@@ -150,13 +151,11 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
 void ExportCheckpoints(const std::vector<fs::path>& checkpoints, const fs::path& output,
                        const Log& log) {
   std::vector<StoredCheckpoint> stored;
-  std::vector<fs::path> directories;
   for (const fs::path& path : checkpoints) {
-    stored.push_back(ReadCheckpoint(CheckpointDirectory(path, log), {kWeightsFile}));
+    stored.push_back(CheckpointAt(path, log));
     CheckSameRun(stored.back(), stored.front());
-    directories.push_back(stored.back().directory);
   }
-  const TensorTable weights = AverageCheckpoints(directories);
+  const TensorTable weights = AverageCheckpoints(stored);
   const StoredCheckpoint& last =
       *std::max_element(stored.begin(), stored.end(),
                         [](const auto& a, const auto& b) { return a.update < b.update; });
