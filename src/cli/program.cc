@@ -14,6 +14,7 @@
 #include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "attend/error.h"
 #include "attend_version.h"
@@ -81,6 +82,14 @@ int Fail(const std::string& message, int status) {
   return status;
 }
 
+// LibTorch has exceptions of its own for the memory of the machine and of a GPU.
+bool IsOutOfMemory(const std::exception& error) {
+  const std::string_view message = error.what();
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         message.find("can't allocate memory") != std::string_view::npos ||
+         message.find("out of memory") != std::string_view::npos;
+}
+
 }  // namespace
 
 int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
@@ -105,11 +114,13 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
     return status;
   } catch (const Error& error) {
     return Fail(error.what(), ExitStatus(error.kind()));
-  } catch (const std::bad_alloc&) {
-    return Fail("out of memory", 1);
   } catch (const std::filesystem::filesystem_error& error) {
     return Fail(error.what(), 1);
   } catch (const std::exception& error) {
+    if (IsOutOfMemory(error)) {
+      return Fail("out of memory; smaller batches (--batch-tokens) and fewer --threads take less",
+                  1);
+    }
     return Fail(fmt::format("internal error: {}", error.what()), 1);
   }
 }

@@ -90,7 +90,7 @@ CASES = [
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --output {F}/text", 1, "{F}/text"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --preset tinny --output {F}/run", 2, "did you mean 'tiny'"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --test-source {F}/gone --test-target {F}/text", 3, "{F}/gone"),
-    ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --encoder.d-ff 1048576 --encoder.d-model 1048576 --decoder.d-model 1048576", 1, "memory"),
+    ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --encoder.d-ff 1048576 --encoder.d-model 1048576 --decoder.d-model 1048576", 1, "out of memory; smaller batches"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --init {F}/gone --output {F}/run", 3, "{F}/gone"),
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
     ("translate", "--model {G} --input {F}/folder", 3, "{F}/folder"),
