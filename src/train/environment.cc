@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <sstream>
+#include <string_view>
 
 #include "attend/nn/torch.h"
 #include "engine/kernels/dispatch.h"
@@ -17,13 +19,21 @@
 namespace attend {
 namespace {
 
-std::string ProcessorName() {
+// What the first of these members of the first processor says, or "".
+std::string CpuInfo(std::initializer_list<std::string_view> members) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    for (const std::string_view member : members) {
+      if (line.starts_with(member) && colon != std::string::npos) return line.substr(colon + 2);
+    }
   }
-  return "unknown";
+  return "";
+}
+
+std::string ProcessorName() {
+  const std::string name = CpuInfo({"model name"});
+  return name.empty() ? "unknown" : name;
 }
 
 }  // namespace
@@ -44,6 +54,14 @@ void ParallelForTorch(ThreadPool* pool, int64_t tasks,
     at::init_num_threads();
     body(task);
   });
+}
+
+bool CpuHasBf16() {
+  std::istringstream features(CpuInfo({"flags", "Features"}));  // as x86-64 and aarch64 say it
+  for (std::string feature; features >> feature;) {
+    if (feature == "avx512_bf16" || feature == "amx_bf16" || feature == "bf16") return true;
+  }
+  return false;
 }
 
 void KeepFreedMemory() {

@@ -25,6 +25,10 @@ void ParallelForTorch(ThreadPool* pool, int64_t tasks,
 // the system at every update means to fault their pages in again. Call before any thread starts.
 void KeepFreedMemory();
 
+// The CPU multiplies matrices of bf16 (AVX512_BF16, AMX, or Arm's BF16); others convert every
+// number.
+bool CpuHasBf16();
+
 std::string TorchVersion();
 
 // Processor, instruction set, LibTorch version, threads and device: with all of them equal, so are

@@ -59,6 +59,15 @@ torch::Device DeviceOf(const RunSettings& settings) {
   }
 }
 
+// bf16 is right on every CPU, and fast on some.
+void WarnOfSlowBf16(const TrainOptions& options, const torch::Device& device, const Log& log) {
+  if (options.optimization.precision != Precision::kBf16 || !device.is_cpu() || CpuHasBf16())
+    return;
+  log(LogLevel::kWarning,
+      "precision is bf16, but this processor has no instructions for it (AVX512_BF16, AMX or Arm's "
+      "BF16): training is slower than with f32");
+}
+
 // Options that describe the model must not contradict the model that training starts from.
 void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
   ModelConfig stored = init;
@@ -183,6 +192,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   CheckTrainOptions(options);
   CheckTextFiles(options.corpus);
   const torch::Device device = DeviceOf(settings);
+  WarnOfSlowBf16(options, device, settings.effects.log);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   std::shared_ptr<const Model> init;

@@ -22,6 +22,8 @@ namespace attend {
 
 // As nn::SmoothingMass.
 enum class LabelSmoothingMass { kAll, kWrong };
+// Of matrix products; weights, sums, norms and losses are f32.
+enum class Precision { kF32, kBf16 };
 enum class EarlyStoppingMetric { kLoss, kBleu, kChrf };
 
 // Text files and how they are cut into ids. A list of files is one corpus.
@@ -70,6 +72,7 @@ struct OptimizationOptions {
   double clip_norm = 0;
   double ema_decay = 0;
   bool shard_optimizer = false;
+  Precision precision = Precision::kF32;
   int64_t max_bad_updates = 10;
 };
 

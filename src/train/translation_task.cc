@@ -12,6 +12,7 @@
 #include "data/streamed_corpus.h"
 #include "text/lines.h"
 #include "train/environment.h"
+#include "train/nn/bf16_products.h"
 #include "train/training_speed.h"
 
 namespace attend {
@@ -213,6 +214,7 @@ double TranslationTask::Work(const Example& example) const {
 
 nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
+  const nn::Bf16Products bf16(device_, options_.optimization.precision == Precision::kBf16);
   torch::Tensor hidden, targets;
   if (device_.is_cpu()) {
     const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);

@@ -1,7 +1,7 @@
 """Exact resume: a run that is killed at any instant and started again ends in the same bytes as one that is not.
 
 Every run here has dropout, two batches an update, a moving average of the weights, and two worker threads; some read their
-text from weighted and packed shards as they go, with cuts sampled.
+text from weighted and packed shards as they go, with cuts sampled, and some multiply in bf16.
 """
 
 import gzip
@@ -105,9 +105,10 @@ def kill_soon(options, output, delay):
         return process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed"])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16"])
 def test_killed_twenty_times_at_random_instants(options, kind, tmp_path):
     options = (streamed(options, tmp_path) if kind == "streamed" else options) | LONG
+    options |= {"precision": "bf16"} if kind == "bf16" else {}
     tiny_run.trained(options, tmp_path / "unbroken")
     instants = random.Random(20)
     killed, runs, middle_of_epoch = 0, 0, 0

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "train/nn/bf16_products.h"
 #include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
@@ -74,22 +75,39 @@ struct Projection {
   torch::Tensor hidden_RD, weight_VD, bias_V;  // or the gradients by them
 };
 
+// result = a b; inputs of another type than the result's are multiplied in theirs.
+void Multiply(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor result) {
+  if (a.scalar_type() == result.scalar_type()) {
+    torch::mm_out(result, a, b);
+  } else {
+    result.copy_(torch::mm(a, b));
+  }
+}
+
+// result += a b
+void MultiplyAdd(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor result) {
+  if (a.scalar_type() == result.scalar_type()) {
+    result.addmm_(a, b);
+  } else {
+    result.add_(torch::mm(a, b));
+  }
+}
+
 // Loss of the rows from `first` on, whose logits go to `logits_CV`; adds to `gradients` where the
-// options ask for them.
+// options ask for them. Products take the type of the inputs' hidden states and weight, the loss
+// that of the logits.
 Sums LossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
                 const torch::Tensor& logits_CV, const LossOptions& options,
                 const Projection& gradients) {
   const int64_t count = logits_CV.size(0);
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
-  torch::Tensor work_CV = logits_CV;
-  torch::mm_out(work_CV, hidden_CD, inputs.weight_VD.t());
-  const Sums sums =
-      LossOf(work_CV, inputs.bias_V, targets_R.narrow(0, first, count), options, gradients.bias_V);
+  Multiply(hidden_CD, inputs.weight_VD.t(), logits_CV);
+  const Sums sums = LossOf(logits_CV, inputs.bias_V, targets_R.narrow(0, first, count), options,
+                           gradients.bias_V);
   if (!options.with_gradient) return sums;
-  torch::Tensor hidden_gradient_CD = gradients.hidden_RD.narrow(0, first, count);
-  torch::mm_out(hidden_gradient_CD, work_CV, inputs.weight_VD);
-  torch::Tensor weight_gradient_VD = gradients.weight_VD;
-  weight_gradient_VD.addmm_(work_CV.t(), hidden_CD);
+  const torch::Tensor logits_gradient_CV = logits_CV.to(hidden_CD.scalar_type());
+  Multiply(logits_gradient_CV, inputs.weight_VD, gradients.hidden_RD.narrow(0, first, count));
+  MultiplyAdd(logits_gradient_CV.t(), hidden_CD, gradients.weight_VD);
   return sums;
 }
 
@@ -98,12 +116,17 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                              const torch::Tensor& weight_VD,
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
-    const Projection inputs{hidden_RD.contiguous(), weight_VD.contiguous(),
+    const torch::ScalarType product_type = ProductType(hidden_RD);
+    const Projection inputs{hidden_RD.to(product_type).contiguous(),
+                            weight_VD.to(product_type).contiguous(),
                             bias_V.value_or(torch::Tensor())};
     const torch::Tensor targets = targets_R.contiguous();
     Projection gradients;
     if (options.with_gradient) {
-      gradients = {torch::empty_like(inputs.hidden_RD), torch::zeros_like(inputs.weight_VD), {}};
+      const auto contiguous = torch::MemoryFormat::Contiguous;
+      gradients = {torch::empty_like(hidden_RD, {}, contiguous),
+                   torch::zeros_like(weight_VD, {}, contiguous),
+                   {}};
       if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
     }
     const int64_t rows = hidden_RD.size(0);
@@ -137,7 +160,9 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
 LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
-  const torch::Tensor log_probs_RV = torch::log_softmax(logits_RV, 1);
+  const torch::ScalarType type = logits_RV.scalar_type();
+  const torch::Tensor log_probs_RV = torch::log_softmax(
+      logits_RV, 1, type == torch::kFloat64 ? type : torch::kFloat32);  // of bf16 too
   const torch::Tensor nll = -log_probs_RV.gather(1, targets_R.unsqueeze(1)).sum();
   const torch::Tensor loss = weights.target * nll - weights.each_class * log_probs_RV.sum();
   return {loss, nll.detach().to(torch::kFloat64)};

@@ -210,6 +210,10 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
 torch::Tensor PackedAttention(const torch::Tensor& query, const torch::Tensor& memory,
                               const HeadShape& shape, const AttentionMask& mask,
                               const DropoutSite& site) {
+  if (query.is_cpu() && query.scalar_type() == torch::kBFloat16) {
+    const torch::Tensor wide = memory.defined() ? memory.to(torch::kFloat32) : memory;
+    return PackedAttention(query.to(torch::kFloat32), wide, shape, mask, site).to(torch::kBFloat16);
+  }
   if (!HasKernels(query)) return PlainPackedAttention(query, memory, shape, mask, site);
   CheckOffsets(mask.query_offsets_B1, query.size(0));
   CheckOffsets(mask.key_offsets_B1, (memory.defined() ? memory : query).size(0));

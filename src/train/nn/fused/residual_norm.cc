@@ -143,9 +143,11 @@ torch::Tensor PlainAddDropped(const torch::Tensor& x, const torch::Tensor& subla
 
 torch::Tensor AddDropped(const torch::Tensor& x, const torch::Tensor& sublayer,
                          const DropoutSite& site) {
-  if (site.rate == 0 || !HasKernels(sublayer)) return PlainAddDropped(x, sublayer, site);
+  if (site.rate == 0 || !HasKernels(x.defined() ? x : sublayer))
+    return PlainAddDropped(x, sublayer, site);
+  const torch::Tensor same_type = x.defined() ? sublayer.to(x.scalar_type()) : sublayer;
   // An autograd function takes no undefined tensor.
-  return AddDroppedFunction::apply(x.defined() ? std::optional(x) : std::nullopt, sublayer, site);
+  return AddDroppedFunction::apply(x.defined() ? std::optional(x) : std::nullopt, same_type, site);
 }
 
 torch::Tensor PlainResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,
@@ -155,8 +157,8 @@ torch::Tensor PlainResidualNorm(const torch::Tensor& x, const torch::Tensor& sub
 
 torch::Tensor ResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,
                            const DropoutSite& site, torch::nn::LayerNormImpl& norm) {
-  if (!HasKernels(sublayer)) return PlainResidualNorm(x, sublayer, site, norm);
-  return ResidualNormFunction::apply(x, sublayer, norm.weight, norm.bias,
+  if (!HasKernels(x)) return PlainResidualNorm(x, sublayer, site, norm);
+  return ResidualNormFunction::apply(x, sublayer.to(x.scalar_type()), norm.weight, norm.bias,
                                      std::pair(site, norm.options.eps()));
 }
 

@@ -1,0 +1,31 @@
+// Matrix products in bf16, by LibTorch's autocast.
+#ifndef ATTEND_TRAIN_NN_BF16_PRODUCTS_H_
+#define ATTEND_TRAIN_NN_BF16_PRODUCTS_H_
+
+#include "attend/nn/torch.h"
+
+namespace attend::nn {
+
+// While one lives and `on`, the products that the calling thread computes on such a device, forward
+// and (of what is computed now) backward, take their inputs in bf16. Parameters and their
+// gradients, sums, norms, softmax and losses stay in f32. Each use of a weight is rounded anew: the
+// rounded ones that autocast would keep are shared by threads, and with them the order of sums.
+class Bf16Products {
+ public:
+  Bf16Products(const torch::Device& device, bool on);
+  ~Bf16Products();
+  Bf16Products(const Bf16Products&) = delete;
+  Bf16Products& operator=(const Bf16Products&) = delete;
+
+ private:
+  c10::DeviceType device_;
+  bool was_on_, was_cached_;
+  torch::ScalarType type_before_;
+};
+
+// What a product with `x` takes its inputs in: the type of `x`, or bf16.
+torch::ScalarType ProductType(const torch::Tensor& x);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_TRAIN_NN_BF16_PRODUCTS_H_

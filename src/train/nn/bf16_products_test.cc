@@ -1,0 +1,145 @@
+// Training with products in bf16 beside f32: losses and gradients, of packed rows and of padded
+// ones.
+#include "train/nn/bf16_products.h"
+
+#include <ATen/autocast_mode.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "attend/nn/loss.h"
+#include "attend/nn/transformer.h"
+#include "base/random.h"
+#include "train/nn/test_models.h"
+#include "train/translation_task.h"
+
+namespace attend::nn {
+namespace {
+
+// The loss and its gradients by all parameters.
+using Pass = std::vector<torch::Tensor>;
+
+std::vector<Example> RandomExamples() {
+  Random random{3};
+  std::vector<Example> examples;
+  for (int64_t line = 0; line < 6; ++line) {
+    Example example{{0, line}, {{}, {}}};
+    for (std::vector<int32_t>& column : example.columns) {
+      column.resize(3 + random.Below(7));
+      for (int32_t& id : column) id = static_cast<int32_t>(4 + random.Below(20));
+    }
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+Pass Train(Transformer& model, bool padded, bool bf16) {
+  const std::vector<Example> examples = RandomExamples();
+  const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
+  LabelSmoothingLoss loss(0.1, model->config().special_ids.pad);
+  torch::Tensor sum;
+  {
+    const Bf16Products products(torch::kCPU, bf16);
+    torch::Tensor hidden_RD = model->PackedHidden(packed.source, packed.target_in);
+    if (padded) {
+      const TranslationBatch batch =
+          MakeTranslationBatch(examples, model->config().special_ids, torch::kCPU);
+      hidden_RD =
+          model->Hidden(batch.source_BS, batch.target_in_BT)
+              .masked_select(batch.target_out_BT.ne(model->config().special_ids.pad).unsqueeze(-1))
+              .view(hidden_RD.sizes());
+    }
+    sum =
+        loss->FromHidden(hidden_RD, model->OutputWeight(), model->OutputBias(), packed.target_out_R)
+            .loss;
+  }
+  Pass pass = torch::autograd::grad({sum}, model->parameters());
+  pass.insert(pass.begin(), sum.detach());
+  return pass;
+}
+
+double RelativeDistance(const Pass& found, const Pass& expected) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(found[i].scalar_type(), torch::kFloat32);
+    difference += (found[i] - expected[i]).square().sum().item<double>();
+    norm += expected[i].square().sum().item<double>();
+  }
+  return std::sqrt(difference / norm);
+}
+
+TEST(Bf16ProductsTest, LossesAndGradientsAreThoseOfF32WithinTheRounding) {
+  for (const auto& [name, config] : SmallModels()) {
+    if (!config.encoder || !config.decoder) continue;
+    Transformer model(config, Dropout{0, 0});
+    for (const bool padded : {false, true}) {
+      const Pass exact = Train(model, padded, false), rounded = Train(model, padded, true);
+      EXPECT_NEAR(rounded[0].item<double>() / exact[0].item<double>(), 1, 0.005) << name;
+      const Pass gradients(exact.begin() + 1, exact.end());
+      const double distance = RelativeDistance({rounded.begin() + 1, rounded.end()}, gradients);
+      // Of models as small, PyTorch's autocast leaves 0.01 to 0.07.
+      EXPECT_LT(distance, 0.1) << name << " padded " << padded;
+      EXPECT_GT(distance, 0.0005) << name << " padded " << padded;  // something was rounded
+    }
+    // Rows with and without padding are the same model.
+    EXPECT_LT(RelativeDistance(Train(model, true, true), Train(model, false, true)), 0.1) << name;
+  }
+}
+
+// More rows than logits are made of at a time.
+TEST(Bf16ProductsTest, LossesOfHiddenStatesAreThoseOfF32WithinTheRounding) {
+  constexpr int64_t kRows = 150, kWidth = 24, kClasses = 40;
+  torch::manual_seed(4);
+  const std::vector<torch::Tensor> inputs = {torch::randn({kRows, kWidth}).requires_grad_(),
+                                             torch::randn({kClasses, kWidth}).requires_grad_(),
+                                             torch::randn({kClasses}).requires_grad_()};
+  const torch::Tensor targets = torch::randint(kClasses, {kRows}, torch::kInt64);
+  LabelSmoothingLoss loss(0.1, /*pad_id=*/-1);
+  std::vector<Pass> passes;
+  for (const bool bf16 : {false, true}) {
+    const Bf16Products products(torch::kCPU, bf16);
+    const torch::Tensor sum = loss->FromHidden(inputs[0], inputs[1], inputs[2], targets).loss;
+    passes.push_back(torch::autograd::grad({sum}, inputs));
+    passes.back().push_back(sum.detach());
+  }
+  for (size_t i = 0; i < passes[0].size(); ++i) {
+    EXPECT_LT(RelativeDistance({passes[1][i]}, {passes[0][i]}), 0.01) << i;
+    EXPECT_FALSE(torch::equal(passes[1][i], passes[0][i])) << i;
+  }
+}
+
+TEST(Bf16ProductsTest, BitsRepeatAndDoNotDependOnOtherThreads) {
+  Transformer model(SmallModel(), Dropout{0, 0});
+  const Pass alone = Train(model, false, true);
+  std::vector<Pass> together(3);
+  std::vector<std::thread> threads;
+  for (Pass& pass : together) threads.emplace_back([&] { pass = Train(model, false, true); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Pass& pass : together) {
+    for (size_t i = 0; i < alone.size(); ++i) EXPECT_TRUE(torch::equal(pass[i], alone[i])) << i;
+  }
+}
+
+TEST(Bf16ProductsTest, LastWhileTheyLiveInTheirThread) {
+  const torch::Tensor x = torch::randn({3, 4}), weight = torch::randn({5, 4});
+  const auto type = [&] { return torch::linear(x, weight).scalar_type(); };
+  {
+    const Bf16Products off(torch::kCPU, false);
+    EXPECT_EQ(type(), torch::kFloat32);
+  }
+  {
+    const Bf16Products on(torch::kCPU, true);
+    EXPECT_EQ(type(), torch::kBFloat16);
+    EXPECT_EQ(ProductType(x), torch::kBFloat16);
+    EXPECT_FALSE(at::autocast::is_autocast_cache_enabled());
+    torch::ScalarType elsewhere = torch::kBFloat16;
+    std::thread([&] { elsewhere = type(); }).join();
+    EXPECT_EQ(elsewhere, torch::kFloat32);
+  }
+  EXPECT_EQ(type(), torch::kFloat32);
+  EXPECT_EQ(ProductType(x), torch::kFloat32);
+  EXPECT_TRUE(at::autocast::is_autocast_cache_enabled());
+}
+
+}  // namespace
+}  // namespace attend::nn

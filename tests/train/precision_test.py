@@ -1,0 +1,61 @@
+"""Training with products in bf16 learns what f32 learns. On a processor without bf16 it is slow and still right."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import tiny_run
+
+TRAIN_LINES, TEST_LINES = 2000, 200
+
+
+@pytest.fixture(name="options", scope="module")
+def prepare(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    options = tiny_run.prepare(folder)
+    tiny_run.write_corpus(folder, lines=TRAIN_LINES)
+    tiny_run.write_corpus(folder, seed=9, lines=TEST_LINES, prefix="test")
+    sizes = {f"{side}.{name}": value for side in ("encoder", "decoder") for name, value in (("d_model", 32), ("d_ff", 64))}
+    return options | sizes | {
+        "test_source": folder / "test.en",
+        "test_target": folder / "test.de",
+        "dropout": 0.1,
+        "batch_tokens": 256,
+        "accumulate": 1,
+        "max_updates": 1000,
+        "threads": 1,
+        "warmup_updates": 50,
+        "validate_every": 500,
+        "checkpoint_every": 100,
+        "average_last": 5,
+    }
+
+
+def learned(options, output, precision):
+    """The losses, and BLEU of the test set."""
+    done = tiny_run.trained(options | {"precision": precision}, output)
+    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    losses = [line["loss"] for line in lines if "loss" in line]
+    bleu = json.loads((output / "result.json").read_text(encoding="utf-8"))["bleu"]["score"]
+    return np.array(losses), bleu, done.stderr
+
+
+def test_bf16_learns_as_well_as_f32(options, tmp_path):
+    exact, bleu, said = learned(options, tmp_path / "f32", "f32")
+    rounded, rounded_bleu, rounded_said = learned(options, tmp_path / "bf16", "bf16")
+    assert rounded[:10] == pytest.approx(exact[:10], rel=0.01)
+    assert (rounded != exact).any()
+    assert rounded[-50:].mean() == pytest.approx(exact[-50:].mean(), rel=0.03)
+    assert bleu > 85 and rounded_bleu > bleu - 3
+    features = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    fast = {"avx512_bf16", "amx_bf16", "bf16"} & set(features)
+    assert ("slower than with f32" in rounded_said) == (not fast)
+    assert "bf16" not in said
+
+
+def test_going_on_in_another_precision_warns(options, tmp_path):
+    short = options | {"max_updates": 5, "test_source": None, "test_target": None}
+    tiny_run.trained(short, tmp_path / "run")
+    done = tiny_run.trained(short | {"max_updates": 6, "precision": "bf16"}, tmp_path / "run")
+    assert 'precision was "f32", now "bf16"' in done.stderr
