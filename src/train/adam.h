@@ -23,11 +23,22 @@ struct AdamState {
   int64_t steps = 0;
 };
 
+// What becomes of a step, where the device decides it and nobody reads its decision first: scalars
+// of f32. Undefined ones leave the step as it is.
+struct StepDecision {
+  torch::Tensor divisor;  // of the gradients
+  torch::Tensor skip;     // 1: weights, moments and average stay as they are; else 0
+};
+
+// Of a step whose gradient has this norm, clipped to `clip_norm` (0: not), skipped unless `finite`
+// (booleans) are all true.
+StepDecision DecideStep(const torch::Tensor& norm, double clip_norm, const torch::Tensor& finite);
+
 AdamState MakeAdamState(const torch::Tensor& weights);
 
 // One step with bias correction; fused into a single pass. Changes weights and state in place.
 void AdamStep(const AdamOptions& options, double learning_rate, const torch::Tensor& gradients,
-              torch::Tensor* weights, AdamState* state);
+              torch::Tensor* weights, AdamState* state, const StepDecision& decision = {});
 
 // Scales the gradients down to norm `clip_norm` where their norm (given) is above it; 0: never.
 void ClipGradients(double norm, double clip_norm, torch::Tensor* gradients);
@@ -35,7 +46,8 @@ void ClipGradients(double norm, double clip_norm, torch::Tensor* gradients);
 // average <- d average + (1 - d) weights with d = min(decay, (1 + update) / (10 + update)), so that
 // the initial weights fade soon. Updates count from 1.
 double EmaDecay(double decay, int64_t update);
-void UpdateEma(double decay, int64_t update, const torch::Tensor& weights, torch::Tensor* average);
+void UpdateEma(double decay, int64_t update, const torch::Tensor& weights, torch::Tensor* average,
+               const StepDecision& decision = {});
 
 }  // namespace attend
 

@@ -33,6 +33,30 @@ TEST(AdamTest, FollowsTheFormula) {
   EXPECT_EQ(state.steps, 20);
 }
 
+TEST(AdamTest, ADecisionClipsOrSkips) {
+  const AdamOptions options{.weight_decay = 0.01};
+  const torch::Tensor gradients = torch::full({20}, 3.0f), yes = torch::tensor({true, true});
+  const torch::Tensor norm = torch::tensor(12.0, torch::kFloat64);
+  const auto step = [&](double clip_norm, const torch::Tensor& finite, bool on_device) {
+    torch::Tensor weights = torch::ones({20}), own = gradients.clone(), average = weights.clone();
+    AdamState state = MakeAdamState(weights);
+    StepDecision decision;
+    if (on_device) {
+      decision = DecideStep(norm, clip_norm, finite);
+    } else {
+      ClipGradients(12, clip_norm, &own);
+    }
+    AdamStep(options, 0.1, own, &weights, &state, decision);
+    UpdateEma(0.9, 1, weights, &average, decision);
+    return torch::stack({weights, average, state.first_moment, state.second_moment});
+  };
+  for (const double clip_norm : {0.0, 4.0, 100.0})
+    EXPECT_TRUE(torch::allclose(step(clip_norm, yes, true), step(clip_norm, yes, false), 1e-6, 0));
+  const torch::Tensor skipped = step(4, torch::tensor({true, false}), true);
+  EXPECT_TRUE(skipped.slice(0, 0, 2).eq(1).all().item<bool>());
+  EXPECT_TRUE(skipped.slice(0, 2).eq(0).all().item<bool>());
+}
+
 TEST(AdamTest, ClipsToTheNormAndNotBelow) {
   torch::Tensor gradients = torch::tensor({3.0f, 4.0f});
   ClipGradients(5, 10, &gradients);

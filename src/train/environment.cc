@@ -41,6 +41,8 @@ std::string ProcessorName() {
 void SetUpTorch(int threads) {
   setenv("OMP_DYNAMIC", "false", 1);
   setenv("MKL_DYNAMIC", "false", 1);
+  // Without it a GPU's matrix products are not deterministic, and LibTorch refuses them.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::set_num_threads(threads);
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);

@@ -19,12 +19,13 @@ thread_local int64_t current_part = 0;
 
 }  // namespace
 
-Learner::Learner(TrainingTask* task, const OptimizationOptions& options, int threads,
+Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
                  std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),
+      mode_(mode),
       group_(std::move(group)),
-      pool_(threads),
+      pool_(mode.threads),
       parameters_(&task->module()),
       share_(ShareOf(group_->rank())),
       adam_(MakeAdamState(Cut(parameters_.weights(), share_))) {
@@ -33,6 +34,8 @@ Learner::Learner(TrainingTask* task, const OptimizationOptions& options, int thr
   while (std::ssize(gradients) < pool_.size())
     gradients.push_back(torch::zeros_like(parameters_.gradients()));
   for (const torch::Tensor& each : gradients) parts_.push_back({each});
+  for (const FlatLayout::Entry& entry : parameters_.layout().entries)
+    gradients_.push_back(FlatLayout::View(parameters_.gradients(), entry));
   for (int64_t i = 0; i < std::ssize(parameters_.tensors()); ++i) {
     hooks_.push_back(parameters_.tensors()[i].register_hook(
         [this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
@@ -44,31 +47,33 @@ Learner::~Learner() {
   for (size_t i = 0; i < hooks_.size(); ++i) parameters_.tensors()[i].remove_hook(hooks_[i]);
 }
 
-LossAndNorm Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
+Findings Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
   const std::vector<std::vector<Shard>> shards =
       CutIntoShards(batch, group_->size() * pool_.size(),
                     [this](const Example& example) { return task_->Work(example); });
   const int64_t first = group_->rank() * pool_.size();
-  std::vector<double> losses(pool_.size());
+  std::vector<torch::Tensor> losses(pool_.size());
   if (reducer_) reducer_->Begin();
   ParallelForTorch(&pool_, pool_.size(), [&](int64_t part) {
     losses[part] =
         BackwardPart(part, shards[first + part], seed, static_cast<double>(batch.targets));
   });
   if (reducer_) reducer_->Wait();
-  const double norm = AddUpGradients();
-  return {group_->Sum(std::accumulate(losses.begin(), losses.end(), 0.0)), norm};
+  const torch::Tensor norms = AddUpGradients();
+  for (int64_t part = 1; part < pool_.size(); ++part) losses[0].add_(losses[part]);
+  group_->BeginSum(losses[0])();
+  return Findings(torch::cat({losses[0], norms}));
 }
 
-double Learner::BackwardPart(int64_t index, const std::vector<Shard>& shards, uint64_t seed,
-                             double targets) {
+torch::Tensor Learner::BackwardPart(int64_t index, const std::vector<Shard>& shards, uint64_t seed,
+                                    double targets) {
   Part& part = parts_[index];
   part.gradients.zero_();
   current_part = index;
-  double loss = 0;
+  torch::Tensor loss = torch::zeros({1}, part.gradients.options().dtype(torch::kFloat64));
   for (const Shard& shard : shards) {
     const torch::Tensor normalized = task_->Loss(shard, seed).sum / targets;
-    loss += normalized.item<double>();
+    loss.add_(normalized.detach());
     part.open = true;
     part.last = &shard == &shards.back();
     // The hooks take the gradients, each as soon as it is there.
@@ -87,35 +92,64 @@ void Learner::Take(int64_t parameter, const torch::Tensor& gradient) {
   if (part.last && reducer_) reducer_->Ready(current_part, parameter);
 }
 
-double Learner::AddUpGradients() {
+torch::Tensor Learner::AddUpGradients() {
   const size_t parts = reducer_ ? 1 : parts_.size();  // which has added up the others already
   const int64_t size = parameters_.layout().size;
   std::vector<double> squares(SlicesOf(size));
   ForEachSlice(size, [&](int64_t index, const Slice& slice) {
     torch::Tensor sum = slice(parts_[0].gradients);
     for (size_t part = 1; part < parts; ++part) sum.add_(slice(parts_[part].gradients));
+    if (mode_.deferred) return;
     const double norm = sum.norm().item<double>();
     squares[index] = norm * norm;
   });
-  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  if (mode_.deferred) {
+    const torch::Tensor norms_P = torch::stack(at::_foreach_norm(gradients_)).to(torch::kFloat64);
+    return torch::cat({norms_P.norm().view(1), norms_P});
+  }
+  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  return torch::full({1}, norm, torch::kFloat64);
 }
 
-void Learner::Apply(double norm, double learning_rate) {
+LossAndNorm Learner::Read(const Findings& findings) const {
+  const double* numbers = findings.arriving.Wait().const_data_ptr<double>();
+  LossAndNorm found{numbers[0], numbers[1], ""};
+  if (std::isfinite(found.norm)) return found;
+  if (!mode_.deferred) {
+    found.bad_parameter = parameters_.FirstNonFiniteGradient();
+    return found;
+  }
+  const std::vector<FlatLayout::Entry>& entries = parameters_.layout().entries;
+  for (size_t p = 0; p < entries.size() && found.bad_parameter.empty(); ++p) {
+    if (!std::isfinite(numbers[2 + p])) found.bad_parameter = entries[p].name;
+  }
+  return found;
+}
+
+void Learner::Apply(const Findings& findings, double learning_rate, int64_t step) {
   const AdamOptions adam{options_.adam_beta1, options_.adam_beta2, options_.adam_epsilon,
                          options_.weight_decay};
-  const int64_t steps = adam_.steps;
+  StepDecision decision;
+  double norm = 0;
+  if (mode_.deferred) {
+    decision = DecideStep(findings.numbers[1], options_.clip_norm,
+                          findings.numbers.narrow(0, 0, 2).isfinite());
+  } else {
+    const LossAndNorm found = Read(findings);
+    if (!found.finite()) return;
+    norm = found.norm;
+  }
   const torch::Tensor own_gradients = Cut(parameters_.gradients(), share_),
                       own_weights = Cut(parameters_.weights(), share_);
   ForEachSlice(share_.size, [&](int64_t, const Slice& slice) {
     torch::Tensor gradients = slice(own_gradients), weights = slice(own_weights);
-    AdamState state{slice(adam_.first_moment), slice(adam_.second_moment), steps};
+    AdamState state{slice(adam_.first_moment), slice(adam_.second_moment), step - 1};
     ClipGradients(norm, options_.clip_norm, &gradients);
-    AdamStep(adam, learning_rate, gradients, &weights, &state);
+    AdamStep(adam, learning_rate, gradients, &weights, &state, decision);
     if (!average_.defined()) return;
     torch::Tensor average = slice(average_);
-    UpdateEma(options_.ema_decay, state.steps, weights, &average);
+    UpdateEma(options_.ema_decay, step, weights, &average, decision);
   });
-  ++adam_.steps;
   if (options_.shard_optimizer) SpreadWeights();
 }
 

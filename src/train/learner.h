@@ -8,10 +8,12 @@
 #ifndef ATTEND_TRAIN_LEARNER_H_
 #define ATTEND_TRAIN_LEARNER_H_
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "attend/nn/torch.h"
@@ -23,13 +25,33 @@
 #include "train/process_group.h"
 #include "train/task.h"
 #include "train/train_options.h"
+#include "train/transfer.h"
 
 namespace attend {
 
+// How updates are computed.
+struct UpdateMode {
+  int threads = 1;        // that share each, on a CPU
+  bool deferred = false;  // the device decides about clipping and skipping, as a GPU must; see
+                          // Learner::Backward
+};
+
 // Of one update; not finite where something went wrong.
 struct LossAndNorm {
-  double loss = 0;  // a target's
-  double norm = 0;  // of the gradient
+  double loss = 0;            // a target's
+  double norm = 0;            // of the gradient
+  std::string bad_parameter;  // the first whose gradient is not finite, or ""
+
+  bool finite() const { return std::isfinite(loss) && std::isfinite(norm); }
+};
+
+// What a backward pass found, on its device and on the way to the CPU: the loss, the norm and,
+// where updates are deferred, the norm of each parameter's gradient; f64.
+struct Findings {
+  explicit Findings(torch::Tensor numbers_on_device)
+      : numbers(std::move(numbers_on_device)), arriving(numbers) {}
+  torch::Tensor numbers;
+  Download arriving;
 };
 
 // Owns the weights that the task's module is a view of. One caller; all ranks of a group call
@@ -40,7 +62,7 @@ class Learner {
   enum class Buffer { kWeights, kFirstMoment, kSecondMoment, kAverage };
 
   // `task` must outlive the learner.
-  Learner(TrainingTask* task, const OptimizationOptions& options, int threads,
+  Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Learner();
   Learner(const Learner&) = delete;
@@ -48,14 +70,16 @@ class Learner {
 
   // Puts the gradient of the batch's mean loss into parameters().gradients(). Every rank gives the
   // whole batch and computes its share. Random choices follow from `seed` and the places in the
-  // batch. Throws what a thread threw.
-  LossAndNorm Backward(const GlobalBatch& batch, uint64_t seed);
-  // Clips the gradient, whose norm is given, takes Adam's step and moves the average.
-  void Apply(double norm, double learning_rate);
+  // batch. Throws what a thread threw. In deferred mode neither this nor Apply waits for a GPU, so
+  // that it has the next update before it is through with this one.
+  Findings Backward(const GlobalBatch& batch, uint64_t seed);
+  // Clips the gradient, takes Adam's step (steps count from 1) and moves the average; does nothing
+  // unless loss and norm are finite.
+  void Apply(const Findings& findings, double learning_rate, int64_t step);
+  // Waits for them. `bad_parameter` is right until the next backward pass, in deferred mode always.
+  LossAndNorm Read(const Findings& findings) const;
 
   Parameters& parameters() { return parameters_; }
-  // Steps that Adam took.
-  int64_t& steps() { return adam_.steps; }
 
   // On rank 0 the whole buffer, on the CPU; what the learner holds whole is not copied. Undefined
   // on other ranks, and an average without ema_decay.
@@ -81,10 +105,12 @@ class Learner {
   // A rank has its share of this buffer and no more.
   bool IsCut(Buffer buffer) const;
 
-  double BackwardPart(int64_t part, const std::vector<Shard>& shards, uint64_t seed,
-                      double targets);
+  // The part's loss, f64.
+  torch::Tensor BackwardPart(int64_t part, const std::vector<Shard>& shards, uint64_t seed,
+                             double targets);
   void Take(int64_t parameter, const torch::Tensor& gradient);
-  double AddUpGradients();
+  // Returns norms as Findings have them.
+  torch::Tensor AddUpGradients();
   // Gives each rank the weights that the others updated.
   void SpreadWeights();
   // Calls body(slice) for the parts that cover flat buffers of `size` elements; a slice is a
@@ -96,13 +122,15 @@ class Learner {
 
   TrainingTask* task_;
   OptimizationOptions options_;
+  UpdateMode mode_;
   std::shared_ptr<ProcessGroup> group_;
   ThreadPool pool_;
   Parameters parameters_;
   Share share_;
-  AdamState adam_;           // of the share
-  torch::Tensor average_;    // of the share
-  std::vector<Part> parts_;  // by thread; the first's gradients are parameters_'s
+  AdamState adam_;                        // of the share
+  torch::Tensor average_;                 // of the share
+  std::vector<torch::Tensor> gradients_;  // by parameter, views of parameters_'s
+  std::vector<Part> parts_;               // by thread; the first's gradients are parameters_'s
   std::vector<unsigned> hooks_;
   std::optional<GradientReducer> reducer_;  // unless alone
 };

@@ -268,9 +268,9 @@ EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching
   return size;
 }
 
-// Threads that share an update: those of a CPU; a GPU has its own.
-int UpdateThreads(const RunSettings& settings) {
-  return settings.device == "cpu" ? settings.threads : 1;
+UpdateMode ModeOf(const RunSettings& settings) {
+  if (settings.device == "cpu") return {settings.threads, /*deferred=*/false};
+  return {1, /*deferred=*/true};
 }
 
 int64_t PeakMemoryMib() {
@@ -285,8 +285,7 @@ RunResult Help(TrainOptions given, const RunSettings& settings,
   const Setup setup = SetUp(std::move(given), settings, group.get());
   TrainerEffects silent = settings.effects;
   silent.log = NoLog();
-  Trainer trainer(setup.task.get(), setup.options, setup.identity, silent, UpdateThreads(settings),
-                  group);
+  Trainer trainer(setup.task.get(), setup.options, setup.identity, silent, ModeOf(settings), group);
   settings.hold_stop(true);
   RunResult result{trainer.Run(), "", Json()};
   group->Leave();
@@ -303,7 +302,7 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   Setup setup = SetUp(std::move(given), settings, group.get());
   ReportCorpora(*setup.task, log);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects,
-                  UpdateThreads(settings), group);
+                  ModeOf(settings), group);
   // Not before the trainer knows that these are the run's: a checkpoint needs its own.
   SaveVocabularies(setup.task->vocabularies(), directory);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
@@ -356,7 +355,7 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   const double updates_in_epoch =
       static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
   BatchStream batches(&setup.task->examples(), batching);
-  Learner learner(setup.task.get(), options.optimization, UpdateThreads(settings));
+  Learner learner(setup.task.get(), options.optimization, ModeOf(settings));
   const double speed =
       MeasureUpdates({}, setup.task.get(), &learner, &batches, settings.effects.now)
           .target_tokens_per_s();
@@ -387,7 +386,7 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(*setup.task, settings.effects.log);
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
-  Learner learner(setup.task.get(), setup.options.optimization, UpdateThreads(settings));
+  Learner learner(setup.task.get(), setup.options.optimization, ModeOf(settings));
   const std::function<double()>& now = settings.effects.now;
   return {setup.options.model,
           MeasureUpdates({kWarmUp, updates}, setup.task.get(), &learner, &batches, now),

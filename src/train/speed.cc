@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "train/environment.h"
 
@@ -10,15 +11,21 @@ namespace attend {
 TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
                              BatchStream* batches, const std::function<double()>& now) {
   TrainingSpeed speed;
+  std::optional<Findings> before;  // what is read while the next update is under way
   double start = now();
   for (int64_t i = 0; i < plan.warm_up + plan.updates; ++i) {
-    if (i == plan.warm_up) start = now();
+    if (i == plan.warm_up) {
+      if (before) learner->Read(*before);
+      start = now();
+    }
     const double asked = now();
     GlobalBatch batch{{batches->Next()}};
     const double waited = now() - asked;
     batch.targets = task->CountTargets(batch.batches[0]);
-    const LossAndNorm found = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
-    learner->Apply(found.norm, /*learning_rate=*/0);
+    Findings findings = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
+    if (before) learner->Read(*before);
+    learner->Apply(findings, /*learning_rate=*/0, /*step=*/i + 1);
+    before = std::move(findings);
     if (i < plan.warm_up) continue;
     ++speed.updates;
     speed.data_seconds += waited;
@@ -26,6 +33,7 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
     for (const Example& example : batch.batches[0].examples)
       speed.source_tokens += std::ssize(example.columns[0]);
   }
+  if (before) learner->Read(*before);
   speed.seconds = std::max(now() - start, 1e-9);
   return speed;
 }

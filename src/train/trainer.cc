@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
+#include <utility>
 
 #include "attend/error.h"
 #include "attend/nn/schedule.h"
@@ -36,14 +36,15 @@ std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& sour
 }  // namespace
 
 Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-                 TrainerEffects effects, int threads, std::shared_ptr<ProcessGroup> group)
+                 TrainerEffects effects, UpdateMode mode, std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),
+      mode_(mode),
       identity_(std::move(identity)),
       effects_(std::move(effects)),
       group_(std::move(group)),
       store_(fs::path(options.output) / "checkpoints"),
-      learner_(task, options.optimization, threads, group_) {
+      learner_(task, options.optimization, mode, group_) {
   Resume();
   batches_ = std::make_unique<BatchStream>(&task_->examples(), BatchingOf(options_, effects_.log),
                                            state_.data);
@@ -118,7 +119,6 @@ void Trainer::Resume() {
   }
   state_ = TrainStateFromJson(shared, "the state on rank 0");
   LoadTensors(checkpoint.value_or(StoredCheckpoint{}));
-  learner_.steps() = state_.adam_steps;
   if (!state_.recent.empty() && state_.recent.back() == state_.update)
     saved_update_ = state_.update;
   if (checkpoint) {
@@ -146,13 +146,13 @@ TrainOutcome Trainer::Run() {
   task_->module().train();
   std::string reason;
   while ((reason = StopReason(options_.run, state_)).empty()) {
-    const GlobalBatch batch = NextBatch();
+    GlobalBatch batch = NextBatch();
     const int64_t budget = options_.run.max_target_tokens;
     if (budget > 0 && state_.target_tokens + batch.targets > budget) {
       reason = fmt::format("max_target_tokens ({}) reached", budget);
       break;
     }
-    Update(batch);
+    Update(std::move(batch));
     const bool among_best = ValidateIfDue();
     const bool scheduled = state_.update % options_.run.checkpoint_every == 0;
     if (scheduled) RecordCheckpoint(options_.run, &state_);
@@ -170,8 +170,16 @@ TrainOutcome Trainer::Run() {
   return {true, reason};
 }
 
-// On any rank.
-bool Trainer::StopRequested() { return group_->Sum(effects_.stop_requested() ? 1 : 0) > 0; }
+// On any rank. In deferred mode the answer is the one after the update before, for which no GPU has
+// to be waited for.
+bool Trainer::StopRequested() {
+  const torch::Tensor ranks = torch::full({1}, effects_.stop_requested() ? 1 : 0,
+                                          learner_.parameters().weights().options());
+  group_->BeginSum(ranks)();
+  const std::optional<Download> before = std::exchange(asked_to_stop_, Download(ranks));
+  const std::optional<Download>& answer = mode_.deferred ? before : asked_to_stop_;
+  return answer && answer->Wait().item<float>() > 0;
+}
 
 GlobalBatch Trainer::NextBatch() {
   GlobalBatch batch;
@@ -200,32 +208,44 @@ double Trainer::LearningRateOf(int64_t update) const {
   return nn::LearningRate(schedule, update);
 }
 
-void Trainer::Update(const GlobalBatch& batch) {
-  ++state_.update;
-  const double learning_rate = LearningRateOf(state_.update);
-  Random random{static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(state_.update)};
-  const LossAndNorm found = learner_.Backward(batch, random.Next());
-  const bool bad = !std::isfinite(found.loss) || !std::isfinite(found.norm);
+void Trainer::Update(GlobalBatch batch) {
+  const int64_t update = state_.update + 1;
+  Random random{static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(update)};
+  Findings findings = learner_.Backward(batch, random.Next());
+  Settle();
+  state_.update = update;
   state_.data = batches_->position();
   state_.target_tokens += batch.targets;
-  if (bad) {
-    Skip(batch, found);
-  } else {
+  open_ = OpenUpdate{std::move(batch), std::move(findings), LearningRateOf(update)};
+  learner_.Apply(open_->findings, open_->learning_rate, state_.adam_steps + 1);
+  if (!mode_.deferred) Settle();
+}
+
+// Takes into account what the open update found. `state_` is otherwise as it was after that update.
+void Trainer::Settle() {
+  if (!open_) return;
+  const OpenUpdate update = *std::exchange(open_, std::nullopt);
+  const LossAndNorm found = learner_.Read(update.findings);
+  if (found.finite()) {
     state_.bad_in_a_row = 0;
-    learner_.Apply(found.norm, learning_rate);
-    state_.adam_steps = learner_.steps();
+    ++state_.adam_steps;
+  } else {
+    Skip(update.batch, found);
   }
-  if (logs_) logs_->LogUpdate(state_, {found.loss, found.norm, learning_rate, batch.targets, bad});
+  if (logs_) {
+    logs_->LogUpdate(state_, {found.loss, found.norm, update.learning_rate, update.batch.targets,
+                              !found.finite()});
+  }
 }
 
 void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {
   ++state_.skipped_updates;
   ++state_.bad_in_a_row;
-  const std::string parameter = learner_.parameters().FirstNonFiniteGradient();
   const std::string what = fmt::format(
       "update {}: loss {}, gradient norm {}, first parameter with a gradient that is not finite: "
       "{}; corpus lines {}",
-      state_.update, found.loss, found.norm, parameter.empty() ? "none" : parameter,
+      state_.update, found.loss, found.norm,
+      found.bad_parameter.empty() ? "none" : found.bad_parameter,
       LinesOf(batch.batches, task_->examples()));
   if (state_.bad_in_a_row >= options_.optimization.max_bad_updates) {
     throw Error(ErrorKind::kRuntime,
@@ -240,6 +260,7 @@ void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {
 
 bool Trainer::ValidateIfDue() {
   if (!task_->CanValidate() || state_.update % options_.run.validate_every != 0) return false;
+  Settle();
   const torch::Tensor average = learner_.Whole(Learner::Buffer::kAverage);
   const double metric = group_->Sum(group_->first() ? Validate(average) : 0);
   const bool among_best = RecordValidation(options_.run, metric, &state_);
@@ -269,6 +290,7 @@ double Trainer::Validate(const torch::Tensor& average) {
 }
 
 void Trainer::WriteCheckpoint() {
+  Settle();
   const bool scheduled = !state_.recent.empty() && state_.recent.back() == state_.update;
   if (scheduled) saved_update_ = state_.update;
   using Buffer = Learner::Buffer;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "train/train_options.h"
 #include "train/train_state.h"
 #include "train/trainer_effects.h"
+#include "train/transfer.h"
 
 namespace attend {
 
@@ -40,10 +42,9 @@ class Trainer {
  public:
   // Finds the newest checkpoint in DIR/checkpoints and goes on from it, else starts from the module
   // as it stands. `task` must outlive the trainer. Throws Error(kConfiguration) where the
-  // checkpoint is of another run. `threads` of each rank share each update; rank 0 alone validates,
-  // reads and writes files.
+  // checkpoint is of another run. Rank 0 alone validates, reads and writes files.
   Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-          TrainerEffects effects, int threads,
+          TrainerEffects effects, UpdateMode mode,
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Trainer();
 
@@ -61,7 +62,8 @@ class Trainer {
   void LoadTensors(const StoredCheckpoint& checkpoint);
   void CheckIdentity(const StoredCheckpoint& checkpoint);
   GlobalBatch NextBatch();
-  void Update(const GlobalBatch& batch);
+  void Update(GlobalBatch batch);
+  void Settle();
   void Skip(const GlobalBatch& batch, const LossAndNorm& found);
   bool ValidateIfDue();
   double Validate(const torch::Tensor& average);
@@ -71,13 +73,23 @@ class Trainer {
 
   TrainingTask* task_;
   TrainOptions options_;
+  UpdateMode mode_;
   RunIdentity identity_;
   TrainerEffects effects_;
   std::shared_ptr<ProcessGroup> group_;
   CheckpointStore store_;
   Learner learner_;
   TrainState state_;
-  int64_t saved_update_ = -1;  // of the newest checkpoint, if it was a scheduled one
+  // The last update, while what it found is not read: in deferred mode until the next one is on its
+  // way, or until something depends on it.
+  struct OpenUpdate {
+    GlobalBatch batch;
+    Findings findings;
+    double learning_rate;
+  };
+  std::optional<OpenUpdate> open_;
+  std::optional<Download> asked_to_stop_;  // how many ranks were, after the last update
+  int64_t saved_update_ = -1;              // of the newest checkpoint, if it was a scheduled one
   std::unique_ptr<BatchStream> batches_;
   std::unique_ptr<TrainingLogs> logs_;  // on rank 0
 };

@@ -22,23 +22,6 @@ nn::Dropout DropoutOf(const OptimizationOptions& options) {
   return {options.dropout, options.dropout, options.attention_dropout, options.activation_dropout};
 }
 
-// Rows of ids [begin, end - drop) of one column, padded on the right.
-torch::Tensor Padded(std::span<const Example> examples, size_t column, size_t skip, size_t drop,
-                     int64_t pad) {
-  size_t longest = 0;
-  for (const Example& example : examples)
-    longest = std::max(longest, example.columns[column].size() - skip - drop);
-  const auto rows = static_cast<int64_t>(examples.size());
-  torch::Tensor ids = torch::full({rows, static_cast<int64_t>(longest)}, pad, torch::kInt64);
-  int64_t* row = ids.mutable_data_ptr<int64_t>();
-  for (const Example& example : examples) {
-    const std::vector<int32_t>& from = example.columns[column];
-    std::copy(from.begin() + skip, from.end() - drop, row);
-    row += longest;
-  }
-  return ids;
-}
-
 // Ids [skip, end - drop) of one column.
 nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t skip, size_t drop) {
   const auto sentences = static_cast<int64_t>(examples.size());
@@ -60,6 +43,21 @@ nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t sk
     std::iota(places + offsets[b], places + offsets[b + 1], 0);
   }
   return packed;
+}
+
+// Where each token stands in [B * longest].
+torch::Tensor PaddedRows(const nn::PackedIds& packed) {
+  const torch::Tensor lengths_B = packed.offsets_B1.diff();
+  const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;
+  return begins_B.repeat_interleave(lengths_B) + packed.places_R;
+}
+
+// Ids [B, longest], padded on the right.
+torch::Tensor Padded(const nn::PackedIds& packed, int64_t pad_id) {
+  const int64_t sentences = packed.offsets_B1.size(0) - 1;
+  return torch::full({sentences * packed.longest}, pad_id, torch::kInt64)
+      .index_copy_(0, PaddedRows(packed), packed.ids_R)
+      .view({sentences, packed.longest});
 }
 
 std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
@@ -147,19 +145,17 @@ std::vector<std::string> FirstLines(const std::string& file) {
 
 }  // namespace
 
-TranslationBatch MakeTranslationBatch(std::span<const Example> examples, const SpecialIds& ids,
-                                      const torch::Device& device) {
-  TranslationBatch batch;
-  batch.source_BS = Padded(examples, 0, 0, 0, ids.pad).to(device);
-  batch.target_in_BT = Padded(examples, 1, 0, 1, ids.pad).to(device);
-  batch.target_out_BT = Padded(examples, 1, 1, 0, ids.pad).to(device);
-  for (const Example& example : examples)
-    batch.targets += static_cast<int64_t>(example.columns[1].size()) - 1;
-  return batch;
-}
-
 PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples) {
   return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
+}
+
+PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
+                                                  int64_t pad_id) {
+  const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
+  PaddedTranslationBatch batch{
+      Padded(packed.source, pad_id), Padded(packed.target_in, pad_id), {}, packed.target_out_R};
+  batch.target_rows_R = PaddedRows(packed.target_in);
+  return batch;
 }
 
 nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed) {
@@ -175,9 +171,10 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
       source_work_(ProductOperations(options.model, 1, 0)),
       target_work_(ProductOperations(options.model, 0, 1)),
       device_(device),
+      uploader_(device),
       transformer_(options.model, DropoutOf(options.optimization),
                    static_cast<uint64_t>(options.seed)),
-      loss_(options.optimization.label_smoothing, options.model.special_ids.pad,
+      loss_(options.optimization.label_smoothing, /*pad_id=*/-1,
             options.optimization.label_smoothing_mass == LabelSmoothingMass::kAll
                 ? nn::SmoothingMass::kAllClasses
                 : nn::SmoothingMass::kWrongClasses) {
@@ -212,22 +209,27 @@ double TranslationTask::Work(const Example& example) const {
   return source_work_ * tokens(0) + target_work_ * (tokens(1) - 1);
 }
 
+TranslationTask::Hidden TranslationTask::PaddedHidden(std::span<const Example> examples) {
+  const PaddedTranslationBatch batch =
+      MakePaddedTranslationBatch(examples, options_.model.special_ids.pad);
+  const std::vector<torch::Tensor> there = uploader_.Upload(
+      {batch.source_BS, batch.target_in_BT, batch.target_rows_R, batch.target_out_R});
+  const torch::Tensor hidden_BTD = transformer_->Hidden(there[0], there[1]);
+  return {hidden_BTD.flatten(0, 1).index_select(0, there[2]), there[3]};
+}
+
 nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
   const nn::Bf16Products bf16(device_, options_.optimization.precision == Precision::kBf16);
-  torch::Tensor hidden, targets;
+  Hidden pass;
   if (device_.is_cpu()) {
     const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);
-    hidden = transformer_->PackedHidden(ids.source, ids.target_in, dropout);
-    targets = ids.target_out_R;
+    pass = {transformer_->PackedHidden(ids.source, ids.target_in, dropout), ids.target_out_R};
   } else {
-    const TranslationBatch ids =
-        MakeTranslationBatch(examples, options_.model.special_ids, device_);
-    hidden = transformer_->Hidden(ids.source_BS, ids.target_in_BT);
-    targets = ids.target_out_BT;
+    pass = PaddedHidden(examples);
   }
-  return loss_->FromHidden(hidden, transformer_->OutputWeight(), transformer_->OutputBias(),
-                           targets);
+  return loss_->FromHidden(pass.hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
+                           pass.targets_R);
 }
 
 TaskLoss TranslationTask::Loss(const Shard& shard, uint64_t seed) {
@@ -251,7 +253,7 @@ double TranslationTask::ValidationLoss() {
   double nll = 0;
   int64_t tokens = 0;
   for (const nn::LossSums& each : sums) {
-    nll += each.nll;
+    nll += each.nll.item<double>();
     tokens += each.tokens;
   }
   return nll / static_cast<double>(tokens);

@@ -17,26 +17,28 @@
 #include "model/model_directory.h"
 #include "train/task.h"
 #include "train/train_options.h"
+#include "train/transfer.h"
 #include "train/translation_scores.h"
 #include "train/vocabularies.h"
 
 namespace attend {
 
-// Batches as the model reads them: ids [B, longest], padded. Sources end with eos; target inputs
-// begin with bos, target outputs end with eos.
-struct TranslationBatch {
-  torch::Tensor source_BS, target_in_BT, target_out_BT;
-  int64_t targets = 0;
-};
-TranslationBatch MakeTranslationBatch(std::span<const Example> examples, const SpecialIds& ids,
-                                      const torch::Device& device);
-
-// The same without padding, sentence by sentence.
+// Batches as the model reads them, without padding, sentence by sentence. Sources end with eos;
+// target inputs begin with bos, target outputs end with eos.
 struct PackedTranslationBatch {
   nn::PackedIds source, target_in;
   torch::Tensor target_out_R;
 };
 PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples);
+
+// The same with inputs that are padded, as GPUs take them: ids [B, longest].
+struct PaddedTranslationBatch {
+  torch::Tensor source_BS, target_in_BT;
+  torch::Tensor target_rows_R;  // where [B * T] rows are no padding
+  torch::Tensor target_out_R;
+};
+PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
+                                                  int64_t pad_id);
 
 // What a pass over a shard of translations draws its dropout from.
 nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
@@ -68,6 +70,11 @@ class TranslationTask : public TrainingTask {
   std::shared_ptr<Model> CurrentModel();
 
  private:
+  // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device.
+  struct Hidden {
+    torch::Tensor hidden_RD, targets_R;
+  };
+  Hidden PaddedHidden(std::span<const Example> examples);
   // The summed loss of one pass; dropout as TransformerImpl::PackedHidden has it.
   nn::LossSums LossOf(std::span<const Example> examples,
                       const std::optional<nn::DropoutKey>& dropout);
@@ -78,6 +85,7 @@ class TranslationTask : public TrainingTask {
   int threads_;
   double source_work_, target_work_;  // of a token
   torch::Device device_;
+  Uploader uploader_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
   std::unique_ptr<const Corpus> train_;

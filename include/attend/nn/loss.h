@@ -16,10 +16,11 @@ enum class SmoothingMass {
 struct LossSums {
   torch::Tensor loss;  // a scalar that backward() can start from
   int64_t tokens = 0;  // targets that are not padding; divide by it for a mean
-  double nll = 0;      // without smoothing; exp(nll / tokens) is the perplexity
+  torch::Tensor nll;   // without smoothing, a scalar; exp(nll / tokens) is the perplexity
 };
 
-// -sum_v q_v log p_v, summed over all targets that are not padding; natural logarithms.
+// -sum_v q_v log p_v, summed over all targets that are not padding; natural logarithms. With a
+// negative `pad_id` nothing is padding, and nobody waits for a device to tell what is.
 class LabelSmoothingLossImpl : public torch::nn::Module {
  public:
   explicit LabelSmoothingLossImpl(double smoothing = 0.1, int64_t pad_id = 0,

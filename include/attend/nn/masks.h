@@ -37,7 +37,8 @@ torch::Tensor ValidTokens(const torch::Tensor& ids_BS, int64_t pad_id);
 // From booleans, true where a key may be attended, of any shape that broadcasts to [B, H, T, S].
 torch::Tensor MaskFromAllowed(const torch::Tensor& allowed, torch::ScalarType dtype);
 
-// Hides padding keys: [B, 1, 1, S] from booleans [B, S]; undefined where all tokens are valid.
+// Hides padding keys: [B, 1, 1, S] from booleans [B, S]. On a CPU undefined where all tokens are
+// valid; a GPU would have to be waited for to know.
 torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype);
 
 // Hides keys after the query: [1, 1, T, T].

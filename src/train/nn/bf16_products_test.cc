@@ -42,12 +42,11 @@ Pass Train(Transformer& model, bool padded, bool bf16) {
     const Bf16Products products(torch::kCPU, bf16);
     torch::Tensor hidden_RD = model->PackedHidden(packed.source, packed.target_in);
     if (padded) {
-      const TranslationBatch batch =
-          MakeTranslationBatch(examples, model->config().special_ids, torch::kCPU);
-      hidden_RD =
-          model->Hidden(batch.source_BS, batch.target_in_BT)
-              .masked_select(batch.target_out_BT.ne(model->config().special_ids.pad).unsqueeze(-1))
-              .view(hidden_RD.sizes());
+      const PaddedTranslationBatch batch =
+          MakePaddedTranslationBatch(examples, model->config().special_ids.pad);
+      hidden_RD = model->Hidden(batch.source_BS, batch.target_in_BT)
+                      .flatten(0, 1)
+                      .index_select(0, batch.target_rows_R);
     }
     sum =
         loss->FromHidden(hidden_RD, model->OutputWeight(), model->OutputBias(), packed.target_out_R)

@@ -16,11 +16,12 @@ SmoothingWeights WeightsFor(double smoothing, SmoothingMass mass, int64_t classe
 }
 
 LossSums Pack(const LossAndNll& result, int64_t tokens) {
-  return {result.loss, tokens, result.nll.item<double>()};
+  return {result.loss, tokens, result.nll};
 }
 
 // The rows whose target counts, or nothing where all do.
 torch::Tensor CountedRows(const torch::Tensor& targets_R, int64_t pad_id) {
+  if (pad_id < 0) return {};
   const torch::Tensor rows = targets_R.ne(pad_id).nonzero().squeeze(1);
   return rows.size(0) == targets_R.size(0) ? torch::Tensor() : rows;
 }

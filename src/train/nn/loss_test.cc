@@ -67,7 +67,7 @@ TEST(LabelSmoothingLossTest, BothConventionsAreTheirDefinition) {
            {loss(logits, problem.targets_R), loss->FromHidden(problem.hidden_RD, problem.weight_VD,
                                                               problem.bias_V, problem.targets_R)}) {
         EXPECT_NEAR(sums.loss.item<double>(), expected, 1e-10 * expected);
-        EXPECT_NEAR(sums.nll, nll, 1e-10 * nll);
+        EXPECT_NEAR(sums.nll.item<double>(), nll, 1e-10 * nll);
         EXPECT_EQ(sums.tokens, 8);  // 9 targets, one is padding
       }
     }

@@ -13,7 +13,7 @@ torch::Tensor MaskFromAllowed(const torch::Tensor& allowed, torch::ScalarType dt
 }
 
 torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype) {
-  if (valid_BS.all().item<bool>()) return {};
+  if (valid_BS.is_cpu() && valid_BS.all().item<bool>()) return {};
   return MaskFromAllowed(valid_BS, dtype).unsqueeze(1).unsqueeze(1);
 }
 
