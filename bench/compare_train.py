@@ -2,9 +2,11 @@
 """Runs `attend bench train` and PyTorch in turn, several times, and prints each side's best as a Markdown table.
 
 usage: bench/compare_train.py --source train.en --target train.de [--vocab F] [--attend build/attend] [--rows tiny-1 ...]
-       [--rounds 3] [--updates 30] [--output TABLE.md]     without --vocab one of 10,000 pieces is made from the text
+       [--device cpu|cuda] [--rounds 3] [--updates 30] [--output TABLE.md]
+       without --vocab one of 10,000 pieces is made from the text; --device cuda has rows of its own
 
-Both sides train the same model on the same text and vocabulary, with the same bound on a batch, dropout at the paper's sites, f32.
+Both sides train the same model on the same text and vocabulary, with the same bound on a batch, dropout at the paper's sites; in f32
+on a CPU, in bf16 with f32 weights on a GPU.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import tempfile
 
 from compare_translate import FOLDER, commit, processors, run, write
 
-DROPOUT = {"tiny": 0.3, "base": 0.1}  # torch_train.py's
+DROPOUT = {"tiny": 0.3, "base": 0.1, "big": 0.3}  # torch_train.py's
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,24 +26,34 @@ class Row:
     preset: str
     batch_tokens: int
     threads: int = 1
+    device: str = "cpu"
+    precision: str = "f32"
 
     @property
     def title(self):
-        return f"{self.preset}, {self.batch_tokens:,} tokens, {self.threads} thread{'s' if self.threads > 1 else ''}"
+        where = f"{self.threads} thread{'s' if self.threads > 1 else ''}" if self.device == "cpu" else f"{self.device}, {self.precision}"
+        return f"{self.preset}, {self.batch_tokens:,} tokens, {where}"
 
 
 ROWS = {"tiny-1": Row("tiny", 4096), "tiny-2": Row("tiny", 4096, 2), "base-1": Row("base", 2048), "base-2": Row("base", 2048, 2)}
+GPU_ROWS = {
+    f"{preset}-{tokens}": Row(preset, tokens, device="cuda", precision="bf16")
+    for preset in ("base", "big")
+    for tokens in (4096, 8192, 16384, 25000)
+}
+DEFAULT_ROWS = {"cpu": ["tiny-1", "tiny-2", "base-1"], "cuda": list(GPU_ROWS)}
 
 
 def ours(row, options):
     return run([options.attend, "bench", "train", "--vocab", options.vocab, "--source", options.source, "--target", options.target,
                 "--preset", row.preset, "--dropout", DROPOUT[row.preset], "--batch-tokens", row.batch_tokens,
-                "--threads", row.threads, "--updates", options.updates, "--json"])
+                "--threads", row.threads, "--device", row.device, "--precision", row.precision, "--updates", options.updates, "--json"])
 
 
 def theirs(row, options):
     return run([sys.executable, FOLDER / "torch_train.py", "--spm", options.vocab, "--src", options.source, "--tgt", options.target,
-                "--preset", row.preset, "--tokens", row.batch_tokens, "--threads", row.threads, "--updates", options.updates])
+                "--preset", row.preset, "--tokens", row.batch_tokens, "--threads", row.threads, "--device", row.device,
+                "--precision", row.precision, "--updates", options.updates])
 
 
 def measure(row, options):
@@ -54,9 +66,14 @@ def rate(report):
     return report["target_tokens_per_s"]
 
 
+def of_the_peak(report):
+    return f"{100 * report['utilisation']:.0f} %" if "utilisation" in report else ""
+
+
 def table_line(row, attend, torch):
     return (f"| {row.title} | {rate(attend):,.0f} | {rate(torch):,.0f} | {rate(attend) / rate(torch):.2f} "
-            f"| {100 * attend['share_of_products']:.0f} % | {attend['ms_per_update']:.0f} | {attend['peak_rss_mb']:,.0f} |")
+            f"| {100 * attend['share_of_products']:.0f} % | {of_the_peak(attend)} | {attend['ms_per_update']:.0f} "
+            f"| {attend['peak_rss_mb']:,.0f} |")
 
 
 def scaling_lines(reports):
@@ -65,20 +82,24 @@ def scaling_lines(reports):
     for preset, threads in sides:
         if threads > 1 and (preset, 1) in sides:
             attend, torch = (rate(many) / rate(one) for many, one in zip(sides[preset, threads], sides[preset, 1]))
-            yield f"| {preset}, {threads} threads over 1 | {attend:.2f} | {torch:.2f} | | | | |"
+            yield f"| {preset}, {threads} threads over 1 | {attend:.2f} | {torch:.2f} | | | | | |"
 
 
 def heading(reports):
     """The machine with its rate, the commit, the peer."""
     machines = [attend["machine"] for row, attend, _ in reports if row.threads == 1] or [reports[0][1]["machine"]]
-    best = max(machine["f32_products_per_s"] for machine in machines) / 1e9
+    precision = reports[0][0].precision
+    best = max(machine[f"{precision}_products_per_s"] for machine in machines) / 1e9
     name, count = processors()
-    return f"{name}, {count} threads in all; products of f32 on one thread: {best:.0f} GFLOP/s. attend {commit()}, {reports[0][2]['peer']}."
+    where = machines[0].get("gpu") or "one thread"
+    return (f"{name}, {count} threads in all; products of {precision} on {where}: {best:,.0f} GFLOP/s. "
+            f"attend {commit()}, {reports[0][2]['peer']}.")
 
 
 def table(reports):
-    lines = [heading(reports), "", "| target tokens/s | attend | PyTorch | ratio | of the products' rate | ms an update | peak MB |",
-             "|---|---|---|---|---|---|---|"]
+    lines = [heading(reports), "",
+             "| target tokens/s | attend | PyTorch | ratio | of the products' rate | of the peak | ms an update | peak MB |",
+             "|---|---|---|---|---|---|---|---|"]
     return "\n".join([*lines, *(table_line(*report) for report in reports), *scaling_lines(reports)]) + "\n"
 
 
@@ -95,7 +116,8 @@ def parse():
     parser.add_argument("--source", required=True)
     parser.add_argument("--target", required=True)
     parser.add_argument("--vocab")
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=["tiny-1", "tiny-2", "base-1"])
+    parser.add_argument("--device", default="cpu", choices=DEFAULT_ROWS)
+    parser.add_argument("--rows", nargs="+", choices=[*ROWS, *GPU_ROWS])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--updates", type=int, default=30)
     parser.add_argument("--output")
@@ -104,11 +126,12 @@ def parse():
 
 def main():
     options = parse()
+    rows = GPU_ROWS if options.device == "cuda" else ROWS
     with tempfile.TemporaryDirectory() as folder:
         options.vocab = options.vocab or make_vocabulary(options, folder)
         reports = []
-        for name in options.rows:
-            reports.append((ROWS[name], *measure(ROWS[name], options)))
+        for name in options.rows or DEFAULT_ROWS[options.device]:
+            reports.append((rows[name], *measure(rows[name], options)))
             print(table_line(*reports[-1]), file=sys.stderr)
     write(table(reports), options.output)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Peer for training speed: the same encoder-decoder trained by plain PyTorch on the same text.
 
-usage: torch_train.py --spm MODEL --src FILE --tgt FILE [--preset tiny|base] [--tokens 4096] [--updates 30]
-       [--threads 1] [--compile] [--precision f32|bf16] [--dropout-sites paper|all]
+usage: torch_train.py --spm MODEL --src FILE --tgt FILE [--preset tiny|base|big] [--tokens 4096] [--updates 30]
+       [--threads 1] [--device cpu|cuda] [--compile] [--precision f32|bf16] [--dropout-sites paper|all]
 
 Dropout stands where the paper puts it (embedding sums and sub-layer outputs); "all" adds nn.Transformer's own two sites
 (attention weights, feed-forward hidden units). Prints one JSON line: target tokens per second (padding not counted), padded tokens per second, seconds per update,
@@ -15,6 +15,7 @@ import torch.nn as nn, torch.nn.functional as F
 PRESETS = {  # encoder layers, decoder layers, d_model, heads, d_ff, dropout
     "tiny": (4, 4, 128, 4, 256, 0.3),
     "base": (6, 6, 512, 8, 2048, 0.1),
+    "big": (6, 6, 1024, 16, 4096, 0.3),
 }
 
 
@@ -41,7 +42,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, src, tgt):
         pad_s = src == 0
-        mask = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1])
+        mask = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1], device=tgt.device)
         h = self.t(self.embed(src), self.embed(tgt), tgt_mask=mask, src_key_padding_mask=pad_s,
                    memory_key_padding_mask=pad_s, tgt_is_causal=True)
         return F.linear(h, self.emb.weight)
@@ -70,7 +71,7 @@ def main():
     a.add_argument("--spm", required=True); a.add_argument("--src", required=True); a.add_argument("--tgt", required=True)
     a.add_argument("--preset", choices=PRESETS, default="tiny"); a.add_argument("--tokens", type=int, default=4096)
     a.add_argument("--updates", type=int, default=30); a.add_argument("--threads", type=int, default=1)
-    a.add_argument("--compile", action="store_true"); a.add_argument("--precision", default="f32", choices=["f32", "bf16"])
+    a.add_argument("--device", default="cpu", choices=["cpu", "cuda"]); a.add_argument("--compile", action="store_true"); a.add_argument("--precision", default="f32", choices=["f32", "bf16"])
     a.add_argument("--dropout-sites", default="paper", choices=["paper", "all"])
     a = a.parse_args()
     torch.set_num_threads(a.threads); torch.manual_seed(1)
@@ -80,27 +81,34 @@ def main():
     bos, eos = sp.get_piece_size() + 1, sp.get_piece_size() + 2
     pairs = [([i + 1 for i in s] + [eos], [bos] + [i + 1 for i in t] + [eos]) for s, t in zip(enc(a.src), enc(a.tgt))]
     todo = batches(pairs, a.tokens)
-    m = Seq2Seq(sp.get_piece_size() + 3, a.preset, dropout_sites=a.dropout_sites)
+    m = Seq2Seq(sp.get_piece_size() + 3, a.preset, dropout_sites=a.dropout_sites).to(a.device)
+    wait = torch.cuda.synchronize if a.device == "cuda" else lambda: None
     params = sum(p.numel() for p in m.parameters())
     opt = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
     f = torch.compile(m, dynamic=True) if a.compile else m
-    m.train(); real = padded = 0; times = []; warm = 5
+    m.train(); real = padded = 0; seconds = 0.0; warm = 5
     for k in range(a.updates + warm):
         b = todo[k % len(todo)]
         src, tgt = pad([p[0] for p in b]), pad([p[1] for p in b])
+        if k == warm:
+            wait(); seconds = 0.0
+        if k >= warm:
+            real += int((tgt[:, 1:] != 0).sum()); padded += tgt[:, 1:].numel()
         t0 = time.perf_counter()
-        with torch.autocast("cpu", torch.bfloat16, enabled=a.precision == "bf16"):
+        src, tgt = (x.pin_memory().to(a.device, non_blocking=True) if a.device == "cuda" else x for x in (src, tgt))
+        with torch.autocast(a.device, torch.bfloat16, enabled=a.precision == "bf16"):
             logits = f(src, tgt[:, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1).float(), tgt[:, 1:].flatten(), ignore_index=0, label_smoothing=0.1)
         loss.backward(); nn.utils.clip_grad_norm_(m.parameters(), 1.0); opt.step(); opt.zero_grad(set_to_none=True)
-        if k >= warm:
-            times.append(time.perf_counter() - t0); real += int((tgt[:, 1:] != 0).sum()); padded += tgt[:, 1:].numel()
-    x, w = torch.randn(2048, 1024), torch.randn(1024, 1024); best = 1e9
+        if k == a.updates + warm - 1:
+            wait()
+        seconds += time.perf_counter() - t0
+    x, w = torch.randn(2048, 1024, device=a.device), torch.randn(1024, 1024, device=a.device); best = 1e9
     for _ in range(10):
-        t0 = time.perf_counter(); x @ w; best = min(best, time.perf_counter() - t0)
+        wait(); t0 = time.perf_counter(); x @ w; wait(); best = min(best, time.perf_counter() - t0)
     print(json.dumps({"peer": "pytorch " + torch.__version__, "preset": a.preset, "compile": a.compile, "precision": a.precision, "dropout_sites": a.dropout_sites,
-                      "threads": a.threads, "parameters": params, "target_tokens_per_s": round(real / sum(times), 1),
-                      "padded_tokens_per_s": round(padded / sum(times), 1), "s_per_update": round(sum(times) / len(times), 4),
+                      "threads": a.threads, "parameters": params, "target_tokens_per_s": round(real / seconds, 1),
+                      "padded_tokens_per_s": round(padded / seconds, 1), "s_per_update": round(seconds / a.updates, 4),
                       "gemm_f32_gflops": round(2 * 2048 * 1024 * 1024 / best / 1e9, 1), "last_loss": round(float(loss), 3)}))
 
 

@@ -18,6 +18,8 @@ struct BenchTrainOptions {
   std::string vocab, source, target, preset = "base";
   int64_t batch_tokens = 4096, updates = 30;
   double dropout = 0.1;
+  Precision precision = Precision::kF32;
+  double peak_flops = 0;
 };
 
 FieldList Fields(BenchTrainOptions& options) {
@@ -29,7 +31,9 @@ FieldList Fields(BenchTrainOptions& options) {
       .Add("batch_tokens", &options.batch_tokens, 1, 1e9,
            "bound on a batch: rows times the longer side, padding included")
       .Add("updates", &options.updates, 1, 1e9, "updates to measure, after some to warm up")
-      .Add("dropout", &options.dropout, 0, 0.99, "of sub-layer outputs and embedding sums");
+      .Add("dropout", &options.dropout, 0, 0.99, "of sub-layer outputs and embedding sums")
+      .Add("precision", &options.precision, {"f32", "bf16"}, "of matrix products")
+      .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp);
   return fields;
 }
 
@@ -49,6 +53,8 @@ TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& c
   training.optimization.batch_tokens = options.batch_tokens;
   training.optimization.dropout = options.dropout;
   training.optimization.clip_norm = 1;
+  training.optimization.precision = options.precision;
+  training.peak_flops = options.peak_flops;
   training.seed = common.seed;
   training.dry_run = true;
   return training;
@@ -56,8 +62,9 @@ TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& c
 
 Json ReportJson(const BenchTrainOptions& options, const TrainingRate& rate) {
   const TrainingSpeed& speed = rate.speed;
-  const double products =
+  const double flops =
       ProductOperations(rate.model, speed.source_tokens, speed.target_tokens) / speed.seconds;
+  const std::string precision = options.precision == Precision::kBf16 ? "bf16" : "f32";
   Json json = Json::object();
   json["preset"] = options.preset;
   json["vocab_size"] = rate.model.target_vocab_size;
@@ -71,21 +78,30 @@ Json ReportJson(const BenchTrainOptions& options, const TrainingRate& rate) {
   json["target_tokens_per_s"] = speed.target_tokens_per_s();
   json["ms_per_update"] = 1e3 * speed.seconds / static_cast<double>(speed.updates);
   json["share_of_waiting_for_data"] = speed.data_seconds / speed.seconds;
-  json["share_of_products"] = products / rate.product_rate;
+  json["precision"] = precision;
+  json["flops"] = flops;
+  json["share_of_products"] = flops / rate.product_rate;
+  if (rate.peak_flops > 0) json["utilisation"] = flops / rate.peak_flops;
   json["peak_rss_mb"] = PeakResidentBytes() / (1 << 20);
-  json["machine"] = {{"f32_products_per_s", rate.product_rate}};
+  json["machine"] = {{precision + "_products_per_s", rate.product_rate}};
   return json;
 }
 
 void PrintText(const Json& report) {
+  const std::string precision = report["precision"];
   std::cout << fmt::format(
       "target tokens a second  {:>10.1f}\nan update               {:>10.1f} ms\n"
-      "of the products' rate   {:>10.1f} %\npeak memory             {:>10.1f} MB\n"
-      "the machine's products  {:>10.1f} GFLOP/s f32 ({}, {} threads)\n",
+      "training's products     {:>10.1f} GFLOP/s\nof the products' rate   {:>10.1f} %\n"
+      "peak memory             {:>10.1f} MB\n"
+      "the machine's products  {:>10.1f} GFLOP/s {} ({}, {} threads)\n",
       report["target_tokens_per_s"].get<double>(), report["ms_per_update"].get<double>(),
-      100 * report["share_of_products"].get<double>(), report["peak_rss_mb"].get<double>(),
-      report["machine"]["f32_products_per_s"].get<double>() / 1e9,
+      report["flops"].get<double>() / 1e9, 100 * report["share_of_products"].get<double>(),
+      report["peak_rss_mb"].get<double>(),
+      report["machine"][precision + "_products_per_s"].get<double>() / 1e9, precision,
       report["machine"]["processor"].get<std::string>(), report["threads"].get<int64_t>());
+  if (report.contains("utilisation"))
+    std::cout << fmt::format("of the peak             {:>10.1f} %\n",
+                             100 * report["utilisation"].get<double>());
 }
 
 }  // namespace
@@ -109,8 +125,9 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
   Json report =
       ReportJson(options, MeasureTraining(TrainingOf(options, common), settings, options.updates));
   const Json environment = DescribeEnvironment(common.device, settings.threads);
-  for (const char* name : {"processor", "instruction_set"})
-    report["machine"][name] = environment[name];
+  for (const char* name : {"processor", "instruction_set", "gpu"}) {
+    if (environment.contains(name)) report["machine"][name] = environment[name];
+  }
   report["threads"] = settings.threads;
   report["device"] = common.device;
   PrintReport(common, report, PrintText);

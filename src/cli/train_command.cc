@@ -59,13 +59,21 @@ std::string Duration(double seconds) {
                        : fmt::format("{}m{:02}s", whole / 60, whole % 60);
 }
 
+// "12.3 GFLOP/s", with its share of a known peak.
+std::string Flops(const ProgressReport& report) {
+  const std::string rate = report.flops < 1e12 ? fmt::format("{:.1f} GFLOP/s", report.flops / 1e9)
+                                               : fmt::format("{:.1f} TFLOP/s", report.flops / 1e12);
+  if (report.peak_flops <= 0) return rate;
+  return fmt::format("{} ({:.1f} % of the peak)", rate, 100 * report.flops / report.peak_flops);
+}
+
 // In place on a terminal, a line each elsewhere.
 void PrintProgress(const ProgressReport& report) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
-  const std::string line =
-      fmt::format("update {}/{}  epoch {}  loss {:.4f}  lr {:.3e}  {:.0f} target tokens/s  {} left",
-                  report.update, report.max_updates, report.epoch + 1, report.loss,
-                  report.learning_rate, report.target_tokens_per_s, Duration(report.seconds_left));
+  const std::string line = fmt::format(
+      "update {}/{}  epoch {}  loss {:.4f}  lr {:.3e}  {:.0f} target tokens/s  {}  {} left",
+      report.update, report.max_updates, report.epoch + 1, report.loss, report.learning_rate,
+      report.target_tokens_per_s, Flops(report), Duration(report.seconds_left));
   std::fputs(terminal ? fmt::format("\r\x1b[K{}", line).c_str() : fmt::format("{}\n", line).c_str(),
              stderr);
 }

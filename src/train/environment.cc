@@ -15,6 +15,7 @@
 
 #include "attend/nn/torch.h"
 #include "engine/kernels/dispatch.h"
+#include "train/gpu.h"
 
 namespace attend {
 namespace {
@@ -84,6 +85,7 @@ Json DescribeEnvironment(const std::string& device, int threads) {
   environment["libtorch"] = TorchVersion();
   environment["threads"] = threads;
   environment["device"] = device;
+  if (device != "cpu") environment["gpu"] = GpuName();
   return environment;
 }
 

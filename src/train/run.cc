@@ -16,6 +16,7 @@
 #include "text/lines.h"
 #include "train/environment.h"
 #include "train/export.h"
+#include "train/gpu.h"
 #include "train/learner.h"
 #include "train/output_lock.h"
 #include "train/parameters.h"
@@ -273,6 +274,13 @@ UpdateMode ModeOf(const RunSettings& settings) {
   return {1, /*deferred=*/true};
 }
 
+// Of all processes' devices; 0: not known.
+double PeakFlops(const TrainOptions& options, const RunSettings& settings) {
+  const double known = settings.device == "cpu" ? 0 : Bf16Peak(GpuName());
+  return static_cast<double>(settings.world.size) *
+         (options.peak_flops > 0 ? options.peak_flops : known);
+}
+
 int64_t PeakMemoryMib() {
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -301,8 +309,10 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());
   ReportCorpora(*setup.task, log);
-  Trainer trainer(setup.task.get(), setup.options, setup.identity, settings.effects,
-                  ModeOf(settings), group);
+  TrainerEffects effects = settings.effects;
+  effects.peak_flops = PeakFlops(setup.options, settings);
+  Trainer trainer(setup.task.get(), setup.options, setup.identity, effects, ModeOf(settings),
+                  group);
   // Not before the trainer knows that these are the run's: a checkpoint needs its own.
   SaveVocabularies(setup.task->vocabularies(), directory);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
@@ -388,9 +398,13 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
   Learner learner(setup.task.get(), setup.options.optimization, ModeOf(settings));
   const std::function<double()>& now = settings.effects.now;
+  const bool bf16 = setup.options.optimization.precision == Precision::kBf16;
+  const UpdateMode mode = ModeOf(settings);
+  const auto of_products =
+      torch::TensorOptions(DeviceOf(settings)).dtype(bf16 ? torch::kBFloat16 : torch::kFloat32);
   return {setup.options.model,
           MeasureUpdates({kWarmUp, updates}, setup.task.get(), &learner, &batches, now),
-          MeasureProductRate(settings.threads, now)};
+          MeasureProductRate(mode.threads, of_products, now), PeakFlops(setup.options, settings)};
 }
 
 }  // namespace attend

@@ -43,12 +43,13 @@ RunResult TrainTranslation(TrainOptions options, const RunSettings& settings);
 // What training would do in one process, from a few updates that are thrown away; writes nothing.
 Json DryRun(TrainOptions options, const RunSettings& settings);
 
-// The speed of `updates` updates with their data already loaded, and of the machine's products.
-// Writes nothing.
+// The speed of `updates` updates with their data already loaded, and of the device's products in
+// the precision of training. Writes nothing.
 struct TrainingRate {
   ModelConfig model;
   TrainingSpeed speed;
-  double product_rate = 0;  // f32 operations a second, of all threads
+  double product_rate = 0;  // operations a second, of all threads
+  double peak_flops = 0;    // as ProgressReport's
 };
 TrainingRate MeasureTraining(TrainOptions options, const RunSettings& settings, int64_t updates);
 

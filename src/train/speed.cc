@@ -8,6 +8,21 @@
 
 namespace attend {
 
+namespace {
+
+struct ProductShape {
+  int64_t rows, width;
+};
+
+// Large enough for the device's best, and small enough to take no longer than that needs.
+ProductShape ShapeFor(const torch::TensorOptions& options) {
+  if (!options.device().is_cpu()) return {16384, 8192};
+  const bool slow = options.dtype() == torch::kBFloat16 && !CpuHasBf16();
+  return {slow ? 16 : 2048, 1024};
+}
+
+}  // namespace
+
 TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
                              BatchStream* batches, const std::function<double()>& now) {
   TrainingSpeed speed;
@@ -38,17 +53,20 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
   return speed;
 }
 
-double MeasureProductRate(int threads, const std::function<double()>& now) {
+double MeasureProductRate(int threads, const torch::TensorOptions& options,
+                          const std::function<double()>& now) {
   constexpr int kTimes = 10;
-  constexpr int64_t kRows = 2048, kWidth = 1024;
-  const torch::Tensor a = torch::randn({kRows, kWidth}), b = torch::randn({kWidth, kWidth});
+  const ProductShape shape = ShapeFor(options);
+  const torch::Tensor a = torch::randn({shape.rows, shape.width}, options),
+                      b = torch::randn({shape.width, shape.width}, options);
+  const double operations = 2.0 * static_cast<double>(shape.rows * shape.width * shape.width);
   std::vector<double> best(threads);
   ThreadPool pool(threads);
   ParallelForTorch(&pool, threads, [&](int64_t thread) {
     for (int i = 0; i < kTimes; ++i) {
       const double start = now();
-      torch::mm(a, b);
-      best[thread] = std::max(best[thread], 2.0 * kRows * kWidth * kWidth / (now() - start));
+      Download(torch::mm(a, b).view(-1).narrow(0, 0, 1)).Wait();
+      best[thread] = std::max(best[thread], operations / (now() - start));
     }
   });
   return std::accumulate(best.begin(), best.end(), 0.0);

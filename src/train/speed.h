@@ -21,9 +21,10 @@ struct SpeedPlan {
 TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
                              BatchStream* batches, const std::function<double()>& now);
 
-// Operations a second of LibTorch's f32 product of [2048, 1024] with [1024, 1024]: each thread's
-// best of several, added up.
-double MeasureProductRate(int threads, const std::function<double()>& now);
+// Operations a second of LibTorch's products of large matrices of this type on this device: each
+// thread's best of several, added up.
+double MeasureProductRate(int threads, const torch::TensorOptions& options,
+                          const std::function<double()>& now);
 
 }  // namespace attend
 

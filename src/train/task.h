@@ -39,7 +39,8 @@ class TrainingTask {
   virtual torch::nn::Module& module() = 0;
   // Targets of a batch, known without computing anything.
   virtual int64_t CountTargets(const Batch& batch) const = 0;
-  // Work that an example makes, in any unit: what shards are balanced by.
+  // Floating-point operations of the matrix products that training on an example needs (a
+  // multiplication and an addition are two): what shards are balanced by, and speed is told in.
   virtual double Work(const Example& example) const = 0;
   // The differentiable loss of a shard, by the module as it stands. Random choices follow from
   // `seed` and the shard's place. Called by many threads at once.

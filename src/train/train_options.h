@@ -106,10 +106,16 @@ struct TrainOptions {
   std::string output;
   std::string init;
   bool dry_run = false;
+  double peak_flops = 0;
 };
 
-// Of TrainOptions, without `output`, `init` and `dry_run`, which belong to one start of the
-// program.
+// Of `peak_flops`.
+inline constexpr const char* kPeakFlopsHelp =
+    "floating-point operations a second that the device could do at most, of which progress tells "
+    "the share; 0: a known GPU's in bf16";
+
+// Of TrainOptions, without those that belong to one start of the program: `output`, `init`,
+// `dry_run` and `peak_flops`.
 FieldList RecipeFields(TrainOptions& options);
 // All of them.
 FieldList Fields(TrainOptions& options);

@@ -232,10 +232,13 @@ void Trainer::Settle() {
   } else {
     Skip(update.batch, found);
   }
-  if (logs_) {
-    logs_->LogUpdate(state_, {found.loss, found.norm, update.learning_rate, update.batch.targets,
-                              !found.finite()});
+  if (!logs_) return;
+  double operations = 0;
+  for (const Batch& batch : update.batch.batches) {
+    for (const Example& example : batch.examples) operations += task_->Work(example);
   }
+  logs_->LogUpdate(state_, {found.loss, found.norm, update.learning_rate, update.batch.targets,
+                            operations, !found.finite()});
 }
 
 void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {

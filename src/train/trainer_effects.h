@@ -15,6 +15,8 @@ struct ProgressReport {
   int64_t update = 0, max_updates = 0, epoch = 0;
   double loss = 0, learning_rate = 0;
   double target_tokens_per_s = 0;
+  double flops = 0;       // floating-point operations a second of the products that training needs
+  double peak_flops = 0;  // what the devices could do at most; 0: not known
   double seconds_left = 0;
 };
 
@@ -22,6 +24,7 @@ struct ProgressReport {
 struct TrainerEffects {
   Log log = NoLog();
   std::function<double()> now = [] { return 0.0; };             // seconds since 1970
+  double peak_flops = 0;                                        // as ProgressReport's
   std::function<bool()> stop_requested = [] { return false; };  // SIGINT or SIGTERM came
   std::function<void(const ProgressReport&)> progress = [](const ProgressReport&) {};
 };

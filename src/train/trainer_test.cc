@@ -112,6 +112,25 @@ TEST_F(TrainerTest, TimeLeftIsUntilTheFirstBound) {
   EXPECT_THAT(run("epochs"), ElementsAre(near(20), near(10), near(0)));
 }
 
+TEST_F(TrainerTest, ProgressTellsTheSpeedAndItsShareOfThePeak) {
+  options_.run.report_every = options_.run.max_updates = 10;
+  effects_.peak_flops = 16;
+  std::vector<ProgressReport> reports;
+  effects_.progress = [&](const ProgressReport& report) { reports.push_back(report); };
+  LineTask task;
+  task.bad = {4};
+  effects_.now = [&] { return 0.5 * task.losses; };  // half a second an update
+  Run(&task);
+  ASSERT_EQ(reports.size(), 1u);
+  // Nine updates of four examples, each of one operation, in five seconds; a bad one counts for
+  // nothing.
+  EXPECT_NEAR(reports[0].flops, 7.2, 1e-9);
+  EXPECT_EQ(reports[0].peak_flops, 16);
+  const std::vector<Json> timing = ReadMetrics(fs::path(options_.output) / "timing.jsonl");
+  EXPECT_NEAR(timing.at(0)["flops"].get<double>(), 7.2, 1e-9);
+  EXPECT_NEAR(timing.at(0)["utilisation"].get<double>(), 0.45, 1e-9);
+}
+
 TEST_F(TrainerTest, GoingOnWithOtherOptionsIsRecordedOrRefused) {
   options_.run.max_updates = 20;
   LineTask task;

@@ -52,6 +52,7 @@ void TrainingLogs::LogUpdate(const TrainState& state, const UpdateRecord& record
   if (!record.skipped) {
     window_loss_ += record.loss * static_cast<double>(record.targets);
     window_targets_ += record.targets;
+    window_operations_ += record.operations;
   }
   ++window_updates_;
   learning_rate_ = record.learning_rate;
@@ -63,21 +64,29 @@ void TrainingLogs::Report(const TrainState& state) {
   const double loss =
       window_targets_ > 0 ? window_loss_ / static_cast<double>(window_targets_) : std::nan("");
   const double speed = seconds > 0 ? static_cast<double>(window_targets_) / seconds : 0;
+  const double flops = seconds > 0 ? window_operations_ / seconds : 0;
   const double left = seconds / static_cast<double>(window_updates_) *
                       static_cast<double>(state.update) *
                       std::max(1 / ShareDone(options_, state) - 1, 0.0);
-  effects_.progress(
-      {state.update, options_.max_updates, state.data.epoch, loss, learning_rate_, speed, left});
-  timing_.Append({{"update", state.update},
-                  {"time", now},
-                  {"seconds", seconds},
-                  {"target_tokens_per_s", speed}});
+  effects_.progress({state.update, options_.max_updates, state.data.epoch, loss, learning_rate_,
+                     speed, flops, effects_.peak_flops, left});
+  Json line = {{"update", state.update},
+               {"time", now},
+               {"seconds", seconds},
+               {"target_tokens_per_s", speed},
+               {"flops", flops}};
+  if (effects_.peak_flops > 0) line["utilisation"] = flops / effects_.peak_flops;
+  timing_.Append(line);
   tensorboard_.Append(state.update, now,
                       {{"train/loss", static_cast<float>(loss)},
                        {"train/learning_rate", static_cast<float>(learning_rate_)},
                        {"train/target_tokens_per_s", static_cast<float>(speed)}});
+  StartWindow(now);
+}
+
+void TrainingLogs::StartWindow(double now) {
   window_start_ = now;
-  window_loss_ = 0;
+  window_loss_ = window_operations_ = 0;
   window_targets_ = window_updates_ = 0;
 }
 
@@ -97,9 +106,7 @@ void TrainingLogs::LogValidation(const TrainState& state, const ValidationResult
   translations_.Append({{"update", state.update}, {"samples", std::move(samples)}});
   tensorboard_.Append(state.update, effects_.now(), scalars);
   // Validation is no part of the training speed.
-  window_start_ = effects_.now();
-  window_loss_ = 0;
-  window_targets_ = window_updates_ = 0;
+  StartWindow(effects_.now());
 }
 
 void TrainingLogs::Sync() {

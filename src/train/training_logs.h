@@ -22,6 +22,7 @@ struct UpdateRecord {
   double gradient_norm = 0;
   double learning_rate = 0;
   int64_t targets = 0;
+  double operations = 0;  // as TrainingTask::Work counts them
   bool skipped = false;
 };
 
@@ -39,6 +40,7 @@ class TrainingLogs {
 
  private:
   void Report(const TrainState& state);
+  void StartWindow(double now);
 
   RunOptions options_;
   TrainerEffects effects_;
@@ -47,6 +49,7 @@ class TrainingLogs {
   double window_start_;  // of the updates since the last report
   double window_loss_ = 0;
   int64_t window_targets_ = 0;
+  double window_operations_ = 0;
   int64_t window_updates_ = 0;
   double learning_rate_ = 0;
 };

@@ -43,6 +43,7 @@ def test_products_are_counted_forward_and_twice_backward(text):
     multiply_adds = report["source_tokens"] * each_source + report["target_tokens"] * each_target
     operations = report["share_of_products"] * report["machine"]["f32_products_per_s"] * report["seconds"]
     assert operations == pytest.approx(6 * multiply_adds)
+    assert report["flops"] * report["seconds"] == pytest.approx(6 * multiply_adds)
 
 
 def test_people_get_a_table(text):
@@ -50,6 +51,15 @@ def test_people_get_a_table(text):
     assert done.returncode == 0
     for line in ("target tokens a second", "an update", "of the products' rate", "peak memory", "GFLOP/s f32"):
         assert line in done.stdout
+    assert "of the peak" not in done.stdout  # a processor's is not known
+
+
+def test_the_share_of_a_given_peak_and_bf16(text):
+    report = json.loads(bench(*text, "--batch-tokens", 20, "--precision", "bf16", "--peak-flops", "1e12", "--json").stdout)
+    assert (report["precision"], report["machine"]["bf16_products_per_s"] > 0) == ("bf16", True)
+    assert report["utilisation"] == pytest.approx(report["flops"] / 1e12)
+    assert report["share_of_products"] == pytest.approx(report["flops"] / report["machine"]["bf16_products_per_s"])
+    assert "of the peak" in bench(*text, "--batch-tokens", 20, "--peak-flops", "1e12").stdout
 
 
 def test_what_is_missing_is_named(text):

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import struct
@@ -75,6 +76,20 @@ def test_loss_goes_down_and_the_test_set_is_scored(run):
     assert len((output / "test_output.txt").read_text(encoding="utf-8").splitlines()) == 12
     validations = [line["validation"] for line in metrics(output) if "validation" in line]
     assert [set(line) for line in validations] == [{"loss", "perplexity", "bleu", "chrf"}] * 3
+
+
+def test_progress_tells_speed_and_time_left(options, tmp_path):
+    command = tiny_run.command_line(options | {"report_every": 4, "peak_flops": 1e9}, tmp_path / "out")
+    command.remove("--quiet")
+    done = subprocess.run(command, env=tiny_run.environment(), capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("update ")]
+    assert len(lines) == 3
+    for line in lines:
+        assert re.fullmatch(
+            r"update \d+/12  epoch \d+  loss \d+\.\d{4}  lr \S+  \d+ target tokens/s  "
+            r"\d+\.\d GFLOP/s \(\d+\.\d % of the peak\)  \d+m\d\ds left",
+            line,
+        ), line
 
 
 def test_result_is_what_the_commands_give(run, options):
