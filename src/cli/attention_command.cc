@@ -40,11 +40,7 @@ FieldList Fields(AttentionOptions& options) {
   return fields;
 }
 
-void CheckOptions(const AttentionOptions& options, const CommandLine& command_line) {
-  for (const char* name : {"model", "source", "output"}) {
-    if (!command_line.IsSet(name))
-      throw Error(ErrorKind::kUsage, fmt::format("attend attention: --{} is missing", name));
-  }
+void CheckOptions(const AttentionOptions& options) {
   const std::string suffix = std::filesystem::path(options.output).extension().string();
   if (suffix != ".svg" && suffix != ".html" && suffix != ".json") {
     throw Error(
@@ -106,9 +102,11 @@ int RunAttention(const std::vector<std::string>& arguments) {
       "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
       "--kind encoder --output "
       "attention.svg");
-  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet"}));
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet"}))
+      .Required({"model", "source", "output"});
   if (!command_line.Parse(arguments)) return 0;
-  CheckOptions(options, command_line);
+  CheckOptions(options);
   const AttentionView view =
       ViewOf(LoadModel(options.model), options, command_line.IsSet("target"), common.ThreadCount());
   const std::string kind = kKindNames[static_cast<size_t>(options.kind)];

@@ -3,7 +3,6 @@
 
 #include <iostream>
 
-#include "attend/error.h"
 #include "cli/bench/machine.h"
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
@@ -38,12 +37,6 @@ FieldList Fields(BenchTrainOptions& options) {
 }
 
 TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& common) {
-  for (const auto& [name, file] : {std::pair("vocab", &options.vocab),
-                                   {"source", &options.source},
-                                   {"target", &options.target}}) {
-    if (file->empty())
-      throw Error(ErrorKind::kUsage, fmt::format("attend bench train: --{} is needed", name));
-  }
   TrainOptions training;
   training.preset = options.preset;
   training.model = PresetConfig(options.preset);
@@ -116,7 +109,8 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
       "attend bench train --vocab vocab.spm --source train.en --target train.de --threads 2 "
       "--json");
   command_line.Options(Fields(options))
-      .Options(Fields(common, {"threads", "seed", "device", "json", "data_dir"}));
+      .Options(Fields(common, {"threads", "seed", "device", "json", "data_dir"}))
+      .Required({"vocab", "source", "target"});
   if (!command_line.Parse(arguments)) return 0;
   RunSettings settings;
   settings.threads = common.ThreadCount();

@@ -38,13 +38,15 @@ std::string TypeText(const Field& field) {
   return std::holds_alternative<int64_t*>(field.value) ? "N" : "X";
 }
 
-std::string HelpText(const Field& field) {
+std::string HelpText(const Field& field, bool required) {
   const std::string range = field.RangeText(), value = field.ValueText();
-  std::string notes = range;
-  if (!value.empty()) notes += (notes.empty() ? "" : "; ") + fmt::format("default {}", value);
+  std::vector<std::string> notes;
+  if (!range.empty()) notes.push_back(range);
+  if (required) notes.emplace_back("required");
+  if (!required && !value.empty()) notes.push_back(fmt::format("default {}", value));
   if (field.IsBool() && value == "true")
-    notes += fmt::format("; {}=false turns it off", OptionName(field.name));
-  return notes.empty() ? field.help : fmt::format("{} ({})", field.help, notes);
+    notes.push_back(fmt::format("{}=false turns it off", OptionName(field.name)));
+  return notes.empty() ? field.help : fmt::format("{} ({})", field.help, fmt::join(notes, "; "));
 }
 
 // `text` as a cell of a Markdown table.
@@ -55,11 +57,10 @@ std::string Cell(std::string text) {
   return text;
 }
 
-CLI::Option* AddOption(CLI::App* app, const Field& field) {
+CLI::Option* AddOption(CLI::App* app, const Field& field, const std::string& help) {
   const std::string name = OptionName(field.name);
-  if (field.IsBool()) return app->add_flag(name)->description(HelpText(field));
-  CLI::Option* option =
-      app->add_option(name)->description(HelpText(field))->type_name(TypeText(field));
+  if (field.IsBool()) return app->add_flag(name)->description(help);
+  CLI::Option* option = app->add_option(name)->description(help)->type_name(TypeText(field));
   if (field.IsList()) {
     option->type_name("TEXT")->type_size(1)->expected(1, -1)->allow_extra_args();  // "TEXT ..."
   } else {
@@ -87,7 +88,7 @@ Log CommonOptions::MakeLog() const { return StandardErrorLog(quiet); }
 FieldList Fields(CommonOptions& options, const std::vector<std::string>& names) {
   FieldList all;
   all.Add("threads", &options.threads, 0, 4096, "threads to run on; 0: one a processor")
-      .Add("seed", &options.seed, 0, 9e15, "seed of every random choice")
+      .Add("seed", &options.seed, 0, 1e15, "seed of every random choice")
       .Add("quiet", &options.quiet, "say nothing but warnings and results")
       .Add("json", &options.json, "print the result as JSON on standard output")
       .Add("device", &options.device, "cpu, or cuda[:N]")
@@ -113,6 +114,11 @@ CommandLine& CommandLine::Options(const FieldList& fields) {
   return *this;
 }
 
+CommandLine& CommandLine::Required(std::vector<std::string> names) {
+  required_ = std::move(names);
+  return *this;
+}
+
 CommandLine& CommandLine::Positional(std::string name, std::string* value, std::string help) {
   positionals_.push_back({std::move(name), value, nullptr, std::move(help)});
   return *this;
@@ -135,6 +141,19 @@ void CommandLine::RefuseExtra(const std::string& extra) const {
                                              DidYouMean(extra.substr(0, extra.find('=')), known)));
 }
 
+bool CommandLine::IsRequired(const std::string& name) const {
+  return std::find(required_.begin(), required_.end(), name) != required_.end();
+}
+
+void CommandLine::CheckRequired() const {
+  for (const Field& field : fields_.fields()) {
+    const bool given = IsSet(field.name) && !(field.IsList() && field.ValueText().empty());
+    if (given || !IsRequired(field.name)) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("attend {}: {} is missing: {}", name_,
+                                               OptionName(field.name), field.help));
+  }
+}
+
 void CommandLine::PrintMarkdown() const {
   std::cout << fmt::format("## attend {}\n\n{}.\n\n```bash\n{}\n```\n\n", name_, summary_,
                            examples_);
@@ -145,9 +164,12 @@ void CommandLine::PrintMarkdown() const {
             << "| `--config` | FILE | | TOML file with options; the command line wins |\n";
   for (const Field& field : fields_.fields()) {
     const std::string range = field.RangeText(), value = field.ValueText();
+    const std::string given = IsRequired(field.name) ? "required"
+                              : value.empty()        ? ""
+                                                     : "`" + Cell(value) + "`";
     std::cout << fmt::format("| `{}` | {}{} | {} | {} |\n", OptionName(field.name),
-                             Cell(TypeText(field)), range.empty() ? "" : ", " + range,
-                             value.empty() ? "" : "`" + Cell(value) + "`", Cell(field.help));
+                             Cell(TypeText(field)), range.empty() ? "" : ", " + range, given,
+                             Cell(field.help));
   }
 }
 
@@ -164,7 +186,10 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
   app.add_option("--config", config, "TOML file with options; the command line wins")
       ->type_name("FILE");
   std::vector<std::pair<const Field*, CLI::Option*>> options;
-  for (const Field& field : fields_.fields()) options.emplace_back(&field, AddOption(&app, field));
+  for (const Field& field : fields_.fields()) {
+    const std::string help = HelpText(field, IsRequired(field.name));
+    options.emplace_back(&field, AddOption(&app, field, help));
+  }
   for (const PositionalArgument& argument : positionals_) {
     CLI::Option* option = argument.value != nullptr
                               ? app.add_option(argument.name, *argument.value)
@@ -192,6 +217,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
     }
     set_.insert(FieldName(where));
   }
+  CheckRequired();
   return true;
 }
 

@@ -45,6 +45,8 @@ class CommandLine {
   // Options `--snake-name`, in a TOML file under snake_name. The FieldList's struct must outlive
   // Parse.
   CommandLine& Options(const FieldList& fields);
+  // Names of options, as in a TOML file, without which Parse throws.
+  CommandLine& Required(std::vector<std::string> names);
   CommandLine& Positional(std::string name, std::string* value, std::string help);
   // One or more.
   CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help);
@@ -60,6 +62,8 @@ class CommandLine {
 
  private:
   [[noreturn]] void RefuseExtra(const std::string& extra) const;
+  bool IsRequired(const std::string& name) const;
+  void CheckRequired() const;
 
   struct PositionalArgument {
     std::string name;
@@ -69,6 +73,7 @@ class CommandLine {
   };
   std::string name_, summary_, examples_;
   FieldList fields_;
+  std::vector<std::string> required_;
   std::vector<PositionalArgument> positionals_;
   std::set<std::string> set_;
 };

@@ -33,7 +33,7 @@ class CommandLineTest : public testing::Test {
         .Add("name", &options_.name, "name")
         .Nest("encoder", inner);
     CommandLine line("test", "Does a test.", "  attend test x");
-    line.Options(fields).Positional("MODEL", &options_.model, "model");
+    line.Options(fields).Positional("MODEL", &options_.model, "model").Required(required_);
     return line.Parse(arguments);
   }
   std::string MessageOf(const std::vector<std::string>& arguments) {
@@ -50,6 +50,7 @@ class CommandLineTest : public testing::Test {
     return path;
   }
   Options options_;
+  std::vector<std::string> required_;
 };
 
 TEST_F(CommandLineTest, ReadsOptionsAndPositionals) {
@@ -73,6 +74,18 @@ TEST_F(CommandLineTest, TheCommandLineWinsOverTheFile) {
   EXPECT_EQ(options_.name, "a#b");
   EXPECT_EQ(options_.layers, 3);
   EXPECT_EQ(options_.input, (std::vector<std::string>{"x", "y"}));
+}
+
+TEST_F(CommandLineTest, RequiredOptionsComeFromTheCommandLineOrTheFile) {
+  required_ = {"beam_size", "name"};
+  EXPECT_EQ(MessageOf({"m"}), "attend test: --beam-size is missing: hypotheses");
+  EXPECT_EQ(MessageOf({"m", "--beam-size", "3"}), "attend test: --name is missing: name");
+  EXPECT_TRUE(Parse({"m", "--beam-size", "3", "--name", ""}));
+  EXPECT_TRUE(Parse({"m", "--config", Config("beam_size = 7\n"), "--name", "x"}));
+  EXPECT_FALSE(Parse({"--help"}));
+  required_ = {"input"};
+  EXPECT_EQ(MessageOf({"m", "--config", Config("input = []\n")}),
+            "attend test: --input is missing: files");
 }
 
 TEST_F(CommandLineTest, SaysWhatIsWrong) {

@@ -232,12 +232,6 @@ void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const Evalu
 }
 
 void CheckOptions(const EvaluateOptions& options) {
-  if (options.hypothesis.empty()) {
-    throw Error(ErrorKind::kUsage, "attend evaluate: --hypothesis is missing; expected a file");
-  }
-  if (options.reference.empty()) {
-    throw Error(ErrorKind::kUsage, "attend evaluate: --reference is missing; expected files");
-  }
   if (options.sentence_level && !options.baseline.empty()) {
     throw Error(ErrorKind::kUsage,
                 "attend evaluate: --baseline compares whole texts; leave out --sentence-level");
@@ -262,7 +256,8 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
       "--metrics bleu,chrf++,ter --json\n"
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align");
   command_line.Options(Fields(options))
-      .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}));
+      .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}))
+      .Required({"hypothesis", "reference"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
   for (std::string& path : options.reference) path = common.DataPath(path);

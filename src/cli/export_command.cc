@@ -1,5 +1,4 @@
 // `attend export`: averages checkpoints and writes a model directory.
-#include "attend/error.h"
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "train/environment.h"
@@ -21,14 +20,10 @@ int RunExport(const std::vector<std::string>& arguments) {
       "export", "average checkpoints and write a model directory",
       "attend export --checkpoint runs/en-de --output model\n"
       "attend export --checkpoint runs/en-de/checkpoints/update-* --output model");
-  command_line.Options(fields).Options(Fields(common, {"threads", "quiet"}));
+  command_line.Options(fields)
+      .Options(Fields(common, {"threads", "quiet"}))
+      .Required({"checkpoint", "output"});
   if (!command_line.Parse(arguments)) return 0;
-  if (checkpoints.empty())
-    throw Error(ErrorKind::kUsage,
-                "attend export: --checkpoint is missing; expected checkpoint directories");
-  if (output.empty())
-    throw Error(ErrorKind::kUsage,
-                "attend export: --output is missing; expected a model directory to write");
   SetUpTorch(common.ThreadCount());
   ExportCheckpoints({checkpoints.begin(), checkpoints.end()}, output, common.MakeLog());
   return 0;

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iostream>
 
-#include "attend/error.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -48,12 +47,9 @@ int RunQuantize(const std::vector<std::string>& arguments) {
                            "attend quantize model --type int8 --output model-int8 --json");
   command_line.Positional("MODEL", &model, "model directory")
       .Options(fields)
-      .Options(Fields(common, {"quiet", "json"}));
+      .Options(Fields(common, {"quiet", "json"}))
+      .Required({"output"});
   if (!command_line.Parse(arguments)) return 0;
-  if (output.empty()) {
-    throw Error(ErrorKind::kUsage,
-                "attend quantize: --output is missing; expected a model directory to write");
-  }
   Quantize(model, output, common);
   return 0;
 }

@@ -38,11 +38,10 @@ int RunScore(const std::vector<std::string>& arguments) {
       .Nest("", Fields(options));
   CommandLine command_line("score", "log-probability of given translations",
                            "attend score --model MODEL --source test.en --target test.de");
-  command_line.Options(fields).Options(Fields(common, {"threads", "quiet", "data_dir"}));
+  command_line.Options(fields)
+      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Required({"model", "source", "target"});
   if (!command_line.Parse(arguments)) return 0;
-  if (model.empty() || source.empty() || target.empty()) {
-    throw Error(ErrorKind::kUsage, "attend score: --model, --source and --target are all needed");
-  }
   const Scorer scorer(LoadModel(model), common.ThreadCount());
   LineWindows pairs({common.DataPath(source), common.DataPath(target)}, isatty(STDOUT_FILENO) == 1);
   double sum = 0;

@@ -1,5 +1,4 @@
 // `attend serve`: translates over HTTP.
-#include <fmt/format.h>
 
 #include <chrono>
 #include <csignal>
@@ -126,11 +125,10 @@ int RunServe(const std::vector<std::string>& arguments) {
                            "attend serve --model MODEL --port 8080 --api-keys keys.txt\n"
                            "curl -d '{\"text\": \"A dog runs.\"}' -H 'Content-Type: "
                            "application/json' http://127.0.0.1:5000/v1/translate");
-  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet"}));
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet"}))
+      .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  if (options.model.empty()) {
-    throw Error(ErrorKind::kUsage, "attend serve: --model is missing; expected a model directory");
-  }
   CheckServeOptions(options);
   std::signal(SIGPIPE, SIG_IGN);
   Program(options, common).Run();

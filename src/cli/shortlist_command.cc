@@ -101,16 +101,10 @@ int RunShortlist(const std::vector<std::string>& arguments) {
                            "learn which words may translate which, for a smaller output layer",
                            "attend shortlist --model MODEL --source train.en --target train.de "
                            "--output en-de.shortlist");
-  command_line.Options(Fields(options)).Options(Fields(common, {"quiet", "data_dir"}));
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"quiet", "data_dir"}))
+      .Required({"model", "source", "target", "output"});
   if (!command_line.Parse(arguments)) return 0;
-  for (const auto& [name, value] : {std::pair{"--model", &options.model},
-                                    {"--source", &options.source},
-                                    {"--target", &options.target},
-                                    {"--output", &options.output}}) {
-    if (value->empty()) {
-      throw Error(ErrorKind::kUsage, fmt::format("attend shortlist: {} is missing", name));
-    }
-  }
   Run(options, common);
   return 0;
 }

@@ -97,7 +97,8 @@ CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
       "torchrun --no-python --nproc-per-node 2 attend train --config recipe.toml --output "
       "runs/two");
   command_line.Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet", "json", "device", "data_dir"}));
+      .Options(Fields(common, {"threads", "quiet", "json", "device", "data_dir"}))
+      .Required({"train_source", "train_target"});
   return command_line;
 }
 

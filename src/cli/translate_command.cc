@@ -118,12 +118,10 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   CommandLine command_line("translate", "translate text, line by line",
                            "attend translate --model MODEL --input test.en --output test.de\n"
                            "echo 'A dog runs.' | attend translate --model MODEL --scores");
-  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet", "data_dir"}));
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  if (options.model.empty()) {
-    throw Error(ErrorKind::kUsage,
-                "attend translate: --model is missing; expected a model directory");
-  }
   CheckTranslationOptions(options.translation);
   options.translator.threads = common.ThreadCount();
   auto model = LoadModel(options.model);

@@ -1,7 +1,6 @@
 // `attend vocab`: trains a vocabulary file.
 #include <fmt/format.h>
 
-#include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -30,12 +29,9 @@ int RunVocab(const std::vector<std::string>& arguments) {
       "vocab.spm");
   command_line.Options(files)
       .Options(Fields(options))
-      .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}));
+      .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}))
+      .Required({"input", "output"});
   if (!command_line.Parse(arguments)) return 0;
-  if (input.empty())
-    throw Error(ErrorKind::kUsage, "attend vocab: --input is missing; expected text files");
-  if (output.empty())
-    throw Error(ErrorKind::kUsage, "attend vocab: --output is missing; expected a file to write");
   CheckStandardInput(input);
 
   const Log log = common.MakeLog();

@@ -127,8 +127,8 @@ FieldList RunFields(RunOptions& options) {
            "the model is the average of so many last checkpoints")
       .Add("average_best", &options.average_best, 0, kMaxCount,
            "the model is the average of so many best checkpoints; 0: of the last")
-      .Add("beam_size", &options.beam_size, 1, 1000, "beam of validation and test")
-      .Add("length_penalty", &options.length_penalty, 0, 100, "alpha of validation and test")
+      .Add("beam_size", &options.beam_size, 1, 64, "beam of validation and test")
+      .Add("length_penalty", &options.length_penalty, 0, 10, "alpha of validation and test")
       .Add("worker_threads", &options.worker_threads, 1, 1000, "threads that make batches");
   return fields;
 }
