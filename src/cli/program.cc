@@ -118,8 +118,7 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
     return Fail(error.what(), 1);
   } catch (const std::exception& error) {
     if (IsOutOfMemory(error)) {
-      return Fail("out of memory; smaller batches (--batch-tokens) and fewer --threads take less",
-                  1);
+      return Fail("out of memory; a smaller model, smaller batches or fewer threads take less", 1);
     }
     return Fail(fmt::format("internal error: {}", error.what()), 1);
   }
