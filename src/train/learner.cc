@@ -144,7 +144,7 @@ void Learner::Apply(const Findings& findings, double learning_rate, int64_t step
   ForEachSlice(share_.size, [&](int64_t, const Slice& slice) {
     torch::Tensor gradients = slice(own_gradients), weights = slice(own_weights);
     AdamState state{slice(adam_.first_moment), slice(adam_.second_moment), step - 1};
-    ClipGradients(norm, options_.clip_norm, &gradients);
+    if (!mode_.deferred) ClipGradients(norm, options_.clip_norm, &gradients);
     AdamStep(adam, learning_rate, gradients, &weights, &state, decision);
     if (!average_.defined()) return;
     torch::Tensor average = slice(average_);

@@ -276,7 +276,8 @@ UpdateMode ModeOf(const RunSettings& settings) {
 
 // Of all processes' devices; 0: not known.
 double PeakFlops(const TrainOptions& options, const RunSettings& settings) {
-  const double known = settings.device == "cpu" ? 0 : Bf16Peak(GpuName());
+  const bool bf16 = options.optimization.precision == Precision::kBf16;
+  const double known = settings.device != "cpu" && bf16 ? Bf16Peak(GpuName()) : 0;
   return static_cast<double>(settings.world.size) *
          (options.peak_flops > 0 ? options.peak_flops : known);
 }
@@ -333,7 +334,9 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
                             directory.string(), result.model.string()));
   }
   ExportCheckpoints(averaged, result.model, log);
-  if (test) result.scores = Test(*test, setup.options, settings, result.model);
+  trainer.WriteReport();
+  if (!test) return result;
+  result.scores = Test(*test, setup.options, settings, result.model);
   trainer.WriteReport(result.scores);
   return result;
 }
@@ -396,10 +399,10 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(*setup.task, settings.effects.log);
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
-  Learner learner(setup.task.get(), setup.options.optimization, ModeOf(settings));
+  const UpdateMode mode = ModeOf(settings);
+  Learner learner(setup.task.get(), setup.options.optimization, mode);
   const std::function<double()>& now = settings.effects.now;
   const bool bf16 = setup.options.optimization.precision == Precision::kBf16;
-  const UpdateMode mode = ModeOf(settings);
   const auto of_products =
       torch::TensorOptions(DeviceOf(settings)).dtype(bf16 ? torch::kBFloat16 : torch::kFloat32);
   return {setup.options.model,

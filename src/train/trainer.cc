@@ -221,7 +221,7 @@ void Trainer::Update(GlobalBatch batch) {
   if (!mode_.deferred) Settle();
 }
 
-// Takes into account what the open update found. `state_` is otherwise as it was after that update.
+// Takes into account what the open update found, which nothing else in `state_` depends on.
 void Trainer::Settle() {
   if (!open_) return;
   const OpenUpdate update = *std::exchange(open_, std::nullopt);

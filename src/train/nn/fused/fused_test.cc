@@ -177,6 +177,11 @@ TEST(ResidualNormTest, AddsWhatIsDropped) {
   }
   const torch::Tensor x = torch::randn({4, 8});
   EXPECT_TRUE(AddDropped({}, x, kNone).is_same(x));
+  // In bf16 the mask's 1 / (1 - rate) is that of f32.
+  const DropoutSite tenth{0.1, kSome.seed, kSome.site, kSome.first_row};
+  const torch::Tensor same = torch::full({40, 100}, 1.75, torch::kBFloat16);
+  const torch::Tensor kept = AddDropped({}, same, tenth).to(torch::kFloat32);
+  EXPECT_EQ(kept.max().item<float>(), torch::tensor(1.75 / 0.9).to(torch::kBFloat16).item<float>());
 }
 
 torch::Tensor Offsets(const std::vector<int64_t>& lengths) {

@@ -143,6 +143,10 @@ torch::Tensor PlainAddDropped(const torch::Tensor& x, const torch::Tensor& subla
 
 torch::Tensor AddDropped(const torch::Tensor& x, const torch::Tensor& sublayer,
                          const DropoutSite& site) {
+  if (site.rate > 0 && !x.defined() && sublayer.is_cpu() &&
+      sublayer.scalar_type() == torch::kBFloat16) {  // in which a mask's 1 / (1 - rate) is rounded
+    return AddDropped(x, sublayer.to(torch::kFloat32), site).to(torch::kBFloat16);
+  }
   if (site.rate == 0 || !HasKernels(x.defined() ? x : sublayer))
     return PlainAddDropped(x, sublayer, site);
   const torch::Tensor same_type = x.defined() ? sublayer.to(x.scalar_type()) : sublayer;
