@@ -41,6 +41,7 @@ GPU_ROWS = {
     for preset in ("base", "big")
     for tokens in (4096, 8192, 16384, 25000)
 }
+ALL_ROWS = ROWS | GPU_ROWS
 DEFAULT_ROWS = {"cpu": ["tiny-1", "tiny-2", "base-1"], "cuda": list(GPU_ROWS)}
 
 
@@ -91,7 +92,7 @@ def heading(reports):
     precision = reports[0][0].precision
     best = max(machine[f"{precision}_products_per_s"] for machine in machines) / 1e9
     name, count = processors()
-    where = machines[0].get("gpu") or "one thread"
+    where = "one thread" if reports[0][0].device == "cpu" else machines[0].get("gpu", "the GPU")
     return (f"{name}, {count} threads in all; products of {precision} on {where}: {best:,.0f} GFLOP/s. "
             f"attend {commit()}, {reports[0][2]['peer']}.")
 
@@ -117,7 +118,7 @@ def parse():
     parser.add_argument("--target", required=True)
     parser.add_argument("--vocab")
     parser.add_argument("--device", default="cpu", choices=DEFAULT_ROWS)
-    parser.add_argument("--rows", nargs="+", choices=[*ROWS, *GPU_ROWS])
+    parser.add_argument("--rows", nargs="+", choices=ALL_ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--updates", type=int, default=30)
     parser.add_argument("--output")
@@ -126,12 +127,11 @@ def parse():
 
 def main():
     options = parse()
-    rows = GPU_ROWS if options.device == "cuda" else ROWS
     with tempfile.TemporaryDirectory() as folder:
         options.vocab = options.vocab or make_vocabulary(options, folder)
         reports = []
         for name in options.rows or DEFAULT_ROWS[options.device]:
-            reports.append((rows[name], *measure(rows[name], options)))
+            reports.append((ALL_ROWS[name], *measure(ALL_ROWS[name], options)))
             print(table_line(*reports[-1]), file=sys.stderr)
     write(table(reports), options.output)
 

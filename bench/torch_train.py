@@ -86,23 +86,20 @@ def main():
     params = sum(p.numel() for p in m.parameters())
     opt = torch.optim.Adam(m.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
     f = torch.compile(m, dynamic=True) if a.compile else m
-    m.train(); real = padded = 0; seconds = 0.0; warm = 5
-    for k in range(a.updates + warm):
-        b = todo[k % len(todo)]
-        src, tgt = pad([p[0] for p in b]), pad([p[1] for p in b])
+    m.train(); warm = 5
+    taken = [todo[k % len(todo)] for k in range(a.updates + warm)]
+    ready = [(pad([p[0] for p in b]), pad([p[1] for p in b])) for b in taken]
+    real = sum(int((tgt[:, 1:] != 0).sum()) for _, tgt in ready[warm:])
+    padded = sum(tgt[:, 1:].numel() for _, tgt in ready[warm:])
+    for k, (src, tgt) in enumerate(ready):
         if k == warm:
-            wait(); seconds = 0.0
-        if k >= warm:
-            real += int((tgt[:, 1:] != 0).sum()); padded += tgt[:, 1:].numel()
-        t0 = time.perf_counter()
+            wait(); start = time.perf_counter()
         src, tgt = (x.pin_memory().to(a.device, non_blocking=True) if a.device == "cuda" else x for x in (src, tgt))
         with torch.autocast(a.device, torch.bfloat16, enabled=a.precision == "bf16"):
             logits = f(src, tgt[:, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1).float(), tgt[:, 1:].flatten(), ignore_index=0, label_smoothing=0.1)
         loss.backward(); nn.utils.clip_grad_norm_(m.parameters(), 1.0); opt.step(); opt.zero_grad(set_to_none=True)
-        if k == a.updates + warm - 1:
-            wait()
-        seconds += time.perf_counter() - t0
+    wait(); seconds = time.perf_counter() - start
     x, w = torch.randn(2048, 1024, device=a.device), torch.randn(1024, 1024, device=a.device); best = 1e9
     for _ in range(10):
         wait(); t0 = time.perf_counter(); x @ w; wait(); best = min(best, time.perf_counter() - t0)
