@@ -409,8 +409,9 @@ BAD_RECIPES = [
     ("[encoder]\nlayer = 2", ":2: unknown option 'encoder.layer'", "encoder.layers"),
     ("dropout = 1.5", "dropout", "0 to 0.999"),
     ('train_source = [1, 2]', ":1: train_source", "text"),
-    ('preset = "tinny"', "unknown preset 'tinny'", "did you mean 'tiny'"),
+    ('preset = "tinny"\ntrain_source = ["x"]\ntrain_target = ["y"]', "unknown preset 'tinny'", "did you mean 'tiny'"),
     ("dropout = ", ":1", "not valid TOML"),
+    ("train_source = []", "--train-source is missing"),
 ]
 
 
