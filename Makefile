@@ -13,7 +13,7 @@ demo: build
 
 test: build
 	@cmake --build --preset release
-	@status=0; for part in "-L fast" "-LE fast|full"; do \
+	@status=0; for part in "-L fast -j $$(nproc)" "-LE fast|full"; do \
 	  ctest --test-dir build --output-on-failure $$part || status=1; tools/list_skipped build; \
 	done; exit $$status
 

@@ -154,8 +154,9 @@ TEST_F(ModelDirectoryTest, DigestsNameTheFile) {
 TEST_F(ModelDirectoryTest, NanWeightsLoad) {
   Model model = SmallModel();
   std::vector<float> values(16, std::nanf(""));
+  const TensorTable others = model.tensors;  // owns what the new table points to
   TensorTable tensors;
-  for (TensorView tensor : model.tensors.tensors()) {
+  for (TensorView tensor : others.tensors()) {
     if (tensor.shape == std::vector<int64_t>{16})
       tensor.data = reinterpret_cast<std::byte*>(values.data());
     tensors.Add(tensor);
