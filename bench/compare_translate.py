@@ -17,8 +17,7 @@ import pathlib
 import subprocess
 import sys
 
-from ct2_translate import LONGEST
-from shapes import PRESETS, Lengths, multiply_adds, weight_bytes
+from shapes import LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 VOCABULARY, SOURCE, TARGET, SENTENCES = 32000, 24, 32, 64

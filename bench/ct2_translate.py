@@ -22,10 +22,9 @@ import ctranslate2
 import numpy as np
 from compare_outputs import NO_PENALTY, processor, read_lines
 from ctranslate2.specs import transformer_spec
-from shapes import PRESETS
+from shapes import LONGEST, PRESETS
 from to_ctranslate2 import convert
 
-LONGEST = 512  # pieces of an output to real text
 
 
 def random_model(path, shape, vocabulary, number):

@@ -9,6 +9,8 @@ at; at the end V d for the output layer. A step at batch 1 reads the decoder's w
 
 import dataclasses
 
+LONGEST = 512  # pieces of an output to real text
+
 
 @dataclasses.dataclass(frozen=True)
 class Shape:

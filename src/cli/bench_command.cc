@@ -172,7 +172,7 @@ void MeasureRate(const BenchOptions& options, const Translator& translator,
   }
 }
 
-// Batch after batch, alone, until there are enough for a quantile.
+// Batch after batch, alone, `repeats` times or until there are enough for a quantile.
 void MeasureLatency(const BenchOptions& options, const Translator& translator,
                     const Sentences& sources, Result* result) {
   constexpr int64_t kEnough = 100;

@@ -10,7 +10,8 @@
 namespace attend {
 namespace {
 
-constexpr size_t kMostLines = 512, kMostLinesOnTerminal = 16, kMostBytes = size_t{1} << 18;
+constexpr size_t kLeastLines = 512, kLinesOfAThread = 256, kLinesOnTerminal = 16;
+constexpr size_t kBytesOfALine = 512;  // on average
 
 }  // namespace
 
@@ -20,8 +21,10 @@ void CheckStandardInput(const std::vector<std::string>& paths) {
   }
 }
 
-LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal)
-    : most_lines_(terminal ? kMostLinesOnTerminal : kMostLines) {
+LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, int threads)
+    : most_lines_(terminal ? kLinesOnTerminal
+                           : std::max(kLeastLines, kLinesOfAThread * static_cast<size_t>(threads))),
+      most_bytes_(std::max(kLeastLines, most_lines_) * kBytesOfALine) {
   CheckStandardInput(paths);
   for (const std::string& path : paths) {
     files_.push_back({std::make_unique<LineReader>(path), {}, 0});
@@ -48,7 +51,7 @@ bool LineWindows::Next() {
   for (File& file : files_) file.lines.clear();
   const auto ready = [](const File& file) { return file.reader->Ready(); };
   size_t bytes = 0;
-  while (lines().size() < most_lines_ && bytes < kMostBytes) {
+  while (lines().size() < most_lines_ && bytes < most_bytes_) {
     if (!lines().empty() && !std::all_of(files_.begin(), files_.end(), ready)) break;
     if (!AddLine()) break;
     for (const File& file : files_) bytes += file.lines.back().size();

@@ -1,6 +1,6 @@
 // Lines of one file, or of files that belong together line by line, as commands that stream take
-// them: a window runs at once, which is enough for full batches and bounded memory on endless
-// input.
+// them: a window runs at once, which is enough for full batches on every thread and bounded memory
+// on endless input.
 #ifndef ATTEND_CLI_LINE_WINDOWS_H_
 #define ATTEND_CLI_LINE_WINDOWS_H_
 
@@ -21,8 +21,9 @@ void CheckStandardInput(const std::vector<std::string>& paths);
 class LineWindows {
  public:
   // "-" is standard input, for one file at most. Where somebody watches the output (`terminal`) a
-  // window has a few lines only. Throws Error as LineReader and CheckStandardInput do.
-  LineWindows(const std::vector<std::string>& paths, bool terminal);
+  // window has a few lines only, else more with more threads to run it. Throws Error as LineReader
+  // and CheckStandardInput do.
+  LineWindows(const std::vector<std::string>& paths, bool terminal, int threads = 1);
 
   // Waits for one line of each file and takes those that are there already, with malformed UTF-8
   // repaired. False where no line is left. Throws Error(kInput) as LineReader does, and where one
@@ -44,7 +45,7 @@ class LineWindows {
   bool AddLine();
 
   std::vector<File> files_;
-  size_t most_lines_;
+  size_t most_lines_, most_bytes_;
   int64_t number_ = 1;
 };
 

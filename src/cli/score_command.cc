@@ -43,7 +43,8 @@ int RunScore(const std::vector<std::string>& arguments) {
       .Required({"model", "source", "target"});
   if (!command_line.Parse(arguments)) return 0;
   const Scorer scorer(LoadModel(model), common.ThreadCount());
-  LineWindows pairs({common.DataPath(source), common.DataPath(target)}, isatty(STDOUT_FILENO) == 1);
+  LineWindows pairs({common.DataPath(source), common.DataPath(target)}, isatty(STDOUT_FILENO) == 1,
+                    common.ThreadCount());
   double sum = 0;
   int64_t pieces = 0;
   while (pairs.Next()) {

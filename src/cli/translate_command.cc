@@ -128,7 +128,7 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   const ModelConfig config = model->config;
   const Translator translator(std::move(model), options.translator);
   Output out(options.output);
-  LineWindows window({common.DataPath(options.input)}, out.terminal());
+  LineWindows window({common.DataPath(options.input)}, out.terminal(), common.ThreadCount());
   while (window.Next()) {
     TranslateWindow(window, LineBatch(&translator, config, options.lines), options, &out);
   }

@@ -202,6 +202,9 @@ def test_nothing_beside_a_line_changes_its_bits():
         for batch_tokens in (1, 45, 4096):
             got = translate("--scores", "--threads", threads, "--batch-tokens", batch_tokens, stdin=shuffled)
             assert got == [want[i] for i in order], (threads, batch_tokens)
+        for batch_sentences in (1, 7):
+            got = translate("--scores", "--threads", threads, "--batch-sentences", batch_sentences, stdin=shuffled)
+            assert got == [want[i] for i in order], (threads, batch_sentences)
     assert translate("--scores", stdin=lines[7] + "\n") == [want[7]]
 
 
@@ -209,15 +212,16 @@ def test_instruction_sets_agree(tmp_path):
     lines = sentences(40)
     (tmp_path / "source").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "target").write_text("\n".join(reversed(lines)), encoding="utf-8")
-    scores = {}
+    scores, translated = {}, {}
     for name in instruction_sets():
         arguments = ("score", "--quiet", "--model", MODEL, "--source", tmp_path / "source", "--target", tmp_path / "target")
         done = attend(*arguments, env={"ATTEND_ISA": name})
-        scores[name] = [float(line) for line in done.stdout.splitlines()]
-        translated = [translate("--threads", threads, stdin="\n".join(lines), env={"ATTEND_ISA": name}) for threads in (1, 2)]
-        assert translated[0] == translated[1] and len(translated[0]) == len(lines)
-        assert scores[name] == pytest.approx(scores["reference"], abs=1e-4)
-    assert len(scores["reference"]) == len(lines)
+        scores[name] = done.stdout.splitlines()
+        for threads in (1, 2):
+            translated[name] = translate("--scores", "--threads", threads, stdin="\n".join(lines), env={"ATTEND_ISA": name})
+            assert translated[name] == translated["reference"], (name, threads)
+        assert scores[name] == scores["reference"], name
+    assert len(scores["reference"]) == len(translated["reference"]) == len(lines)
 
 
 def test_a_set_that_is_not_here_is_refused():

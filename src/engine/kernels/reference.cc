@@ -238,7 +238,9 @@ ATTEND_WITH_FMA void TopKOf(const float* entries, int64_t count, int32_t first_i
   best->max = max;
   for (int64_t i = 0; i < count; ++i) {
     const int32_t id = first_id + static_cast<int32_t>(i);
-    if (best->count == best->k && !(entries[i] > best->values[best->k - 1])) continue;
+    const bool full = best->count == best->k;
+    const float bound = full ? best->values[best->k - 1] : -std::numeric_limits<float>::infinity();
+    if (!(entries[i] > bound)) continue;
     if (Forbidden(id, forbidden, forbidden_count)) continue;
     int64_t at = best->count < best->k ? best->count++ : best->k - 1;
     for (; at > 0 && best->values[at - 1] < entries[i]; --at) {

@@ -72,7 +72,7 @@ class Transformer {
   // Runs workspace->rows through the decoder; [rows, D] is in hidden_RD.
   void Decode(const Sinks& sinks, Workspace* workspace) const;
   // Answers for the rows last decoded: best[row * k ...], k 0 where each row wants one token.
-  // Logits are made in blocks of columns and never stand whole.
+  // Logits are made in blocks of columns and never stand whole, but where a team shares a product.
   void Predict(int64_t k, std::span<const NextToken> asked, Workspace* workspace,
                Candidate* best) const;
   // All logits [rows, V] of the rows last decoded.
