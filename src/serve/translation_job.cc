@@ -40,6 +40,12 @@ class JobMaker {
   void AddLine(TranslationJob::Text* text, const TextPart& line) {
     Sentence whole = MakeSentence(*text, line);
     if (Fits(whole.ids)) return Keep(text, line, std::move(whole));
+    const int64_t most = most_pieces_ * most_sentences_;
+    if (std::ssize(whole.ids) > most && !asked_.attention) {  // before the work of dividing it
+      throw Error(ErrorKind::kInput,
+                  fmt::format("a line has {} pieces, expected at most {}; send less text at once",
+                              whole.ids.size(), most));
+    }
     const auto fits = [&](std::string_view part) { return Fits(Encode(std::string(part))); };
     for (TextPart part : SentenceGroups(whole.text, job_->model->source(), fits)) {
       part.begin += line.begin;

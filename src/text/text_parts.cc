@@ -42,14 +42,23 @@ std::vector<TextPart> SentenceParts(std::string_view text, const std::string& la
 
 std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
                                      const std::function<bool(std::string_view part)>& fits) {
+  const std::vector<TextPart> sentences = SentenceParts(text, language);
   std::vector<TextPart> groups;
-  for (const TextPart& sentence : SentenceParts(text, language)) {
-    const size_t begin = groups.empty() ? 0 : groups.back().begin;
-    if (!groups.empty() && fits(text.substr(begin, sentence.end - begin))) {
-      groups.back().end = sentence.end;
-    } else {
-      groups.push_back(sentence);
+  for (size_t first = 0; first < sentences.size();) {
+    const size_t begin = sentences[first].begin;
+    // So many sentences are a group, so many too many: doubled, then halved.
+    size_t count = 1, too_many = sentences.size() - first + 1;
+    for (bool doubling = true; count + 1 < too_many;) {
+      const size_t next = doubling ? std::min(2 * count, too_many - 1) : (count + too_many) / 2;
+      if (fits(text.substr(begin, sentences[first + next - 1].end - begin))) {
+        count = next;
+      } else {
+        too_many = next;
+        doubling = false;
+      }
     }
+    groups.push_back({begin, sentences[first + count - 1].end});
+    first += count;
   }
   return groups;
 }

@@ -18,7 +18,8 @@ struct TextPart {
 
 // Sentences by Unicode's rules for the language; a line never shares a sentence with the next.
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language);
-// Sentences, as many to a part as fit together; one that does not fit alone is a part too.
+// Sentences, as many to a part as fit together; one that does not fit alone is a part too. What a
+// part that fits begins with must fit as well: `fits` is asked few times.
 std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
                                      const std::function<bool(std::string_view part)>& fits);
 // Lines that are not blank.

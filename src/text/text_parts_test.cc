@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+
 namespace attend {
 namespace {
 
@@ -33,6 +36,22 @@ TEST(TextPartsTest, SentencesGoTogetherWhereTheyFit) {
   EXPECT_EQ(groups(10), (Strings{"One.  Two.", "A long sentence.", "Six.\tTen."}));
   EXPECT_EQ(groups(21), (Strings{"One.  Two.", "A long sentence. Six.", "Ten."}));
   EXPECT_EQ(groups(100), (Strings{text.substr(1, text.size() - 2)}));
+}
+
+TEST(TextPartsTest, WhatFitsIsAskedFewTimes) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "One. ";
+  for (const size_t most : {1, 2, 3, 7, 64, 65, 999, 1000, 2000}) {
+    size_t asked = 0;
+    const auto groups = SentenceGroups(text, "en", [&](std::string_view part) {
+      ++asked;
+      return part.size() < 5 * most;
+    });
+    ASSERT_EQ(groups.size(),
+              (1000 + std::min<size_t>(most, 1000) - 1) / std::min<size_t>(most, 1000));
+    EXPECT_EQ(groups.front().end, 5 * std::min<size_t>(most, 1000) - 1);
+    EXPECT_LE(asked, groups.size() * (2 * std::bit_width(most) + 1)) << most;
+  }
 }
 
 TEST(TextPartsTest, WhatStandsBetweenIsKept) {

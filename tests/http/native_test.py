@@ -91,6 +91,8 @@ def test_what_is_too_long_is_refused_and_never_cut(tmp_path):
         sentences = [one["source"] for one in server.translate(long_line, split_sentences=False)[0]["sentences"]]
         assert " ".join(sentences) == long_line.strip() and 1 < len(sentences) < 8
         assert all(one.endswith(".") for one in sentences)
+        status, answer = server.post("/v1/translate", {"text": "Lumi tavo keri. " * 60, "split_sentences": False})
+        assert status == 400 and "a line has" in answer["error"] and "pieces, expected at most 100" in answer["error"]
 
 
 @pytest.mark.parametrize(("body", "part"), [
