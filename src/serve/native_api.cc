@@ -6,6 +6,7 @@
 #include "engine/tasks/attention_labels.h"
 #include "engine/tasks/translation_options.h"
 #include "serve/model_choice.h"
+#include "serve/request_body.h"
 #include "serve/service.h"
 
 namespace attend {
@@ -117,7 +118,7 @@ void Service::Models(const ExchangePtr& exchange) const {
 void Service::TranslateNative(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
   CheckClient(request, "");
-  if (!request.content_type.starts_with("application/json")) {
+  if (MediaTypeOf(request) != "application/json") {
     throw Refusal(415, "expected Content-Type: application/json");
   }
   Json body = ParseJson(request.body, "request body");
@@ -151,15 +152,19 @@ void Service::Stream(const ExchangePtr& exchange, const std::shared_ptr<Translat
     exchange->SendEvent(ToEvent("sentence", event));
   };
   job->on_end = [this, exchange, raw](const std::exception_ptr& error) {
-    if (error) {
-      exchange->SendEvent("event: error\ndata: " + ResponseTo(error).body + "\n\n");
-    } else {
+    try {
+      if (error) std::rethrow_exception(error);
       Count(*raw);
-      Json done;
+      Json translations = Json::array();
       for (const TranslationJob::Text& text : raw->texts) {
-        done["translations"].push_back({{"text", raw->Join(text, 0)}});
+        translations.push_back({{"text", raw->Join(text, 0)}});
       }
+      Json done;
+      done["translations"] = std::move(translations);
       exchange->SendEvent(ToEvent("done", done));
+    } catch (const std::exception&) {
+      exchange->SendEvent("event: error\ndata: " + ResponseTo(std::current_exception()).body +
+                          "\n\n");
     }
     exchange->EndEvents();
   };

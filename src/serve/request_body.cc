@@ -13,14 +13,23 @@
 
 namespace attend {
 
+std::string MediaTypeOf(const HttpRequest& request) {
+  std::string type = request.content_type.substr(0, request.content_type.find(';'));
+  while (type.ends_with(' ') || type.ends_with('\t')) type.pop_back();
+  for (char& c : type) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return type;
+}
+
 RequestBody::RequestBody(const HttpRequest& request) {
-  const std::string& type = request.content_type;
-  if (type.starts_with("application/json")) {
+  const std::string type = MediaTypeOf(request);
+  if (type == "application/json") {
     members_ = ParseJson(request.body, "request body");
     if (!members_.is_object()) throw Error(ErrorKind::kInput, "request body: expected an object");
-  } else if (type.starts_with("application/x-www-form-urlencoded")) {
+  } else if (type == "application/x-www-form-urlencoded") {
     ReadForm(request);
-  } else if (type.starts_with("multipart/form-data")) {
+  } else if (type == "multipart/form-data") {
     ReadMultipart(request);
   } else {
     throw Refusal(415,

@@ -16,6 +16,9 @@ struct UploadedFile {
   std::string content;  // any bytes
 };
 
+// The type of a request's body without its parameters, in lower case (RFC 9110, section 8.3.1).
+std::string MediaTypeOf(const HttpRequest& request);
+
 // Of application/json, application/x-www-form-urlencoded or multipart/form-data.
 class RequestBody {
  public:

@@ -70,7 +70,11 @@ def test_wrong_forms_are_refused(server, members):
 
 
 def test_other_types_of_body_are_refused(server):
-    assert server.request("POST", "/translate", "<q/>", {"Content-Type": "text/xml"})[0] == 415
+    for unknown in ("text/xml", "application/jsonx", ""):
+        for route in ("/translate", "/v1/translate"):
+            assert server.request("POST", route, "<q/>", {"Content-Type": unknown})[0] == 415
+    for known in ("Application/JSON", "application/json ; charset=utf-8"):
+        assert server.request("POST", "/translate", "<q/>", {"Content-Type": known})[0] == 400
     form_type = {"Content-Type": "application/x-www-form-urlencoded"}
     assert server.request("POST", "/translate", "q=%zz&target=su", form_type)[0] == 400
     assert server.request("POST", "/translate", "q=%ff&target=su", form_type)[0] == 400

@@ -160,6 +160,7 @@ def test_a_stream_has_an_event_for_each_sentence(server):
         assert sentence == place
     assert [one["text"] for one in events[-1][1]["translations"]] == [one["text"] for one in whole]
     assert [name for name, _ in events_of(server, {"text": " ", "stream": True})] == ["done"]
+    assert events_of(server, {"text": [], "stream": True}) == [("done", {"translations": []})]
 
 
 def test_clients_at_once_get_what_they_get_alone(server):
