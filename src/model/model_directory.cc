@@ -21,7 +21,27 @@ constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxSampleBytes = size_t{1} << 22;
 constexpr size_t kMaxVocabularyBytes = size_t{1} << 28;
 
+// What is easily taken for a model: a training run, and a checkpoint of one.
+void CheckIsModel(const fs::path& directory) {
+  const auto exists = [](const fs::path& path) {
+    std::error_code unknown;  // said when the file is read
+    return fs::exists(path, unknown);
+  };
+  if (exists(directory / kConfigFile)) return;
+  if (exists(directory / "model" / kConfigFile)) {
+    throw Error(ErrorKind::kInput, fmt::format("'{}' is not a model directory; did you mean '{}'?",
+                                               directory.string(), (directory / "model").string()));
+  }
+  if (exists(directory / "state.json")) {
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("'{}' is a checkpoint; `attend export --checkpoint` makes a model of it",
+                    directory.string()));
+  }
+}
+
 ConfigFile ReadConfig(const fs::path& directory) {
+  CheckIsModel(directory);
   const fs::path path = directory / kConfigFile;
   return ParseConfigFile(ReadFile(path, kMaxConfigBytes), path.string());
 }

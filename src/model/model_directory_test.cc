@@ -151,6 +151,24 @@ TEST_F(ModelDirectoryTest, DigestsNameTheFile) {
   EXPECT_THAT(CheckDigests(path_), ElementsAre(HasSubstr("model.safetensors: SHA-256 is")));
 }
 
+TEST_F(ModelDirectoryTest, RunsAndCheckpointsAreNamed) {
+  const auto message = [](const fs::path& path) {
+    try {
+      LoadModel(path);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  fs::create_directories(folder_ / "run");
+  EXPECT_THAT(message(folder_ / "run"), HasSubstr("config.json"));
+  SaveModel(SmallModel(), folder_ / "run" / "model");
+  EXPECT_THAT(message(folder_ / "run"), HasSubstr("did you mean"));
+  fs::create_directories(folder_ / "update-1");
+  std::ofstream(folder_ / "update-1" / "state.json") << "{}";
+  EXPECT_THAT(message(folder_ / "update-1"), HasSubstr("attend export"));
+}
+
 TEST_F(ModelDirectoryTest, NanWeightsLoad) {
   Model model = SmallModel();
   std::vector<float> values(16, std::nanf(""));

@@ -70,7 +70,7 @@ function element(parent, tag, attributes = {}, text) {
 function short(value) {
   if (value === null || value === undefined || !isFinite(value)) return "–";
   if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(2);
-  return Number(value.toPrecision(4)).toLocaleString("en");
+  return value.toLocaleString("en", {maximumSignificantDigits: 4});
 }
 
 function ticks(low, high, count) {
@@ -147,7 +147,7 @@ function cardsOf() {
   for (const [name, label] of Object.entries(labels)) {
     if (data.valid[name]) add(label, short(best[name](...data.valid[name].map(p => p[1]))));
   }
-  const tested = {bleu: "test BLEU", chrf: "test chrF"};
+  const tested = {bleu: "test BLEU", chrf: "test chrF", "chrf++": "test chrF++", ter: "test TER"};
   for (const [name, result] of Object.entries(data.test || {})) add(tested[name], short(result.score));
   if (data.skipped > 0) add("updates skipped", data.skipped.toLocaleString("en"));
 }
