@@ -1,14 +1,17 @@
 // Speed of the kernels of every instruction set here, at the shapes of the paper's base model. The
 // counters: operations a second of products and attention, two for each multiply-add; elements a
-// second of the rest.
+// second of the rest. Products also have their share of the machine's peak of such operations and
+// of its rate of reading memory, as if weights were read each time; one thread's, measured first.
 #include <benchmark/benchmark.h>
 
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "cli/bench/machine.h"
 #include "engine/blocks/aligned.h"
 #include "engine/kernels/dispatch.h"
 
@@ -33,6 +36,21 @@ void Measure(benchmark::State* state, const char* unit, int64_t count, const Bod
       benchmark::Counter(static_cast<double>(count), benchmark::Counter::kIsIterationInvariantRate);
 }
 
+const MachineRates& RatesOf(const KernelTable& kernels) {
+  static std::map<std::string, MachineRates> rates;
+  const auto known = rates.find(kernels.name);
+  if (known != rates.end()) return known->second;
+  return rates.emplace(kernels.name, MeasureMachine(kernels.name, 1)).first->second;
+}
+
+void AddShares(benchmark::State* state, double operations, double peak, double weight_bytes,
+               double memory_rate) {
+  using benchmark::Counter;
+  state->counters["of the peak"] = Counter(operations / peak, Counter::kIsIterationInvariantRate);
+  state->counters["of memory"] =
+      Counter(weight_bytes / memory_rate, Counter::kIsIterationInvariantRate);
+}
+
 void MatmulF32(benchmark::State& state, const KernelTable* kernels) {
   const int64_t rows = state.range(0), inner = state.range(1), columns = state.range(2);
   const std::vector<float> x = RandomFloats(rows * inner), w = RandomFloats(columns * inner);
@@ -47,6 +65,8 @@ void MatmulF32(benchmark::State& state, const KernelTable* kernels) {
          inner,
          {0, columns, nullptr, nullptr, y.data(), columns, MatmulActivation::kNone}});
   });
+  const MachineRates& rates = RatesOf(*kernels);
+  AddShares(&state, 2.0 * rows * inner * columns, rates.f32, 4.0 * inner * columns, rates.memory);
 }
 
 // Quantising the rows is part of it.
@@ -71,6 +91,8 @@ void MatmulInt8(benchmark::State& state, const KernelTable* kernels) {
          {0, columns, nullptr, nullptr, y.data(), columns, MatmulActivation::kNone},
          nullptr});
   });
+  const MachineRates& rates = RatesOf(*kernels);
+  AddShares(&state, 2.0 * rows * inner * columns, rates.int8, 1.0 * inner * columns, rates.memory);
 }
 
 void QuantizeRows(benchmark::State& state, const KernelTable* kernels) {
