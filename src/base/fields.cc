@@ -80,7 +80,7 @@ void Field::Set(int64_t new_value, const std::string& where) const {
 void Field::Set(double new_value, const std::string& where) const {
   auto* const* target = std::get_if<double*>(&value);
   if (target == nullptr || !(new_value >= min && new_value <= max)) {
-    Refuse(*this, fmt::format("{}", new_value), where);
+    Refuse(*this, fmt::format("{:#}", new_value), where);  // 4.0, which 4 would not explain
   }
   **target = new_value;
 }

@@ -98,6 +98,9 @@ TEST_F(CommandLineTest, SaysWhatIsWrong) {
   std::string file = Config("\nbeam_size = \"5\"\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
             file + ":2: beam_size is \"5\", expected an integer, 1 to 100");
+  file = Config("beam_size = 5.0\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":1: beam_size is 5.0, expected an integer, 1 to 100");
   file = Config("beam_size = [5]\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
             file + ":1: beam_size is a list, expected an integer, 1 to 100");

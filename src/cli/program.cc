@@ -45,7 +45,8 @@ void PrintHelp(const std::vector<Command>& commands) {
     std::cout << fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
   std::cout << "\nattend COMMAND --help says more of each, with an example.\n"
-               "attend --version names the commit, the libraries and the instruction sets.\n";
+               "attend --version names the commit, the libraries and the instruction sets; the "
+               "environment's\nATTEND_ISA chooses another one than the best of the machine.\n";
 }
 
 void PrintVersion(const std::string& more_libraries) {
