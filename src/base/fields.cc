@@ -44,8 +44,8 @@ void Field::Parse(std::string_view text, const std::string& where) const {
     double number = 0;
     if (!ParseNumber(text, &number)) Refuse(*this, quoted, where);
     Set(number, where);
-  } else if (auto* const* list = std::get_if<std::vector<std::string>*>(&value)) {
-    **list = {std::string(text)};
+  } else if (IsList()) {
+    Set(std::vector<std::string>{std::string(text)}, where);
   } else {
     const EnumField& choice = std::get<EnumField>(value);
     const auto found = std::find(choice.names.begin(), choice.names.end(), text);
@@ -68,7 +68,8 @@ void Field::Set(bool new_value, const std::string& where) const {
 }
 
 void Field::Set(int64_t new_value, const std::string& where) const {
-  if (std::holds_alternative<double*>(value)) return Set(static_cast<double>(new_value), where);
+  if (std::holds_alternative<double*>(value) || IsNumbers())
+    return Set(static_cast<double>(new_value), where);
   auto* const* target = std::get_if<int64_t*>(&value);
   const double number = static_cast<double>(new_value);
   if (target == nullptr || number < min || number > max) {
@@ -78,6 +79,7 @@ void Field::Set(int64_t new_value, const std::string& where) const {
 }
 
 void Field::Set(double new_value, const std::string& where) const {
+  if (IsNumbers()) return Set(std::vector<double>{new_value}, where);
   auto* const* target = std::get_if<double*>(&value);
   if (target == nullptr || !(new_value >= min && new_value <= max)) {
     Refuse(*this, fmt::format("{:#}", new_value), where);  // 4.0, which 4 would not explain
@@ -86,9 +88,26 @@ void Field::Set(double new_value, const std::string& where) const {
 }
 
 void Field::Set(const std::vector<std::string>& new_value, const std::string& where) const {
-  auto* const* target = std::get_if<std::vector<std::string>*>(&value);
-  if (target == nullptr) Refuse(*this, "a list", where);
-  **target = new_value;
+  if (!IsList()) Refuse(*this, "a list", where);
+  if (auto* const* target = std::get_if<std::vector<std::string>*>(&value)) {
+    **target = new_value;
+    return;
+  }
+  std::vector<double> numbers;
+  for (const std::string& text : new_value) {
+    if (!ParseNumber(text, &numbers.emplace_back()))
+      Refuse(*this, fmt::format("a list with '{}'", text), where);
+  }
+  Set(numbers, where);
+}
+
+void Field::Set(const std::vector<double>& new_value, const std::string& where) const {
+  if (!IsList()) Refuse(*this, "a list", where);
+  for (const double number : new_value) {
+    if (!IsNumbers() || !(number >= min && number <= max))
+      Refuse(*this, fmt::format("a list with {}", number), where);
+  }
+  if (IsNumbers()) *std::get<std::vector<double>*>(value) = new_value;
 }
 
 std::string Field::TypeName() const {
@@ -96,7 +115,7 @@ std::string Field::TypeName() const {
   if (std::holds_alternative<int64_t*>(value)) return "an integer";
   if (std::holds_alternative<double*>(value)) return "a number";
   if (std::holds_alternative<std::string*>(value)) return "text";
-  if (IsList()) return "a list of texts";
+  if (IsList()) return IsNumbers() ? "a list of numbers" : "a list of texts";
   return fmt::format("one of {}", fmt::join(std::get<EnumField>(value).names, ", "));
 }
 
@@ -115,6 +134,7 @@ std::string Field::ValueText() const {
   if (auto* const* list = std::get_if<std::vector<std::string>*>(&value)) {
     return fmt::format("{}", fmt::join(**list, ","));
   }
+  if (IsNumbers()) return fmt::format("{}", fmt::join(*std::get<std::vector<double>*>(value), ","));
   const EnumField& choice = std::get<EnumField>(value);
   return choice.names.at(choice.get());
 }
@@ -141,6 +161,12 @@ FieldList& FieldList::Add(std::string name, int64_t* value, double min, double m
 }
 
 FieldList& FieldList::Add(std::string name, double* value, double min, double max,
+                          std::string help) {
+  fields_.push_back({std::move(name), std::move(help), value, min, max});
+  return *this;
+}
+
+FieldList& FieldList::Add(std::string name, std::vector<double>* value, double min, double max,
                           std::string help) {
   fields_.push_back({std::move(name), std::move(help), value, min, max});
   return *this;

@@ -23,13 +23,14 @@ struct EnumField {
   std::function<void(size_t)> set;
 };
 
-using FieldPointer =
-    std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*, EnumField>;
+using FieldPointer = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*,
+                                  std::vector<double>*, EnumField>;
 
 struct Field {
   std::string name;  // snake_case; a nested field's is `outer.inner`
   std::string help;
   FieldPointer value;
+  // Of a number, or of each number of a list.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
 
@@ -38,17 +39,21 @@ struct Field {
   // "recipe.toml:7".
   void Parse(std::string_view text, const std::string& where) const;
   // From typed sources (TOML, JSON): a text is right only for a text, one of several names, or a
-  // list of one.
+  // list of one; texts are right for a list of numbers too, as the command line gives them.
   void Set(const std::string& new_value, const std::string& where) const;
   void Set(bool new_value, const std::string& where) const;
   void Set(int64_t new_value, const std::string& where) const;
   void Set(double new_value, const std::string& where) const;
   void Set(const std::vector<std::string>& new_value, const std::string& where) const;
+  void Set(const std::vector<double>& new_value, const std::string& where) const;
 
   bool IsBool() const { return std::holds_alternative<bool*>(value); }
   bool IsText() const { return std::holds_alternative<std::string*>(value); }
-  bool IsList() const { return std::holds_alternative<std::vector<std::string>*>(value); }
-  std::string TypeName() const;  // "integer", "number", "text", "true or false", "list", "post|pre"
+  bool IsNumbers() const { return std::holds_alternative<std::vector<double>*>(value); }
+  bool IsList() const {
+    return IsNumbers() || std::holds_alternative<std::vector<std::string>*>(value);
+  }
+  std::string TypeName() const;   // "an integer", "text", "a list of numbers", "one of post, pre"
   std::string RangeText() const;  // "0 to 1", "at least 1", or ""
   std::string ValueText() const;  // the present value, as the command line takes it
 };
@@ -61,6 +66,8 @@ class FieldList {
   FieldList& Add(std::string name, std::vector<std::string>* value, std::string help);
   FieldList& Add(std::string name, int64_t* value, double min, double max, std::string help);
   FieldList& Add(std::string name, double* value, double min, double max, std::string help);
+  FieldList& Add(std::string name, std::vector<double>* value, double min, double max,
+                 std::string help);
   // An enum class whose values count from 0, with a name each.
   template <class Enum>
   FieldList& Add(std::string name, Enum* value, std::vector<std::string> names, std::string help) {

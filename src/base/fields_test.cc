@@ -15,6 +15,7 @@ struct Options {
   bool flag = false;
   std::string name = "x";
   Colour colour = Colour::kRed;
+  std::vector<double> weights;
 };
 
 FieldList Fields(Options& options) {
@@ -23,7 +24,8 @@ FieldList Fields(Options& options) {
       .Add("rate", &options.rate, 0, 1, "how fast")
       .Add("flag", &options.flag, "whether")
       .Add("name", &options.name, "which")
-      .Add("colour", &options.colour, {"red", "green"}, "what colour");
+      .Add("colour", &options.colour, {"red", "green"}, "what colour")
+      .Add("weights", &options.weights, 0, 10, "how much of each");
   return fields;
 }
 
@@ -64,6 +66,31 @@ TEST(FieldsTest, RefusesWrongTypesAndRanges) {
             "t: rate is nan, expected a number, 0 to 1");
   EXPECT_EQ(MessageOf([&] { fields.Get("colour", "t").Parse("blue", "t"); }),
             "t: colour is 'blue', expected one of red, green");
+}
+
+TEST(FieldsTest, ListsOfNumbersComeFromNumbersAndFromText) {
+  Options options;
+  const FieldList fields = Fields(options);
+  const Field& weights = fields.Get("weights", "t");
+  using Texts = std::vector<std::string>;
+  weights.Set(Texts{"1", "0.25"}, "t");
+  EXPECT_EQ(options.weights, (std::vector<double>{1, 0.25}));
+  weights.Set(std::vector<double>{2, 3}, "t");
+  EXPECT_EQ(options.weights, (std::vector<double>{2, 3}));
+  weights.Set(int64_t{5}, "t");
+  EXPECT_EQ(options.weights, (std::vector<double>{5}));
+  weights.Parse("4", "t");
+  EXPECT_EQ(weights.ValueText(), "4");
+  for (const std::string wrong : {"", "x", "1x", "-1", "nan", "1e9"}) {
+    EXPECT_EQ(
+        MessageOf([&] { weights.Set(Texts{"1", wrong}, "t"); }).find("t: weights is a list with "),
+        0u)
+        << wrong;
+  }
+  EXPECT_EQ(MessageOf([&] { weights.Set(std::vector<double>{1, 11}, "t"); }),
+            "t: weights is a list with 11, expected a list of numbers, 0 to 10");
+  EXPECT_EQ(MessageOf([&] { fields.Get("rate", "t").Set(std::vector<double>{1}, "t"); }),
+            "t: rate is a list, expected a number, 0 to 1");
 }
 
 TEST(FieldsTest, NamesTheNearest) {

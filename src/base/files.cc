@@ -21,6 +21,12 @@ namespace {
   throw Error(kind, fmt::format("can't {} '{}': {}", action, path.string(), std::strerror(reason)));
 }
 
+void RefuseDash(const fs::path& path) {
+  if (path != "-") return;
+  throw Error(ErrorKind::kUsage,
+              "'-' is no name to write to here; for standard output give '/dev/stdout'");
+}
+
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
@@ -153,6 +159,7 @@ void SyncDirectory(const fs::path& directory) {
 }
 
 AtomicFile::AtomicFile(const fs::path& target) : target_(WithoutLink(target)) {
+  RefuseDash(target);
   if (!target_.has_filename()) {
     errno = target_.empty() ? ENOENT : EISDIR;
     Fail(ErrorKind::kRuntime, "create", target_);
@@ -203,6 +210,7 @@ void AtomicFile::Commit() {
 }
 
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
+  RefuseDash(target_);
   if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
   target_ = WithoutLink(target_);
   temporary_ = target_;

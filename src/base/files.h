@@ -1,7 +1,8 @@
 // Files: mapped for reading, written so that a reader or a crash never sees half of one.
 //
 // Every function throws Error that names the path and the system's reason: kInput where something
-// can't be read, kRuntime where something can't be written.
+// can't be read, kRuntime where something can't be written. "-" names no file: what may be standard
+// output is not written here.
 #ifndef ATTEND_BASE_FILES_H_
 #define ATTEND_BASE_FILES_H_
 

@@ -146,6 +146,8 @@ TEST_F(FilesTest, ALinkToAPipeWithoutANameIsWrittenToo) {
 TEST_F(FilesTest, APathWithoutAFileNameIsRefusedBeforeTheWork) {
   EXPECT_THROW(AtomicFile(""), Error);
   EXPECT_THROW(AtomicFile(folder_ / "new/"), Error);
+  EXPECT_THROW(AtomicFile("-"), Error);
+  EXPECT_THROW(AtomicDirectory("-"), Error);
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "attend/error.h"
@@ -59,17 +60,12 @@ void SetFromJson(const Field& field, const Json& value, const std::string& where
     case Json::value_t::string:
       return field.Set(value.get_ref<const std::string&>(), where);
     case Json::value_t::array: {
-      std::vector<std::string> texts;
-      if (!field.IsList()) return field.Set(texts, where);  // the field refuses any list
-      for (const Json& item : value) {
-        if (!item.is_string()) {
-          throw Error(ErrorKind::kConfiguration,
-                      fmt::format("{}: {} holds {}, expected texts", where, field.name,
-                                  Excerpt(item.dump())));
-        }
-        texts.push_back(item.get<std::string>());
-      }
-      return field.Set(texts, where);
+      const auto all = [&](auto is) { return std::all_of(value.begin(), value.end(), is); };
+      if (!value.empty() && all([](const Json& item) { return item.is_number(); }))
+        return field.Set(value.get<std::vector<double>>(), where);
+      if (all([](const Json& item) { return item.is_string(); }))
+        return field.Set(value.get<std::vector<std::string>>(), where);
+      break;
     }
     default:
       break;
@@ -95,6 +91,7 @@ Json FieldToJson(const Field& field) {
   if (auto* const* integer = std::get_if<int64_t*>(&field.value)) return **integer;
   if (auto* const* number = std::get_if<double*>(&field.value)) return **number;
   if (auto* const* list = std::get_if<std::vector<std::string>*>(&field.value)) return **list;
+  if (auto* const* list = std::get_if<std::vector<double>*>(&field.value)) return **list;
   return field.ValueText();
 }
 
@@ -103,10 +100,36 @@ Json FieldToJson(const Field& field) {
 Json ParseJson(std::string_view text, const std::string& where) {
   try {
     return Json::parse(text.begin(), text.end(), StructureCheck(where));
-  } catch (const Json::exception& error) {
+  } catch (const Json::parse_error& error) {
+    const std::string_view before = text.substr(0, std::max<size_t>(error.byte, 1) - 1);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+    throw Error(ErrorKind::kInput, fmt::format("{}:{}:{}: not valid JSON: {}", where, line, column,
+                                               JsonFault(text, error.byte)));
+  } catch (const Json::out_of_range&) {
     throw Error(ErrorKind::kInput,
-                fmt::format("{}: not valid JSON: {}", where, Excerpt(error.what(), 240)));
+                fmt::format("{}: not valid JSON: a number is too large to be stored", where));
   }
+}
+
+std::string JsonFault(std::string_view text, size_t byte) {
+  constexpr size_t kShown = 24;
+  const size_t place = std::min(std::max<size_t>(byte, 1) - 1, text.size());
+  size_t begin = place > kShown ? place - kShown : 0;
+  while (begin < place && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;
+  const std::string before = Excerpt(text.substr(begin, place - begin));
+  const std::string after = before.empty() ? "" : fmt::format(" after '{}'", before);
+  if (place == text.size()) return fmt::format("the text ends too early{}", after);
+  const auto found = static_cast<unsigned char>(text[place]);
+  if (found <= ' ' || found >= 0x7F) return fmt::format("unexpected byte 0x{:02X}{}", found, after);
+  return fmt::format("unexpected '{}'{}", text[place], after);
+}
+
+void RefuseMember(const Json* found, const std::string& name, const std::string& where) {
+  throw Error(ErrorKind::kInput, found == nullptr
+                                     ? fmt::format("{}: member '{}' is missing", where, name)
+                                     : fmt::format("{}: member '{}' is {}, which it can't be",
+                                                   where, name, Excerpt(Dump(*found))));
 }
 
 std::string Dump(const Json& json) {

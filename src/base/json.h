@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/fields.h"
 
@@ -13,9 +14,35 @@ namespace attend {
 using Json = nlohmann::ordered_json;
 
 // Parses one JSON value that fills `text`. Throws Error(kInput) that opens with `where` (a file
-// name) for bad syntax, text that is not UTF-8, a key that stands twice in one object, nesting
-// deeper than 64, or an object of more than 4096 members.
+// name) for bad syntax (with line and column, in bytes), text that is not UTF-8, a key that stands
+// twice in one object, nesting deeper than 64, or an object of more than 4096 members.
 Json ParseJson(std::string_view text, const std::string& where);
+
+// What is wrong with `text`, which stops being JSON at this byte, counted from 1 as nlohmann's
+// parser does: "unexpected '}' after '[1,'".
+std::string JsonFault(std::string_view text, size_t byte);
+
+// Throws Error(kInput) that opens with `where` and names the member, which can't be what was found;
+// null: nothing was.
+[[noreturn]] void RefuseMember(const Json* found, const std::string& name,
+                               const std::string& where);
+
+// A member of an object. Throws Error(kInput) that opens with `where` and names the member, where
+// it is missing or not of this type.
+template <class T>
+T MemberOf(const Json& object, const std::string& name, const std::string& where) {
+  const auto found = object.find(name);  // the end where `object` is none
+  if (found == object.end()) RefuseMember(nullptr, name, where);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (std::is_signed_v<T> ? !found->is_number_integer() : !found->is_number_unsigned())
+      RefuseMember(&*found, name, where);
+  }
+  try {
+    return found->get<T>();
+  } catch (const Json::exception&) {
+    RefuseMember(&*found, name, where);
+  }
+}
 
 // One line; what is not UTF-8 becomes U+FFFD.
 std::string Dump(const Json& json);

@@ -18,6 +18,40 @@ TEST(JsonTest, RefusesDepthRepeatsAndBadUtf8) {
   EXPECT_THROW(ParseJson("{} x", "f"), Error);
 }
 
+TEST(JsonTest, SaysWhereAndWhat) {
+  const auto message = [](const std::string& text) {
+    try {
+      ParseJson(text, "f");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("{\n  \"a\": 1,\n  }"),
+            "f:3:3: not valid JSON: unexpected '}' after '{?  \"a\": 1,?  '");
+  EXPECT_EQ(message("[1, 2"), "f:1:6: not valid JSON: the text ends too early after '[1, 2'");
+  EXPECT_EQ(message(""), "f:1:1: not valid JSON: the text ends too early");
+  EXPECT_EQ(message("\"\xff\""), "f:1:2: not valid JSON: unexpected byte 0xFF after '\"'");
+  EXPECT_EQ(message("{} x"), "f:1:4: not valid JSON: unexpected 'x' after '{} '");
+  EXPECT_EQ(message("[1e999]"), "f: not valid JSON: a number is too large to be stored");
+}
+
+TEST(JsonTest, MembersAreThereAndOfTheirType) {
+  const Json object = {{"count", 3}, {"name", "x"}};
+  EXPECT_EQ(MemberOf<int64_t>(object, "count", "f"), 3);
+  const auto message = [](const Json& from, const char* name) {
+    try {
+      MemberOf<int64_t>(from, name, "f");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message(object, "cuont"), "f: member 'cuont' is missing");
+  EXPECT_EQ(message(Json::array({1}), "count"), "f: member 'count' is missing");
+  EXPECT_EQ(message(object, "name"), "f: member 'name' is \"x\", which it can't be");
+}
+
 TEST(JsonTest, BoundsMembersAndMessages) {
   std::string text = "{";
   for (int i = 0; i < 5000; ++i) text += fmt::format("\"{}\":0,", i);

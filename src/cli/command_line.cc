@@ -32,7 +32,7 @@ std::string TypeText(const Field& field) {
   if (const auto* choice = std::get_if<EnumField>(&field.value)) {
     return fmt::format("{}", fmt::join(choice->names, "|"));
   }
-  if (field.IsList()) return "TEXT...";
+  if (field.IsList()) return field.IsNumbers() ? "X..." : "TEXT...";
   if (field.IsBool()) return "true|false";
   if (field.IsText()) return "TEXT";
   return std::holds_alternative<int64_t*>(field.value) ? "N" : "X";
@@ -62,7 +62,9 @@ CLI::Option* AddOption(CLI::App* app, const Field& field, const std::string& hel
   if (field.IsBool()) return app->add_flag(name)->description(help);
   CLI::Option* option = app->add_option(name)->description(help)->type_name(TypeText(field));
   if (field.IsList()) {
-    option->type_name("TEXT")->type_size(1)->expected(1, -1)->allow_extra_args();  // "TEXT ..."
+    // Which CLI11 follows by "..." itself.
+    option->type_name(field.IsNumbers() ? "X" : "TEXT");
+    option->type_size(1)->expected(1, -1)->allow_extra_args();
   } else {
     option->type_size(1)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }

@@ -15,6 +15,7 @@ struct Options {
   double dropout = 0.1;
   bool scores = false;
   std::vector<std::string> input;
+  std::vector<double> weights;
   std::string name;
   int64_t layers = 6;
   std::string model;
@@ -30,6 +31,7 @@ class CommandLineTest : public testing::Test {
         .Add("dropout", &options_.dropout, 0, 1, "dropout")
         .Add("scores", &options_.scores, "print scores")
         .Add("input", &options_.input, "files")
+        .Add("weights", &options_.weights, 0, 10, "of files")
         .Add("name", &options_.name, "name")
         .Nest("encoder", inner);
     CommandLine line("test", "Does a test.", "  attend test x");
@@ -76,6 +78,16 @@ TEST_F(CommandLineTest, TheCommandLineWinsOverTheFile) {
   EXPECT_EQ(options_.input, (std::vector<std::string>{"x", "y"}));
 }
 
+TEST_F(CommandLineTest, NumbersOfAListAreWholeOrNot) {
+  EXPECT_TRUE(Parse({"m", "--config", Config("weights = [1, 2.5]\n")}));
+  EXPECT_EQ(options_.weights, (std::vector<double>{1, 2.5}));
+  EXPECT_TRUE(Parse({"m", "--weights", "3", "0.5"}));
+  EXPECT_EQ(options_.weights, (std::vector<double>{3, 0.5}));
+  const std::string file = Config("weights = [1, 11]\n");
+  EXPECT_EQ(MessageOf({"m", "--config", file}),
+            file + ":1: weights is a list with 11, expected a list of numbers, 0 to 10");
+}
+
 TEST_F(CommandLineTest, RequiredOptionsComeFromTheCommandLineOrTheFile) {
   required_ = {"beam_size", "name"};
   EXPECT_EQ(MessageOf({"m"}), "attend test: --beam-size is missing: hypotheses");
@@ -106,7 +118,12 @@ TEST_F(CommandLineTest, SaysWhatIsWrong) {
             file + ":1: beam_size is a list, expected an integer, 1 to 100");
   file = Config("input = [5]\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
-            file + ":1: input holds something that is no text, expected a list of texts");
+            file + ":1: input is a list with 5, expected a list of texts");
+  for (const char* list : {"[true]", "[\"a\", 5]"}) {
+    file = Config(std::string("input = ") + list + "\n");
+    EXPECT_EQ(MessageOf({"m", "--config", file}),
+              file + ":1: input is a list of something else, expected a list of texts");
+  }
   file = Config("bean_size = 5\n");
   EXPECT_EQ(MessageOf({"m", "--config", file}),
             file + ":1: unknown option 'bean_size'; did you mean 'beam_size'?");

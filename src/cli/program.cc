@@ -69,8 +69,11 @@ int RunCommand(const std::vector<Command>& commands, const std::vector<std::stri
     if (name == command.name) return command.run({arguments.begin() + 1, arguments.end()});
     names.push_back(command.name);
   }
-  throw Error(ErrorKind::kUsage, fmt::format("unknown command '{}'{}; attend --help lists them",
-                                             name, DidYouMean(name, names)));
+  const bool option = name.starts_with('-');
+  if (option) names = {"--help", "--version"};
+  throw Error(ErrorKind::kUsage,
+              fmt::format("unknown {} '{}'{}; attend --help lists them",
+                          option ? "option" : "command", name, DidYouMean(name, names)));
 }
 
 // One line: LibTorch's messages go on with a stack trace. A message that names its command needs no

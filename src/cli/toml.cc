@@ -11,19 +11,20 @@
 namespace attend {
 namespace {
 
-std::vector<std::string> TextsOf(const toml::array& array, const Field& field,
-                                 const std::string& where) {
+void SetList(const Field& field, const toml::array& array, const std::string& where) {
   std::vector<std::string> texts;
+  std::vector<double> numbers;
   for (const toml::node& item : array) {
-    const auto* text = item.as_string();
-    if (text == nullptr) {
-      throw Error(ErrorKind::kConfiguration,
-                  fmt::format("{}: {} holds something that is no text, expected {}", where,
-                              field.name, field.TypeName()));
-    }
-    texts.push_back(text->get());
+    if (const auto* text = item.as_string()) texts.push_back(text->get());
+    if (const auto* integer = item.as_integer())
+      numbers.push_back(static_cast<double>(integer->get()));
+    if (const auto* number = item.as_floating_point()) numbers.push_back(number->get());
   }
-  return texts;
+  if (numbers.size() == array.size() && !numbers.empty()) return field.Set(numbers, where);
+  if (texts.size() == array.size() || !field.IsList()) return field.Set(texts, where);
+  throw Error(ErrorKind::kConfiguration, fmt::format("{}: {} is a list of something else, expected "
+                                                     "{}",
+                                                     where, field.name, field.TypeName()));
 }
 
 void SetFromToml(const Field& field, const toml::node& node, const std::string& where) {
@@ -31,11 +32,7 @@ void SetFromToml(const Field& field, const toml::node& node, const std::string& 
   if (const auto* integer = node.as_integer()) return field.Set(integer->get(), where);
   if (const auto* number = node.as_floating_point()) return field.Set(number->get(), where);
   if (const auto* text = node.as_string()) return field.Set(text->get(), where);
-  if (const auto* array = node.as_array()) {
-    // A field of another type refuses any list.
-    return field.Set(field.IsList() ? TextsOf(*array, field, where) : std::vector<std::string>(),
-                     where);
-  }
+  if (const auto* array = node.as_array()) return SetList(field, *array, where);
   throw Error(ErrorKind::kConfiguration,
               fmt::format("{}: {} is a {}, expected {}", where, field.name,
                           node.is_table() ? "table" : "date or time", field.TypeName()));

@@ -15,10 +15,8 @@
 namespace attend {
 namespace {
 
-std::string Train(const VocabularyOptions& options) {
-  const std::vector<std::string> lines = {"the house is old", "das Haus ist alt",
-                                          "the old houses",   "die alten Häuser",
-                                          "ein altes Haus",   "an old house and a new house"};
+std::string TrainOn(const std::vector<std::string>& lines, const VocabularyOptions& options,
+                    const Log& log = NoLog()) {
   size_t next = 0;
   return TrainVocabulary(
       [&](std::string* line) {
@@ -26,7 +24,13 @@ std::string Train(const VocabularyOptions& options) {
         *line = lines[next++];
         return true;
       },
-      options, 1, NoLog());
+      options, 1, log);
+}
+
+std::string Train(const VocabularyOptions& options) {
+  return TrainOn({"the house is old", "das Haus ist alt", "the old houses", "die alten Häuser",
+                  "ein altes Haus", "an old house and a new house"},
+                 options);
 }
 
 VocabularyOptions SmallBpe() {
@@ -142,6 +146,20 @@ TEST(Vocabulary, CountsMalformedText) {
   const auto ids = vocabulary->Encode("das \xE2\x82 Haus \xFF", &malformed);
   EXPECT_EQ(malformed, 7);
   EXPECT_EQ(ids, vocabulary->Encode("das \xEF\xBF\xBD Haus \xEF\xBF\xBD"));
+}
+
+TEST(Vocabulary, LinesWithTheReservedCharacterAreLearntFromToo) {
+  std::vector<std::string> warnings;
+  const Log log = [&](LogLevel, std::string_view message) { warnings.emplace_back(message); };
+  VocabularyOptions options = SmallBpe();
+  options.size = 10;
+  const std::string bytes =
+      TrainOn({"xyz\u2585xyz xyz", "xyz xyz", "\u2585\u2585xyz"}, options, log);
+  EXPECT_THAT(warnings,
+              testing::ElementsAre(testing::HasSubstr("2 lines of the vocabulary's text")));
+  EXPECT_EQ(bytes, TrainOn({"xyz xyz xyz", "xyz xyz", "  xyz"}, options));
+  const auto vocabulary = Vocabulary::FromBytes(bytes, "test");
+  EXPECT_EQ(vocabulary->Encode("\u2585").back(), vocabulary->special_ids().unk);
 }
 
 TEST(Vocabulary, TextIsOneLine) {

@@ -22,7 +22,7 @@ namespace {
 // SentencePiece divides its sums by the number of threads, so that number is part of the result.
 constexpr int kTrainerThreads = 4;
 
-// SentencePiece takes U+2585 for its own mark and leaves out lines that hold it.
+// U+2585, which SentencePiece takes for its own mark: it would leave out lines that hold it.
 constexpr std::string_view kReservedCharacter = "\xE2\x96\x85";
 
 class Sentences : public sentencepiece::SentenceIterator {
@@ -38,17 +38,26 @@ class Sentences : public sentencepiece::SentenceIterator {
   size_t next_ = 0;
 };
 
+// Puts spaces for the reserved character; false where there is none.
+bool ReplaceReserved(std::string* line) {
+  bool found = false;
+  for (size_t at = 0; (at = line->find(kReservedCharacter, at)) != line->npos; found = true)
+    line->replace(at, kReservedCharacter.size(), " ");
+  return found;
+}
+
 // All lines, or a uniform sample in which each line had the same chance (reservoir sampling).
 std::vector<std::string> Collect(const NextLine& next, int64_t max_sentences, uint64_t seed,
                                  const Log& log) {
   std::vector<std::string> lines;
   Random random{seed, 0x766f636162};  // "vocab"
   std::string line;
-  int64_t seen = 0, malformed = 0;
+  int64_t seen = 0, malformed = 0, reserved = 0;
   while (next(&line)) {
     if (!IsValidUtf8(line)) line = RepairUtf8(line, &malformed);
     std::erase(line, '\0');
-    if (line.empty() || line.find(kReservedCharacter) != std::string::npos) continue;
+    if (ReplaceReserved(&line)) ++reserved;
+    if (line.empty()) continue;
     ++seen;
     if (max_sentences == 0 || seen <= max_sentences) {
       lines.push_back(line);
@@ -57,6 +66,12 @@ std::vector<std::string> Collect(const NextLine& next, int64_t max_sentences, ui
     }
   }
   LogMalformed(malformed, "the vocabulary's text", log);
+  if (reserved > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("{} lines of the vocabulary's text hold {} (U+2585), which SentencePiece keeps "
+                    "for itself: it gets no piece and is read as a space there",
+                    reserved, kReservedCharacter));
+  }
   return lines;
 }
 
