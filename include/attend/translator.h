@@ -46,6 +46,7 @@ struct TranslationOptions {
   int64_t max_length = 0;       // pieces, eos too; 0: the input's plus 50, min_length's at least
   int64_t min_length = 0;       // pieces of output that stand before eos at least
   bool allow_unknown = false;   // the output may hold the unknown piece
+  bool scores = true;           // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
   // Sentences that run together on a thread at most.
@@ -68,7 +69,7 @@ struct Hypothesis {
   std::string text;                      // empty for a model without vocabulary
   std::vector<int32_t> ids;              // without bos and eos
   double score = 0;                      // log_probability / ((5 + length) / 6)^length_penalty
-  double log_probability = 0;            // natural
+  double log_probability = 0;            // natural; both are 0 of an unscored greedy search
   bool finished = true;                  // false: cut at max_length
   std::vector<AlignmentLink> alignment;  // with options.alignments
 };

@@ -31,8 +31,14 @@ def main() -> None:
     parser.add_argument("--layer", type=int, default=0, help="decoder layer, from 1; 0: the last")
     parser.add_argument("--output", default="attention.png")
     arguments = parser.parse_args()
-    found = attend.Translator(arguments.model).attention(arguments.source, arguments.target)
-    draw(found, arguments.layer - 1).savefig(arguments.output)
+    try:
+        found = attend.Translator(arguments.model).attention(arguments.source, arguments.target)
+        layers = len(found.cross)
+        if not 0 <= arguments.layer <= layers:
+            parser.error(f"--layer is {arguments.layer}, expected 0 to {layers}")
+        draw(found, arguments.layer - 1).savefig(arguments.output)
+    except (attend.Error, OSError, ValueError) as error:  # ValueError: matplotlib's, for a type of file it can't write
+        parser.exit(1, f"{parser.prog}: {error}\n")
 
 
 if __name__ == "__main__":

@@ -85,10 +85,18 @@ class LineStream {
     return next;
   }
 
+  // What the collector of cycles asks for: both may lead back to the stream.
+  nb::handle lines() const { return lines_; }
+  nb::handle translator() const { return nb::find(std::const_pointer_cast<ModelRunner>(runner_)); }
+  void LetGo() {
+    lines_.reset();
+    runner_.reset();
+  }
+
  private:
   void Fill() {
     std::vector<std::string> texts;
-    while (texts.size() < windows_.size()) {
+    while (lines_.is_valid() && texts.size() < windows_.size()) {
       const nb::object line = nb::steal(PyIter_Next(lines_.ptr()));
       if (PyErr_Occurred() != nullptr) throw nb::python_error();
       if (!line.is_valid()) break;
@@ -115,6 +123,20 @@ class LineStream {
   std::deque<Translation> ready_;
   int64_t first_ = 0;
 };
+
+int TraverseStream(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const LineStream* stream = nb::inst_ptr<LineStream>(self);
+  Py_VISIT(stream->lines().ptr());
+  Py_VISIT(stream->translator().ptr());
+  return 0;
+}
+
+int ClearStream(PyObject* self) {
+  nb::inst_ptr<LineStream>(self)->LetGo();
+  return 0;
+}
 
 nb::object TranslateOne(const ModelRunner& self, const nb::str& text, const nb::kwargs& arguments) {
   const TextOptions options = TextOptionsOf(arguments, "translate");
@@ -313,7 +335,10 @@ void BindScoring(TranslatorClass& translator) {
 }  // namespace
 
 void BindTranslator(nb::module_& module) {
-  nb::class_<LineStream>(module, "_LineStream")
+  PyType_Slot stream_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(TraverseStream)},
+                                {Py_tp_clear, reinterpret_cast<void*>(ClearStream)},
+                                {0, nullptr}};
+  nb::class_<LineStream>(module, "_LineStream", nb::type_slots(stream_slots))
       .def("__iter__", [](nb::handle self) { return self; })
       .def("__next__", &LineStream::Next);
   TranslatorClass translator(

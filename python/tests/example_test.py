@@ -4,14 +4,31 @@ import re
 import subprocess
 import sys
 
+import pytest
 from package import ENVIRONMENT, GOLDEN, ROOT, run
 
 
+def plot(*arguments):
+    return subprocess.run(
+        [sys.executable, ROOT / "python/examples/plot_attention.py", *arguments],
+        env=ENVIRONMENT, check=False, stderr=subprocess.PIPE, encoding="utf-8")
+
+
 def test_the_example_draws(tmp_path):
-    subprocess.run(
-        [sys.executable, ROOT / "python/examples/plot_attention.py", GOLDEN, "lumi tavo keri", "--output", tmp_path / "a.png"],
-        env=ENVIRONMENT, check=True)
+    assert plot(GOLDEN, "lumi tavo keri", "--output", tmp_path / "a.png").returncode == 0
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["nowhere", "lumi"], "nowhere"), ([GOLDEN, "lumi", "--layer", "3"], "--layer is 3, expected 0 to 2"),
+    ([GOLDEN, "lumi", "--layer", "-1"], "--layer is -1"), ([GOLDEN, "lumi", "--output", "nowhere/a.png"], "nowhere/a.png"),
+    ([GOLDEN, "lumi", "--output", "a.xyz"], "xyz"),
+], ids=str)
+def test_the_example_says_what_is_wrong(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    done = plot(*arguments)
+    assert done.returncode in (1, 2) and "Traceback" not in done.stderr
+    assert message in done.stderr.splitlines()[-1] and done.stderr.splitlines()[-1].startswith("plot_attention.py: ")
 
 
 def test_the_readme_s_python(translator, tmp_path):

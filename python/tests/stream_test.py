@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from package import LINES
+from package import GOLDEN, LINES, run
 
 
 def test_lines_come_as_translate_gives_them(translator):
@@ -52,3 +52,24 @@ def test_what_the_iterable_raises_comes_through(translator):
         next(translator.translate_lines([7]))
     with pytest.raises(TypeError):
         translator.translate_lines(7)
+
+
+def test_a_stream_in_a_cycle_is_collected():
+    run("""
+import gc, sys, weakref
+import attend
+
+class Own(attend.Translator):
+    pass
+
+class Lines(list):
+    pass
+
+translator, lines = Own(sys.argv[1], threads=1), Lines(["lumi"])
+translator.lines = translator.translate_lines(lines)
+lines.stream = attend.Translator(sys.argv[1], threads=1).translate_lines(line for line in lines)
+kept = [weakref.ref(translator), weakref.ref(lines)]
+del translator, lines
+gc.collect()
+assert [one() for one in kept] == [None, None]
+""", GOLDEN)

@@ -116,6 +116,7 @@ void Complete(const CommonOptions& common, BenchOptions* options) {
   if (options->input.empty()) {
     options->translation.min_length = options->translation.max_length = options->target_length;
   }
+  options->translation.scores = false;
   options->translator.threads = common.ThreadCount();
   options->translator.type = TypeOf(options->type);
 }

@@ -79,7 +79,8 @@ class Program {
     log_.Write("listening",
                {{"host", options_.http.host}, {"port", server.port()}, {"models", names}});
     server.Run(kHttpThreads);
-    models_->Stop();  // before the server, whose exchanges their jobs hold
+    service_->Close();  // before the server, whose exchanges it and the models' jobs hold
+    models_->Stop();
     log_.Write("stopped", Json::object());
   }
 
@@ -95,7 +96,8 @@ class Program {
       members["source_pieces"] = facts.source_pieces;
     }
     if (!facts.text.empty()) members["text"] = facts.text;
-    log_.Write("request", members);
+    if (!facts.failure.empty()) members["error"] = facts.failure;
+    log_.Write("request", members, !facts.failure.empty());
   }
 
   void Reload() {

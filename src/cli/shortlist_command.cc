@@ -6,6 +6,7 @@
 
 #include "attend/error.h"
 #include "attend/vocabulary.h"
+#include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
@@ -71,6 +72,8 @@ Shortlist Make(LexiconTrainer* trainer, const ShortlistOptions& options) {
 
 void Run(const ShortlistOptions& options, const CommonOptions& common) {
   const auto model = LoadModel(options.model);
+  AtomicFile file(
+      options.output);  // first: that it can't be written is better known before the work
   if (model->source_vocabulary.empty()) {
     throw Error(ErrorKind::kUsage, "the model has no vocabulary, which a shortlist needs");
   }
@@ -82,7 +85,7 @@ void Run(const ShortlistOptions& options, const CommonOptions& common) {
   AddPairs(&pairs, *source, *target, common.MakeLog(), &trainer);
   pairs.ReportMalformed(common.MakeLog());
   const Shortlist shortlist = Make(&trainer, options);
-  SaveShortlist(shortlist, *model, options.output);
+  SaveShortlist(shortlist, *model, &file);
   int64_t total = 0;
   for (const auto& candidates : shortlist.candidates) total += std::ssize(candidates);
   common.MakeLog()(

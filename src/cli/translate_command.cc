@@ -122,6 +122,7 @@ int RunTranslate(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
+  options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
   options.translator.threads = common.ThreadCount();
   auto model = LoadModel(options.model);

@@ -41,9 +41,10 @@ class ModelDirectoryTest : public FolderTest {
   }
 
   // The message of the Error(kInput) that loading gives, or "".
-  std::string LoadMessage() const {
+  std::string LoadMessage() const { return LoadMessage(path_); }
+  static std::string LoadMessage(const fs::path& path) {
     try {
-      LoadModel(path_);
+      LoadModel(path);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInput) << error.what();
       const std::string message = error.what();
@@ -152,21 +153,13 @@ TEST_F(ModelDirectoryTest, DigestsNameTheFile) {
 }
 
 TEST_F(ModelDirectoryTest, RunsAndCheckpointsAreNamed) {
-  const auto message = [](const fs::path& path) {
-    try {
-      LoadModel(path);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
   fs::create_directories(folder_ / "run");
-  EXPECT_THAT(message(folder_ / "run"), HasSubstr("config.json"));
+  EXPECT_THAT(LoadMessage(folder_ / "run"), HasSubstr("config.json"));
   SaveModel(SmallModel(), folder_ / "run" / "model");
-  EXPECT_THAT(message(folder_ / "run"), HasSubstr("did you mean"));
+  EXPECT_THAT(LoadMessage(folder_ / "run"), HasSubstr("did you mean"));
   fs::create_directories(folder_ / "update-1");
   std::ofstream(folder_ / "update-1" / "state.json") << "{}";
-  EXPECT_THAT(message(folder_ / "update-1"), HasSubstr("attend export"));
+  EXPECT_THAT(LoadMessage(folder_ / "update-1"), HasSubstr("attend export"));
 }
 
 TEST_F(ModelDirectoryTest, NanWeightsLoad) {

@@ -41,7 +41,8 @@ struct Entry {
 // themselves. Every callback returns true or throws.
 class HeaderReader {
  public:
-  explicit HeaderReader(const std::string& where) : where_(where) {}
+  HeaderReader(std::string_view header, const std::string& where)
+      : header_(header), where_(where) {}
   std::vector<Entry> entries;
 
   bool null() { return Unexpected("null"); }
@@ -133,8 +134,10 @@ class HeaderReader {
     return true;
   }
 
-  bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) {
-    Fail(fmt::format("the header is not valid JSON: {}", Excerpt(error.what(), 240)));
+  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception& error) {
+    const bool large = dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr;
+    Fail(fmt::format("the header is not valid JSON at its byte {}: {}", position,
+                     large ? "a number is too large" : JsonFault(header_, position)));
   }
 
  private:
@@ -168,6 +171,7 @@ class HeaderReader {
 
   Entry& entry() { return entries.back(); }
 
+  const std::string_view header_;
   const std::string& where_;
   int depth_ = 0;
   bool in_metadata_ = false, seen_metadata_ = false;
@@ -294,7 +298,7 @@ TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<c
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,
                                 header_bytes);
   if (header.empty() || header[0] != '{') fail("the header does not start with '{'");
-  HeaderReader reader(where);
+  HeaderReader reader(header, where);
   nlohmann::json::sax_parse(header.begin(), header.end(), &reader);
 
   const std::span<const std::byte> data = bytes.subspan(kLengthBytes + header_bytes);
@@ -310,17 +314,21 @@ TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<c
 }
 
 void SaveSafetensors(const TensorTable& tensors, const std::filesystem::path& path) {
+  AtomicFile file(path);
+  SaveSafetensors(tensors, &file);
+}
+
+void SaveSafetensors(const TensorTable& tensors, AtomicFile* file) {
   const std::vector<TensorView>& views = tensors.tensors();
   const std::vector<size_t> order = DataOrder(views);
   const std::string header = Header(views, order);
   const uint64_t header_bytes = header.size();
-  AtomicFile file(path);
-  file.Write({reinterpret_cast<const char*>(&header_bytes), kLengthBytes});
-  file.Write(header);
+  file->Write({reinterpret_cast<const char*>(&header_bytes), kLengthBytes});
+  file->Write(header);
   for (const size_t i : order) {
-    file.Write({reinterpret_cast<const char*>(views[i].data), views[i].bytes()});
+    file->Write({reinterpret_cast<const char*>(views[i].data), views[i].bytes()});
   }
-  file.Commit();
+  file->Commit();
 }
 
 }  // namespace attend

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/files.h"
 #include "model/tensor_table.h"
 
 namespace attend {
@@ -26,6 +27,8 @@ TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<c
 // bytes and wider types come first in it, so that every value is aligned; the header keeps the
 // order of the table. Equal tables give equal bytes.
 void SaveSafetensors(const TensorTable& tensors, const std::filesystem::path& path);
+// The same to a file that is open already; commits it.
+void SaveSafetensors(const TensorTable& tensors, AtomicFile* file);
 
 }  // namespace attend
 

@@ -165,8 +165,10 @@ TEST_F(SafetensorsTest, RefusesBadHeaders) {
   EXPECT_THAT(HeaderMessage(R"({"a":null})", 0), HasSubstr("null"));
   EXPECT_THAT(HeaderMessage(R"({"a":true})", 0), HasSubstr("true or false"));
   EXPECT_THAT(HeaderMessage("[]", 0), HasSubstr("does not start"));
-  EXPECT_THAT(HeaderMessage("{} {}", 0), HasSubstr("not valid JSON"));
+  EXPECT_THAT(HeaderMessage("{} {}", 0),
+              HasSubstr("not valid JSON at its byte 4: unexpected '{' after '{} '"));
   EXPECT_THAT(HeaderMessage("{\"\xff\":1}", 0), HasSubstr("not valid JSON"));
+  EXPECT_THAT(HeaderMessage(R"({"a":1e999})", 0), HasSubstr("a number is too large"));
   EXPECT_THAT(HeaderMessage(R"({"__metadata__":"x",)" + Entry("a", "[0]", 0, 0) + "}", 0),
               HasSubstr("holds x"));
   EXPECT_THAT(HeaderMessage(R"({"__metadata__":{"a":{}}})", 0), HasSubstr("an object"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
@@ -98,19 +99,27 @@ std::vector<std::vector<int32_t>> Candidates(const TensorTable& tensors, const M
 }  // namespace
 
 std::vector<int32_t> Shortlist::Columns(std::span<const int32_t> source) const {
-  std::vector<int32_t> columns = frequent;
-  for (const int32_t id : source) {
-    if (id >= 0 && id < std::ssize(candidates)) {
-      columns.insert(columns.end(), candidates[id].begin(), candidates[id].end());
+  std::vector<uint64_t> marks;  // a bit for each id
+  const auto mark = [&marks](const std::vector<int32_t>& ids) {
+    for (const int32_t id : ids) {
+      const size_t word = id / 64;
+      if (word >= marks.size()) marks.resize(word + 1);
+      marks[word] |= uint64_t{1} << (id % 64);
     }
+  };
+  mark(frequent);
+  for (const int32_t id : source) {
+    if (id >= 0 && id < std::ssize(candidates)) mark(candidates[id]);
   }
-  std::ranges::sort(columns);
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  std::vector<int32_t> columns;
+  for (size_t word = 0; word < marks.size(); ++word) {
+    for (uint64_t left = marks[word]; left != 0; left &= left - 1)
+      columns.push_back(static_cast<int32_t>(64 * word + std::countr_zero(left)));
+  }
   return columns;
 }
 
-void SaveShortlist(const Shortlist& shortlist, const Model& model,
-                   const std::filesystem::path& path) {
+void SaveShortlist(const Shortlist& shortlist, const Model& model, AtomicFile* file) {
   std::vector<int64_t> ends;
   std::vector<int32_t> targets;
   for (const std::vector<int32_t>& candidates : shortlist.candidates) {
@@ -125,7 +134,7 @@ void SaveShortlist(const Shortlist& shortlist, const Model& model,
   tensors.Add(View("frequent", TensorType::kI32, shortlist.frequent));
   tensors.Add(View("candidates", TensorType::kI32, targets));
   tensors.Add(View("candidates_end", TensorType::kI64, ends));
-  SaveSafetensors(tensors, path);
+  SaveSafetensors(tensors, file);
 }
 
 Shortlist LoadShortlist(const std::filesystem::path& path, const Model& model) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "model/model_directory.h"
 
 namespace attend {
@@ -22,9 +23,9 @@ struct Shortlist {
   std::vector<int32_t> Columns(std::span<const int32_t> source) const;
 };
 
-// The file holds digests of the model's vocabularies, and is for no other model.
-void SaveShortlist(const Shortlist& shortlist, const Model& model,
-                   const std::filesystem::path& path);
+// Writes and commits the file, which holds digests of the model's vocabularies and is for no other
+// model.
+void SaveShortlist(const Shortlist& shortlist, const Model& model, AtomicFile* file);
 
 // Throws Error(kInput) for a damaged file, one of a newer version, ids outside the vocabulary, or a
 // shortlist that was made for other vocabularies.

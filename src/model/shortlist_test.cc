@@ -1,7 +1,6 @@
 #include "model/shortlist.h"
 
 #include "attend/error.h"
-#include "base/files.h"
 #include "model/model_fixture.h"
 #include "model/safetensors.h"
 
@@ -12,8 +11,13 @@ class ShortlistTest : public FolderTest {
  protected:
   ShortlistTest() { shortlist_.candidates.resize(40); }
 
+  void Save(const Shortlist& shortlist) {
+    AtomicFile file(folder_ / "list");
+    SaveShortlist(shortlist, model_, &file);
+  }
+
   void ExpectRefused(const Shortlist& shortlist, const std::string& part) {
-    SaveShortlist(shortlist, model_, folder_ / "list");
+    Save(shortlist);
     ExpectRefused(LoadSafetensors(folder_ / "list"), part);
   }
 
@@ -43,7 +47,7 @@ TEST_F(ShortlistTest, ColumnsAreThoseOfThePiecesAndTheFrequentOnes) {
 TEST_F(ShortlistTest, WhatIsSavedIsLoaded) {
   shortlist_.frequent = {9, 2};
   shortlist_.candidates[5] = {30, 9, 4};
-  SaveShortlist(shortlist_, model_, folder_ / "list");
+  Save(shortlist_);
   const Shortlist loaded = LoadShortlist(folder_ / "list", model_);
   EXPECT_EQ(loaded.frequent, shortlist_.frequent);
   EXPECT_EQ(loaded.candidates, shortlist_.candidates);
@@ -56,7 +60,7 @@ TEST_F(ShortlistTest, AnotherModelsOrADamagedOneIsRefused) {
   outside = shortlist_;
   outside.frequent = {-1};
   ExpectRefused(outside, "holds id -1");
-  SaveShortlist(shortlist_, model_, folder_ / "list");
+  Save(shortlist_);
   Model other = SmallModel();
   other.source_vocabulary = "another";
   EXPECT_THROW(LoadShortlist(folder_ / "list", other), Error);
@@ -72,7 +76,7 @@ TEST_F(ShortlistTest, AnotherModelsOrADamagedOneIsRefused) {
 
 TEST_F(ShortlistTest, TheFileHoldsWhatItsPageSaysAndNoMore) {
   shortlist_.candidates[5] = {30, 9, 4};
-  SaveShortlist(shortlist_, model_, folder_ / "list");
+  Save(shortlist_);
   const TensorTable good = LoadSafetensors(folder_ / "list");
   const auto with = [&](const std::string& name, TensorType type, int64_t size, const void* data) {
     TensorTable tensors;

@@ -1,4 +1,4 @@
-// Bodies of type application/x-www-form-urlencoded.
+// Text of type application/x-www-form-urlencoded.
 #ifndef ATTEND_SERVE_FORM_H_
 #define ATTEND_SERVE_FORM_H_
 
@@ -9,9 +9,10 @@
 
 namespace attend {
 
-// Names and values in order, decoded. Throws Error(kInput) for a % that no two hexadecimal digits
-// follow, or text that is not UTF-8.
-std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view body);
+// Names and values in order, decoded, of a body or of what stands behind the ? of a target. Throws
+// Error(kInput) for a % that no two hexadecimal digits follow, text that is not UTF-8, or more than
+// 100 members.
+std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view form);
 
 }  // namespace attend
 

@@ -26,5 +26,12 @@ TEST(FormTest, WhatIsNoFormIsAnError) {
   }
 }
 
+TEST(FormTest, MembersAreCounted) {
+  std::string form;
+  for (int i = 0; i < 100; ++i) form += "a&";
+  EXPECT_EQ(ParseForm(form).size(), 100);
+  EXPECT_THROW(ParseForm(form + "b"), Error);
+}
+
 }  // namespace
 }  // namespace attend

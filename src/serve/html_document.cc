@@ -1,6 +1,7 @@
 #include "serve/html_document.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "text/lines.h"
 
@@ -176,13 +177,24 @@ class HtmlDocument::Writer {
           word && sentence.links[t] >= 0 ? StackOf(sentence, sentence.links[t]) : stack;
       const Word at = word ? sentence.target[t] : Word{text.size(), text.size()};
       const size_t same = std::ranges::mismatch(stack, next).in1 - stack.begin();
-      Put(Escape(text.substr(done, at.begin - done)),
-          t == 0 ? open_ : Stack(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(same)));
-      for (const Mark* mark : marks[t]) Put(mark->html, open_);
+      const Stack shared(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(same));
+      WriteBetween(text.substr(done, at.begin - done), marks[t], t == 0 ? open_ : shared, !word);
       if (word) Put(Escape(text.substr(at.begin, at.end - at.begin)), next);
       stack = next;
       done = at.end;
     }
+  }
+
+  // The marks before a word or after the last, with white space on their sides where it was.
+  void WriteBetween(std::string_view space, const std::vector<const Mark*>& marks,
+                    const Stack& stack, bool last) {
+    for (const Mark* mark : marks) {
+      if (last && mark->behind_space && space.empty()) space = " ";
+      if (mark->behind_space || !mark->before_space) Put(std::exchange(space, ""), stack);
+      Put(mark->html, open_);
+      if (mark->before_space && !last) Put(space.empty() ? " " : std::exchange(space, ""), open_);
+    }
+    Put(space, stack);
   }
 
   const Segment& segment_;

@@ -15,13 +15,14 @@ namespace attend {
 
 // Cut at tags that divide text (p, li, br ...) into segments; tags inside a segment (b, a ...) go
 // where the words that they stand at go, by alignment, and are opened again where those part. What
-// is not text (comments, scripts, what is marked translate="no") is kept. Any bytes are accepted.
+// is not text (comments, scripts, code, what is marked translate="no") is kept. A line of <pre> is
+// a segment of its own. Any bytes are accepted.
 class HtmlDocument {
  public:
   explicit HtmlDocument(std::string_view html);
 
   size_t segments() const { return segments_.size(); }
-  // Without tags, entities decoded, white space as spaces.
+  // Without tags, entities decoded, white space as spaces but in <pre>.
   const std::string& Text(size_t segment) const { return segments_[segment].text; }
   // The segment's HTML once its sentences are what `best` gives; alignments count words of the
   // sentence.
@@ -40,6 +41,7 @@ class HtmlDocument {
   struct Mark {
     size_t at = 0;
     std::string html;
+    bool behind_space = false, before_space = false;
   };
   struct Segment {
     std::string text;

@@ -8,18 +8,21 @@
 
 #include "attend/error.h"
 #include "serve/html_document.h"
+#include "text/ascii.h"
 
 namespace attend {
 namespace {
 
 // Those that stand inside a line of text; every other tag divides.
-constexpr std::array<std::string_view, 38> kInline = {
-    "a",      "abbr", "acronym", "b",    "bdi",  "bdo", "big",   "cite",  "code", "data",
-    "del",    "dfn",  "em",      "font", "i",    "img", "input", "ins",   "kbd",  "label",
-    "mark",   "q",    "rp",      "rt",   "ruby", "s",   "samp",  "small", "span", "strike",
-    "strong", "sub",  "sup",     "time", "tt",   "u",   "var",   "wbr"};
+constexpr std::array<std::string_view, 40> kInline = {
+    "a",      "abbr",   "acronym", "b",    "bdi", "bdo",  "big",   "cite", "code",  "data",
+    "del",    "dfn",    "em",      "font", "i",   "img",  "input", "ins",  "kbd",   "label",
+    "mark",   "math",   "q",       "rp",   "rt",  "ruby", "s",     "samp", "small", "span",
+    "strike", "strong", "sub",     "sup",  "svg", "time", "tt",    "u",    "var",   "wbr"};
 constexpr std::array<std::string_view, 3> kVoid = {"img", "input", "wbr"};
+// Not to be translated. The content of raw ones has no tags, and ends at the first that closes it.
 constexpr std::array<std::string_view, 4> kRaw = {"script", "style", "textarea", "title"};
+constexpr std::array<std::string_view, 6> kKept = {"code", "kbd", "math", "samp", "svg", "var"};
 
 // U+00A0 to U+00FF, in order.
 constexpr std::string_view kLatin1 =
@@ -95,42 +98,109 @@ struct Tag {
 // none.
 constexpr int kMostUnended = 16;
 
+// Reads one tag as the HTML standard does (section 13.2.5, states from tag open on).
+class TagReader {
+ public:
+  explicit TagReader(std::string_view html) : html_(html) {}
+
+  // Of length 0 where the tag does not end.
+  Tag Read() {
+    Tag tag;
+    tag.closing = html_.substr(at_).starts_with('/');
+    at_ += tag.closing ? 1 : 0;
+    tag.name = LowerCase(TakeUntil("/>"));
+    bool slash = false;
+    while (true) {
+      Skip();
+      if (at_ >= html_.size()) return {};
+      const char next = html_[at_];
+      if (next == '>') break;
+      slash = next == '/';
+      if (slash) {
+        ++at_;
+      } else {
+        ReadAttribute(&tag);
+      }
+    }
+    tag.length = at_ + 1;
+    tag.empty = slash || Holds(kVoid, tag.name);
+    tag.keep = !tag.closing && (tag.keep || Holds(kRaw, tag.name) || Holds(kKept, tag.name));
+    return tag;
+  }
+
+ private:
+  void Skip() {
+    while (at_ < html_.size() && IsSpace(html_[at_])) ++at_;
+  }
+
+  // What stands before white space or one of `ends`.
+  std::string_view TakeUntil(std::string_view ends) {
+    const size_t begin = at_;
+    while (at_ < html_.size() && !IsSpace(html_[at_]) && ends.find(html_[at_]) == ends.npos) ++at_;
+    return html_.substr(begin, at_ - begin);
+  }
+
+  void ReadAttribute(Tag* tag) {
+    const size_t begin = at_++;  // whatever the first character is, it belongs to the name
+    TakeUntil("/>=");
+    const std::string name = LowerCase(html_.substr(begin, at_ - begin));
+    Skip();
+    if (!html_.substr(std::min(at_, html_.size())).starts_with('=')) return;
+    ++at_;
+    Skip();
+    const std::string value = LowerCase(TakeValue());
+    if (name == "translate" && value == "no") tag->keep = true;
+    if (name == "class" && HoldsWord(value, "notranslate")) tag->keep = true;
+  }
+
+  std::string_view TakeValue() {
+    const char quote = at_ < html_.size() ? html_[at_] : '\0';
+    if (quote != '"' && quote != '\'') return TakeUntil(">");
+    const size_t end = std::min(html_.find(quote, at_ + 1), html_.size());
+    const std::string_view value = html_.substr(at_ + 1, end - at_ - 1);
+    at_ = std::min(end + 1, html_.size());
+    return value;
+  }
+
+  static bool HoldsWord(std::string_view text, std::string_view word) {
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const size_t end = at + word.size();
+      const bool begins = at == 0 || IsSpace(text[at - 1]);
+      if (begins && (end == text.size() || IsSpace(text[end]))) return true;
+    }
+    return false;
+  }
+
+  std::string_view html_;
+  size_t at_ = 1;
+};
+
 // The tag at the front, of length 0 where there is none.
 Tag TagAt(std::string_view html, int* unended) {
-  Tag tag;
-  size_t at = 1;
-  if (html.size() > 1 && html[1] == '/') tag.closing = true, ++at;
-  if (at >= html.size() || std::isalpha(static_cast<unsigned char>(html[at])) == 0) return {};
+  const size_t name = html.substr(0, 2) == "</" ? 2 : 1;
+  if (name >= html.size() || std::isalpha(static_cast<unsigned char>(html[name])) == 0) return {};
   if (*unended > kMostUnended) return {};
-  while (at < html.size() && !IsSpace(html[at]) && html[at] != '>' && html[at] != '/') {
-    tag.name += static_cast<char>(std::tolower(static_cast<unsigned char>(html[at++])));
-  }
-  char quote = 0;
-  for (; at < html.size(); ++at) {
-    const char c = html[at];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '>') {
-      tag.length = at + 1;
-      const std::string_view whole = html.substr(0, tag.length);
-      tag.empty = whole.ends_with("/>") || Holds(kVoid, tag.name);
-      tag.keep = !tag.closing && (whole.find("translate=\"no\"") != std::string_view::npos ||
-                                  whole.find("notranslate") != std::string_view::npos);
-      return tag;
-    }
-  }
-  ++*unended;
-  return {};
+  Tag tag = TagReader(html).Read();
+  if (tag.length == 0) ++*unended;
+  return tag;
+}
+
+// Whether a closing tag of this name stands at the front.
+bool Closes(std::string_view html, const std::string& name) {
+  if (!html.starts_with("</") || LowerCase(html.substr(2, name.size())) != name) return false;
+  const std::string_view rest = html.substr(2 + name.size());
+  return !rest.empty() && (IsSpace(rest[0]) || rest[0] == '/' || rest[0] == '>');
 }
 
 // Where the element that begins at the front ends.
 size_t ElementEnd(std::string_view html, const Tag& opening, int* unended) {
-  int depth = 0;
-  for (size_t at = 0; at < html.size();) {
-    const Tag tag = html[at] == '<' ? TagAt(html.substr(at), unended) : Tag{};
-    if (tag.length > 0 && tag.name == opening.name && !tag.empty) depth += tag.closing ? -1 : 1;
+  const bool raw = Holds(kRaw, opening.name);
+  int depth = 1;
+  for (size_t at = opening.length; at < html.size();) {
+    const bool may_be_tag = html[at] == '<' && (!raw || Closes(html.substr(at), opening.name));
+    const Tag tag = may_be_tag ? TagAt(html.substr(at), unended) : Tag{};
+    const bool same = tag.length > 0 && tag.name == opening.name;
+    if (same && !tag.empty) depth += tag.closing ? -1 : 1;
     at += std::max<size_t>(tag.length, 1);
     if (depth == 0) return at;
   }
@@ -159,7 +229,7 @@ class HtmlDocument::Reader {
       } else if (rest_[0] == '&') {
         ReadEntity();
       } else {
-        AddText(std::string(1, IsSpace(rest_[0]) ? ' ' : rest_[0]), 1);
+        ReadCharacter();
       }
     }
     EndSegment();
@@ -171,13 +241,23 @@ class HtmlDocument::Reader {
     size_t element;
   };
 
+  // A line of preformatted text is a segment, with its white space as it is.
+  void ReadCharacter() {
+    const char c = rest_[0];
+    if (preformatted_ && (c == '\n' || c == '\r')) return AddDivision(1);
+    AddText(std::string(1, IsSpace(c) && !preformatted_ ? ' ' : c), 1);
+  }
+
   void AddText(const std::string& text, size_t length) {
     segment_.text += text;
     Take(length);
   }
 
   void AddMark(size_t length) {
-    segment_.marks.push_back({segment_.text.size(), std::string(rest_.substr(0, length))});
+    const bool behind = segment_.text.ends_with(' ');
+    const bool before = length < rest_.size() && IsSpace(rest_[length]);
+    segment_.marks.push_back(
+        {segment_.text.size(), std::string(rest_.substr(0, length)), behind, before});
     Take(length);
   }
 
@@ -209,10 +289,11 @@ class HtmlDocument::Reader {
     const Tag tag = TagAt(rest_, &unended_);
     if (tag.length == 0) return AddText("<", 1);
     const bool in_line = Holds(kInline, tag.name);
-    if (!tag.closing && (tag.keep || Holds(kRaw, tag.name))) {
+    if (tag.keep) {
       const size_t end = tag.empty ? tag.length : ElementEnd(rest_, tag, &unended_);
       return in_line ? AddMark(end) : AddDivision(end);
     }
+    if (tag.name == "pre") preformatted_ = !tag.closing;
     if (!in_line) return AddDivision(tag.length);
     if (tag.empty) return AddMark(tag.length);
     return tag.closing ? CloseElement(tag) : OpenElement(tag);
@@ -265,6 +346,7 @@ class HtmlDocument::Reader {
   Segment segment_;
   std::vector<Open> open_;
   std::string raw_;  // the segment as it stood
+  bool preformatted_ = false;
   int unended_ = 0;
 };
 

@@ -14,44 +14,57 @@ namespace attend {
 
 struct HttpRequest {
   std::string method, path, query;  // path and query as they were sent, not decoded
-  std::string content_type, authorization, origin, host;
+  std::string content_type, authorization, host;
   std::string client;  // its address; of IPv6 its network's, for it has 2^64 of them
   std::string body;
 };
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpResponse {
   int status = 200;
   std::string body;
   std::string content_type = "application/json";
-  std::vector<std::pair<std::string, std::string>> headers = {};  // names and values of our own
+  HttpHeaders headers = {};  // names and values of our own
+  std::string failure = "";  // why the server could not do what was asked; for the log
 };
 
 // {"error": message}
-HttpResponse ErrorResponse(int status, const std::string& message);
+HttpResponse ErrorResponse(int status, const std::string& message, HttpHeaders headers = {});
+// 503, to whom may come again after so many seconds.
+HttpResponse BusyResponse(const std::string& message, int seconds);
 
-// What a request was about, for log and metrics; set by whoever answers it.
+// A server-sent event of one line of data.
+std::string ToEvent(const std::string& name, const std::string& data);
+
+// What a request was about, for log and metrics.
 struct RequestFacts {
   std::string model;
   int64_t sentences = 0;
   int64_t source_pieces = 0;
-  std::string text;  // only where logs may hold it
+  std::string text;     // only where logs may hold it
+  std::string failure;  // of the answer
 };
 
-// One request on its way to an answer. Answers may come from any thread; the first one counts.
+// One request on its way to an answer. Everything may be called from any thread.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
-  virtual RequestFacts& facts() = 0;
+  virtual void Describe(RequestFacts facts) = 0;
 
+  // The first answer counts. Once events were sent, it is the last of them, an `error`.
   virtual void Answer(HttpResponse response) = 0;
   // Or a stream of server-sent events: `event` is a whole one, with its empty line.
   virtual void SendEvent(std::string event) = 0;
   virtual void EndEvents() = 0;
 
-  // To be called by the handler before it returns. Once `limit` has passed, 504 is the answer;
-  // `abandoned` is called then, and when the client hangs up before the answer.
-  virtual void Limit(std::chrono::milliseconds limit, std::function<void()> abandoned) = 0;
+  // 504 is the answer, unless there is another, so long after the request was read.
+  virtual void Limit(std::chrono::milliseconds limit) = 0;
+  // False once nobody waits for an answer: the client has left, or the limit has passed.
+  virtual bool Wanted() const = 0;
+  // Called once that is so, at once if it is; not after an answer.
+  virtual void OnUnwanted(std::function<void()> call) = 0;
 };
 
 // Called once for each whole request.

@@ -60,41 +60,69 @@ class HttpSession::Live : public Exchange, public std::enable_shared_from_this<L
       : session_(std::move(session)), request_(std::move(request)) {}
 
   const HttpRequest& request() const override { return request_; }
-  RequestFacts& facts() override { return facts_; }
-  double Age() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
-
+  void Describe(RequestFacts facts) override {
+    OnStrand([this, facts = std::move(facts)]() mutable { facts_ = std::move(facts); });
+  }
   void Answer(HttpResponse response) override {
-    net::post(session_->stream_.get_executor(),
-              [self = shared_from_this(), response = std::move(response)]() mutable {
-                self->session_->Write(self.get(), std::move(response));
-              });
+    OnStrand([this, response = std::move(response)]() mutable {
+      session_->Write(this, std::move(response));
+    });
   }
-  void SendEvent(std::string event) override { Send(std::move(event), false); }
-  void EndEvents() override { Send("", true); }
-  void Limit(std::chrono::milliseconds limit, std::function<void()> abandoned) override {
-    abandoned_ = std::move(abandoned);
-    session_->SetLimit(this, limit);
+  void SendEvent(std::string event) override {
+    OnStrand([this, event = std::move(event)]() mutable {
+      session_->SendEvent(this, std::move(event));
+    });
+  }
+  void EndEvents() override {
+    OnStrand([this] { session_->EndEvents(this, {}); });
+  }
+  void Limit(std::chrono::milliseconds limit) override {
+    OnStrand([this, limit] { session_->SetLimit(this, limit); });
+  }
+  bool Wanted() const override { return wanted_; }
+  void OnUnwanted(std::function<void()> call) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (wanted_) {
+        unwanted_ = std::move(call);
+        return;
+      }
+    }
+    call();
   }
 
+  // These on the strand.
+  const RequestFacts& facts() const { return facts_; }
+  Clock::time_point begun() const { return begun_; }
   // The client's patience, or ours, is at its end.
   void Abandon() {
-    if (const auto abandoned = std::exchange(abandoned_, nullptr)) abandoned();
+    std::function<void()> call;
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_ = false;
+      call = std::exchange(unwanted_, nullptr);
+    }
+    if (call) call();
   }
-  void ForgetAbandoned() { abandoned_ = nullptr; }
+  void ForgetUnwanted() {
+    const std::lock_guard lock(mutex_);
+    unwanted_ = nullptr;
+  }
 
  private:
-  void Send(std::string event, bool last) {
+  template <class Call>
+  void OnStrand(Call call) {
     net::post(session_->stream_.get_executor(),
-              [self = shared_from_this(), event = std::move(event), last]() mutable {
-                self->session_->SendEvent(self.get(), std::move(event), last);
-              });
+              [self = shared_from_this(), call = std::move(call)]() mutable { call(); });
   }
 
   std::shared_ptr<HttpSession> session_;
   HttpRequest request_;
   RequestFacts facts_;
   Clock::time_point begun_ = Clock::now();
-  std::function<void()> abandoned_;
+  std::mutex mutex_;  // of unwanted_, and of changes to wanted_
+  std::function<void()> unwanted_;
+  std::atomic<bool> wanted_{true};
 };
 
 HttpSession::HttpSession(net::ip::tcp::socket socket, HttpShared* shared)
@@ -121,7 +149,7 @@ void HttpSession::Start() {
 
 void HttpSession::TurnAway() {
   net::dispatch(stream_.get_executor(), [self = shared_from_this()] {
-    self->Refuse(503, "too many connections; try again later");
+    self->Refuse(BusyResponse("too many connections; try again later", 1));
   });
 }
 
@@ -147,6 +175,8 @@ void HttpSession::WaitForRequest() {
 // The time runs for the header as a whole: a byte now and then does not win more.
 void HttpSession::ReadHeader() {
   idle_ = false;
+  head_ = false;
+  version_ = 11;
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_->options.max_header_bytes));
   parser_->body_limit(static_cast<uint64_t>(shared_->options.max_body_bytes));
@@ -162,11 +192,11 @@ bool HttpSession::RefuseUnread(Error error) {
   if (foreign || error == http::error::end_of_stream || error == http::error::partial_message) {
     Close();
   } else if (error == http::error::header_limit) {
-    Refuse(431, "the header is too large");
+    Refuse(ErrorResponse(431, "the header is too large"));
   } else if (error == http::error::body_limit) {
-    Refuse(413, "the body is too large; send less text at once");
+    Refuse(ErrorResponse(413, "the body is too large; send less text at once"));
   } else {
-    Refuse(400, "not valid HTTP: " + error.message());
+    Refuse(ErrorResponse(400, "not valid HTTP: " + error.message()));
   }
   return true;
 }
@@ -199,7 +229,9 @@ void HttpSession::OnHeader(Error error) {
   version_ = request.version();
   head_ = request.method() == http::verb::head;
   keep_alive_ = request.keep_alive();
-  if (const auto [status, reason] = Judge(); status != 0) return Refuse(status, reason);
+  if (const auto [status, reason] = Judge(); status != 0) {
+    return Refuse(ErrorResponse(status, reason));
+  }
   stream_.expires_after(Seconds(shared_->options.read_timeout));
   if (!beast::iequals(request[http::field::expect], "100-continue")) return ReadBody();
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -226,7 +258,6 @@ void HttpSession::Dispatch() {
   }
   request.content_type = Text(message[http::field::content_type]);
   request.authorization = Text(message[http::field::authorization]);
-  request.origin = Text(message[http::field::origin]);
   request.host = Text(message[http::field::host]);
   request.client = client_;
   request.body = std::move(message.body());
@@ -253,43 +284,42 @@ void HttpSession::WatchForHangUp() {
 }
 
 void HttpSession::Abandon() {
-  const auto exchange = current_ != nullptr ? current_ : streaming_;
-  if (exchange != nullptr) exchange->Abandon();
   constexpr int kClientClosedRequest = 499;  // as nginx logs it
-  if (exchange != nullptr) {
-    shared_->callbacks.answered(exchange->request(), exchange->facts(), kClientClosedRequest,
-                                exchange->Age());
-  }
+  if (current_ != nullptr || streaming_ != nullptr) Report(kClientClosedRequest, "");
   Close();
 }
 
 void HttpSession::SetLimit(const Live* exchange, std::chrono::milliseconds limit) {
-  limit_.expires_after(limit);
-  limit_.async_wait([self = shared_from_this(), exchange](Error error) {
+  const auto live = current_ != nullptr ? current_ : streaming_;
+  if (live.get() != exchange || end_) return;
+  limit_.expires_at(exchange->begun() + limit);
+  limit_.async_wait([self = shared_from_this(), live](Error error) {
     if (error) return;
-    if (self->streaming_.get() == exchange) return self->Abandon();
-    if (self->current_.get() != exchange) return;
-    self->current_->Abandon();
-    self->Write(exchange, ErrorResponse(504, "the deadline has passed; send less text at once"));
+    live->Abandon();
+    self->Write(live.get(), ErrorResponse(504, "the deadline has passed; send less text at once"));
   });
 }
 
-void HttpSession::Report(int status) {
+void HttpSession::Report(int status, const std::string& failure) {
   const auto& exchange = streaming_ != nullptr ? streaming_ : current_;
-  if (exchange == nullptr) {
-    shared_->callbacks.answered({}, {}, status, 0);
-  } else {
-    shared_->callbacks.answered(exchange->request(), exchange->facts(), status, exchange->Age());
-  }
+  if (exchange == nullptr) return shared_->callbacks.answered({}, {}, status, 0);
+  RequestFacts facts = exchange->facts();
+  facts.failure = failure;
+  const std::chrono::duration<double> age = Clock::now() - exchange->begun();
+  shared_->callbacks.answered(exchange->request(), facts, status, age.count());
 }
 
-void HttpSession::Refuse(int status, const std::string& message) {
+void HttpSession::Refuse(HttpResponse response) {
   keep_alive_ = false;
-  Write(nullptr, ErrorResponse(status, message));
+  Write(nullptr, std::move(response));
 }
 
 void HttpSession::Write(const Live* exchange, HttpResponse response) {
-  if (current_.get() != exchange || streaming_ != nullptr) return;
+  if (streaming_ != nullptr) {
+    SendEvent(exchange, ToEvent("error", response.body));
+    return EndEvents(exchange, response);
+  }
+  if (current_.get() != exchange) return;
   const auto message = std::make_shared<http::response<http::string_body>>();
   message->result(static_cast<unsigned>(response.status));
   message->version(version_);
@@ -301,8 +331,8 @@ void HttpSession::Write(const Live* exchange, HttpResponse response) {
   message->body() = std::move(response.body);
   message->prepare_payload();
   if (head_) message->body().clear();
-  Report(response.status);
-  if (current_ != nullptr) current_->ForgetAbandoned();
+  Report(response.status, response.failure);
+  if (current_ != nullptr) current_->ForgetUnwanted();
   current_.reset();
   limit_.cancel();
   Error ignored;
@@ -334,7 +364,6 @@ void HttpSession::StartEvents(const Live* exchange) {
   header->chunked(true);
   const auto serializer = std::make_shared<http::response_serializer<http::empty_body>>(*header);
   writing_ = true;
-  last_event_ = false;
   stream_.expires_after(Seconds(shared_->options.write_timeout));
   http::async_write_header(stream_, *serializer,
                            [self = shared_from_this(), header, serializer](Error error, size_t) {
@@ -344,35 +373,29 @@ void HttpSession::StartEvents(const Live* exchange) {
                            });
 }
 
-void HttpSession::SendEvent(const Live* exchange, std::string event, bool last) {
+void HttpSession::SendEvent(const Live* exchange, std::string event) {
   if (current_.get() == exchange) StartEvents(exchange);
-  if (streaming_.get() != exchange) return;
-  if (last) {
-    last_event_ = true;
-  } else {
-    events_.push_back(std::move(event));
-  }
+  if (streaming_.get() != exchange || end_) return;
+  events_.push_back(std::move(event));
+  WriteNextEvent();
+}
+
+void HttpSession::EndEvents(const Live* exchange, const HttpResponse& response) {
+  if (streaming_.get() != exchange || end_) return;
+  end_ = {response.status, response.failure};
+  streaming_->ForgetUnwanted();
+  limit_.cancel();
   WriteNextEvent();
 }
 
 void HttpSession::WriteNextEvent() {
-  if (writing_ || streaming_ == nullptr || (events_.empty() && !last_event_)) return;
-  writing_ = true;
-  stream_.expires_after(Seconds(shared_->options.write_timeout));
+  if (writing_ || streaming_ == nullptr) return;
   if (events_.empty()) {
-    Report(200);
-    limit_.cancel();
-    streaming_->ForgetAbandoned();
-    streaming_.reset();
-    Error ignored;
-    stream_.socket().cancel(ignored);
-    net::async_write(stream_, http::make_chunk_last(),
-                     [self = shared_from_this()](Error error, size_t) {
-                       self->writing_ = false;
-                       self->OnWritten(error, self->keep_alive_);
-                     });
+    if (end_) WriteEnd();
     return;
   }
+  writing_ = true;
+  stream_.expires_after(Seconds(shared_->options.write_timeout));
   const auto event = std::make_shared<std::string>(std::move(events_.front()));
   events_.pop_front();
   net::async_write(stream_, http::make_chunk(net::buffer(*event)),
@@ -381,6 +404,19 @@ void HttpSession::WriteNextEvent() {
                      if (error) return self->Abandon();
                      self->stream_.expires_never();
                      self->WriteNextEvent();
+                   });
+}
+
+void HttpSession::WriteEnd() {
+  Report(end_->first, end_->second);
+  end_.reset();
+  streaming_.reset();
+  Error ignored;
+  stream_.socket().cancel(ignored);
+  stream_.expires_after(Seconds(shared_->options.write_timeout));
+  net::async_write(stream_, http::make_chunk_last(),
+                   [self = shared_from_this()](Error error, size_t) {
+                     self->OnWritten(error, self->keep_alive_);
                    });
 }
 
@@ -403,9 +439,13 @@ void HttpSession::Discard() {
 }
 
 void HttpSession::Close() {
+  for (const auto& exchange : {current_, streaming_}) {
+    if (exchange != nullptr) exchange->Abandon();
+  }
   current_.reset();
   streaming_.reset();
   events_.clear();
+  end_.reset();
   limit_.cancel();
   stream_.close();
 }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "serve/http_server.h"
 
@@ -59,17 +60,20 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   bool RefuseUnread(Error error);
   // The status and reason with which a header is refused; 0: it is taken.
   std::pair<int, const char*> Judge() const;
-  void Refuse(int status, const std::string& message);
+  void Refuse(HttpResponse response);
 
   void WatchForHangUp();
   void Abandon();
   void Write(const Live* exchange, HttpResponse response);
   void OnWritten(Error error, bool keep_alive);
   void StartEvents(const Live* exchange);
-  void SendEvent(const Live* exchange, std::string event, bool last);
+  void SendEvent(const Live* exchange, std::string event);
+  // The stream is whole with what was sent; the log says that it ended as `response` does.
+  void EndEvents(const Live* exchange, const HttpResponse& response);
   void WriteNextEvent();
+  void WriteEnd();
   void SetLimit(const Live* exchange, std::chrono::milliseconds limit);
-  void Report(int status);
+  void Report(int status, const std::string& failure);
   void Linger();
   void Discard();
 
@@ -84,7 +88,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::shared_ptr<Live> current_;  // until its answer begins
   std::shared_ptr<Live> streaming_;
   std::deque<std::string> events_;
-  bool writing_ = false, last_event_ = false;
+  std::optional<std::pair<int, std::string>> end_;  // of the stream: status and failure
+  bool writing_ = false;
   boost::asio::steady_timer limit_;
   int64_t discarded_ = 0;
 };

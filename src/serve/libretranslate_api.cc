@@ -13,6 +13,7 @@
 #include "serve/native_api.h"
 #include "serve/request_body.h"
 #include "serve/service.h"
+#include "text/ascii.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -25,7 +26,7 @@ std::vector<std::string> TextsAt(const RequestBody& body, bool* many) {
   if (!*many) return {body.Text("q")};
   std::vector<std::string> texts;
   for (const Json& text : *q) {
-    if (!text.is_string()) throw Error(ErrorKind::kInput, "request body: q holds what is no text");
+    if (!text.is_string()) throw Error(ErrorKind::kInput, "request: q holds what is no text");
     texts.push_back(text.get<std::string>());
   }
   return texts;
@@ -34,7 +35,7 @@ std::vector<std::string> TextsAt(const RequestBody& body, bool* many) {
 bool IsHtml(const RequestBody& body) {
   const std::string format = body.Text("format", "text");
   if (format == "html" || format == "text") return format == "html";
-  throw Error(ErrorKind::kInput, "request body: format is neither text nor html");
+  throw Error(ErrorKind::kInput, "request: format is neither text nor html");
 }
 
 std::string LanguageName(const std::string& code) {
@@ -66,10 +67,7 @@ HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const Tr
 // Of a file's name: .txt, say.
 std::string SuffixOf(const std::string& name) {
   const size_t dot = name.rfind('.');
-  std::string suffix = dot == std::string::npos ? "" : name.substr(dot);
-  std::ranges::transform(suffix, suffix.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  return suffix;
+  return dot == std::string::npos ? "" : LowerCase(name.substr(dot));
 }
 
 const std::vector<std::string> kFileSuffixes = {".txt", ".html", ".htm"};
@@ -137,6 +135,7 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
                                                request.alternatives, options_.max_beam_size - 1));
   }
   RequestOptions asked;
+  asked.model = request.model;
   asked.source = request.source;
   asked.target = request.target;
   asked.priority = request.priority;
@@ -147,8 +146,8 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
   const ModelChoice choice = ChooseModel(*models_, asked, texts->segments());
   CheckRoom(*choice.model);
-  const auto job = MakeJob(choice.model, texts->segments(), asked, options_);
-  Run(exchange, job, 0,
+  const auto job = JobFor(*exchange, choice.model, texts->segments(), asked);
+  Run(exchange, job,
       [request = std::move(request), answer = std::move(answer), texts,
        confidence = choice.confidence](const TranslationJob& done) {
         return answer(request, done, *texts, confidence);
@@ -162,6 +161,7 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
   LibreRequest request;
   request.texts = TextsAt(body, &many);
   request.html = IsHtml(body);
+  request.model = body.Text("model", "");
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
   request.alternatives = body.Number("alternatives");
@@ -185,6 +185,7 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
   }
   LibreRequest request{
       .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};
+  request.model = body.Text("model", "");
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
   TranslateTexts(exchange, std::move(request),

@@ -15,13 +15,17 @@ namespace {
 
 constexpr std::chrono::seconds kLookEvery{1};
 
-// Which directory stands at the path now; "" where none does.
+// Which files stand at the path now; "" where no model does.
 std::string StampOf(const std::string& directory) {
   std::string stamp;
-  for (const char* name : {"", "/config.json"}) {
+  for (const char* name :
+       {"config.json", "model.safetensors", "vocab.spm", "source.spm", "target.spm"}) {
     struct stat found;
-    if (stat((directory + name).c_str(), &found) != 0) return "";
-    stamp += fmt::format("{}.{}.", found.st_dev, found.st_ino);
+    if (stat(fmt::format("{}/{}", directory, name).c_str(), &found) == 0) {
+      stamp += fmt::format("{}.{}.{}.", name, found.st_dev, found.st_ino);
+    } else if (stamp.empty()) {
+      return "";  // no config.json
+    }
   }
   return stamp;
 }
@@ -49,8 +53,8 @@ ModelStore::ModelStore(const ServeOptions& options, int threads, Reloaded reload
   for (const std::string& given : options_.model) {
     const auto [name, directory] = NameAndDirectory(given);
     const std::string stamp = StampOf(directory);
-    entries_.push_back(
-        {directory, stamp, std::make_shared<ServedModel>(name, directory, options_, threads_)});
+    entries_.push_back({directory, stamp, stamp,
+                        std::make_shared<ServedModel>(name, directory, options_, threads_)});
     for (size_t i = 0; i + 1 < entries_.size(); ++i) {
       if (entries_[i].model->name() != entries_.back().model->name()) continue;
       throw Error(ErrorKind::kUsage,
@@ -71,6 +75,12 @@ std::vector<std::shared_ptr<ServedModel>> ModelStore::models() const {
   return all;
 }
 
+bool ModelStore::HaveRoom() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(entries_,
+                             [](const Entry& entry) { return entry.model->queue().HasRoom(); });
+}
+
 std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std::string& source,
                                               const std::string& target) const {
   std::vector<std::shared_ptr<ServedModel>> fitting;
@@ -82,7 +92,13 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std
     found.push_back(all.back());
     fitting.push_back(std::move(model));
   }
-  if (fitting.size() == 1) return fitting[0];
+  const auto alike = [&](const std::shared_ptr<ServedModel>& model) {
+    return !model->source().empty() && model->source() == fitting[0]->source() &&
+           model->target() == fitting[0]->target();
+  };
+  if (fitting.size() == 1 || (!fitting.empty() && std::ranges::all_of(fitting, alike))) {
+    return fitting[0];
+  }
   throw Error(ErrorKind::kUsage,
               fmt::format("{} models fit model '{}', source '{}' and target '{}'; expected one of "
                           "{}",
@@ -105,7 +121,9 @@ void ModelStore::Watch() {
     lock.unlock();
     for (size_t i = 0; i < entries_.size(); ++i) {  // only this thread writes them
       std::string stamp = StampOf(entries_[i].directory);
-      if (all || (!stamp.empty() && stamp != entries_[i].stamp)) Reload(i, std::move(stamp));
+      const bool settled = stamp == std::exchange(entries_[i].seen, stamp);
+      const bool changed = settled && !stamp.empty() && stamp != entries_[i].stamp;
+      if (all || changed) Reload(i, std::move(stamp));
     }
     FreeRetired();
     lock.lock();

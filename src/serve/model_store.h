@@ -1,4 +1,7 @@
-// The models of a service, by name and by languages; loaded again as their directories change.
+// The models of a service, by name and by languages; loaded again as they are replaced: the
+// directory as a whole by rename, or its files one by one, each by rename, once no more follow
+// within a second. Never to be written over: a model that runs reads its weights from the file as
+// it goes.
 #ifndef ATTEND_SERVE_MODEL_STORE_H_
 #define ATTEND_SERVE_MODEL_STORE_H_
 
@@ -26,8 +29,11 @@ class ModelStore {
   ~ModelStore();
 
   std::vector<std::shared_ptr<ServedModel>> models() const;
-  // What the request means: by name, or by languages ("" and "auto" fit all). Throws Error(kUsage)
-  // where none or several fit, with what there is.
+  // A sentence would find room in the queue of one of them.
+  bool HaveRoom() const;
+  // What the request means: by name, or by languages ("" and "auto" fit all); of several for the
+  // same languages the first. Throws Error(kUsage) where none fits, or models of several languages
+  // do, with what there is.
   std::shared_ptr<ServedModel> Find(const std::string& name, const std::string& source,
                                     const std::string& target) const;
 
@@ -39,7 +45,8 @@ class ModelStore {
  private:
   struct Entry {
     std::string directory;
-    std::string stamp;  // changes when the directory is replaced
+    std::string stamp;  // of the files that were loaded, or that could not be
+    std::string seen;   // at the last look
     std::shared_ptr<ServedModel> model;
   };
   void Watch();

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "attend/error.h"
+#include "text/ascii.h"
 
 namespace attend {
 namespace {
@@ -17,19 +17,6 @@ constexpr size_t kLongestBoundary = 70;  // RFC 2046
 [[noreturn]] void Refuse(std::string_view what) {
   throw Error(ErrorKind::kInput,
               fmt::format("request body: not valid multipart/form-data: {}", what));
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return lower;
 }
 
 // Cuts off and returns what stands before `end`, or all where that is not there.

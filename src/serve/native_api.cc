@@ -12,19 +12,14 @@
 namespace attend {
 namespace {
 
-Json AttentionToJson(const ServedModel& model, const JobSentence& sentence) {
-  const PairScore& score = sentence.result.attention;
-  const std::span<const int32_t> best = sentence.result.translation.hypotheses[0].ids;
-  const size_t forced = score.decoder_self[0][0].size() - 1;  // learned positions may cut the rest
-  const AttentionLabels labels = LabelsOf({model.translator().source(), sentence.ids},
-                                          {model.translator().target(), best.first(forced)});
-  Json attention;
-  attention["source_pieces"] = labels.source;
-  attention["target_pieces"] = labels.read;
-  attention["encoder_self"] = score.encoder_self;
-  attention["decoder_self"] = score.decoder_self;
-  attention["cross"] = score.cross;
-  return attention;
+constexpr int64_t kMostHypothesesWithAttention = 4;
+
+AttentionLabels PiecesOf(const ServedModel& model, const JobSentence& sentence, size_t rank) {
+  const std::span<const int32_t> ids = sentence.result.translation.hypotheses[rank].ids;
+  // Learned positions may cut the rest.
+  const size_t forced = sentence.result.attention[rank].decoder_self[0][0].size() - 1;
+  return LabelsOf({model.translator().source(), sentence.ids},
+                  {model.translator().target(), ids.first(forced)});
 }
 
 std::vector<std::string> TextsOf(const Json& text) {
@@ -45,17 +40,40 @@ void CheckLimits(const RequestOptions& asked, const ServeOptions& options) {
     throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
                                                asked.translation.beam_size, options.max_beam_size));
   }
+  if (asked.attention && asked.translation.n_best > kMostHypothesesWithAttention) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("n_best is {}, expected at most {} with attention",
+                            asked.translation.n_best, kMostHypothesesWithAttention));
+  }
+}
+
+std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
+  const size_t index = &sentence - job.sentences.data();
+  size_t text = job.texts.size() - 1;
+  while (job.texts[text].first > index || job.texts[text].parts.empty()) --text;
+  Json event = SentenceToJson(*job.model, sentence);
+  event["text_index"] = text;
+  event["sentence_index"] = index - job.texts[text].first;
+  return ToEvent("sentence", Dump(event));
+}
+
+std::string DoneEvent(const TranslationJob& job) {
+  Json translations = Json::array();
+  for (const TranslationJob::Text& text : job.texts) {
+    translations.push_back({{"text", job.Join(text, 0)}});
+  }
+  Json done;
+  done["translations"] = std::move(translations);
+  return ToEvent("done", Dump(done));
 }
 
 }  // namespace
 
-std::string ToEvent(const std::string& name, const Json& data) {
-  return fmt::format("event: {}\ndata: {}\n\n", name, Dump(data));
-}
-
 Json SentenceToJson(const ServedModel& model, const JobSentence& sentence) {
+  const std::vector<PairScore>& attention = sentence.result.attention;
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
+    const size_t rank = hypotheses.size();
     Json one;
     one["text"] = hypothesis.text;
     one["score"] = hypothesis.score;
@@ -68,12 +86,20 @@ Json SentenceToJson(const ServedModel& model, const JobSentence& sentence) {
       }
       one["alignment"] = std::move(links);
     }
+    if (!attention.empty()) {
+      one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
+                          {"decoder_self", attention[rank].decoder_self},
+                          {"cross", attention[rank].cross}};
+    }
     hypotheses.push_back(std::move(one));
   }
   Json json;
   json["source"] = sentence.text;
   json["hypotheses"] = std::move(hypotheses);
-  if (sentence.attention) json["attention"] = AttentionToJson(model, sentence);
+  if (!attention.empty()) {
+    json["attention"] = {{"source_pieces", PiecesOf(model, sentence, 0).source},
+                         {"encoder_self", attention[0].encoder_self}};
+  }
   return json;
 }
 
@@ -131,44 +157,31 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   asked.translation = options_.translation;
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, options_);
+  SetLimit(exchange, asked.deadline_ms);
   const auto model = ChooseModel(*models_, asked, texts).model;
   CheckRoom(*model);
-  const auto job = MakeJob(model, std::move(texts), asked, options_);
-  if (asked.stream) return Stream(exchange, job, asked.deadline_ms);
-  Run(exchange, job, asked.deadline_ms,
+  const auto job = JobFor(*exchange, model, std::move(texts), asked);
+  if (asked.stream) return Stream(exchange, job);
+  Run(exchange, job,
       [](const TranslationJob& done) { return HttpResponse{200, Dump(JobToJson(done))}; });
 }
 
-void Service::Stream(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
-                     int64_t deadline_ms) const {
-  TranslationJob* raw = job.get();
-  job->on_sentence = [exchange, raw](const JobSentence& sentence) {
-    const size_t index = &sentence - raw->sentences.data();
-    size_t text = raw->texts.size() - 1;
-    while (raw->texts[text].first > index || raw->texts[text].parts.empty()) --text;
-    Json event = SentenceToJson(*raw->model, sentence);
-    event["text_index"] = text;
-    event["sentence_index"] = index - raw->texts[text].first;
-    exchange->SendEvent(ToEvent("sentence", event));
+void Service::Stream(const ExchangePtr& exchange, const JobPtr& job) const {
+  const std::weak_ptr weak = job;
+  job->on_sentence = [this, exchange, weak](const JobSentence& sentence) {
+    Continue(exchange, [exchange, &sentence, job = weak.lock()] {
+      if (exchange->Wanted()) exchange->SendEvent(SentenceEvent(*job, sentence));
+    });
   };
-  job->on_end = [this, exchange, raw](const std::exception_ptr& error) {
-    try {
+  job->on_end = [this, exchange, weak](const std::exception_ptr& error) {
+    Continue(exchange, [this, exchange, error, job = weak.lock()] {
       if (error) std::rethrow_exception(error);
-      Count(*raw);
-      Json translations = Json::array();
-      for (const TranslationJob::Text& text : raw->texts) {
-        translations.push_back({{"text", raw->Join(text, 0)}});
-      }
-      Json done;
-      done["translations"] = std::move(translations);
-      exchange->SendEvent(ToEvent("done", done));
-    } catch (const std::exception&) {
-      exchange->SendEvent("event: error\ndata: " + ResponseTo(std::current_exception()).body +
-                          "\n\n");
-    }
-    exchange->EndEvents();
+      Count(*job);
+      exchange->SendEvent(DoneEvent(*job));
+      exchange->EndEvents();
+    });
   };
-  Put(exchange, job, deadline_ms);
+  Put(exchange, job);
 }
 
 }  // namespace attend

@@ -9,12 +9,11 @@
 
 namespace attend {
 
-// A sentence of an answer: source, hypotheses, and attention where it was asked for.
+// A sentence of an answer: source, hypotheses, and attention where it was asked for and the source
+// has pieces.
 Json SentenceToJson(const ServedModel& model, const JobSentence& sentence);
 // A whole answer.
 Json JobToJson(const TranslationJob& job);
-// A server-sent event.
-std::string ToEvent(const std::string& name, const Json& data);
 
 }  // namespace attend
 

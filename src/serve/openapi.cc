@@ -63,16 +63,17 @@ Json Skeleton() {
       "text": {"type": "string"},
       "score": {"type": ["number", "null"], "description": "log_probability divided by the length penalty"},
       "log_probability": {"type": ["number", "null"], "description": "natural; null: no output is possible"},
-      "finished": {"type": "boolean", "description": "false: cut at max_length"}, "alignment": {"type": "array", "description": "[source word, target word], from 0", "items": {"type": "array", "items": {"type": "integer"}}}}},
+      "finished": {"type": "boolean", "description": "false: cut at max_length"}, "alignment": {"type": "array", "description": "[source word, target word], from 0", "items": {"type": "array", "items": {"type": "integer"}}},
+      "attention": {"type": "object", "description": "where it was asked for; target rows begin with bos, source keys end with eos", "properties": {
+        "target_pieces": {"type": "array", "items": {"type": "string"}},
+        "decoder_self": {"$ref": "#/components/schemas/Weights"},
+        "cross": {"$ref": "#/components/schemas/Weights"}}}}},
     "Sentence": {"type": "object", "required": ["source", "hypotheses"], "properties": {
       "source": {"type": "string"},
       "hypotheses": {"type": "array", "description": "n_best, the best first", "items": {"$ref": "#/components/schemas/Hypothesis"}},
-      "attention": {"type": "object", "description": "of the best hypothesis; source keys end with eos, target rows begin with bos", "properties": {
+      "attention": {"type": "object", "description": "of the source, which ends with eos", "properties": {
         "source_pieces": {"type": "array", "items": {"type": "string"}},
-        "target_pieces": {"type": "array", "items": {"type": "string"}},
-        "encoder_self": {"$ref": "#/components/schemas/Weights"},
-        "decoder_self": {"$ref": "#/components/schemas/Weights"},
-        "cross": {"$ref": "#/components/schemas/Weights"}}}}},
+        "encoder_self": {"$ref": "#/components/schemas/Weights"}}}}},
     "Translations": {"type": "object", "required": ["model", "translations"], "properties": {
       "model": {"type": "string"},
       "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "sentences"], "properties": {
@@ -96,11 +97,12 @@ Json LibreSchemas() {
   return Json::parse(R"json({
     "LibreRequest": {"type": "object", "required": ["q", "target"], "properties": {
       "q": {},
-      "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
+      "source": {"type": ["string", "null"], "default": "auto", "description": "a language, or auto"},
       "target": {"type": "string"},
-      "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
-      "alternatives": {"type": "integer", "minimum": 0, "default": 0},
-      "api_key": {"type": "string"}}},
+      "format": {"type": ["string", "null"], "enum": ["text", "html", null], "default": "text"},
+      "alternatives": {"type": ["integer", "null"], "minimum": 0, "default": 0},
+      "model": {"type": ["string", "null"], "description": "its name, where several are for these languages; else the first of them answers"},
+      "api_key": {"type": ["string", "null"]}}},
     "LibreTranslation": {"type": "object", "required": ["translatedText"], "properties": {
       "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {}}},
     "Languages": {"type": "array", "items": {"type": "object", "required": ["code", "name", "targets"], "properties": {
@@ -108,13 +110,13 @@ Json LibreSchemas() {
     "FileRequest": {"type": "object", "required": ["file", "target"], "properties": {
       "file": {"type": "string", "format": "binary", "description": "UTF-8, named .txt, .html or .htm"},
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
-      "target": {"type": "string"}, "api_key": {"type": "string"}}},
+      "target": {"type": "string"}, "model": {"type": "string"}, "api_key": {"type": "string"}}},
     "TranslatedFile": {"type": "object", "required": ["translatedFileUrl"], "properties": {
       "translatedFileUrl": {"type": "string", "description": "kept for ten minutes"}}},
     "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
       "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a mere guess"},
       "language": {"type": "string"}}}},
-    "DetectRequest": {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": "string"}}}
+    "DetectRequest": {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": ["string", "null"]}}}
 })json");
 }
 
@@ -190,7 +192,8 @@ std::string OpenApiDocument(const ServeOptions& options) {
       Operation("the languages", Content(json, Reference("Languages")), {});
   paths["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});
   paths["/translate"]["post"] =
-      Translating(Operation("translate", Content(json, Reference("LibreTranslation")), refusals),
+      Translating(Operation("translate; members may stand in the target's query as well",
+                            Content(json, Reference("LibreTranslation")), refusals),
                   AnyBody("LibreRequest"));
   paths["/translate_file"]["post"] = Translating(
       Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
@@ -198,7 +201,7 @@ std::string OpenApiDocument(const ServeOptions& options) {
   paths["/download_file/{name}"]["get"] = Download();
   paths["/detect"]["post"] =
       Translating(Operation("the language of a text", Content(json, Reference("Detections")),
-                            {400, 403, 413, 415, 429, 501}),
+                            {400, 403, 413, 415, 429, 500, 501, 503, 504}),
                   AnyBody("DetectRequest"));
   paths["/suggest"]["post"] =
       Operation("refused: suggestions are not taken", Content(json, any), {403});

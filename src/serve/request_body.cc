@@ -9,17 +9,14 @@
 #include "serve/form.h"
 #include "serve/multipart.h"
 #include "serve/service.h"
+#include "text/ascii.h"
 #include "text/utf8.h"
 
 namespace attend {
 
 std::string MediaTypeOf(const HttpRequest& request) {
-  std::string type = request.content_type.substr(0, request.content_type.find(';'));
-  while (type.ends_with(' ') || type.ends_with('\t')) type.pop_back();
-  for (char& c : type) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return type;
+  const std::string_view type = request.content_type;
+  return LowerCase(Trimmed(type.substr(0, type.find(';'))));
 }
 
 RequestBody::RequestBody(const HttpRequest& request) {
@@ -27,24 +24,26 @@ RequestBody::RequestBody(const HttpRequest& request) {
   if (type == "application/json") {
     members_ = ParseJson(request.body, "request body");
     if (!members_.is_object()) throw Error(ErrorKind::kInput, "request body: expected an object");
+    for (auto member = members_.begin(); member != members_.end();)
+      member = member->is_null() ? members_.erase(member) : std::next(member);
   } else if (type == "application/x-www-form-urlencoded") {
-    ReadForm(request);
+    ReadForm(request.body);
   } else if (type == "multipart/form-data") {
     ReadMultipart(request);
-  } else {
+  } else if (!type.empty() || !request.body.empty()) {
     throw Refusal(415,
                   "expected Content-Type: application/json, application/x-www-form-urlencoded or "
                   "multipart/form-data");
   }
+  ReadForm(request.query);
 }
 
-void RequestBody::ReadForm(const HttpRequest& request) {
-  members_ = Json::object();
-  for (auto& [name, value] : ParseForm(request.body)) members_[name] = std::move(value);
+// What is there already goes before.
+void RequestBody::ReadForm(std::string_view form) {
+  for (auto& [name, value] : ParseForm(form)) members_.emplace(name, std::move(value));
 }
 
 void RequestBody::ReadMultipart(const HttpRequest& request) {
-  members_ = Json::object();
   for (FormPart& part : ParseMultipart(request.content_type, request.body)) {
     if (part.file_name) {
       files_[part.name] = {std::move(*part.file_name), std::move(part.content)};
@@ -66,7 +65,7 @@ std::string RequestBody::Text(const std::string& name, const char* otherwise) co
   const Json* found = Member(name);
   if (found != nullptr && found->is_string()) return found->get<std::string>();
   if (found == nullptr && otherwise != nullptr) return otherwise;
-  throw Error(ErrorKind::kInput, fmt::format("request body: {} is {}, expected a text", name,
+  throw Error(ErrorKind::kInput, fmt::format("request: {} is {}, expected a text", name,
                                              found == nullptr ? "missing" : "no text"));
 }
 
@@ -81,16 +80,14 @@ int64_t RequestBody::Number(const std::string& name) const {
     if (std::from_chars(text.data(), end, number).ptr != end) number = -1;
   }
   if (number >= 0) return number;
-  throw Error(ErrorKind::kInput,
-              fmt::format("request body: {} is no whole number of at least 0", name));
+  throw Error(ErrorKind::kInput, fmt::format("request: {} is no whole number of at least 0", name));
 }
 
 const UploadedFile& RequestBody::File(const std::string& name) const {
   const auto found = files_.find(name);
   if (found != files_.end()) return found->second;
-  throw Error(
-      ErrorKind::kInput,
-      fmt::format("request body: {} is missing, expected a file, in multipart/form-data", name));
+  throw Error(ErrorKind::kInput,
+              fmt::format("request: {} is missing, expected a file, in multipart/form-data", name));
 }
 
 }  // namespace attend

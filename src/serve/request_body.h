@@ -1,10 +1,12 @@
-// What a request of LibreTranslate's routes says, in whichever of its types of body.
+// What a request of LibreTranslate's routes says, in whichever of its types of body, and in its
+// target's query.
 #ifndef ATTEND_SERVE_REQUEST_BODY_H_
 #define ATTEND_SERVE_REQUEST_BODY_H_
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "serve/http_message.h"
@@ -19,10 +21,11 @@ struct UploadedFile {
 // The type of a request's body without its parameters, in lower case (RFC 9110, section 8.3.1).
 std::string MediaTypeOf(const HttpRequest& request);
 
-// Of application/json, application/x-www-form-urlencoded or multipart/form-data.
+// Of application/json, application/x-www-form-urlencoded or multipart/form-data, or empty. A member
+// of the query counts where the body has none of that name; a null counts as missing.
 class RequestBody {
  public:
-  // Throws Refusal 415 for another type, Error(kInput) for a body that is not of its type.
+  // Throws Refusal 415 for another type, Error(kInput) for a body or query that is not of its type.
   explicit RequestBody(const HttpRequest& request);
 
   // These throw Error(kInput) for what is missing (`otherwise` is null) or of another type.
@@ -34,10 +37,10 @@ class RequestBody {
   const Json* Member(const std::string& name) const;
 
  private:
-  void ReadForm(const HttpRequest& request);
+  void ReadForm(std::string_view form);
   void ReadMultipart(const HttpRequest& request);
 
-  Json members_;  // of a form all are texts
+  Json members_ = Json::object();  // of a form all are texts
   std::map<std::string, UploadedFile> files_;
 };
 

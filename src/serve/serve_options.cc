@@ -13,7 +13,9 @@ FieldList Fields(ServeOptions& options) {
   fields
       .Add("model", &options.model,
            "model directories, each as DIRECTORY or NAME=DIRECTORY; the name of one without is its "
-           "languages, as en-de, or else the directory's")
+           "languages, as en-de, or else the directory's; of several for the same languages the "
+           "first "
+           "answers requests that name none")
       .Nest("", Fields(options.translator).Select({"type"}))
       .Add("host", &http.host, "address to listen on; 0.0.0.0: all of the machine's")
       .Add("port", &http.port, 0, 65535, "port to listen on; 0: any that is free")
@@ -69,7 +71,7 @@ FieldList Fields(RequestOptions& options) {
                     .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
                              "allow_unknown", "alignments", "alignment_layer"}))
       .Add("attention", &options.attention,
-           "give attention weights; of one sentence of at most 128 pieces")
+           "give attention weights; of one sentence of at most 128 pieces, and n_best at most 4")
       .Add("split_sentences", &options.split_sentences,
            "translate sentence by sentence; else line by line, where lines are not too long")
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")

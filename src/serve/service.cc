@@ -9,29 +9,50 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "serve/openapi.h"
+#include "text/ascii.h"
 #include "web/web_files.h"
 
 namespace attend {
 
-HttpResponse ErrorResponse(int status, const std::string& message) {
-  Json body;
-  body["error"] = message;
-  return {status, Dump(body)};
+namespace {
+
+// Bytes of a body from which on it is a large one.
+constexpr size_t kLargeBody = 16384;
+// Requests that wait for their worker. Small ones take it a moment each, large ones up to seconds.
+constexpr size_t kMostSmall = 256, kMostLarge = 16;
+
+HttpResponse FailureResponse(const std::string& message, const std::string& failure) {
+  HttpResponse response = ErrorResponse(500, message);
+  response.failure = failure;
+  return response;
 }
+
+// What the work throws is the answer.
+void Attempt(const std::shared_ptr<Exchange>& exchange, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception&) {
+    exchange->Answer(ResponseTo(std::current_exception()));
+  }
+}
+
+}  // namespace
 
 HttpResponse ResponseTo(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Refusal& refusal) {
-    HttpResponse response = ErrorResponse(refusal.status, refusal.what());
-    response.headers = refusal.headers;
-    return response;
+    return ErrorResponse(refusal.status, refusal.what(), refusal.headers);
   } catch (const Error& failed) {
-    return ErrorResponse(failed.kind() == ErrorKind::kRuntime ? 500 : 400, failed.what());
+    if (failed.kind() != ErrorKind::kRuntime) return ErrorResponse(400, failed.what());
+    return FailureResponse(failed.what(), failed.what());
   } catch (const std::bad_alloc&) {
-    return ErrorResponse(503, "out of memory; send less text at once, or take a smaller beam_size");
+    HttpResponse response =
+        BusyResponse("out of memory; send less text at once, or take a smaller beam_size", 5);
+    response.failure = "out of memory";
+    return response;
   } catch (const std::exception& failed) {
-    return ErrorResponse(500, fmt::format("internal error: {}", failed.what()));
+    return FailureResponse(fmt::format("internal error: {}", failed.what()), failed.what());
   }
 }
 
@@ -47,15 +68,17 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
                {"/metrics", "GET, HEAD", &Service::MetricsText},
                {"/openapi.json", "GET, HEAD", &Service::OpenApi},
                {"/v1/models", "GET, HEAD", &Service::Models},
-               {"/v1/translate", "POST", &Service::TranslateNative},
+               {"/v1/translate", "POST", &Service::TranslateNative, Effort::kTranslation},
                {"/languages", "GET, HEAD", &Service::Languages},
                {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
-               {"/detect", "POST", &Service::Detect},
+               {"/detect", "POST", &Service::Detect, Effort::kReading},
                {"/suggest", "POST", &Service::Suggest},
-               {"/translate", "POST", &Service::TranslateLibre},
-               {"/translate_file", "POST", &Service::TranslateFile},
+               {"/translate", "POST", &Service::TranslateLibre, Effort::kTranslation},
+               {"/translate_file", "POST", &Service::TranslateFile, Effort::kTranslation},
                {"/download_file/{name}", "GET, HEAD", &Service::DownloadFile},
-               {"/", "GET, HEAD", &Service::Page}}) {
+               {"/", "GET, HEAD", &Service::Page}}),
+      small_(std::make_unique<Worker>(kMostSmall)),
+      large_(std::make_unique<Worker>(kMostLarge)) {
   for (const WebFile& file : WebFiles()) {
     if (file.name.ends_with(".html")) continue;
     routes_.push_back({fmt::format("/{}", file.name), "GET, HEAD", &Service::Page});
@@ -74,12 +97,38 @@ std::string Service::RouteOf(const HttpRequest& request) const {
   return "other";
 }
 
+void Service::Close() {
+  small_->Stop();
+  large_->Stop();
+}
+
 void Service::Handle(const ExchangePtr& exchange) const {
-  try {
-    Dispatch(exchange);
-  } catch (const std::exception&) {
-    exchange->Answer(ResponseTo(std::current_exception()));
-  }
+  Attempt(exchange, [&] { Dispatch(exchange); });
+}
+
+Worker& Service::WorkerOf(const Exchange& exchange) const {
+  return exchange.request().body.size() < kLargeBody ? *small_ : *large_;
+}
+
+void Service::Continue(const ExchangePtr& exchange, std::function<void()> work) const {
+  WorkerOf(*exchange).Continue([exchange, work = std::move(work)] { Attempt(exchange, work); });
+}
+
+void Service::SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const {
+  auto limit = static_cast<int64_t>(options_.request_timeout * 1000);
+  if (deadline_ms > 0) limit = std::min(limit, deadline_ms);
+  exchange->Limit(std::chrono::milliseconds(limit));
+}
+
+void Service::Begin(const ExchangePtr& exchange, const Route& route) const {
+  if (stopping_) RefuseWork();
+  if (route.effort == Effort::kTranslation && !models_->HaveRoom()) RefuseWork();
+  SetLimit(exchange, 0);
+  const bool taken = WorkerOf(*exchange).TryBegin([this, exchange, answer = route.answer] {
+    if (!exchange->Wanted()) return;
+    Attempt(exchange, [&] { (this->*answer)(exchange); });
+  });
+  if (!taken) RefuseWork();
 }
 
 void Service::Dispatch(const ExchangePtr& exchange) const {
@@ -88,7 +137,8 @@ void Service::Dispatch(const ExchangePtr& exchange) const {
     if (!route.Fits(request.path)) continue;
     const std::string methods = ", " + route.methods + ", ";
     if (methods.find(", " + request.method + ", ") != std::string::npos) {
-      return (this->*route.answer)(exchange);
+      if (route.effort == Effort::kLook) return (this->*route.answer)(exchange);
+      return Begin(exchange, route);
     }
     if (request.method == "OPTIONS" && !options_.http.cors_origin.empty()) {
       HttpResponse response{204, ""};
@@ -105,10 +155,10 @@ void Service::Dispatch(const ExchangePtr& exchange) const {
 
 // Whoever sends a key that is not known asks as its address: nobody can try many.
 void Service::CheckClient(const HttpRequest& request, const std::string& given) const {
-  constexpr std::string_view kBearer = "Bearer ";
+  constexpr std::string_view kBearer = "bearer ";  // of any case (RFC 9110, section 11.1)
   std::string key = given;
-  if (key.empty() && request.authorization.starts_with(kBearer)) {
-    key = request.authorization.substr(kBearer.size());
+  if (key.empty() && LowerCase(request.authorization).starts_with(kBearer)) {
+    key = Trimmed(std::string_view(request.authorization).substr(kBearer.size()));
   }
   const bool allowed = keys_->Allows(key);
   const bool by_key = allowed && keys_->required();
@@ -132,25 +182,31 @@ void Service::RefuseWork() const {
 }
 
 void Service::CheckRoom(const ServedModel& model) const {
-  if (stopping_ || !model.queue().HasRoom()) RefuseWork();
+  if (!model.queue().HasRoom()) RefuseWork();
 }
 
-void Service::Put(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
-                  int64_t deadline_ms) const {
-  RequestFacts& facts = exchange->facts();
+Service::JobPtr Service::JobFor(const Exchange& exchange, std::shared_ptr<ServedModel> model,
+                                std::vector<std::string> texts, const RequestOptions& asked) const {
+  return MakeJob(std::move(model), std::move(texts), asked, options_, [&] {
+    if (!exchange.Wanted()) throw Refusal(504, "nobody waits for the answer any more");
+  });
+}
+
+// A job that is not wanted before it is in the queue leaves it again.
+void Service::Put(const ExchangePtr& exchange, const JobPtr& job) const {
+  RequestFacts facts;
   facts.model = job->model->name();
   facts.sentences = std::ssize(job->sentences);
   facts.source_pieces = job->SourcePieces();
   for (const auto& text : job->texts) {
     if (options_.log_text) facts.text += text.text + '\n';
   }
-  auto limit = static_cast<int64_t>(options_.request_timeout * 1000);
-  if (deadline_ms > 0) limit = std::min(limit, deadline_ms);
-  exchange->Limit(std::chrono::milliseconds(limit), [weak = std::weak_ptr(job)] {
-    if (const auto abandoned = weak.lock()) abandoned->model->queue().Cancel(abandoned);
-  });
+  exchange->Describe(std::move(facts));
   if (job->sentences.empty()) return job->on_end(nullptr);
   if (!job->model->queue().TryPut(job)) RefuseWork();
+  exchange->OnUnwanted([weak = std::weak_ptr(job)] {
+    if (const auto unwanted = weak.lock()) unwanted->model->queue().Cancel(unwanted);
+  });
 }
 
 void Service::Count(const TranslationJob& job) const {
@@ -158,20 +214,16 @@ void Service::Count(const TranslationJob& job) const {
                        job.TargetPieces());
 }
 
-// The job is its own while this is called.
-void Service::Run(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
-                  int64_t deadline_ms, Finish finish) const {
-  job->on_end = [this, exchange, raw = job.get(),
-                 finish = std::move(finish)](std::exception_ptr error) {
-    try {
+void Service::Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const {
+  job->on_end = [this, exchange, weak = std::weak_ptr(job),
+                 finish = std::move(finish)](const std::exception_ptr& error) {
+    Continue(exchange, [this, exchange, error, finish, job = weak.lock()] {
       if (error) std::rethrow_exception(error);
-      Count(*raw);
-      exchange->Answer(finish(*raw));
-    } catch (const std::exception&) {
-      exchange->Answer(ResponseTo(std::current_exception()));
-    }
+      Count(*job);
+      exchange->Answer(finish(*job));
+    });
   };
-  Put(exchange, job, deadline_ms);
+  Put(exchange, job);
 }
 
 void Service::Health(const ExchangePtr& exchange) const {

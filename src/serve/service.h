@@ -18,35 +18,36 @@
 #include "serve/source_texts.h"
 #include "serve/translated_files.h"
 #include "serve/translation_job.h"
+#include "serve/worker.h"
 
 namespace attend {
 
 // An answer that is not the one asked for.
 class Refusal : public std::runtime_error {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-  Refusal(int status, const std::string& message, Headers headers = {})
+  Refusal(int status, const std::string& message, HttpHeaders headers = {})
       : std::runtime_error(message), status(status), headers(std::move(headers)) {}
   const int status;
-  const Headers headers;
+  const HttpHeaders headers;
 };
 
 // What one of LibreTranslate's routes is to translate.
 struct LibreRequest {
   std::vector<std::string> texts;
   bool html = false;
-  std::string source, target;
+  std::string model, source, target;
   int64_t alternatives = 0;
   Priority priority = Priority::kAuto;
 };
 
-// What the end of it becomes; `request` without its texts, `confidence` in percent that they are in
+// What its end becomes; `request` without its texts, `confidence` in percent that they are in
 // the model's language, 0 where that was not detected.
 using LibreAnswer =
     std::function<HttpResponse(const LibreRequest& request, const TranslationJob& job,
                                const SourceTexts& texts, double confidence)>;
 
-// Safe to use from many threads. What it is given must outlive it.
+// Safe to use from many threads. What it is given must outlive it. Whatever takes longer than a
+// look is done by its workers: one for small requests, so that none waits behind a large one.
 class Service {
  public:
   Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys, Metrics* metrics);
@@ -54,32 +55,45 @@ class Service {
   void Handle(const std::shared_ptr<Exchange>& exchange) const;
   // From now on nothing new is taken.
   void Stop() { stopping_ = true; }
+  // Lets go of the exchanges that wait for a worker. To be called before the models are stopped,
+  // whose jobs come back to the service: it ends after them.
+  void Close();
   // The path where it is one of ours, or "other": what log and metrics may hold.
   std::string RouteOf(const HttpRequest& request) const;
 
  private:
   using ExchangePtr = std::shared_ptr<Exchange>;
+  using JobPtr = std::shared_ptr<TranslationJob>;
+  // What an answer takes.
+  enum class Effort { kLook, kReading, kTranslation };
   struct Route {
     std::string path, methods;  // {name} at the end of a path stands for anything
     void (Service::*answer)(const ExchangePtr&) const;
+    Effort effort = Effort::kLook;
     bool Fits(const std::string& asked) const;
   };
-  // What a translation's end becomes. Called once, from any thread.
+  // What a translation's end becomes. Called once, by a worker.
   using Finish = std::function<HttpResponse(const TranslationJob&)>;
 
   void Dispatch(const ExchangePtr& exchange) const;
+  // Has a worker answer, or refuses at once.
+  void Begin(const ExchangePtr& exchange, const Route& route) const;
+  // Has the worker do more of what it began.
+  void Continue(const ExchangePtr& exchange, std::function<void()> work) const;
+  Worker& WorkerOf(const Exchange& exchange) const;
+  void SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const;
   // Throws Refusal where the key is not known, `given` or the header's, or the client asks too
   // much.
   void CheckClient(const HttpRequest& request, const std::string& given) const;
   // Throws Refusal where the model's queue has no room for a sentence.
   void CheckRoom(const ServedModel& model) const;
   [[noreturn]] void RefuseWork() const;
-  void Run(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
-           int64_t deadline_ms, Finish finish) const;
-  void Stream(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
-              int64_t deadline_ms) const;
-  void Put(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job,
-           int64_t deadline_ms) const;
+  // A job for these texts. Throws Refusal once nobody waits for it any more, and as MakeJob.
+  JobPtr JobFor(const Exchange& exchange, std::shared_ptr<ServedModel> model,
+                std::vector<std::string> texts, const RequestOptions& asked) const;
+  void Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const;
+  void Stream(const ExchangePtr& exchange, const JobPtr& job) const;
+  void Put(const ExchangePtr& exchange, const JobPtr& job) const;
   void Count(const TranslationJob& job) const;
 
   void Health(const ExchangePtr& exchange) const;
@@ -109,6 +123,7 @@ class Service {
   const std::unique_ptr<TranslatedFiles> files_;
   std::vector<Route> routes_;
   std::atomic<bool> stopping_{false};
+  const std::unique_ptr<Worker> small_, large_;
 };
 
 // The answer for what a handler or an engine threw.

@@ -2,32 +2,63 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <latch>
+#include <mutex>
 #include <new>
 #include <thread>
 
+#include "attend/error.h"
+#include "serve/native_api.h"
+
 namespace attend {
 namespace {
+
+HttpRequest TranslationOf(const std::string& text) {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = "/v1/translate";
+  request.content_type = "application/json";
+  request.body = R"({"split_sentences": false, "text": ")" + text + "\"}";
+  return request;
+}
 
 class TestExchange : public Exchange {
  public:
   explicit TestExchange(HttpRequest request) : request_(std::move(request)) {}
 
   const HttpRequest& request() const override { return request_; }
-  RequestFacts& facts() override { return facts_; }
-  void Answer(HttpResponse response) override { status = response.status; }
+  void Describe(RequestFacts) override { described = true; }
+  void Answer(HttpResponse answer) override {
+    const std::lock_guard lock(mutex_);
+    response = std::move(answer);
+    settled_.notify_all();
+  }
   void SendEvent(std::string) override {}
   void EndEvents() override {}
-  void Limit(std::chrono::milliseconds, std::function<void()> abandoned) override {
-    abandon = std::move(abandoned);
+  void Limit(std::chrono::milliseconds) override {}
+  bool Wanted() const override { return !wanted || wanted(); }
+  void OnUnwanted(std::function<void()> call) override {
+    const std::lock_guard lock(mutex_);
+    unwanted = std::move(call);
+    settled_.notify_all();
   }
 
-  int status = 0;                 // 0: no answer yet
-  std::function<void()> abandon;  // set where the request came as far as the queue
+  // Until it has an answer or a place in the queue.
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    settled_.wait(lock, [this] { return response.status != 0 || unwanted; });
+  }
+
+  std::function<bool()> wanted;
+  HttpResponse response{.status = 0, .body = ""};  // status 0: none yet
+  bool described = false;                          // the request came as far as the queue
+  std::function<void()> unwanted;                  // it has a place there
 
  private:
   const HttpRequest request_;
-  RequestFacts facts_;
+  std::mutex mutex_;
+  std::condition_variable settled_;
 };
 
 std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
@@ -37,23 +68,129 @@ std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
   return job;
 }
 
-TEST(ServiceTest, MemoryThatRanOutIsNoInternalError) {
+class ServiceTest : public testing::Test {
+ protected:
+  explicit ServiceTest(int64_t queue_sentences = 4096)
+      : options_{.model = {"golden=" ATTEND_SOURCE_DIR "/tests/data/golden_v1"},
+                 .queue_sentences = queue_sentences} {}
+
+  ~ServiceTest() override { Stop(); }
+
+  // Ends all threads, with what they hold of a test.
+  void Stop() {
+    service_.Close();
+    models_.Stop();
+  }
+
+  // A request on its way.
+  std::shared_ptr<TestExchange> Ask(const HttpRequest& request,
+                                    std::function<bool()> wanted = nullptr) {
+    auto exchange = std::make_shared<TestExchange>(request);
+    exchange->wanted = std::move(wanted);
+    service_.Handle(exchange);
+    return exchange;
+  }
+
+  const ServeOptions options_;
+  ModelStore models_{options_, 1, [](const std::string&, const std::string&) {}};
+  const ApiKeys keys_{""};
+  Metrics metrics_;
+  Service service_{options_, &models_, &keys_, &metrics_};
+};
+
+TEST_F(ServiceTest, MemoryThatRanOutIsNoInternalError) {
   const HttpResponse response = ResponseTo(std::make_exception_ptr(std::bad_alloc()));
   EXPECT_EQ(response.status, 503);
   EXPECT_NE(response.body.find("out of memory; send less text"), std::string::npos);
+  EXPECT_EQ(response.headers, (HttpHeaders{{"Retry-After", "5"}}));
+  EXPECT_EQ(response.failure, "out of memory");
 }
 
-// Room that comes and goes between a handler's looks at the queue.
-TEST(ServiceTest, EveryRequestIsAnsweredOrHeld) {
-  ServeOptions options;
-  options.model = {"golden=" ATTEND_SOURCE_DIR "/tests/data/golden_v1"};
-  options.queue_sentences = 1;
-  ModelStore models(options, 1, [](const std::string&, const std::string&) {});
-  const ApiKeys keys("");
-  Metrics metrics;
-  const Service service(options, &models, &keys, &metrics);
-  ServedModel& model = *models.Find("golden", "", "");
+TEST_F(ServiceTest, AnInternalErrorHasAReasonForTheLog) {
+  const auto failure = [](const auto& error) {
+    const HttpResponse response = ResponseTo(std::make_exception_ptr(error));
+    return std::to_string(response.status) + " " + response.failure;
+  };
+  EXPECT_EQ(failure(Error(ErrorKind::kRuntime, "ICU is gone")), "500 ICU is gone");
+  EXPECT_EQ(failure(std::logic_error("a fault")), "500 a fault");
+  EXPECT_EQ(failure(Error(ErrorKind::kInput, "no text")), "400 ");
+}
 
+TEST_F(ServiceTest, WhatItsWorkerHasNoRoomForIsRefusedAtOnce) {
+  std::latch busy(2), release(1);
+  const auto held = [&] {
+    busy.count_down();
+    release.wait();
+    return false;
+  };
+  const auto small = TranslationOf("lumi"), large = TranslationOf(std::string(20000, 'x'));
+  Ask(small, held);
+  Ask(large, held);
+  busy.wait();
+  for (const HttpRequest& request : {small, large}) {
+    std::shared_ptr<TestExchange> last;
+    for (int i = 0; i < 1000 && (i == 0 || last->response.status == 0); ++i) last = Ask(request);
+    EXPECT_EQ(last->response.status, 503);
+    EXPECT_EQ(last->response.headers, (HttpHeaders{{"Retry-After", "1"}}));
+  }
+  release.count_down();
+  Stop();
+}
+
+TEST_F(ServiceTest, ASmallRequestDoesNotWaitBehindALargeOne) {
+  std::latch busy(1), release(1);
+  Ask(TranslationOf(std::string(20000, 'x')), [&] {
+    busy.count_down();
+    release.wait();
+    return false;
+  });
+  busy.wait();
+  const auto small = Ask(TranslationOf(""));
+  small->Wait();
+  EXPECT_EQ(small->response.status, 200);
+  release.count_down();
+  Stop();
+}
+
+TEST_F(ServiceTest, WorkEndsOnceNobodyWaitsForIt) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += "Lumi tavo. ";
+  int asked = 0;
+  const auto exchange = Ask(TranslationOf(text), [&] { return ++asked < 20; });
+  exchange->Wait();
+  EXPECT_EQ(exchange->response.status, 504);
+  EXPECT_EQ(asked, 20);
+}
+
+TEST_F(ServiceTest, WhatIsSurelyTooLongIsNotEncoded) {
+  for (const int size : {100000, 40000000}) {
+    int asked = 0;
+    const auto exchange = Ask(TranslationOf(std::string(size, 'x')), [&] { return ++asked > 0; });
+    exchange->Wait();
+    EXPECT_EQ(exchange->response.status, 400);
+    EXPECT_NE(exchange->response.body.find("bytes, expected at most"), std::string::npos);
+    EXPECT_LE(asked, 2);  // before it begins, and for each text
+  }
+}
+
+// Of a text that its vocabulary normalises to nothing.
+TEST_F(ServiceTest, ASentenceWithoutPiecesHasNoAttention) {
+  JobSentence sentence;
+  sentence.attention = true;
+  sentence.result.translation.hypotheses.resize(2);
+  const Json json = SentenceToJson(*models_.models()[0], sentence);
+  EXPECT_EQ(json["hypotheses"].size(), 2);
+  EXPECT_FALSE(json.contains("attention"));
+}
+
+class FullServiceTest : public ServiceTest {
+ protected:
+  FullServiceTest() : ServiceTest(1) {}
+};
+
+// Room that comes and goes between a worker's looks at the queue.
+TEST_F(FullServiceTest, EveryRequestIsAnsweredOrHeld) {
+  ServedModel& model = *models_.Find("golden", "", "");
   std::latch busy(1), release(1);  // the engine's only thread takes nothing off the queue
   const auto blocker = JobOfOneSentence(model), filler = JobOfOneSentence(model);
   blocker->on_sentence = [&](const JobSentence&) {
@@ -69,26 +206,22 @@ TEST(ServiceTest, EveryRequestIsAnsweredOrHeld) {
       model.queue().Cancel(filler);
     }
   });
-  HttpRequest request;
-  request.method = "POST";
-  request.path = "/v1/translate";
-  request.content_type = "application/json";
-  request.body = R"({"text": "lumi"})";
   int refused_by_the_queue = 0, taken = 0;
   for (int i = 0; i < 20000 && (refused_by_the_queue < 100 || taken < 100); ++i) {
-    const auto exchange = std::make_shared<TestExchange>(request);
-    service.Handle(exchange);
-    const bool held = exchange.use_count() > 1;
-    EXPECT_EQ(exchange->status, held ? 0 : 503) << "request " << i;
+    const auto exchange = Ask(TranslationOf("lumi"));
+    exchange->Wait();
+    const bool held = exchange->unwanted != nullptr;
+    EXPECT_EQ(exchange->response.status, held ? 0 : 503) << "request " << i;
     if (HasFailure()) break;
-    if (!exchange->abandon) continue;
-    ++(held ? taken : refused_by_the_queue);
-    exchange->abandon();
+    if (held) exchange->unwanted();
+    taken += held ? 1 : 0;
+    refused_by_the_queue += !held && exchange->described ? 1 : 0;
   }
   EXPECT_GT(taken, 0);
   filling.request_stop();
   filling.join();
   release.count_down();
+  Stop();
 }
 
 }  // namespace

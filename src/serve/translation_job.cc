@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/error.h"
 #include "base/excerpt.h"
@@ -13,11 +14,15 @@ namespace {
 // From this many sentences on a request that does not say is bulk.
 constexpr size_t kBulkFrom = 9;
 constexpr int64_t kMostPiecesWithAttention = 128;
+// SentencePiece's longest piece has 16 characters: what has more bytes is taken for too long
+// without the work of encoding it.
+constexpr int64_t kMostBytesOfAPiece = 64;
 
 class JobMaker {
  public:
-  JobMaker(TranslationJob* job, const RequestOptions& asked, const ServeOptions& options)
-      : job_(job), asked_(asked) {
+  JobMaker(TranslationJob* job, const RequestOptions& asked, const ServeOptions& options,
+           const std::function<void()>& check)
+      : job_(job), asked_(asked), check_(check) {
     const int64_t model_takes = job->model->translator().max_input_tokens();
     most_pieces_ = std::min(options.max_input_tokens, model_takes);
     if (asked.attention) most_pieces_ = std::min(most_pieces_, kMostPiecesWithAttention);
@@ -25,76 +30,88 @@ class JobMaker {
   }
 
   void Add(TranslationJob::Text* text) {
+    check_();
     text->first = job_->sentences.size();
-    if (asked_.split_sentences) {
-      for (const TextPart& part : SentenceParts(text->text, job_->model->source())) {
-        AddSentence(text, part);
-      }
-      return;
-    }
-    for (const TextPart& line : LineParts(text->text)) AddLine(text, line);
+    const bool by_lines = !asked_.split_sentences;
+    const std::vector<TextPart> parts =
+        by_lines ? LineParts(text->text) : SentenceParts(text->text, job_->model->source());
+    CheckSentences(text->first + parts.size());  // each is one at least
+    for (const TextPart& part : parts) by_lines ? AddLine(text, part) : AddSentence(text, part);
   }
 
  private:
   // A line that is too long as a whole is translated in parts of whole sentences.
-  void AddLine(TranslationJob::Text* text, const TextPart& line) {
-    Sentence whole = MakeSentence(*text, line);
-    if (Fits(whole.ids)) return Keep(text, line, std::move(whole));
-    const int64_t most = most_pieces_ * most_sentences_;
-    if (std::ssize(whole.ids) > most && !asked_.attention) {  // before the work of dividing it
-      throw Error(ErrorKind::kInput,
-                  fmt::format("a line has {} pieces, expected at most {}; send less text at once",
-                              whole.ids.size(), most));
-    }
-    const auto fits = [&](std::string_view part) { return Fits(Encode(std::string(part))); };
-    for (TextPart part : SentenceGroups(whole.text, job_->model->source(), fits)) {
-      part.begin += line.begin;
-      part.end += line.begin;
-      AddSentence(text, part);
+  void AddLine(TranslationJob::Text* text, const TextPart& part) {
+    const std::string_view line = ViewOf(*text, part);
+    std::vector<int32_t> ids;
+    if (MayFit(line)) ids = Encode(line);
+    if (MayFit(line) && Fits(ids)) return Keep(text, part, std::move(ids));
+    CheckLine(std::ssize(ids), "pieces", most_pieces_);
+    CheckLine(std::ssize(line), "bytes", MostBytes());
+    const auto fits = [&](std::string_view group) { return MayFit(group) && Fits(Encode(group)); };
+    for (const TextPart& group : SentenceGroups(line, job_->model->source(), fits)) {
+      AddSentence(text, {part.begin + group.begin, part.begin + group.end});
     }
   }
 
   void AddSentence(TranslationJob::Text* text, const TextPart& part) {
-    Sentence sentence = MakeSentence(*text, part);
-    if (!Fits(sentence.ids)) RefuseLength(sentence);
-    Keep(text, part, std::move(sentence));
+    const std::string_view sentence = ViewOf(*text, part);
+    if (!MayFit(sentence)) RefuseLength(sentence, std::ssize(sentence), "bytes", MostBytes());
+    std::vector<int32_t> ids = Encode(sentence);
+    if (!Fits(ids)) RefuseLength(sentence, std::ssize(ids), "pieces", most_pieces_);
+    Keep(text, part, std::move(ids));
   }
 
+  static std::string_view ViewOf(const TranslationJob::Text& text, const TextPart& part) {
+    return std::string_view(text.text).substr(part.begin, part.end - part.begin);
+  }
+
+  int64_t MostBytes() const { return most_pieces_ * kMostBytesOfAPiece; }
+  bool MayFit(std::string_view part) const { return std::ssize(part) <= MostBytes(); }
   bool Fits(const std::vector<int32_t>& ids) const { return std::ssize(ids) <= most_pieces_; }
 
-  std::vector<int32_t> Encode(const std::string& text) const {
-    return job_->model->translator().source().Encode(text);
+  std::vector<int32_t> Encode(std::string_view part) const {
+    check_();
+    return job_->model->translator().source().Encode(part);
   }
 
-  Sentence MakeSentence(const TranslationJob::Text& text, const TextPart& part) const {
-    Sentence sentence;
-    sentence.text = text.text.substr(part.begin, part.end - part.begin);
-    sentence.ids = Encode(sentence.text);
-    sentence.options = asked_.translation;
-    sentence.attention = asked_.attention;
-    return sentence;
-  }
-
-  void Keep(TranslationJob::Text* text, const TextPart& part, Sentence sentence) {
-    if (std::ssize(job_->sentences) >= most_sentences_) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("the request has more than {} sentence{}{}; send less text at once",
-                              most_sentences_, most_sentences_ == 1 ? "" : "s",
-                              asked_.attention ? ", the most with attention" : ""));
-    }
+  void Keep(TranslationJob::Text* text, const TextPart& part, std::vector<int32_t> ids) {
+    CheckSentences(job_->sentences.size() + 1);
     text->parts.push_back(part);
+    Sentence sentence = {.text = std::string(ViewOf(*text, part)),
+                         .ids = std::move(ids),
+                         .options = asked_.translation,
+                         .attention = asked_.attention};
     job_->sentences.push_back({std::move(sentence)});
   }
 
-  [[noreturn]] void RefuseLength(const Sentence& sentence) const {
+  void CheckSentences(size_t sentences) const {
+    if (std::cmp_less_equal(sentences, most_sentences_)) return;
     throw Error(ErrorKind::kInput,
-                fmt::format("a sentence has {} pieces, expected at most {}{}; divide it ('{}')",
-                            sentence.ids.size(), most_pieces_,
-                            asked_.attention ? " with attention" : "", Excerpt(sentence.text, 60)));
+                fmt::format("the request has more than {} sentence{}{}; send less text at once",
+                            most_sentences_, most_sentences_ == 1 ? "" : "s",
+                            asked_.attention ? ", the most with attention" : ""));
+  }
+
+  // Before the work of dividing a line: `most` is what a sentence may have of the unit.
+  void CheckLine(int64_t size, std::string_view unit, int64_t most) const {
+    if (asked_.attention || size <= most * most_sentences_) return;
+    throw Error(ErrorKind::kInput,
+                fmt::format("a line has {} {}, expected at most {}; send less text at once", size,
+                            unit, most * most_sentences_));
+  }
+
+  [[noreturn]] void RefuseLength(std::string_view sentence, int64_t size, std::string_view unit,
+                                 int64_t most) const {
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("a sentence has {} {}, expected at most {}{}; divide it ('{}')", size, unit,
+                    most, asked_.attention ? " with attention" : "", Excerpt(sentence, 60)));
   }
 
   TranslationJob* job_;
   const RequestOptions& asked_;
+  const std::function<void()>& check_;
   int64_t most_pieces_, most_sentences_;
 };
 
@@ -124,14 +141,15 @@ int64_t TranslationJob::TargetPieces() const {
 
 std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
                                         std::vector<std::string> texts, const RequestOptions& asked,
-                                        const ServeOptions& options) {
+                                        const ServeOptions& options,
+                                        const std::function<void()>& check) {
   auto job = std::make_shared<TranslationJob>();
   job->model = std::move(model);
   if (std::ssize(texts) > options.max_sentences) {
     throw Error(ErrorKind::kInput, fmt::format("the request has {} texts, expected at most {}",
                                                texts.size(), options.max_sentences));
   }
-  JobMaker maker(job.get(), asked, options);
+  JobMaker maker(job.get(), asked, options, check);
   for (std::string& text : texts) {
     job->texts.push_back({std::move(text), {}, 0});
     maker.Add(&job->texts.back());

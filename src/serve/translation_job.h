@@ -2,6 +2,7 @@
 #ifndef ATTEND_SERVE_TRANSLATION_JOB_H_
 #define ATTEND_SERVE_TRANSLATION_JOB_H_
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,10 +33,12 @@ struct TranslationJob : Job {
 };
 
 // Throws Error(kInput) for more sentences than max_sentences, or one of more pieces than
-// max_input_tokens or the model allow.
+// max_input_tokens or the model allow; seconds of work for a megabyte, in which `check` is called
+// often and may throw.
 std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
                                         std::vector<std::string> texts, const RequestOptions& asked,
-                                        const ServeOptions& options);
+                                        const ServeOptions& options,
+                                        const std::function<void()>& check);
 
 }  // namespace attend
 

@@ -95,14 +95,15 @@ const kTitles = {
 
 // The kinds of attention of one sentence, as an AttentionView shows them.
 export async function attentionOf(sentence, model, signal) {
-  const {translations} = await request(kTexts, {model, text: [sentence], attention: true, split_sentences: false}, signal);
-  const {source_pieces: keys, target_pieces: read, ...weights} = translations[0].sentences[0].attention;
+  const {translations} = await request(kTexts, {model, text: [sentence], n_best: 1, attention: true, split_sentences: false}, signal);
+  const [{attention: {source_pieces: keys, encoder_self}, hypotheses: [best]}] = translations[0].sentences;
+  const {target_pieces: read, decoder_self, cross} = best.attention;
   const written = [...read.slice(1), keys.at(-1)];
   // What is still to come gets nothing.
-  const whole = weights.decoder_self.map(heads => heads.map(rows => rows.map(row => read.map((_, k) => row[k] ?? 0))));
+  const whole = decoder_self.map(heads => heads.map(rows => rows.map(row => read.map((_, k) => row[k] ?? 0))));
   return [
-    {name: "encoder", ...kTitles.encoder, queries: keys, keys, weights: weights.encoder_self},
+    {name: "encoder", ...kTitles.encoder, queries: keys, keys, weights: encoder_self},
     {name: "decoder", ...kTitles.decoder, queries: read, keys: read, weights: whole},
-    {name: "cross", ...kTitles.cross, queries: written, keys, weights: weights.cross},
+    {name: "cross", ...kTitles.cross, queries: written, keys, weights: cross},
   ];
 }

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from server import TEXT, command_line, serving
+from server import MODEL, TEXT, VARIANT, command_line, serving
 
 LANGUAGES = {"source": "ka", "target": "su"}
 
@@ -56,6 +56,15 @@ def test_a_text_file_is_translated(server):
     assert headers["Content-Type"] == "application/octet-stream" and headers["Content-Disposition"].startswith("attachment")
     again = post_parts(server, "/translate_file", LANGUAGES, ("a.txt", text.encode()))[1]
     assert again["translatedFileUrl"] != answer["translatedFileUrl"]
+
+
+def test_a_file_may_name_its_model(tmp_path):
+    with serving(tmp_path, "--model", f"second={VARIANT}", model=f"first={MODEL}") as server:
+        def translated(**model):
+            return fetch(server, post_parts(server, "/translate_file", {**LANGUAGES, **model}, ("a.txt", TEXT.encode()))[1]["translatedFileUrl"])[2]
+
+        assert translated() == translated(model="first") == command_line(TEXT)[0] != translated(model="second")
+        assert post_parts(server, "/translate_file", {**LANGUAGES, "model": "third"}, ("a.txt", TEXT.encode()))[0] == 400
 
 
 def test_an_html_file_keeps_its_tags(server):

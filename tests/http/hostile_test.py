@@ -123,13 +123,19 @@ def test_pipelined_requests_are_answered_in_order(server):
     assert statuses(server.raw(two)) == [200, 404]
 
 
+def test_an_error_after_a_head_request_has_its_body(server):
+    received = server.raw(b"HEAD /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + b"nonsense\r\n\r\n")
+    assert statuses(received) == [400] and received.endswith(b'"}'), received  # the first is of HTTP/1.0
+
+
 def test_too_many_connections_are_turned_away(tmp_path):
     with serving(tmp_path, "--connections", 3, "--idle-timeout", 60) as server:
         held = [server.connect() for _ in range(3)]
         for connection in held:
             connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(1000).startswith(b"HTTP/1.1 200")
-        assert statuses(server.raw(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")) == [503]
+        turned_away = server.raw(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert statuses(turned_away) == [503] and b"\r\nRetry-After: 1\r\n" in turned_away
         for connection in held:
             connection.close()
         for _ in range(100):

@@ -1,11 +1,13 @@
 """LibreTranslate's routes, with its own Python client and by hand."""
 
+import json
+import time
 import urllib.error
 import urllib.parse
 
 import pytest
 from libretranslatepy import LibreTranslateAPI
-from server import TEXT, command_line, serving
+from server import MODEL, TEXT, VARIANT, command_line, serving
 
 
 @pytest.fixture(name="server", scope="module")
@@ -67,6 +69,48 @@ def test_settings_are_those_that_a_page_reads(server):
 def test_wrong_forms_are_refused(server, members):
     status, text = form(server, **members)
     assert status == 400 and '"error"' in text
+
+
+def test_members_may_stand_in_the_query(server):
+    members = {"q": "lumi & tavo", "source": "ka", "target": "su"}
+    expected = (200, {"translatedText": command_line("lumi & tavo")[0]})
+    query = urllib.parse.urlencode(members)
+
+    def ask(path, body=None, headers=None):
+        status, _, text = server.request("POST", path, body, headers)
+        return status, json.loads(text)
+
+    assert ask(f"/translate?{query}") == expected
+    form_type = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert ask("/translate?source=ka&target=su", urllib.parse.urlencode({"q": "lumi & tavo"}), form_type) == expected
+    assert server.post("/translate?source=ka&target=xx", {"q": "lumi & tavo", "target": "su"}) == expected  # the body's goes before
+    assert ask("/translate?q=%zz")[0] == ask("/translate")[0] == 400
+
+
+def test_null_is_as_good_as_nothing(server):
+    one = {"q": TEXT, "source": "ka", "target": "su"}
+    nulls = {"format": None, "alternatives": None, "api_key": None, "model": None}
+    assert server.post("/translate", {**one, **nulls}) == (200, {"translatedText": command_line(TEXT)[0]})
+    assert "detectedLanguage" in server.post("/translate", {**one, "source": None})[1]
+    assert server.post("/translate?target=su", {**one, "target": None})[0] == 200
+    assert server.post("/translate", {**one, "target": None})[0] == server.post("/translate", {**one, "q": None})[0] == 400
+
+
+def test_a_form_of_very_many_members_is_refused_at_once(server):
+    begun = time.monotonic()
+    assert form(server, **{f"a{i}": "" for i in range(100000)})[0] == 400
+    assert time.monotonic() - begun < 5
+
+
+def test_of_two_models_for_the_same_languages_the_first_is_the_default(tmp_path):
+    with serving(tmp_path, "--model", f"second={VARIANT}", model=f"first={MODEL}") as server:
+        one = {"q": TEXT, "source": "ka", "target": "su"}
+        first, second = (server.translate(TEXT, model=name)[0]["text"] for name in ("first", "second"))
+        assert first != second
+        for asked in (one, {**one, "source": "auto"}, {**one, "model": "first"}):
+            assert server.post("/translate", asked)[1]["translatedText"] == first
+        assert server.post("/translate", {**one, "model": "second"})[1]["translatedText"] == second
+        assert server.post("/translate", {**one, "model": "third"})[0] == 400
 
 
 def test_other_types_of_body_are_refused(server):
@@ -144,6 +188,8 @@ def test_keys_are_asked_for_and_compared(tmp_path):
         client = LibreTranslateAPI(f"http://127.0.0.1:{server.port}", "first-key")
         assert client.translate(TEXT, "ka", "su") == command_line(TEXT)[0]
         assert server.post("/v1/translate", {"text": TEXT})[0] == 403
-        assert server.post("/v1/translate", {"text": TEXT}, {"Authorization": "Bearer first-key"})[0] == 200
+        for scheme in ("Bearer", "bearer", "BEARER "):
+            assert server.post("/v1/translate", {"text": TEXT}, {"Authorization": f"{scheme} first-key"})[0] == 200
+        assert server.post("/v1/translate", {"text": TEXT}, {"Authorization": "Basic first-key"})[0] == 403
         assert server.get("/health") and server.get("/frontend/settings")["keyRequired"] is True
         assert "first" not in server.log.read_text(encoding="utf-8")

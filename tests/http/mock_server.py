@@ -54,10 +54,9 @@ def attention(source, target, places):
     def layers(lengths, place_of):
         return [[rows(lengths, place_of, (3.5 - head * .9) * (layer + 1) / 2) for head in range(4)] for layer in range(2)]
 
-    return {"source_pieces": keys, "target_pieces": read,
-            "encoder_self": layers([len(keys)] * len(keys), lambda q: q),
-            "decoder_self": layers(range(1, len(read) + 1), lambda q: q),
-            "cross": layers([len(keys)] * len(read), lambda q: [*places, len(keys) - 1][q])}
+    return ({"source_pieces": keys, "encoder_self": layers([len(keys)] * len(keys), lambda q: q)},
+            {"target_pieces": read, "decoder_self": layers(range(1, len(read) + 1), lambda q: q),
+             "cross": layers([len(keys)] * len(read), lambda q: [*places, len(keys) - 1][q])})
 
 
 def translation(text, n_best, with_attention):
@@ -70,7 +69,7 @@ def translation(text, n_best, with_attention):
                 {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
                  "log_probability": -1.0, "finished": "endless" not in source, "alignment": links} for rank in range(n_best)]}
             if with_attention:
-                sentence["attention"] = attention(source, target, places)
+                sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)
             output = output.replace(source, target, 1)
     return {"text": output, "sentences": sentences}

@@ -117,25 +117,28 @@ def test_wrong_requests_say_what_was_expected(server, body, part):
     assert part in answer["error"]
 
 
-def test_attention_is_what_the_command_draws(server, tmp_path):
-    sentence = server.translate(TEXT, attention=True, beam_size=1)[0]["sentences"][0]
-    attention = sentence["attention"]
-    target = sentence["hypotheses"][0]["text"]
-    path = tmp_path / "attention.json"
-    subprocess.run([ATTEND, "attention", "--model", MODEL, "--source", TEXT, "--target", target, "--output", path], check=True)
-    drawn = json.loads(path.read_text(encoding="utf-8"))["kinds"]
-    assert len(attention["cross"]) == 2 and len(attention["cross"][0]) == 4
-    assert len(attention["cross"][0][0]) == len(attention["target_pieces"])
-    for name in ("encoder_self", "decoder_self", "cross"):
-        for rows in (row for layer in attention[name] for head in layer for row in head):
-            assert abs(sum(rows) - 1) < 1e-4
-    assert attention["source_pieces"][-1] == "</s>" and attention["target_pieces"][0] == "<s>"
+def test_attention_of_each_hypothesis_is_what_the_command_draws(server, tmp_path):
+    sentence = server.translate(TEXT, attention=True, n_best=3)[0]["sentences"][0]
+    source, path = sentence["attention"], tmp_path / "attention.json"
     flat = lambda weights: [x for layer in weights for head in layer for row in head for x in row]  # noqa: E731
-    assert flat(attention["encoder_self"]) == pytest.approx(flat(drawn["encoder"]["weights"]), abs=1e-5)
-    if attention["target_pieces"] == drawn["decoder"]["queries"]:  # the text's pieces are those of the search
-        assert flat(attention["cross"]) == pytest.approx(flat(drawn["cross"]["weights"]), abs=1e-5)
+    for hypothesis in sentence["hypotheses"]:
+        own = hypothesis["attention"]
+        assert len(own["cross"]) == 2 and len(own["cross"][0]) == 4
+        assert len(own["cross"][0][0]) == len(own["target_pieces"])
+        for weights in (source["encoder_self"], own["decoder_self"], own["cross"]):
+            for row in (row for layer in weights for head in layer for row in head):
+                assert abs(sum(row) - 1) < 1e-4
+        assert source["source_pieces"][-1] == "</s>" and own["target_pieces"][0] == "<s>"
+        assert "".join(own["target_pieces"][1:]).replace("▁", " ").strip() == hypothesis["text"]
+        subprocess.run([ATTEND, "attention", "--model", MODEL, "--source", TEXT, "--target", hypothesis["text"], "--output", path], check=True)
+        drawn = json.loads(path.read_text(encoding="utf-8"))["kinds"]
+        assert flat(source["encoder_self"]) == pytest.approx(flat(drawn["encoder"]["weights"]), abs=1e-5)
+        if own["target_pieces"] == drawn["decoder"]["queries"]:  # the text's pieces are those of the search
+            assert flat(own["cross"]) == pytest.approx(flat(drawn["cross"]["weights"]), abs=1e-5)
     status, answer = server.post("/v1/translate", {"text": "Lumi. Tavo.", "attention": True})
     assert status == 400 and "attention" in answer["error"]
+    status, answer = server.post("/v1/translate", {"text": TEXT, "attention": True, "n_best": 5, "beam_size": 5})
+    assert status == 400 and "at most 4 with attention" in answer["error"]
 
 
 def events_of(server, body):
@@ -161,6 +164,16 @@ def test_a_stream_has_an_event_for_each_sentence(server):
     assert [one["text"] for one in events[-1][1]["translations"]] == [one["text"] for one in whole]
     assert [name for name, _ in events_of(server, {"text": " ", "stream": True})] == ["done"]
     assert events_of(server, {"text": [], "stream": True}) == [("done", {"translations": []})]
+
+
+def test_a_stream_that_meets_its_deadline_says_so(tmp_path):
+    with serving(tmp_path, "--threads", "1", "--batch-sentences", "1") as server:
+        many = {"text": ["lumi"] * 1000, "stream": True, "min_length": 400, "max_length": 400}
+        events = events_of(server, {**many, "deadline_ms": 3000})
+        assert {name for name, _ in events[:-1]} == {"sentence"}
+        assert events[-1][0] == "error" and "deadline" in events[-1][1]["error"]
+        server.wait_for_metric("attend_live_sentences", 0)
+        assert [event["status"] for event in server.events() if event.get("route") == "/v1/translate"] == [504]
 
 
 def test_clients_at_once_get_what_they_get_alone(server):

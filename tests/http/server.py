@@ -126,9 +126,9 @@ def copied_model(folder, languages, of=MODEL):
     return folder
 
 
-def command_line(text, *options):
+def command_line(text, *options, model=MODEL):
     """The lines that `attend translate` makes of the text."""
     done = subprocess.run(
-        [ATTEND, "translate", "--model", MODEL, "--threads", "1", "--quiet", *map(str, options)],
+        [ATTEND, "translate", "--model", model, "--threads", "1", "--quiet", *map(str, options)],
         input=text, capture_output=True, encoding="utf-8", check=True, timeout=PATIENCE)
     return done.stdout.splitlines()

@@ -68,6 +68,22 @@ def test_what_finds_no_room_is_told_to_come_again(tmp_path):
         assert len(answered) == 2
 
 
+def test_a_long_text_holds_nobody_up(tmp_path):
+    """Four bodies that take seconds to divide, beside small ones."""
+    line = " ".join(f"Lumi tavo {i}." for i in range(55000))
+    with serving(tmp_path, "--max-sentences", 4096) as server:
+        asked = [Asking(server, {"text": line, "split_sentences": False, "deadline_ms": 6000}) for _ in range(4)]
+        begun = time.monotonic()
+        while all(one.is_alive() for one in asked) and time.monotonic() - begun < 3:
+            before = time.monotonic()
+            assert server.get("/health") == {"status": "ok"}
+            assert server.translate(TEXT)
+            assert time.monotonic() - before < 1.5
+        for one in asked:
+            one.join(PATIENCE)
+            assert one.answer[0] == 504
+
+
 def test_a_client_that_asks_too_often_is_told_when_to_come_again(tmp_path):
     keys = tmp_path / "keys"
     keys.write_text("one\ntwo\n", encoding="utf-8")
@@ -152,6 +168,19 @@ def test_a_model_that_is_replaced_is_loaded_again_without_losing_a_request(tmp_p
         assert asked.answer[0] == 200
         assert server.translate(TEXT)[0]["text"] != command_line(TEXT)[0]
         assert server.get("/v1/models")["models"][0]["name"] == "one"
+
+
+def test_a_model_may_be_replaced_file_by_file(tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(MODEL, model)
+    with serving(tmp_path, model=model) as server:
+        for file in sorted(VARIANT.iterdir()):  # config.json first
+            shutil.copy(file, tmp_path / "next")
+            (tmp_path / "next").rename(model / file.name)
+            if file.name == "config.json":
+                assert "error" in server.wait_for("reload")  # the rest is late
+        assert "error" not in server.wait_for("reload", 2)
+        assert server.translate(TEXT)[0]["text"] == command_line(TEXT, model=VARIANT)[0] != command_line(TEXT)[0]
 
 
 def test_a_reload_that_fails_keeps_the_model_that_runs(tmp_path):

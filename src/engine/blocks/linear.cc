@@ -45,21 +45,23 @@ Linear::Linear(const Weights& weights, const std::vector<std::string>& names,
     if (bias != nullptr) Append(*bias, &bias_);
   }
   if (names.size() == 1) weight_ = tensors.Get(names[0]).data;
-  Pack(names.size() > 1 ? joined.data() : weight_, weights.memory);
+  std::byte* packed = weights.memory->Take(PackedBytes(columns_));
+  PackColumns(names.size() > 1 ? joined.data() : weight_, columns_, packed);
+  packed_ = packed;
 }
 
-void Linear::Pack(const std::byte* w, PackedMemory* memory) {
-  const bool int8 = !scales_.empty();
-  std::byte* packed =
-      memory->Take(int8 ? kernels_->packed_size_int8(columns_, inner_)
-                        : kernels_->packed_size_f32(columns_, inner_) * sizeof(float));
-  if (int8) {
-    kernels_->pack_int8(reinterpret_cast<const int8_t*>(w), columns_, inner_, packed);
-  } else {
-    kernels_->pack_f32(reinterpret_cast<const float*>(w), columns_, inner_,
+size_t Linear::PackedBytes(int64_t columns) const {
+  return scales_.empty() ? kernels_->packed_size_f32(columns, inner_) * sizeof(float)
+                         : kernels_->packed_size_int8(columns, inner_);
+}
+
+void Linear::PackColumns(const std::byte* w, int64_t columns, std::byte* packed) const {
+  if (scales_.empty()) {
+    kernels_->pack_f32(reinterpret_cast<const float*>(w), columns, inner_,
                        reinterpret_cast<float*>(packed));
+  } else {
+    kernels_->pack_int8(reinterpret_cast<const int8_t*>(w), columns, inner_, packed);
   }
-  packed_ = packed;
 }
 
 Linear Linear::Select(std::span<const int32_t> columns, PackedMemory* memory) const {
@@ -67,16 +69,25 @@ Linear Linear::Select(std::span<const int32_t> columns, PackedMemory* memory) co
   selected.kernels_ = kernels_;
   selected.columns_ = std::ssize(columns);
   selected.inner_ = inner_;
-  const size_t row_bytes = inner_ * (scales_.empty() ? sizeof(float) : sizeof(int8_t));
-  std::vector<std::byte> rows;
-  rows.reserve(columns.size() * row_bytes);
   for (const int32_t column : columns) {
-    const std::byte* row = weight_ + column * row_bytes;
-    rows.insert(rows.end(), row, row + row_bytes);
     if (!scales_.empty()) selected.scales_.push_back(scales_[column]);
     if (!bias_.empty()) selected.bias_.push_back(bias_[column]);
   }
-  selected.Pack(rows.data(), memory);
+  // Panel by panel, so that the rows in between stay in the first cache.
+  const size_t row_bytes = inner_ * (scales_.empty() ? sizeof(float) : sizeof(int8_t));
+  std::byte* packed = memory->Take(selected.PackedBytes(selected.columns_));
+  selected.packed_ = packed;
+  std::vector<std::byte> rows(kernels_->panel_columns * row_bytes);
+  while (!columns.empty()) {
+    const auto panel = columns.first(std::min<size_t>(columns.size(), kernels_->panel_columns));
+    std::byte* to = rows.data();
+    for (const int32_t column : panel) {
+      to = std::copy_n(weight_ + column * row_bytes, row_bytes, to);
+    }
+    selected.PackColumns(rows.data(), std::ssize(panel), packed);
+    packed += PackedBytes(kernels_->panel_columns);
+    columns = columns.subspan(panel.size());
+  }
   return selected;
 }
 

@@ -76,7 +76,9 @@ class Linear {
                     float* y) const;
 
  private:
-  void Pack(const std::byte* w, PackedMemory* memory);
+  size_t PackedBytes(int64_t columns) const;
+  // w [columns, inner], as stored.
+  void PackColumns(const std::byte* w, int64_t columns, std::byte* packed) const;
   void Multiply(const Input& input, const MatmulOutput& output) const;
   void Share(const Input& input, const MatmulOutput& output, Team* team) const;
 

@@ -25,6 +25,11 @@ struct IntVec {
     const __m256i pairs = _mm256_maddubs_epi16(values, weights);
     return {_mm256_add_epi32(v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))};
   }
+  // Whether the magnitudes of two neighbouring weights come to more than 128.
+  static bool HasWidePair(__m256i weights) {
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_set1_epi8(1));
+    return _mm256_movemask_epi8(_mm256_cmpgt_epi16(pairs, _mm256_set1_epi16(128))) != 0;
+  }
   Vec ToFloat() const { return {_mm256_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
   // Rounds eight numbers to even and writes them 128 too high.

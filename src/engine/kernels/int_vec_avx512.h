@@ -21,6 +21,11 @@ struct IntVecOf {
   IntVecOf AddProducts(__m512i values, __m512i weights) const {
     return {Products::Add(v, values, weights)};
   }
+  // Whether the magnitudes of two neighbouring weights come to more than 128.
+  static bool HasWidePair(__m512i weights) {
+    const __m512i pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(weights), _mm512_set1_epi8(1));
+    return _mm512_cmpge_epi16_mask(pairs, _mm512_set1_epi16(129)) != 0;
+  }
   Vec ToFloat() const { return {_mm512_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm512_storeu_si512(p, v); }
   // Rounds sixteen numbers to even and writes them 128 too high.

@@ -82,14 +82,16 @@ struct AttentionArguments {
   float* output;   // [heads * d_v], out
 };
 
-// The best entries of a row seen so far and its log-sum-exp, filled block by block.
+// The best entries of a row seen so far and, where it is wanted, its log-sum-exp, filled block by
+// block.
 struct TopK {
   float* values;  // [k], falling; equal values by rising id
   int32_t* ids;   // [k]
   int64_t k;
-  int64_t count;  // entries filled
-  float max;      // of all entries seen, forbidden ones too
-  float sum;      // of exp(entry - max)
+  int64_t count;         // entries filled
+  float max;             // of all entries seen, forbidden ones too
+  float sum;             // of exp(entry - max)
+  bool with_sum = true;  // false: max stays, and sum too unless an entry is NaN, as it is then
 };
 
 struct KernelTable {
@@ -124,7 +126,6 @@ struct KernelTable {
                      float* y) noexcept;
   // inner = silu(gate) * inner
   void (*swiglu)(const float* gate, float* inner, int64_t count) noexcept;
-  void (*exp)(const float* x, int64_t count, float* y) noexcept;
   // x = softmax(x), in place; count > 0.
   void (*softmax)(float* x, int64_t count) noexcept;
   void (*attention)(const AttentionArguments& arguments) noexcept;

@@ -12,32 +12,10 @@
 #include "attend/error.h"
 #include "base/random.h"
 #include "engine/kernels/dispatch.h"
+#include "engine/kernels/kernels_fixture.h"
 
 namespace attend {
 namespace {
-
-std::vector<float> RandomFloats(int64_t count, uint64_t seed, double scale = 1) {
-  Random random({seed});
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(scale * random.Normal());
-  return values;
-}
-
-template <class Want>
-void ExpectNear(const std::vector<float>& got, const std::vector<Want>& want, double tolerance) {
-  ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], tolerance * (1 + std::abs(want[i]))) << "at " << i;
-  }
-}
-
-// Every test runs on every instruction set of the machine: against formulas in double precision to
-// a tolerance, and against the reference to the bit.
-class KernelsTest : public testing::TestWithParam<std::string> {
- protected:
-  const KernelTable& kernels_ = SelectKernels(GetParam());
-  const KernelTable& reference_ = *ReferenceKernels();
-};
 
 double Activated(double x, MatmulActivation activation) {
   if (activation == MatmulActivation::kRelu) return std::max(0.0, x);
@@ -363,8 +341,6 @@ TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
                 float* y) { k.layer_norm({x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y}); },
             LayerNormed(x, gain, bias), 3e-5);
     compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, Softmaxed(x), 1e-6);
-    compare([&](const KernelTable& k, float* y) { k.exp(x.data(), n, y); },
-            each([&](int64_t i) { return std::exp(double{x[i]}); }), 1e-6);
     compare([&](const KernelTable& k, float* y) { k.swiglu(gain.data(), y, n); },
             each([&](int64_t i) { return gain[i] / (1 + std::exp(-double{gain[i]})) * x[i]; }),
             1e-6);
@@ -373,12 +349,16 @@ TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
   }
 }
 
+// Falling powers of e as a soft-max has them, rising ones as a gate does.
 TEST_P(KernelsTest, ExpIsCloseOverItsWholeRange) {
-  for (double x = -87; x <= 88; x += 0.0371) {
-    const float in = static_cast<float>(x);
-    float out;
-    kernels_.exp(&in, 1, &out);
-    EXPECT_NEAR(out / std::exp(static_cast<double>(in)), 1, 4e-7) << x;
+  for (double x = 0; x <= 87; x += 0.0371) {
+    const float below = static_cast<float>(-x);
+    const double power = std::exp(double{below});
+    float entries[] = {0, below}, inner = 1;
+    kernels_.softmax(entries, 2);
+    EXPECT_NEAR(entries[1] * (1 + power) / power, 1, 6e-7) << below;
+    kernels_.swiglu(&below, &inner, 1);
+    EXPECT_NEAR(inner * (1 + 1 / power), below, 6e-7 * x) << below;
   }
 }
 
@@ -444,12 +424,12 @@ TEST_P(KernelsTest, TopKKeepsTheFirstOfEqualsAndLeavesOutTheForbidden) {
     for (float& value : x) value = std::round(value * 2) / 2;       // many ties
     if (n > 4) x[n - 1] = -std::numeric_limits<float>::infinity();  // never among the best
     const std::vector<int32_t> forbidden = {0, 3};
-    float values[2][5];
-    int32_t ids[2][5];
-    TopK best[2];
-    for (int i = 0; i < 2; ++i) {
-      const KernelTable& kernels = i == 0 ? kernels_ : reference_;
-      best[i] = {values[i], ids[i], 5, 0, -std::numeric_limits<float>::infinity(), 0};
+    float values[3][5];
+    int32_t ids[3][5];
+    TopK best[3];  // the last without a sum
+    for (int i = 0; i < 3; ++i) {
+      const KernelTable& kernels = i == 1 ? reference_ : kernels_;
+      best[i] = {values[i], ids[i], 5, 0, -std::numeric_limits<float>::infinity(), 0, i < 2};
       const int64_t half = n / 2;
       if (half > 0) kernels.top_k(x.data(), half, 0, forbidden.data(), 2, &best[i]);
       kernels.top_k(x.data() + half, n - half, static_cast<int32_t>(half), forbidden.data(), 2,
@@ -465,9 +445,27 @@ TEST_P(KernelsTest, TopKKeepsTheFirstOfEqualsAndLeavesOutTheForbidden) {
     for (const TopK& top : best) {
       ASSERT_EQ(top.count, std::min<int64_t>(5, order.size()));
       for (int64_t i = 0; i < top.count; ++i) EXPECT_EQ(top.ids[i], order[i]);
+      if (!top.with_sum) continue;
       EXPECT_NEAR(top.max + std::log(top.sum), std::log(sum), 1e-5);
       EXPECT_EQ(top.max, best[1].max);
       EXPECT_EQ(top.sum, best[1].sum);
+    }
+  }
+}
+
+TEST_P(KernelsTest, TopKWithoutASumTellsNumbersThatAreNone) {
+  for (const int64_t at : {0, 7, 32}) {
+    for (const KernelTable* kernels : {&kernels_, &reference_}) {
+      std::vector<float> x = RandomFloats(33, 8);
+      float value;
+      int32_t id;
+      TopK best = {&value, &id, 1, 0, -std::numeric_limits<float>::infinity(), 0, false};
+      x[at] = -std::numeric_limits<float>::infinity();
+      kernels->top_k(x.data(), 33, 0, nullptr, 0, &best);
+      EXPECT_EQ(best.sum, 0);
+      x[at] = std::numeric_limits<float>::quiet_NaN();
+      kernels->top_k(x.data(), 33, 0, nullptr, 0, &best);
+      EXPECT_TRUE(std::isnan(best.sum)) << at;
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "engine/kernels/dispatch.h"
+#include "engine/kernels/kernels_fixture.h"
 
 namespace attend {
 namespace {
@@ -37,11 +38,7 @@ struct RandomProduct {
     activation = std::array{MatmulActivation::kNone, MatmulActivation::kRelu,
                             MatmulActivation::kGelu}[random.Below(3)];
     has_bias = random.Below(2) == 1, has_residual = random.Below(2) == 1;
-    const auto floats = [&](int64_t count) {
-      std::vector<float> values(count);
-      for (float& value : values) value = static_cast<float>(random.Normal());
-      return values;
-    };
+    const auto floats = [&](int64_t count) { return RandomFloats(count, &random); };
     x = floats(rows * inner), w = floats(columns * inner);
     scales = floats(columns), bias = floats(columns), residual = floats(rows * stride);
     w8.resize(columns * inner);
@@ -83,14 +80,13 @@ struct RandomProduct {
   }
 };
 
-class RandomProductsTest : public testing::TestWithParam<std::string> {};
+class RandomProductsTest : public KernelsTest {};
 
 TEST_P(RandomProductsTest, EqualTheReferenceToTheBit) {
-  const KernelTable &kernels = SelectKernels(GetParam()), &reference = *ReferenceKernels();
   for (int seed = 0; seed < kProducts; ++seed) {
     const RandomProduct p(seed);
-    ASSERT_EQ(p.F32(kernels), p.F32(reference)) << "f32, seed " << seed;
-    ASSERT_EQ(p.Int8(kernels), p.Int8(reference)) << "int8, seed " << seed;
+    ASSERT_EQ(p.F32(kernels_), p.F32(reference_)) << "f32, seed " << seed;
+    ASSERT_EQ(p.Int8(kernels_), p.Int8(reference_)) << "int8, seed " << seed;
   }
 }
 

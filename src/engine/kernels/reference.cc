@@ -187,10 +187,6 @@ void SwiGlu(const float* gate, float* inner, int64_t count) noexcept {
   }
 }
 
-void Exp(const float* x, int64_t count, float* y) noexcept {
-  for (int64_t i = 0; i < count; ++i) y[i] = ExpOf(x[i]);
-}
-
 ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
   float max = x[0];
   Lanes sum;
@@ -227,15 +223,22 @@ bool Forbidden(int32_t id, const int32_t* forbidden, int64_t count) noexcept {
   return false;
 }
 
-ATTEND_WITH_FMA void TopKOf(const float* entries, int64_t count, int32_t first_id,
-                            const int32_t* forbidden, int64_t forbidden_count,
-                            TopK* best) noexcept {
+ATTEND_WITH_FMA void AddToSum(const float* entries, int64_t count, TopK* best) {
   float max = best->max;
   for (int64_t i = 0; i < count; ++i) max = entries[i] > max ? entries[i] : max;
   Lanes sum;
   for (int64_t i = 0; i < count; ++i) sum[i] += ExpOf(entries[i] - max);
   best->sum = best->sum * ExpOf(best->max - max) + sum.Total();
   best->max = max;
+}
+
+void TopKOf(const float* entries, int64_t count, int32_t first_id, const int32_t* forbidden,
+            int64_t forbidden_count, TopK* best) noexcept {
+  if (best->with_sum) {
+    AddToSum(entries, count, best);
+  } else if (std::any_of(entries, entries + count, [](float x) { return std::isnan(x); })) {
+    best->sum = std::numeric_limits<float>::quiet_NaN();
+  }
   for (int64_t i = 0; i < count; ++i) {
     const int32_t id = first_id + static_cast<int32_t>(i);
     const bool full = best->count == best->k;
@@ -255,7 +258,7 @@ ATTEND_WITH_FMA void TopKOf(const float* entries, int64_t count, int32_t first_i
 constexpr KernelTable kTable = {
     "reference",    kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
     PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
-    EmbedInt8,      SwiGlu,       Exp,        Softmax,    Attention, TopKOf};
+    EmbedInt8,      SwiGlu,       Softmax,    Attention,  TopKOf};
 
 }  // namespace
 

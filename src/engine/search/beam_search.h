@@ -25,6 +25,7 @@ struct SentenceOptions {
   double length_penalty = 0.6;  // alpha, at least 0
   int64_t min_length = 0;       // tokens that stand before eos at least
   bool allow_unknown = false;   // unk may stand in the output
+  bool scores = true;           // false: of a greedy search they are 0
   bool early_stop = true;       // false only tests that it changes nothing
 };
 

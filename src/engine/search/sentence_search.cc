@@ -26,7 +26,8 @@ void SentenceSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) con
     rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
                      node < 0 ? options_->bos : nodes_[node].id,
                      forced ? input_->prefix[length_] : -1, length_ >= input_->options.min_length,
-                     input_->options.allow_unknown});
+                     input_->options.allow_unknown,
+                     input_->options.scores || input_->options.beam_size > 1});
   }
 }
 

@@ -21,11 +21,13 @@ struct StepRow {
   int32_t forced = -1;          // the only next token wanted; -1: the best ones
   bool may_end = true;          // false: eos is not among the best
   bool may_be_unknown = false;  // true: unk may be among the best
+  bool scored = true;           // false: probabilities are not wanted, only which token is best
 };
 
 struct Candidate {
-  int32_t id = -1;             // -1: there is no further one
-  double log_probability = 0;  // natural, at most 0
+  int32_t id = -1;  // -1: there is no further one
+  double log_probability =
+      0;  // natural, at most 0; of a row that is not scored less than the best's
 };
 
 // Sentences live in places, which they take and leave at any time; the hypotheses of place p are

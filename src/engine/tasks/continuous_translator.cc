@@ -77,23 +77,22 @@ class LiveSentences : public SearchQueue {
     hypotheses = MakeHypotheses(std::move(results), sentence.options.n_best);
     for (Hypothesis& hypothesis : hypotheses) {
       hypothesis.text = runner_->target().Decode(hypothesis.ids);
-      const bool attention = sentence.attention && &hypothesis == hypotheses.data();
-      if (!attention && !sentence.options.alignments) continue;
-      PairScore score = Force(sentence, hypothesis, attention);
+      if (!sentence.attention && !sentence.options.alignments) continue;
+      PairScore score = Force(sentence, hypothesis);
       hypothesis.alignment = std::move(score.alignment);
-      if (attention) result.attention = std::move(score);
+      if (sentence.attention) result.attention.push_back(std::move(score));
     }
     return result;
   }
 
-  PairScore Force(const Sentence& sentence, const Hypothesis& hypothesis, bool attention) const {
+  PairScore Force(const Sentence& sentence, const Hypothesis& hypothesis) const {
     const std::vector<int32_t> target = runner_->ForcedTarget(hypothesis.ids);
     const ScoredPairs pair = {.sources = {&sentence.ids, 1},
                               .targets = {&target, 1},
                               .source_texts = {&sentence.text, 1}};
     const ScoreOptions options = {.alignments = sentence.options.alignments,
                                   .alignment_layer = sentence.options.alignment_layer,
-                                  .attention = attention};
+                                  .attention = sentence.attention};
     std::vector<PairScore> scores(1);
     const int64_t item = 0;
     runner_->ScoreBatch(pair, {&item, 1}, options, scoring_, &scores);

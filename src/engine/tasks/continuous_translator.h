@@ -26,7 +26,7 @@ struct Sentence {
 
 struct SentenceResult {
   Translation translation;
-  PairScore attention;  // of the best hypothesis, forced; with Sentence::attention
+  std::vector<PairScore> attention;  // of each hypothesis, forced; with Sentence::attention
 };
 
 // Where sentences wait and results go. Called from all threads at once; a sentence belongs to the

@@ -122,9 +122,11 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
       EXPECT_EQ(got[n].alignment, want[n].alignment);
     }
     const bool attention = sentence->attention && !sentence->ids.empty();
-    ASSERT_EQ(result.attention.cross.size(), attention ? 2u : 0u);
-    if (attention) {
-      EXPECT_EQ(result.attention.cross[1][3][0].size(), sentence->ids.size() + 1);
+    ASSERT_EQ(result.attention.size(), attention ? got.size() : 0);
+    for (size_t n = 0; n < result.attention.size(); ++n) {
+      const PairScore& one = result.attention[n];
+      EXPECT_EQ(one.decoder_self[1][3].size(), got[n].ids.size() + 1);
+      EXPECT_EQ(one.cross[1][3][0].size(), sentence->ids.size() + 1);
     }
   }
 }

@@ -28,18 +28,24 @@ int32_t ColumnOf(std::span<const int32_t> columns, int32_t id) {
   return at != columns.end() && *at == id ? static_cast<int32_t>(at - columns.begin()) : -1;
 }
 
+// What log-probabilities are counted from: the log-sum-exp of all entries, or the best one.
+double LogSum(const TopK& top) {
+  const auto max = static_cast<double>(top.max), sum = static_cast<double>(top.sum);
+  const double best = top.count > 0 ? static_cast<double>(top.values[0]) : 0;
+  const double log_sum = top.with_sum ? max + std::log(sum) : best + sum;
+  if (std::isfinite(log_sum)) return log_sum;
+  throw Error(ErrorKind::kRuntime,
+              "the model gives numbers that are not finite; `attend verify` finds bad weights");
+}
+
 // The wanted token alone, where there is one.
 void WriteCandidates(const TopK& top, int32_t wanted, float wanted_logit, Candidate* best) {
-  const double log_sum = static_cast<double>(top.max) + std::log(static_cast<double>(top.sum));
-  if (!std::isfinite(log_sum)) {
-    throw Error(ErrorKind::kRuntime,
-                "the model gives numbers that are not finite; `attend verify` finds bad weights");
-  }
+  const double log_sum = LogSum(top);
   const auto candidate = [&](int32_t id, float logit) {
     return Candidate{id, std::min(0.0, static_cast<double>(logit) - log_sum)};
   };
   if (wanted >= 0) {
-    best[0] = candidate(wanted, wanted_logit);
+    best[0] = candidate(wanted, top.with_sum ? wanted_logit : static_cast<float>(log_sum));
     return;
   }
   for (int64_t i = 0; i < top.count; ++i) best[i] = candidate(top.ids[i], top.values[i]);
@@ -194,7 +200,8 @@ void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace
                          stride,
                          0,
                          -std::numeric_limits<float>::infinity(),
-                         0};
+                         0,
+                         asked[r].scored};
   }
   const Linear::Input hidden_RD =
       head_.Read(workspace->hidden_RD.Get(0), rows, &workspace->scratch.linear);
@@ -234,7 +241,7 @@ void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidat
     workspace_->rows.push_back({row.slot, row.token});
     const size_t first = row.may_be_unknown ? 1 : 0;
     const size_t last = forbidden.size() - (row.may_end ? 1 : 0);
-    asked_.push_back({row.forced, forbidden.subspan(first, last - first)});
+    asked_.push_back({row.forced, forbidden.subspan(first, last - first), row.scored});
   }
   transformer_->Decode({}, workspace_);
   transformer_->Predict(k, asked_, workspace_, best);

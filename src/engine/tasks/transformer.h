@@ -44,6 +44,8 @@ struct Workspace {
 struct NextToken {
   int32_t wanted = -1;                 // its log-probability alone; -1: the best
   std::span<const int32_t> forbidden;  // not among the best
+  // false: the wanted or the best one's log-probability is given as 0, the others' as so much less
+  bool scored = true;
 };
 
 // Immutable; safe to use from many threads, each with a Workspace of its own.

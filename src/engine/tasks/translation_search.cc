@@ -47,6 +47,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.length_penalty = options.length_penalty;
   input.options.min_length = options.min_length;
   input.options.allow_unknown = options.allow_unknown;
+  input.options.scores = options.scores;
   return input;
 }
 

@@ -13,6 +13,7 @@
 
 #include "attend/error.h"
 #include "attend/scorer.h"
+#include "base/files.h"
 #include "engine/kernels/dispatch.h"
 #include "engine/tasks/plain_transformer.h"
 #include "model/quantize.h"
@@ -232,7 +233,8 @@ TEST(TranslatorTest, AShortlistHoldsASentenceToItsWords) {
     }
     const TranslationOptions options{.max_length = 12};
     const auto translate = [&](const auto& given) {
-      SaveShortlist(shortlist, *model, path);
+      AtomicFile file(path);
+      SaveShortlist(shortlist, *model, &file);
       return Translator(model, {.threads = 2, .shortlist = path}).TranslateIds(given, options);
     };
     const auto whole = Translator(model, {.threads = 1}).TranslateIds(sentences, options);
@@ -339,6 +341,29 @@ TEST(TranslatorTest, LearnedPositionsBoundTheInput) {
   };
   EXPECT_NO_THROW(translate(most));
   EXPECT_THROW(translate(most + 1), Error);
+}
+
+TEST_P(EngineTest, WithoutScoresAGreedySearchGivesTheSameOutputs) {
+  ModelConfig config = SmallConfig();
+  config.tie_target_output = false;
+  const auto sources = RandomSentences(40, 9, 5);
+  std::vector<std::vector<int32_t>> prefixes(sources.size());
+  prefixes[3] = {7, 8};
+  for (const auto& model : {MakeModel(config), Int8Model(config)}) {
+    const Translator translator(model, {.threads = 1, .instruction_set = GetParam()});
+    for (const int64_t beam_size : {1, 3}) {
+      TranslationOptions options{.beam_size = beam_size, .max_length = 12};
+      const auto scored = translator.TranslateIds(sources, options, prefixes);
+      options.scores = false;
+      const auto found = translator.TranslateIds(sources, options, prefixes);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        const Hypothesis &got = found[i].hypotheses[0], &want = scored[i].hypotheses[0];
+        EXPECT_EQ(got.ids, want.ids);
+        EXPECT_EQ(got.finished, want.finished);
+        EXPECT_EQ(got.score, beam_size == 1 ? 0 : want.score);
+      }
+    }
+  }
 }
 
 TEST(TranslatorTest, AMinimumLengthMovesTheDefaultMaximum) {

@@ -1,0 +1,96 @@
+#include "serve/html_document.h"
+
+#include <gtest/gtest.h>
+
+#include "text/lines.h"
+
+namespace attend {
+namespace {
+
+// `translate` makes of each sentence its translation, word by word, in the same order.
+std::string Translated(const std::string& html, std::string (*translate)(std::string)) {
+  const HtmlDocument document(html);
+  std::vector<std::string> translated;
+  for (size_t s = 0; s < document.segments(); ++s) {
+    const std::string& text = document.Text(s);
+    const std::vector<TextPart> parts = SentenceParts(text, "en");
+    std::vector<Hypothesis> hypotheses;
+    for (const TextPart& part : parts) {
+      Hypothesis& hypothesis = hypotheses.emplace_back();
+      hypothesis.text = translate(text.substr(part.begin, part.end - part.begin));
+      const auto words = std::ssize(WordEnds(hypothesis.text));
+      for (int64_t w = 0; w < words; ++w) hypothesis.alignment.push_back({w, w});
+    }
+    translated.push_back(
+        document.Translate(s, parts, [&](size_t i) -> const Hypothesis& { return hypotheses[i]; }));
+  }
+  return document.Join(translated);
+}
+
+// Words in capitals, with one space between them, as a model writes.
+std::string Capitals(std::string text) {
+  std::string capitals;
+  for (const char c : text) {
+    if (c == ' ' && capitals.ends_with(' ')) continue;
+    capitals += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return capitals;
+}
+
+TEST(HtmlDocumentTest, WhiteSpaceBesideKeptTagsStays) {
+  EXPECT_EQ(Translated("one <img> two", Capitals), "ONE <img> TWO");
+  EXPECT_EQ(Translated("one<img> two", Capitals), "ONE<img> TWO");
+  EXPECT_EQ(Translated("one <img>two", Capitals), "ONE <img>TWO");
+  EXPECT_EQ(Translated("one <img> <!-- a --> two", Capitals), "ONE <img> <!-- a --> TWO");
+  EXPECT_EQ(Translated(" <img> one <img> ", Capitals), " <img> ONE <img> ");
+  EXPECT_EQ(Translated("<p>one. <wbr> Two <wbr> three.</p>", Capitals),
+            "<p>ONE. <wbr> TWO <wbr> THREE.</p>");
+}
+
+TEST(HtmlDocumentTest, ATagBehindWhatIsLostGoesToTheEnd) {
+  const auto lost = [](std::string) { return std::string("ONE"); };
+  EXPECT_EQ(Translated("one <img> two.", lost), "ONE <img>");
+  EXPECT_EQ(Translated("one<img> two.", lost), "ONE<img>");
+}
+
+TEST(HtmlDocumentTest, LinesOfPreformattedTextStay) {
+  const std::string text = "<pre>\n  one two\r\n\tthree\n\n</pre> four\nfive";
+  EXPECT_EQ(Translated(text, Capitals), "<pre>\n  ONE TWO\r\n\tTHREE\n\n</pre> FOUR FIVE");
+  EXPECT_EQ(Translated("<PRE><b>one\ntwo</b></PRE>", Capitals), "<PRE><b>ONE\nTWO</b></PRE>");
+}
+
+TEST(HtmlDocumentTest, WhatIsMarkedAsNotToBeTranslatedIsKept) {
+  for (const char* attribute :
+       {"translate=no", "translate='no'", "translate = \"NO\"", "TRANSLATE=No", "class=notranslate",
+        "class='a notranslate\tb'", "id=x translate=no title=\"it's > that\""}) {
+    const std::string kept = std::string("<b ") + attribute + ">two</b>";
+    EXPECT_EQ(Translated("one " + kept + " three", Capitals), "ONE " + kept + " THREE");
+  }
+  for (const char* attribute : {"translate=yes", "title='translate=\"no\"'", "data-translate=no",
+                                "translate", "class=notranslated", "class='x-notranslate'",
+                                "title=it's", "/", "translate=no/", "=translate=no"}) {
+    const std::string open = std::string("<p ") + attribute + ">";
+    EXPECT_EQ(Translated(open + "two</p>", Capitals), open + "TWO</p>");
+  }
+}
+
+TEST(HtmlDocumentTest, CodeIsKept) {
+  for (const char* name : {"code", "kbd", "samp", "var", "svg", "math", "CODE"}) {
+    const std::string kept = std::string("<") + name + "><b>two</b> x</" + name + ">";
+    EXPECT_EQ(Translated("one " + kept + " three", Capitals), "ONE " + kept + " THREE");
+  }
+  for (const char* raw : {"<script>if (a <b '</script>", "<style>a{}</STYLE >",
+                          "<script>document.write('<script>')</script>"}) {
+    const std::string html = std::string("<p>one</p>") + raw;
+    EXPECT_EQ(Translated(html + "<p>two</p>", Capitals),
+              "<p>ONE</p>" + (raw + std::string("<p>TWO</p>")));
+  }
+  // Tags that close something else are the script's own, however many stand there.
+  std::string script = "<script>";
+  while (script.size() < 1 << 20) script += "</a </scripts </scrip/";
+  script += "</x></script>";
+  EXPECT_EQ(Translated(script + "<p>two</p>", Capitals), script + "<p>TWO</p>");
+}
+
+}  // namespace
+}  // namespace attend
