@@ -19,13 +19,15 @@ int RunExport(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "export", "average checkpoints and write a model directory",
       "attend export --checkpoint runs/en-de --output model\n"
-      "attend export --checkpoint runs/en-de/checkpoints/update-* --output model");
+      "attend export --checkpoint runs/en-de/checkpoints/update-* --output model --json");
   command_line.Options(fields)
-      .Options(Fields(common, {"threads", "quiet"}))
+      .Options(Fields(common, {"threads", "quiet", "json"}))
       .Required({"checkpoint", "output"});
   if (!command_line.Parse(arguments)) return 0;
   SetUpTorch(common.ThreadCount());
-  ExportCheckpoints({checkpoints.begin(), checkpoints.end()}, output, common.MakeLog());
+  const std::vector<int64_t> updates =
+      ExportCheckpoints({checkpoints.begin(), checkpoints.end()}, output, common.MakeLog());
+  PrintReport(common, {{"model", output}, {"averaged_updates", updates}});
   return 0;
 }
 

@@ -25,6 +25,27 @@ void PrintScore(const PairScore& score, bool alignments) {
   std::cout << '\n';
 }
 
+Json ToJson(const PairScore& score, bool alignments) {
+  Json pair = {{"log_probability", score.log_probability}};
+  if (!alignments) return pair;
+  pair["alignment"] = Json::array();
+  for (const AlignmentLink& link : score.alignment)
+    pair["alignment"].push_back({link.source, link.target});
+  return pair;
+}
+
+// Of all pairs.
+struct ScoreTotal {
+  double log_probability = 0;
+  int64_t pieces = 0;  // eos counted
+
+  void Add(const PairScore& score) {
+    log_probability += score.log_probability;
+    pieces += std::ssize(score.token_log_probabilities);
+  }
+  double Perplexity() const { return std::exp(-log_probability / static_cast<double>(pieces)); }
+};
+
 }  // namespace
 
 int RunScore(const std::vector<std::string>& arguments) {
@@ -37,33 +58,39 @@ int RunScore(const std::vector<std::string>& arguments) {
       .Add("target", &target, "its translation, line by line; -: standard input")
       .Nest("", Fields(options));
   CommandLine command_line("score", "log-probability of given translations",
-                           "attend score --model MODEL --source test.en --target test.de");
+                           "attend score --model MODEL --source test.en --target test.de\n"
+                           "attend score --model MODEL --source test.en --target test.de --json");
   command_line.Options(fields)
-      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model", "source", "target"});
   if (!command_line.Parse(arguments)) return 0;
   const Scorer scorer(LoadModel(model), common.ThreadCount());
   LineWindows pairs({common.DataPath(source), common.DataPath(target)}, isatty(STDOUT_FILENO) == 1,
                     common.ThreadCount());
-  double sum = 0;
-  int64_t pieces = 0;
+  ScoreTotal total;
+  Json scored = Json::array();  // with --json, which prints them at the end
   while (pairs.Next()) {
     options.first_line = pairs.number();
     for (const PairScore& score : scorer.Score(pairs.lines(0), pairs.lines(1), options)) {
-      PrintScore(score, options.alignments);
-      sum += score.log_probability;
-      pieces += std::ssize(score.token_log_probabilities);
+      total.Add(score);
+      if (common.json) {
+        scored.push_back(ToJson(score, options.alignments));
+      } else {
+        PrintScore(score, options.alignments);
+      }
     }
     std::cout.flush();
     if (!std::cout)
       throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
   }
   pairs.ReportMalformed(common.MakeLog());
-  if (pieces > 0) {
-    common.MakeLog()(LogLevel::kInfo,
-                     fmt::format("perplexity {:.4f} a piece ({} pieces, eos counted)",
-                                 std::exp(-sum / static_cast<double>(pieces)), pieces));
+  const Json perplexity = total.pieces > 0 ? Json(total.Perplexity()) : Json();
+  if (total.pieces > 0 && !common.json) {
+    common.MakeLog()(LogLevel::kInfo, fmt::format("perplexity {:.4f} a piece ({} pieces, eos "
+                                                  "counted)",
+                                                  total.Perplexity(), total.pieces));
   }
+  PrintReport(common, {{"pairs", scored}, {"pieces", total.pieces}, {"perplexity", perplexity}});
   return 0;
 }
 

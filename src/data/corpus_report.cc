@@ -48,11 +48,13 @@ Json ToJson(const CorpusReport& report) {
   return json;
 }
 
-CorpusReport CorpusReportFromJson(const Json& json) {
+CorpusReport CorpusReportFromJson(const Json& json, const std::string& where) {
   CorpusReport report;
-  ForEachCount(report, [&](const char* name, int64_t& count) { count = json.at(name); });
-  report.first_malformed = json.at("first_malformed");
-  report.tokens = json.at("tokens").get<std::vector<int64_t>>();
+  ForEachCount(report, [&](const char* name, int64_t& count) {
+    count = MemberOf<int64_t>(json, name, where);
+  });
+  report.first_malformed = MemberOf<std::string>(json, "first_malformed", where);
+  report.tokens = MemberOf<std::vector<int64_t>>(json, "tokens", where);
   return report;
 }
 

@@ -30,8 +30,8 @@ struct CorpusReport {
 };
 
 Json ToJson(const CorpusReport& report);
-// Throws Json::exception for a member that is missing or of another type.
-CorpusReport CorpusReportFromJson(const Json& json);
+// Throws Error(kInput) opening with `where` for a member that is missing or of another type.
+CorpusReport CorpusReportFromJson(const Json& json, const std::string& where);
 
 }  // namespace attend
 

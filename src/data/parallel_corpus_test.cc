@@ -95,7 +95,7 @@ TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
   EXPECT_EQ(report.too_long, 1);
   EXPECT_EQ(report.ratio, 1);
   EXPECT_EQ(report.malformed, 1);
-  EXPECT_EQ(CorpusReportFromJson(ToJson(report)), report);
+  EXPECT_EQ(CorpusReportFromJson(ToJson(report), "f"), report);
   EXPECT_THAT(report.tokens, ElementsAre(4 + 5 + 3, 5 + 10 + 5));
   EXPECT_EQ(report.Text(),
             "7 lines, 3 kept; dropped: 1 empty, 1 too short, 1 too long, 1 by length ratio; 1 "

@@ -130,30 +130,27 @@ Json StreamedCorpus::Reader::Cursor() const {
 }
 
 void StreamedCorpus::Reader::Seek(const Json& cursor) {
-  const auto refuse = [](const std::string& why) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("the data position is not one of this corpus: {}", why));
+  const std::string where = "the data position is not one of this corpus";
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, why));
   };
-  try {
-    if (cursor.size() != groups_.size()) refuse("its weights are others");
-    for (size_t i = 0; i < groups_.size(); ++i) {
-      Group& group = groups_[i];
-      const Json& stored = cursor.at(i);
-      group.next = stored.at("next");
-      group.turn = stored.at("turn");
-      group.read = stored.at("read");
-      for (const Json& pass : stored.at("open")) {
-        const size_t number = pass.at("pass");
-        if (number >= group.order.size()) refuse("a pass is none of the epoch's");
-        OpenPass& open = group.open.emplace_back(OpenFile(group, number));
-        open.line = pass.at("line");
-        for (size_t column = 0; column < open.readers.size(); ++column)
-          open.readers[column]->SkipTo(pass.at("offsets").at(column), open.line);
-      }
-      if (!IsPlace(group)) refuse("its lines do not add up");
+  if (!cursor.is_array() || cursor.size() != groups_.size()) refuse("its weights are others");
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    group.next = MemberOf<size_t>(cursor[i], "next", where);
+    group.turn = MemberOf<size_t>(cursor[i], "turn", where);
+    group.read = MemberOf<int64_t>(cursor[i], "read", where);
+    for (const Json& pass : MemberOf<Json::array_t>(cursor[i], "open", where)) {
+      const auto number = MemberOf<size_t>(pass, "pass", where);
+      if (number >= group.order.size()) refuse("a pass is none of the epoch's");
+      OpenPass& open = group.open.emplace_back(OpenFile(group, number));
+      open.line = MemberOf<int64_t>(pass, "line", where);
+      const auto offsets = MemberOf<std::vector<int64_t>>(pass, "offsets", where);
+      if (offsets.size() != open.readers.size()) refuse("a pass has other columns");
+      for (size_t column = 0; column < offsets.size(); ++column)
+        open.readers[column]->SkipTo(offsets[column], open.line);
     }
-  } catch (const Json::exception& error) {
-    refuse(error.what());
+    if (!IsPlace(group)) refuse("its lines do not add up");
   }
 }
 

@@ -114,6 +114,9 @@ fs::path CheckedFile(const StoredCheckpoint& checkpoint, const std::string& name
 std::optional<StoredCheckpoint> CheckpointStore::FindNewest(const Log& log) const {
   std::vector<int64_t> updates = Updates();
   for (auto update = updates.rbegin(); update != updates.rend(); ++update) {
+    const bool pruned =
+        update != updates.rbegin() && !fs::exists(DirectoryOf(*update) / kOptimizerFile);
+    if (pruned) continue;
     try {
       return ReadCheckpoint(DirectoryOf(*update));
     } catch (const Error& error) {

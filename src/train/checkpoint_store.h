@@ -44,12 +44,13 @@ class CheckpointStore {
   // Writes the files and `state`, to which it adds `format` and `files`.
   void Write(int64_t update, const std::map<std::string, TensorTable>& files, Json state);
 
-  // The newest checkpoint that is whole. Each newer one that is not is named in a warning. Nothing
-  // where there are none; throws Error(kInput) where there are some and none is whole.
+  // The newest checkpoint that is whole. Each newer one that is not is named in a warning, unless
+  // it is what Prune leaves of one. Nothing where there are none; throws Error(kInput) where there
+  // are some and none is whole.
   std::optional<StoredCheckpoint> FindNewest(const Log& log) const;
 
-  // Keeps the checkpoints of the updates in `whole`, of those in `with_weights` what averaging
-  // needs, and no others.
+  // Keeps the checkpoints of the updates in `whole`, the newest among them, of those in
+  // `with_weights` what averaging needs, and no others.
   void Prune(const std::set<int64_t>& whole, const std::set<int64_t>& with_weights);
 
   std::filesystem::path DirectoryOf(int64_t update) const;

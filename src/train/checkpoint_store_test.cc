@@ -108,6 +108,15 @@ TEST_F(CheckpointStoreTest, PruneBoundsWhatIsKept) {
   EXPECT_TRUE(fs::exists(store.DirectoryOf(4) / kOptimizerFile));
 }
 
+TEST_F(CheckpointStoreTest, WhatPruneLeftIsNoDamage) {
+  for (int64_t update = 1; update <= 4; ++update) Write(update, {1, 2, 3});
+  CheckpointStore store(directory_);
+  store.Prune({1, 4}, {2, 3});
+  fs::remove(store.DirectoryOf(4) / kOptimizerFile);
+  EXPECT_EQ(store.FindNewest(Collect())->update, 1);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("update-0000000004")));
+}
+
 TEST_F(CheckpointStoreTest, LeftoversOfAKilledWriterGoButNotForReaders) {
   Write(1, {1, 2, 3});
   fs::create_directory(directory_ / "update-0000000002.attend-tmp");

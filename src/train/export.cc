@@ -1,6 +1,7 @@
 #include "train/export.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -74,22 +75,16 @@ struct TaskOfExport {
   std::vector<std::string> sample_sources;
 };
 
-TaskOfExport TaskOf(const Json& run, const std::string& where) {
-  try {
-    const Json& task = run.at("task");
-    return {task.at("tokenization"), task.at("sample_sources").get<std::vector<std::string>>()};
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("{}: not the state of a training run: {}", where, error.what()));
-  }
+TaskOfExport TaskOf(const RunIdentity& run, const std::string& where) {
+  return {MemberOf<Json>(run.task, "tokenization", where),
+          MemberOf<std::vector<std::string>>(run.task, "sample_sources", where)};
 }
 
 // The vocabularies in the run's directory, which must be those the checkpoint was trained with.
-Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint) {
+Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint, const Json& digests) {
   const fs::path run =
       fs::absolute(checkpoint.directory).lexically_normal().parent_path().parent_path();
   Vocabularies vocabularies = LoadVocabularies(run);
-  const Json& digests = checkpoint.state.at("run").at("data_digests");
   if (digests.value("source vocabulary", Json()) != Json(Sha256(vocabularies.source->bytes())) ||
       digests.value("target vocabulary", Json()) != Json(Sha256(vocabularies.target->bytes()))) {
     throw Error(ErrorKind::kInput,
@@ -99,28 +94,42 @@ Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint) {
   return vocabularies;
 }
 
-// Weights of different runs have no useful mean, nor have they the same vocabulary.
-void CheckSameRun(const StoredCheckpoint& checkpoint, const StoredCheckpoint& first) {
-  const auto identity = [](const StoredCheckpoint& of) {
-    const Json& run = RunOf(of.state, (of.directory / "state.json").string());
-    Json data = run["data_digests"];
-    data.erase("init");  // not there any more where training went on without it
-    return Json{run["options"].value("seed", Json()), run["model"], std::move(data)};
-  };
-  if (identity(checkpoint) == identity(first)) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("checkpoint '{}' is of another run than '{}': its seed, model or data "
-                          "differ; only checkpoints of one run can be averaged",
-                          checkpoint.directory.string(), first.directory.string()));
+std::string StateFileOf(const StoredCheckpoint& checkpoint) {
+  return (checkpoint.directory / "state.json").string();
 }
 
-Json ProvenanceOf(const StoredCheckpoint& last, const std::vector<StoredCheckpoint>& checkpoints) {
-  const Json& run = last.state.at("run");
+// The later one says that its run went on with other options after the earlier one.
+bool TellsOfChanges(const StoredCheckpoint& earlier, const StoredCheckpoint& later) {
+  const Json before = TrainStateFromJson(earlier.state, StateFileOf(earlier)).changes,
+             after = TrainStateFromJson(later.state, StateFileOf(later)).changes;
+  return after.size() > before.size() && std::equal(before.begin(), before.end(), after.begin());
+}
+
+// Weights of different runs have no useful mean, nor have they the same vocabulary.
+void CheckOneRun(const StoredCheckpoint& checkpoint, const StoredCheckpoint& first) {
+  const bool in_order = first.update <= checkpoint.update;
+  const StoredCheckpoint& earlier = in_order ? first : checkpoint;
+  const StoredCheckpoint& later = in_order ? checkpoint : first;
+  RunChanges found = CompareRuns(RunOf(earlier.state, StateFileOf(earlier)),
+                                 RunOf(later.state, StateFileOf(later)));
+  std::vector<std::string> differences = std::move(found.forbidden);
+  if (!TellsOfChanges(earlier, later))
+    differences.insert(differences.end(), found.applied.begin(), found.applied.end());
+  if (differences.empty()) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("checkpoint '{}' is of another run than '{}': {}; only checkpoints of "
+                          "one run can be averaged",
+                          later.directory.string(), earlier.directory.string(),
+                          fmt::join(differences, "; ")));
+}
+
+Json ProvenanceOf(const StoredCheckpoint& last, const std::vector<StoredCheckpoint>& checkpoints,
+                  const RunIdentity& run) {
   Json provenance = Json::object();
   provenance["command"] = "attend train";
-  provenance["seed"] = run.at("options").value("seed", Json());
-  provenance["data_digests"] = run.at("data_digests");
-  provenance["environment"] = run.at("environment");
+  provenance["seed"] = run.options.value("seed", Json());
+  provenance["data_digests"] = run.data_digests;
+  provenance["environment"] = run.environment;
   provenance["averaged_updates"] = Json::array();
   for (const StoredCheckpoint& checkpoint : checkpoints)
     provenance["averaged_updates"].push_back(checkpoint.update);
@@ -148,29 +157,29 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
   return sample;
 }
 
-void ExportCheckpoints(const std::vector<fs::path>& checkpoints, const fs::path& output,
-                       const Log& log) {
+std::vector<int64_t> ExportCheckpoints(const std::vector<fs::path>& checkpoints,
+                                       const fs::path& output, const Log& log) {
   std::vector<StoredCheckpoint> stored;
   for (const fs::path& path : checkpoints) {
     stored.push_back(CheckpointAt(path, log));
-    CheckSameRun(stored.back(), stored.front());
+    CheckOneRun(stored.back(), stored.front());
   }
   const TensorTable weights = AverageCheckpoints(stored);
   const StoredCheckpoint& last =
       *std::max_element(stored.begin(), stored.end(),
                         [](const auto& a, const auto& b) { return a.update < b.update; });
-  const std::string where = (last.directory / "state.json").string();
-  const Json& run = RunOf(last.state, where);
-  const Vocabularies vocabularies = VocabulariesOf(last);
+  const std::string where = StateFileOf(last);
+  const RunIdentity run = RunOf(last.state, where);
+  const Vocabularies vocabularies = VocabulariesOf(last, run.data_digests);
   const TaskOfExport task = TaskOf(run, where);
 
   Model model;
-  model.config = ConfigOf(run.at("model"), where);
+  model.config = ConfigOf(run.model, where);
   model.tensors = weights;
   model.source_vocabulary = vocabularies.source->bytes();
   model.target_vocabulary = vocabularies.target->bytes();
   model.tokenization = task.tokenization;
-  model.provenance = ProvenanceOf(last, stored);
+  model.provenance = ProvenanceOf(last, stored, run);
   nn::Transformer transformer(model.config);
   ReadParameters(weights, transformer.ptr().get());
   transformer->eval();
@@ -181,6 +190,7 @@ void ExportCheckpoints(const std::vector<fs::path>& checkpoints, const fs::path&
   SaveModel(model, output);
   log(LogLevel::kInfo, fmt::format("wrote {} (average of {} checkpoint{})", output.string(),
                                    stored.size(), stored.size() == 1 ? "" : "s"));
+  return model.provenance.at("averaged_updates");
 }
 
 }  // namespace attend

@@ -29,10 +29,10 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
                   const std::string& source);
 
 // Averages the weights of checkpoint directories of one run (the newest whole one of a run's
-// directory, where that is given) and writes a model directory. Throws Error(kInput) for what is
-// not a checkpoint.
-void ExportCheckpoints(const std::vector<std::filesystem::path>& checkpoints,
-                       const std::filesystem::path& output, const Log& log);
+// directory, where that is given) and writes a model directory. Returns the updates of those
+// averaged. Throws Error(kInput) for what is not a checkpoint, and for checkpoints of several runs.
+std::vector<int64_t> ExportCheckpoints(const std::vector<std::filesystem::path>& checkpoints,
+                                       const std::filesystem::path& output, const Log& log);
 
 }  // namespace attend
 

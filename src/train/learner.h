@@ -80,6 +80,7 @@ class Learner {
   LossAndNorm Read(const Findings& findings) const;
 
   Parameters& parameters() { return parameters_; }
+  const UpdateMode& mode() const { return mode_; }
 
   // On rank 0 the whole buffer, on the CPU; what the learner holds whole is not copied. Undefined
   // on other ranks, and an average without ema_decay.

@@ -112,7 +112,7 @@ class TrainerTest : public testing::Test {
   ~TrainerTest() override { std::filesystem::remove_all(root_); }
 
   RunIdentity Identity() {
-    return {FieldsToJson(RecipeFields(options_)),
+    return {FieldsToJson(RecordedFields(options_)),
             {{"name", "line"}},
             {{"numbers", "digest"}},
             {{"threads", 1}},

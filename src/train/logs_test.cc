@@ -92,6 +92,35 @@ TEST_F(LogsTest, OutputCanBeLockedOnce) {
   const OutputLock again(directory_ / "new" / "run");
 }
 
+TEST_F(LogsTest, ARefusedStartTakesAwayNothingButItsOwn) {
+  fs::create_directories(directory_ / "there");
+  {
+    const OutputLock lock(directory_ / "missing" / ".." / "there" / "");
+  }
+  EXPECT_TRUE(fs::exists(directory_ / "there"));
+  EXPECT_FALSE(fs::exists(directory_ / "missing"));
+  EXPECT_THROW(OutputLock(directory_ / "new" / std::string(300, 'x')), Error);
+  EXPECT_FALSE(fs::exists(directory_ / "new"));
+}
+
+TEST_F(LogsTest, ALockLeavesNothingWhereNothingCameOfIt) {
+  const fs::path run = directory_ / "new" / "run";
+  {
+    const OutputLock lock(run);
+  }
+  EXPECT_FALSE(fs::exists(directory_ / "new"));
+  fs::create_directories(run);
+  {
+    const OutputLock lock(run);
+  }
+  EXPECT_TRUE(fs::is_empty(run));
+  {
+    const OutputLock lock(run);
+    WriteFileSynced(run / "config.toml", "");
+  }
+  EXPECT_TRUE(fs::exists(run / "lock"));
+}
+
 TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
   std::vector<Json> metrics;
   for (int update = 1; update <= 1000; ++update) {
@@ -111,6 +140,19 @@ TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
   EXPECT_EQ(data["train"]["loss"][0], (Json{10, 6.0}));  // the mean of 2 ... 10
   EXPECT_EQ(data["valid"]["bleu"], (Json::array({Json{1000, 30}})));
   EXPECT_EQ(data["skipped"], 1);
+}
+
+TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
+  const auto note = [](const std::vector<Json>& metrics, const Json& options) {
+    return ReportData(metrics, {}, options)["note"].get<std::string>();
+  };
+  const Json none = {{"valid_source", Json::array()}, {"validate_every", 500}};
+  const Json some = {{"valid_source", {"valid.en"}}, {"validate_every", 500}};
+  const Json validation = {{"update", 500}, {"validation", {{"loss", 1.5}}}};
+  EXPECT_THAT(note({}, none), HasSubstr("no validation text (valid_source and valid_target)"));
+  EXPECT_THAT(note({}, some), HasSubstr("the first validation is due at update 500"));
+  EXPECT_EQ(note({validation}, some), "");
+  EXPECT_THAT(ReportPage(ReportData({}, {}, none)), HasSubstr("no validation text"));
 }
 
 TEST_F(LogsTest, ReportCannotBeBrokenByText) {

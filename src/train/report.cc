@@ -1,5 +1,7 @@
 #include "train/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -24,6 +26,18 @@ void AddMean(const std::vector<Json>& lines, size_t begin, size_t end, const cha
     ++count;
   }
   if (count > 0) curve->push_back({lines[end - 1]["update"], sum / static_cast<double>(count)});
+}
+
+// Why there are no curves of validation, or "".
+std::string NoteOf(const Json& validations, const Json& options) {
+  if (!validations.empty()) return "";
+  if (options.value("valid_source", Json()).empty()) {
+    return "There are no curves of validation and no sample translations: the run has no "
+           "validation text (valid_source and valid_target).";
+  }
+  return fmt::format(
+      "There are no curves of validation yet: the first validation is due at update {}.",
+      options.value("validate_every", Json()).dump());
 }
 
 }  // namespace
@@ -54,6 +68,7 @@ Json ReportData(const std::vector<Json>& metrics, const std::vector<Json>& trans
     }
     data["train"][name] = std::move(curve);
   }
+  data["note"] = NoteOf(data["valid"], options);
   data["skipped"] = skipped;
   data["last"] = updates.empty() ? Json() : updates.back();
   if (!translations.empty()) data["samples"] = translations.back();

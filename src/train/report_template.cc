@@ -19,6 +19,7 @@ main { max-width: 1120px; margin: 0 auto; padding: 28px 20px 60px; }
 h1 { font-size: 24px; margin: 0; }
 h2 { font-size: 17px; margin: 34px 0 12px; }
 .sub { color: var(--soft); margin: 2px 0 20px; }
+.sub:empty { display: none; }
 .cards, .charts { display: grid; gap: 14px; }
 .cards { grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); }
 .charts { grid-template-columns: repeat(auto-fit, minmax(min(460px, 100%), 1fr)); }
@@ -46,6 +47,7 @@ code { font: 13px ui-monospace, monospace; }
 <p class="sub" id="sub"></p>
 <section class="cards" id="cards"></section>
 <h2>Curves</h2>
+<p class="sub" id="note"></p>
 <section class="charts" id="charts"></section>
 <section id="samples"></section>
 <h2>Configuration</h2>
@@ -176,6 +178,7 @@ function optionsOf(object, prefix, table) {
 }
 
 document.getElementById("sub").textContent = (data.options.languages || []).join(" → ");
+document.getElementById("note").textContent = data.note;
 cardsOf();
 const smoothed = data.options.label_smoothing > 0 ? " with label smoothing" : "";
 chart("Loss", [{name: "training" + smoothed, points: data.train.loss}, {name: "validation", points: data.valid.loss}]);

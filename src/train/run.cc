@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <torch/cuda.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "attend/error.h"
@@ -20,7 +21,7 @@
 #include "train/learner.h"
 #include "train/output_lock.h"
 #include "train/parameters.h"
-#include "train/same_run.h"
+#include "train/ranks_agree.h"
 #include "train/speed.h"
 #include "train/trainer.h"
 #include "train/translation_scores.h"
@@ -62,8 +63,7 @@ torch::Device DeviceOf(const RunSettings& settings) {
 
 // bf16 is right on every CPU, and fast on some.
 void WarnOfSlowBf16(const TrainOptions& options, const torch::Device& device, const Log& log) {
-  if (options.optimization.precision != Precision::kBf16 || !device.is_cpu() || CpuHasBf16())
-    return;
+  if (!options.optimization.Bf16Products() || !device.is_cpu() || CpuHasBf16()) return;
   log(LogLevel::kWarning,
       "precision is bf16, but this processor has no instructions for it (AVX512_BF16, AMX or Arm's "
       "BF16): training is slower than with f32");
@@ -85,6 +85,29 @@ void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunS
   }
 }
 
+// Better known before a vocabulary is made, which may take long.
+void CheckParallel(const CorpusOptions& corpus) {
+  const auto check = [](const auto& source, const auto& target) {
+    for (size_t i = 0; i < source.size(); ++i) {
+      CheckLineCounts({source[i], "", CountLines(source[i])},
+                      {target[i], "", CountLines(target[i])});
+    }
+  };
+  check(corpus.train_source, corpus.train_target);
+  check(corpus.valid_source, corpus.valid_target);
+}
+
+// The model to fine-tune, if any, which decides what `options` say of the model.
+std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options) {
+  if (options->init.empty()) return nullptr;
+  const std::shared_ptr<const Model> init = LoadModel(options->init);
+  CheckAgainstInit(init->config, *options, settings);
+  const std::vector<std::string> languages = options->model.languages;
+  options->model = init->config;
+  if (!languages.empty()) options->model.languages = languages;
+  return init;
+}
+
 Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<const Model>& init,
                              const Log& log) {
   if (init != nullptr) {
@@ -97,12 +120,37 @@ Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<
     const bool joint = init->source_vocabulary == init->target_vocabulary;
     return {source, joint ? source : Vocabulary::FromBytes(init->target_vocabulary, options.init)};
   }
-  const CorpusOptions& corpus = options.corpus;
-  const bool made = corpus.vocab.empty() && corpus.source_vocab.empty();
+  if (!options.MakesVocabulary()) return MakeVocabularies(options, log);
   const bool going_on =
       !options.output.empty() &&
       !CheckpointStore(fs::path(options.output) / "checkpoints").Updates().empty();
-  return made && going_on ? LoadVocabularies(options.output) : MakeVocabularies(options, log);
+  if (going_on) return LoadVocabularies(options.output);
+  CheckParallel(options.corpus);
+  return MakeVocabularies(options, log);
+}
+
+// What is said of a vocabulary that is given must be true of it.
+void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions& options,
+                            const RunSettings& settings) {
+  if (options.MakesVocabulary()) return;
+  const VocabularyOptions& said = options.corpus.vocabulary;
+  for (const auto& vocabulary : {vocabularies.source, vocabularies.target}) {
+    if (said.size != 0 && said.size != vocabulary->size()) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("vocab_size is {}, but the vocabulary given has {} pieces; leave "
+                              "vocab_size out, or set it to 0",
+                              said.size, vocabulary->size()));
+    }
+    const VocabularyType type =
+        vocabulary->is_bpe() ? VocabularyType::kBpe : VocabularyType::kUnigram;
+    if (settings.is_given("vocab_type") && said.type != type) {
+      constexpr const char* kNames[] = {"unigram", "bpe"};
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "
+                              "vocab_type out",
+                              kNames[static_cast<int>(said.type)], kNames[static_cast<int>(type)]));
+    }
+  }
 }
 
 // Whether text is lower-cased stands in the vocabulary; what scores outputs must know it.
@@ -120,6 +168,15 @@ void CompleteLowercase(const Vocabularies& vocabularies, const RunSettings& sett
                 "lowercase out, or make one with `attend vocab`");
   }
   options->lowercase = target;
+}
+
+// All of a model's configuration that no vocabulary decides: better known before one is made.
+void CheckShape(ModelConfig model) {
+  model.source_vocab_size = model.target_vocab_size =
+      std::max({model.special_ids.pad, model.special_ids.unk, model.special_ids.bos,
+                model.special_ids.eos}) +
+      1;
+  CheckModelConfig(model);
 }
 
 void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings,
@@ -189,6 +246,18 @@ void CheckTextFiles(const CorpusOptions& corpus) {
   }
 }
 
+RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
+                       const RunSettings& settings) {
+  RunIdentity run;
+  run.options = FieldsToJson(RecordedFields(options));
+  run.model = FieldsToJson(Fields(options.model));
+  run.data_digests = DigestsOf(task, options);
+  run.environment = DescribeEnvironment(settings.device, settings.threads);
+  run.task = {{"tokenization", DescribeTokenization(options, task.vocabularies())},
+              {"sample_sources", SampleSources(task.sample_lines())}};
+  return run;
+}
+
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   CheckTrainOptions(options);
   CheckTextFiles(options.corpus);
@@ -196,15 +265,11 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   WarnOfSlowBf16(options, device, settings.effects.log);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
-  std::shared_ptr<const Model> init;
-  if (!options.init.empty()) {
-    init = LoadModel(options.init);
-    CheckAgainstInit(init->config, options, settings);
-    const std::vector<std::string> languages = options.model.languages;
-    options.model = init->config;
-    if (!languages.empty()) options.model.languages = languages;
-  }
+  const std::shared_ptr<const Model> init = LoadInit(settings, &options);
+  CheckShape(options.model);
+  CheckFilters(options.corpus.filters, options.model);
   const Vocabularies vocabularies = SharedVocabularies(options, init, settings.effects.log, group);
+  CheckGivenVocabularies(vocabularies, options, settings);
   CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
   CompleteModel(vocabularies, settings, &options.model);
   Setup setup;
@@ -216,14 +281,9 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
                                                  Excerpt(error.what_without_backtrace(), 240)));
   }
   if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
-  setup.identity.options = FieldsToJson(RecipeFields(options));
-  setup.identity.model = FieldsToJson(Fields(options.model));
-  setup.identity.data_digests = DigestsOf(*setup.task, options);
-  setup.identity.environment = DescribeEnvironment(settings.device, settings.threads);
+  setup.identity = IdentityOf(*setup.task, options, settings);
   setup.identity.environment["processes"] = group->size();
-  setup.identity.task = {{"tokenization", DescribeTokenization(options, vocabularies)},
-                         {"sample_sources", SampleSources(setup.task->sample_lines())}};
-  CheckSameRun(setup.identity, options, settings.effects.log, group);
+  CheckRanksAgree(setup.identity, settings.effects.log, group);
   setup.options = std::move(options);
   return setup;
 }
@@ -276,8 +336,8 @@ UpdateMode ModeOf(const RunSettings& settings) {
 
 // Of all processes' devices; 0: not known.
 double PeakFlops(const TrainOptions& options, const RunSettings& settings) {
-  const bool bf16 = options.optimization.precision == Precision::kBf16;
-  const double known = settings.device != "cpu" && bf16 ? Bf16Peak(GpuName()) : 0;
+  const bool known_gpu = settings.device != "cpu" && options.optimization.Bf16Products();
+  const double known = known_gpu ? Bf16Peak(GpuName()) : 0;
   return static_cast<double>(settings.world.size) *
          (options.peak_flops > 0 ? options.peak_flops : known);
 }
@@ -402,9 +462,9 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   const UpdateMode mode = ModeOf(settings);
   Learner learner(setup.task.get(), setup.options.optimization, mode);
   const std::function<double()>& now = settings.effects.now;
-  const bool bf16 = setup.options.optimization.precision == Precision::kBf16;
   const auto of_products =
-      torch::TensorOptions(DeviceOf(settings)).dtype(bf16 ? torch::kBFloat16 : torch::kFloat32);
+      torch::TensorOptions(DeviceOf(settings))
+          .dtype(setup.options.optimization.Bf16Products() ? torch::kBFloat16 : torch::kFloat32);
   return {setup.options.model,
           MeasureUpdates({kWarmUp, updates}, setup.task.get(), &learner, &batches, now),
           MeasureProductRate(mode.threads, of_products, now), PeakFlops(setup.options, settings)};

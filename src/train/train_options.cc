@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -21,9 +21,9 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("train_source", &options.train_source,
            "source text to train on, a sentence a line; several files are one corpus")
       .Add("train_target", &options.train_target, "its translation, line by line")
-      .Add("train_weights", &options.train_weights,
-           "passes over each of these files in an epoch, e.g. \"1\", \"0.25\" or \"3\"; files of "
-           "equal weight are one corpus, and corpora are mixed evenly over the epoch")
+      .Add("train_weights", &options.train_weights, 1e-6, 1000,
+           "passes over each of these files in an epoch, e.g. 1, 0.25 or 3; files of equal weight "
+           "are one corpus, and corpora are mixed evenly over the epoch")
       .Add("stream", &options.stream,
            "read the training text as training goes, in bounded memory; train_weights, bpe_dropout "
            "and sampling_alpha do so too")
@@ -196,6 +196,28 @@ void CheckPair(const std::vector<std::string>& source, const std::vector<std::st
                      source.empty() ? "target" : "source", source.empty() ? "source" : "target"));
 }
 
+// Text is read more than once, and standard input can't be.
+void CheckFiles(const CorpusOptions& corpus) {
+  const std::pair<const char*, const std::vector<std::string>*> lists[] = {
+      {"train_source", &corpus.train_source}, {"train_target", &corpus.train_target},
+      {"valid_source", &corpus.valid_source}, {"valid_target", &corpus.valid_target},
+      {"test_source", &corpus.test_source},   {"test_target", &corpus.test_target}};
+  for (const auto& [name, files] : lists) {
+    if (std::find(files->begin(), files->end(), "-") == files->end()) continue;
+    Refuse(
+        fmt::format("{} is '-', expected a file: training reads its text more than once, which "
+                    "standard input does not allow",
+                    name));
+  }
+  for (size_t i = 0; i < 4; i += 2) {
+    const auto& [source, sources] = lists[i];
+    const auto& [target, targets] = lists[i + 1];
+    if (sources->size() == targets->size()) continue;
+    Refuse(fmt::format("{} names {} files but {} {}, expected as many", source, sources->size(),
+                       target, targets->size()));
+  }
+}
+
 void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
   const bool separate = !corpus.source_vocab.empty() || !corpus.target_vocab.empty();
   const int ways = int{init} + int{!corpus.vocab.empty()} + int{separate};
@@ -230,6 +252,17 @@ FieldList RecipeFields(TrainOptions& options) {
   return fields;
 }
 
+FieldList RecordedFields(TrainOptions& options) {
+  static const std::set<std::string> of_making = {
+      "joint_vocab",   "vocab_size",           "vocab_type",    "character_coverage",
+      "byte_fallback", "user_defined_symbols", "normalization", "vocab_max_sentences"};
+  const FieldList all = RecipeFields(options);
+  std::vector<std::string> names = all.Names();
+  if (!options.MakesVocabulary())
+    std::erase_if(names, [](const std::string& name) { return of_making.count(name) > 0; });
+  return all.Select(names);
+}
+
 FieldList Fields(TrainOptions& options) {
   FieldList fields = RecipeFields(options);
   fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
@@ -242,13 +275,15 @@ FieldList Fields(TrainOptions& options) {
 
 std::string RecipeToml(TrainOptions& options) {
   std::string toml;
-  const FieldList fields = RecipeFields(options);
+  const FieldList fields = RecordedFields(options);
   for (const Field& field : fields.fields()) {
     std::string value = field.ValueText();
     if (value.empty()) continue;
-    // A JSON string is a TOML string, and so for lists of them.
-    if (const auto* list = std::get_if<std::vector<std::string>*>(&field.value)) {
-      value = Json(**list).dump();
+    // A JSON string is a TOML string, and so for lists of them and of numbers.
+    if (const auto* texts = std::get_if<std::vector<std::string>*>(&field.value)) {
+      value = Json(**texts).dump();
+    } else if (const auto* numbers = std::get_if<std::vector<double>*>(&field.value)) {
+      value = Json(**numbers).dump();
     } else if (field.IsText() || std::holds_alternative<EnumField>(field.value)) {
       value = Json(value).dump();
     }
@@ -262,7 +297,7 @@ void CheckTrainOptions(const TrainOptions& options) {
   const OptimizationOptions& optimization = options.optimization;
   if (corpus.train_source.empty() || corpus.train_target.empty())
     Refuse("train_source and train_target are needed");
-  if (const size_t weights = TrainWeights(corpus).size();
+  if (const size_t weights = corpus.train_weights.size();
       weights != 0 && weights != corpus.train_source.size()) {
     Refuse(
         fmt::format("train_weights holds {} numbers for {} files of train_source, expected one "
@@ -276,6 +311,7 @@ void CheckTrainOptions(const TrainOptions& options) {
   }
   CheckPair(corpus.valid_source, corpus.valid_target, "valid");
   CheckPair(corpus.test_source, corpus.test_target, "test");
+  CheckFiles(corpus);
   CheckVocabularyOptions(corpus, !options.init.empty());
   if (options.output.empty() && !options.dry_run)
     Refuse("output is needed: the directory to train in");
@@ -300,18 +336,6 @@ void CheckTrainOptions(const TrainOptions& options) {
   }
 }
 
-std::vector<double> TrainWeights(const CorpusOptions& options) {
-  std::vector<double> weights;
-  for (const std::string& text : options.train_weights) {
-    double& weight = weights.emplace_back(0);
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), weight);
-    const bool whole = status == std::errc() && end == text.data() + text.size();
-    if (!whole || !(weight > 0 && weight <= 1000))
-      Refuse(fmt::format("train_weights holds '{}', expected numbers above 0, at most 1000", text));
-  }
-  return weights;
-}
-
 BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
   return {{options.optimization.batch_tokens, options.optimization.max_sentences},
           static_cast<uint64_t>(options.seed),
@@ -319,10 +343,10 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
           log};
 }
 
-std::vector<OptionDifference> DifferentOptions(const Json& before, TrainOptions& now) {
+std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now) {
   std::map<std::string, Json> old_values, new_values;
   Flatten(before, "", &old_values);
-  Flatten(FieldsToJson(RecipeFields(now)), "", &new_values);
+  Flatten(now, "", &new_values);
   std::vector<OptionDifference> differences;
   for (const auto& [name, value] : new_values) {
     if (!IsCompared(name)) continue;
@@ -334,8 +358,8 @@ std::vector<OptionDifference> DifferentOptions(const Json& before, TrainOptions&
   return differences;
 }
 
-OptionChanges CompareOptions(const Json& before, TrainOptions& now) {
-  OptionChanges changes;
+RunChanges CompareOptions(const Json& before, const Json& now) {
+  RunChanges changes;
   for (const OptionDifference& each : DifferentOptions(before, now)) {
     (IsFixed(each.name) ? changes.forbidden : changes.applied)
         .push_back(fmt::format("{} was {}, now {}", each.name, each.before, each.now));

@@ -31,7 +31,7 @@ struct CorpusOptions {
   CorpusOptions() { vocabulary.size = 0; }  // none is made unless a size is given
 
   std::vector<std::string> train_source, train_target;
-  std::vector<std::string> train_weights;  // numbers
+  std::vector<double> train_weights;
   bool stream = false;
   int64_t shuffle_buffer = 100000;
   double bpe_dropout = 0;
@@ -74,6 +74,8 @@ struct OptimizationOptions {
   bool shard_optimizer = false;
   Precision precision = Precision::kF32;
   int64_t max_bad_updates = 10;
+
+  bool Bf16Products() const { return precision == Precision::kBf16; }
 };
 
 // When to validate, to save and to stop.
@@ -107,6 +109,12 @@ struct TrainOptions {
   std::string init;
   bool dry_run = false;
   double peak_flops = 0;
+
+  // The vocabulary is made from the training text, not given by a file or by the model to
+  // fine-tune.
+  bool MakesVocabulary() const {
+    return init.empty() && corpus.vocab.empty() && corpus.source_vocab.empty();
+  }
 };
 
 // Of `peak_flops`.
@@ -117,18 +125,18 @@ inline constexpr const char* kPeakFlopsHelp =
 // Of TrainOptions, without those that belong to one start of the program: `output`, `init`,
 // `dry_run` and `peak_flops`.
 FieldList RecipeFields(TrainOptions& options);
+// What a run keeps of them, in its configuration and checkpoints: not how a vocabulary is made
+// where one is given, of which they would say nothing true.
+FieldList RecordedFields(TrainOptions& options);
 // All of them.
 FieldList Fields(TrainOptions& options);
 
-// A recipe that sets every option to its present value, for --config. Options that are not set are
-// left out.
+// A recipe that sets the recorded options to their present values, for --config. Those that are not
+// set are left out.
 std::string RecipeToml(TrainOptions& options);
 
 // Throws Error(kConfiguration) naming options that contradict each other or are missing.
 void CheckTrainOptions(const TrainOptions& options);
-
-// `train_weights` as numbers. Throws Error(kConfiguration) for what is not a positive number.
-std::vector<double> TrainWeights(const CorpusOptions& options);
 
 // How batches are made; `log` gets what filters dropped in each epoch that reads its text.
 BatchOptions BatchingOf(const TrainOptions& options, const Log& log);
@@ -137,16 +145,17 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log);
 struct OptionDifference {
   std::string name, before, now;
 };
-// `before` is RecipeFields as JSON. Paths are not compared: digests of what they name are.
-std::vector<OptionDifference> DifferentOptions(const Json& before, TrainOptions& now);
+// Both are RecordedFields as JSON; of the options that `now` has. Paths are not compared: digests
+// of what they name are.
+std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now);
 
-// What going on with other options than a run was started with means.
-struct OptionChanges {
-  std::vector<std::string> forbidden;  // would make another run: "seed: 1, now 2"
+// What going on with other options or data than a run was started with means.
+struct RunChanges {
+  std::vector<std::string> forbidden;  // would make another run: "seed was 1, now 2"
   std::vector<std::string> applied;    // allowed, to be reported and recorded
 };
-// `before` is of the start of the run.
-OptionChanges CompareOptions(const Json& before, TrainOptions& now);
+// Arguments as DifferentOptions'; `before` is of the start of the run.
+RunChanges CompareOptions(const Json& before, const Json& now);
 
 }  // namespace attend
 

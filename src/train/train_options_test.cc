@@ -74,7 +74,6 @@ TEST(TrainOptionsTest, RecipeTomlIsTyped) {
   EXPECT_THAT(toml, HasSubstr("\nearly_stopping_metric = \"chrf\"\n"));
   EXPECT_THAT(toml, HasSubstr("\ntie_source_target = true\n"));
   EXPECT_THAT(toml, HasSubstr("\nadam_epsilon = 1e-09\n"));
-  EXPECT_THAT(toml, HasSubstr("\nvocab_size = 0\n"));
   EXPECT_THAT(toml, testing::Not(HasSubstr("source_vocab")));  // not set
 }
 
@@ -82,35 +81,51 @@ TEST(TrainOptionsTest, WeightsAreNumbersOneForEachFileAndStream) {
   TrainOptions options = Enough();
   EXPECT_FALSE(options.corpus.Streams());
   options.corpus.train_source = options.corpus.train_target = {"a", "b"};
-  options.corpus.train_weights = {"0.25", "3"};
+  options.corpus.train_weights = {0.25, 3};
   EXPECT_TRUE(options.corpus.Streams());
-  EXPECT_THAT(TrainWeights(options.corpus), testing::ElementsAre(0.25, 3));
   CheckTrainOptions(options);
-  for (const std::string wrong : {"", "x", "1x", "0", "-1", "nan", "1e9"}) {
-    options.corpus.train_weights = {"1", wrong};
-    EXPECT_THROW(CheckTrainOptions(options), Error) << wrong;
-  }
-  options.corpus.train_weights = {"1"};
+  EXPECT_THAT(RecipeToml(options), HasSubstr("\ntrain_weights = [0.25,3.0]\n"));
+  options.corpus.train_weights = {1};
   EXPECT_THROW(CheckTrainOptions(options), Error);
   options.corpus.train_weights = {};
   options.corpus.bpe_dropout = options.corpus.sampling_alpha = 0.1;
   EXPECT_THROW(CheckTrainOptions(options), Error);
 }
 
+Json Recorded(TrainOptions options) { return FieldsToJson(RecordedFields(options)); }
+
+TEST(TrainOptionsTest, HowAVocabularyIsMadeIsRecordedWhereOneIsMade) {
+  TrainOptions given = Enough();
+  EXPECT_FALSE(Recorded(given).contains("vocab_type"));
+  EXPECT_TRUE(Recorded(given).contains("lowercase"));
+  EXPECT_THAT(RecipeToml(given), testing::Not(HasSubstr("vocab_")));
+  TrainOptions made = Enough();
+  made.corpus.vocab.clear();
+  made.corpus.vocabulary.size = 8000;
+  EXPECT_EQ(Recorded(made)["vocab_size"], 8000);
+  EXPECT_THAT(RecipeToml(made), HasSubstr("\nvocab_type = \"unigram\"\n"));
+  TrainOptions other = made;
+  other.corpus.vocabulary.size = 6000;
+  EXPECT_THAT(CompareOptions(Recorded(made), Recorded(other)).forbidden,
+              testing::ElementsAre("vocab_size was 8000, now 6000"));
+  other.init = "model";  // its vocabulary is compared by its digest
+  EXPECT_THAT(CompareOptions(Recorded(made), Recorded(other)).forbidden, testing::ElementsAre());
+}
+
 TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {
   TrainOptions options = Enough();
-  const Json before = FieldsToJson(RecipeFields(options));
-  EXPECT_TRUE(CompareOptions(before, options).forbidden.empty());
-  EXPECT_TRUE(CompareOptions(before, options).applied.empty());
+  const Json before = Recorded(options);
+  EXPECT_TRUE(CompareOptions(before, before).forbidden.empty());
+  EXPECT_TRUE(CompareOptions(before, before).applied.empty());
   options.corpus.train_source = {"elsewhere/a"};  // known by its digest
-  EXPECT_TRUE(CompareOptions(before, options).forbidden.empty());
+  EXPECT_TRUE(CompareOptions(before, Recorded(options)).forbidden.empty());
   options.seed = 2;
   options.model.encoder->d_ff = 7;
   options.optimization.batch_tokens = 1;
   options.optimization.accumulate = 3;
   options.run.max_updates = 5;
   options.optimization.dropout = 0.5;
-  const OptionChanges changes = CompareOptions(before, options);
+  const RunChanges changes = CompareOptions(before, Recorded(options));
   EXPECT_THAT(changes.forbidden, testing::UnorderedElementsAre(
                                      HasSubstr("seed was 1, now 2"), HasSubstr("encoder.d_ff"),
                                      HasSubstr("batch_tokens"), HasSubstr("accumulate")));

@@ -32,14 +32,19 @@ int64_t BestCount(const RunOptions& options) {
   return std::max(options.keep_best, options.average_best);
 }
 
-// Throws Json::exception.
-int64_t CountOf(const Json& json, const char* name) {
-  const Json& value = json.at(name);
-  const auto count = value.get<int64_t>();
-  if (!value.is_number_integer() || count < 0) {
-    throw Json::other_error::create(501, fmt::format("{} is no count", name), &json);
-  }
-  return count;
+// As MemberOf.
+int64_t CountOf(const Json& json, const char* name, const std::string& where) {
+  const auto value = MemberOf<Json>(json, name, where);
+  if (!value.is_number_integer() || value.get<int64_t>() < 0) RefuseMember(&value, name, where);
+  return value.get<int64_t>();
+}
+
+DataPosition DataPositionFromJson(const Json& json, const std::string& where) {
+  const auto count = [&](const char* name) { return CountOf(json, name, where); };
+  return {
+      count("epoch"),          count("batch_in_epoch"),
+      count("sequence"),       {count("window"), MemberOf<Json>(json, "cursor", where)},
+      count("batches_before"), CorpusReportFromJson(MemberOf<Json>(json, "report", where), where)};
 }
 
 }  // namespace
@@ -66,42 +71,61 @@ Json ToJson(const TrainState& state) {
   return json;
 }
 
-TrainState TrainStateFromJson(const Json& json, const std::string& where) {
-  try {
-    TrainState state;
-    state.update = CountOf(json, "update");
-    state.adam_steps = CountOf(json, "adam_steps");
-    state.target_tokens = CountOf(json, "target_tokens");
-    state.skipped_updates = CountOf(json, "skipped_updates");
-    state.bad_in_a_row = CountOf(json, "bad_in_a_row");
-    const Json& data = json.at("data");
-    state.data = {CountOf(data, "epoch"),          CountOf(data, "batch_in_epoch"),
-                  CountOf(data, "sequence"),       {CountOf(data, "window"), data.at("cursor")},
-                  CountOf(data, "batches_before"), CorpusReportFromJson(data.at("report"))};
-    state.recent = json.at("recent").get<std::vector<int64_t>>();
-    for (const Json& best : json.at("best"))
-      state.best.push_back({best.at("update"), best.at("metric")});
-    if (!json.at("best_metric").is_null()) state.best_metric = json.at("best_metric").get<double>();
-    state.validations_without_better = CountOf(json, "validations_without_better");
-    state.changes = json.at("changes").get<Json::array_t>();
-    return state;
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("{}: not the state of a training run: {}", where, error.what()));
+TrainState TrainStateFromJson(const Json& json, const std::string& file) {
+  const std::string where = file + ": not the state of a training run";
+  const auto count = [&](const char* name) { return CountOf(json, name, where); };
+  TrainState state;
+  state.update = count("update");
+  state.adam_steps = count("adam_steps");
+  state.target_tokens = count("target_tokens");
+  state.skipped_updates = count("skipped_updates");
+  state.bad_in_a_row = count("bad_in_a_row");
+  state.data = DataPositionFromJson(MemberOf<Json>(json, "data", where), where);
+  state.recent = MemberOf<std::vector<int64_t>>(json, "recent", where);
+  for (const Json& best : MemberOf<Json::array_t>(json, "best", where)) {
+    state.best.push_back(
+        {MemberOf<int64_t>(best, "update", where), MemberOf<double>(best, "metric", where)});
   }
+  if (!MemberOf<Json>(json, "best_metric", where).is_null())
+    state.best_metric = MemberOf<double>(json, "best_metric", where);
+  state.validations_without_better = count("validations_without_better");
+  state.changes = MemberOf<Json::array_t>(json, "changes", where);
+  return state;
 }
 
-const Json& RunOf(const Json& state, const std::string& where) {
-  for (const char* member : {"options", "model", "data_digests", "environment", "task"}) {
-    if (state.contains("run") && state["run"].is_object() && state["run"].contains(member) &&
-        state["run"][member].is_object()) {
-      continue;
-    }
-    throw Error(
-        ErrorKind::kInput,
-        fmt::format("{}: not the state of a training run: run.{} is missing", where, member));
+Json ToJson(const RunIdentity& run) {
+  return {{"options", run.options},
+          {"model", run.model},
+          {"data_digests", run.data_digests},
+          {"environment", run.environment},
+          {"task", run.task}};
+}
+
+RunIdentity RunOf(const Json& state, const std::string& where) {
+  const auto member = [&](const char* name) {
+    const Json run = state.value("run", Json());
+    if (run.is_object() && run.contains(name) && run[name].is_object()) return run[name];
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: not the state of a training run: run.{} is missing", where, name));
+  };
+  return {member("options"), member("model"), member("data_digests"), member("environment"),
+          member("task")};
+}
+
+RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
+  RunChanges changes = CompareOptions(before.options, now.options);
+  if (before.model != now.model)
+    changes.forbidden.emplace_back("the model's configuration is another");
+  for (const auto& [name, digest] : now.data_digests.items()) {
+    if (before.data_digests.value(name, Json()) != digest)
+      changes.forbidden.push_back(fmt::format("{} holds other text or is new", name));
   }
-  return state["run"];
+  for (const auto& [name, digest] : before.data_digests.items()) {
+    // What a run was fine-tuned from is in its checkpoints.
+    if (!now.data_digests.contains(name) && name != "init")
+      changes.forbidden.push_back(fmt::format("{} is not there any more", name));
+  }
+  return changes;
 }
 
 bool RecordValidation(const RunOptions& options, double metric, TrainState* state) {

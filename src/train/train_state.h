@@ -35,13 +35,25 @@ struct TrainState {
 };
 
 Json ToJson(const TrainState& state);
-// Throws Error(kInput) opening with `where` for a member that is missing or of another type.
-TrainState TrainStateFromJson(const Json& json, const std::string& where);
+// Throws Error(kInput) opening with `file` for a member that is missing or of another type.
+TrainState TrainStateFromJson(const Json& json, const std::string& file);
 
-// What a checkpoint's state says of its run: an object with objects `options`, `model`,
-// `data_digests`, `environment` and `task`. Throws Error(kInput) opening with `where` for anything
-// else.
-const Json& RunOf(const Json& state, const std::string& where);
+// What makes a run this run, kept in every checkpoint; objects all.
+struct RunIdentity {
+  Json options;       // RecordedFields
+  Json model;         // ModelConfig, or what else a task's model is given by
+  Json data_digests;  // file name: SHA-256
+  Json environment;   // DescribeEnvironment
+  Json task;          // what the task's export needs; never compared
+};
+
+Json ToJson(const RunIdentity& run);
+// Of a checkpoint's state, which has the run as its member `run`. Throws Error(kInput) opening with
+// `where` for anything else.
+RunIdentity RunOf(const Json& state, const std::string& where);
+
+// What sets `now`, which would go on from `before`, apart from it; no surroundings.
+RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now);
 
 // Takes a validation's metric into account. Returns whether the present update is among the best
 // that are to be kept.

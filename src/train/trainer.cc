@@ -39,7 +39,6 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
                  TrainerEffects effects, UpdateMode mode, std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),
-      mode_(mode),
       identity_(std::move(identity)),
       effects_(std::move(effects)),
       group_(std::move(group)),
@@ -55,33 +54,20 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
 Trainer::~Trainer() = default;
 
 void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
-  const Json& before = RunOf(checkpoint.state, checkpoint.directory.string());
-  OptionChanges options = CompareOptions(before.at("options"), options_);
-  if (before.at("model") != identity_.model)
-    options.forbidden.push_back("the model's configuration is another");
-  const Json &digests = identity_.data_digests, &digests_before = before.at("data_digests");
-  for (const auto& [name, digest] : digests.items()) {
-    if (digests_before.value(name, Json()) != digest)
-      options.forbidden.push_back(fmt::format("{} holds other text or is new", name));
-  }
-  for (const auto& [name, digest] : digests_before.items()) {
-    // What a run was fine-tuned from is in its checkpoints.
-    if (!digests.contains(name) && name != "init")
-      options.forbidden.push_back(fmt::format("{} is not there any more", name));
-  }
-  if (!options.forbidden.empty()) {
+  const RunIdentity before = RunOf(checkpoint.state, checkpoint.directory.string());
+  const RunChanges found = CompareRuns(before, identity_);
+  if (!found.forbidden.empty()) {
     throw Error(
         ErrorKind::kConfiguration,
         fmt::format("can't go on from '{}': {}; put it back as it was or choose another output",
-                    checkpoint.directory.string(), fmt::join(options.forbidden, "; ")));
+                    checkpoint.directory.string(), fmt::join(found.forbidden, "; ")));
   }
   Json changes = Json::array();
-  for (const std::string& change : options.applied) {
+  for (const std::string& change : found.applied) {
     effects_.log(LogLevel::kWarning, fmt::format("going on with another option: {}", change));
     changes.push_back(change);
   }
-  for (const std::string& change :
-       CompareEnvironments(before.at("environment"), identity_.environment)) {
+  for (const std::string& change : CompareEnvironments(before.environment, identity_.environment)) {
     effects_.log(LogLevel::kWarning,
                  fmt::format("results may differ from an unbroken run: {}", change));
     changes.push_back(change);
@@ -89,7 +75,7 @@ void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
   if (!changes.empty()) state_.changes.push_back({{"update", state_.update}, {"changes", changes}});
   // Best by another metric says nothing.
   const char* const metric = "early_stopping_metric";
-  if (before.at("options").value(metric, Json()) != identity_.options.at(metric)) {
+  if (before.options.value(metric, Json()) != identity_.options.at(metric)) {
     state_.best.clear();
     state_.best_metric.reset();
     state_.validations_without_better = 0;
@@ -177,7 +163,7 @@ bool Trainer::StopRequested() {
                                           learner_.parameters().weights().options());
   group_->BeginSum(ranks)();
   const std::optional<Download> before = std::exchange(asked_to_stop_, Download(ranks));
-  const std::optional<Download>& answer = mode_.deferred ? before : asked_to_stop_;
+  const std::optional<Download>& answer = learner_.mode().deferred ? before : asked_to_stop_;
   return answer && answer->Wait().item<float>() > 0;
 }
 
@@ -218,7 +204,7 @@ void Trainer::Update(GlobalBatch batch) {
   state_.target_tokens += batch.targets;
   open_ = OpenUpdate{std::move(batch), std::move(findings), LearningRateOf(update)};
   learner_.Apply(open_->findings, open_->learning_rate, state_.adam_steps + 1);
-  if (!mode_.deferred) Settle();
+  if (!learner_.mode().deferred) Settle();
 }
 
 // Takes into account what the open update found, which nothing else in `state_` depends on.
@@ -312,11 +298,7 @@ void Trainer::WriteCheckpoint() {
   Json state = ToJson(state_);
   state["random"] = {{"seed", options_.seed},
                      {"keyed_by", {"seed", "update", "place in the update's batch"}}};
-  state["run"] = {{"options", identity_.options},
-                  {"model", identity_.model},
-                  {"data_digests", identity_.data_digests},
-                  {"environment", identity_.environment},
-                  {"task", identity_.task}};
+  state["run"] = ToJson(identity_);
   store_.Write(state_.update, files, std::move(state));
   store_.Prune(WholeCheckpoints(options_.run, state_), WeightCheckpoints(options_.run, state_));
 }

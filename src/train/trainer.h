@@ -29,15 +29,6 @@ namespace attend {
 
 class TrainingLogs;
 
-// What makes a run this run, kept in every checkpoint.
-struct RunIdentity {
-  Json options;       // RecipeFields
-  Json model;         // ModelConfig, or what else a task's model is given by
-  Json data_digests;  // file name: SHA-256
-  Json environment;   // DescribeEnvironment
-  Json task;          // what the task's export needs; never compared
-};
-
 class Trainer {
  public:
   // Finds the newest checkpoint in DIR/checkpoints and goes on from it, else starts from the module
@@ -73,7 +64,6 @@ class Trainer {
 
   TrainingTask* task_;
   TrainOptions options_;
-  UpdateMode mode_;
   RunIdentity identity_;
   TrainerEffects effects_;
   std::shared_ptr<ProcessGroup> group_;

@@ -90,7 +90,7 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies);
   if (corpus.Streams()) {
-    const StreamOptions stream{static_cast<uint64_t>(options.seed), TrainWeights(corpus),
+    const StreamOptions stream{static_cast<uint64_t>(options.seed), corpus.train_weights,
                                corpus.shuffle_buffer, SamplingOf(corpus, vocabularies)};
     return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
   }
@@ -107,17 +107,7 @@ int64_t LongestOf(const std::optional<StackConfig>& stack) {
   return stack->max_positions - stack->position_offset - 1;
 }
 
-// Learned positions end: what filters let through, and what is not filtered, must stay below.
-void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
-  const int64_t longest = std::min(LongestOf(model.encoder), LongestOf(model.decoder));
-  const int64_t let_through = filters.max_length > 0 ? filters.max_length : kNoBound;
-  if (let_through <= longest) return;
-  throw Error(ErrorKind::kConfiguration,
-              fmt::format("max_length is {}, but the model's learned positions reach {} pieces; "
-                          "set max_length to at most that, or a larger max_positions",
-                          filters.max_length, longest));
-}
-
+// Of text that is not filtered.
 void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
   const ExampleTable& examples = corpus.examples();
   const int64_t longest[] = {LongestOf(model.encoder), LongestOf(model.decoder)};
@@ -144,6 +134,16 @@ std::vector<std::string> FirstLines(const std::string& file) {
 }
 
 }  // namespace
+
+void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
+  const int64_t longest = std::min(LongestOf(model.encoder), LongestOf(model.decoder));
+  const int64_t let_through = filters.max_length > 0 ? filters.max_length : kNoBound;
+  if (let_through <= longest) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("max_length is {}, but the model's learned positions reach {} pieces; "
+                          "set max_length to at most that, or a larger max_positions",
+                          filters.max_length, longest));
+}
 
 PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples) {
   return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
@@ -179,7 +179,6 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
                 ? nn::SmoothingMass::kAllClasses
                 : nn::SmoothingMass::kWrongClasses) {
   transformer_->to(device_);
-  CheckFilters(options_.corpus.filters, options_.model);
   const CorpusOptions& corpus = options_.corpus;
   train_ = TrainingCorpus(options_, vocabularies_, threads_);
   if (corpus.valid_source.empty()) {
@@ -220,7 +219,7 @@ TranslationTask::Hidden TranslationTask::PaddedHidden(std::span<const Example> e
 
 nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
-  const nn::Bf16Products bf16(device_, options_.optimization.precision == Precision::kBf16);
+  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
   Hidden pass;
   if (device_.is_cpu()) {
     const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);

@@ -40,6 +40,10 @@ struct PaddedTranslationBatch {
 PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
                                                   int64_t pad_id);
 
+// Learned positions end: throws Error(kConfiguration) where filters let through sentences beyond
+// them.
+void CheckFilters(const CorpusFilters& filters, const ModelConfig& model);
+
 // What a pass over a shard of translations draws its dropout from.
 nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
 

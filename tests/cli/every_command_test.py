@@ -46,6 +46,8 @@ def test_an_unknown_command_is_answered_with_the_nearest():
     refused(attend("vocap"), 2, "unknown command 'vocap'", "did you mean 'vocab'?")
     refused(attend("xyzzyx"), 2, "unknown command 'xyzzyx'", "attend --help")
     refused(attend(""), 2, "unknown command ''")
+    refused(attend("--versoin"), 2, "unknown option '--versoin'", "did you mean '--version'?")
+    refused(attend("--model", "x", "translate"), 2, "unknown option '--model'", "attend --help")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

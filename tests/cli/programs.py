@@ -43,7 +43,8 @@ def positionals(command):
 def refused(done, status, *parts):
     """The run ended with `status` and one line on standard error that holds `parts`; nothing on standard output."""
     assert done.returncode == status, done.stderr
-    assert done.stderr.startswith(("attend: ", "attend ")) and "internal error" not in done.stderr, done.stderr
+    assert done.stderr.startswith(("attend: ", "attend ")), done.stderr
+    assert "internal error" not in done.stderr and "exception" not in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
     assert done.stdout == ""
     for part in parts:

@@ -1,6 +1,7 @@
 """attend translate and attend score: the contract of lines, streams, and results that nothing beside a line changes."""
 
 import collections
+import json
 import math
 import os
 import pathlib
@@ -70,6 +71,21 @@ def test_scores_are_penalised_logs_and_score_gives_plain_ones(tmp_path):
     assert all(got < 0 for got in plain)
     perplexity = re.fullmatch(r".*perplexity (\d+\.\d+) a piece \((\d+) pieces, eos counted\)\n", done.stderr)
     assert math.isclose(float(perplexity[1]), math.exp(-sum(plain) / int(perplexity[2])), rel_tol=1e-4)
+
+
+def test_scores_as_json_are_those_of_the_lines(tmp_path):
+    (tmp_path / "source").write_text("lumi tavo\nkeri\n", encoding="utf-8")
+    (tmp_path / "target").write_text("sula\nmano deki\n", encoding="utf-8")
+    command = ["score", "--model", MODEL, "--source", tmp_path / "source", "--target", tmp_path / "target", "--alignments"]
+    lines, done = attend(*command), attend(*command, "--json")
+    report = json.loads(done.stdout)
+    assert done.stderr == "" and done.stdout.count("\n") == 1
+    written = ["{:.6f} |||{}".format(pair["log_probability"], "".join(f" {s}-{t}" for s, t in pair["alignment"])) for pair in report["pairs"]]
+    assert written == lines.stdout.splitlines()
+    assert f"perplexity {report['perplexity']:.4f} a piece ({report['pieces']} pieces" in lines.stderr
+    (tmp_path / "source").write_text("", encoding="utf-8")
+    (tmp_path / "target").write_text("", encoding="utf-8")
+    assert json.loads(attend(*command, "--json").stdout) == {"pairs": [], "pieces": 0, "perplexity": None}
 
 
 def test_the_penalty_divides_the_log_probability():

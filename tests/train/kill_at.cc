@@ -85,6 +85,29 @@ int rename(const char* from, const char* to) {
   return Real<int(const char*, const char*)>("rename")(from, to);
 }
 
+int renameat2(int from_directory, const char* from, int to_directory, const char* to,
+              unsigned int flags) {
+  DieIfLast("renameat2", to);
+  return Real<int(int, const char*, int, const char*, unsigned int)>("renameat2")(
+      from_directory, from, to_directory, to, flags);
+}
+
+int linkat(int from_directory, const char* from, int to_directory, const char* to, int flags) {
+  DieIfLast("linkat", to);
+  return Real<int(int, const char*, int, const char*, int)>("linkat")(from_directory, from,
+                                                                      to_directory, to, flags);
+}
+
+int ftruncate(int descriptor, off_t size) {
+  DieIfLast("ftruncate", PathOf(descriptor));
+  return Real<int(int, off_t)>("ftruncate")(descriptor, size);
+}
+
+int unlink(const char* path) {
+  DieIfLast("unlink", path);
+  return Real<int(const char*)>("unlink")(path);
+}
+
 int unlinkat(int directory, const char* path, int flags) {
   DieIfLast("unlinkat", directory == AT_FDCWD ? path : PathOf(directory) + "/" + path);
   return Real<int(int, const char*, int)>("unlinkat")(directory, path, flags);

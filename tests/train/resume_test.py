@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -20,11 +21,6 @@ import tiny_run
 SHIM = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "libkill_at.so"
 CHECKPOINT = "update-0000000008"  # the second of three
 LONG = {"max_updates": 480, "validate_every": 60, "checkpoint_every": 3}
-
-
-@pytest.fixture(name="options", scope="module")
-def prepare(tmp_path_factory):
-    return tiny_run.prepare(tmp_path_factory.mktemp("text"))
 
 
 def streamed(options, folder):
@@ -79,9 +75,30 @@ def test_checkpoints_hold_all_that_is_compared(unbroken):
 def test_killed_at_every_operation_of_a_checkpoint(options, unbroken, tmp_path):
     operations = operations_of_one_checkpoint(unbroken[1])
     kinds = {kind for _, kind, _ in operations}
-    assert kinds >= {"write", "fsync", "rename"} and len(operations) >= 15
+    assert kinds >= {"mkdir", "write", "fsync", "unlink", "linkat", "rename"} and len(operations) >= 15
     for number, kind, path in operations:
         output = tmp_path / number
+        killed = tiny_run.train(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_AT=number)
+        assert killed.returncode == -signal.SIGKILL, (number, kind, path, killed.stderr)
+        tiny_run.trained(options, output)
+        tiny_run.assert_same(output, unbroken[0])
+
+
+def test_killed_while_a_damaged_checkpoint_is_made_anew(options, unbroken, tmp_path):
+    """The run goes on from the checkpoint before: logs are cut, and another checkpoint takes the damaged one's place."""
+    begun, log = tmp_path / "begun", tmp_path / "operations"
+    end = operations_of_one_checkpoint(unbroken[1])[-1][0]
+    tiny_run.train(options, begun, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=begun, ATTEND_KILL_AT=end)
+    os.truncate(begun / "checkpoints" / CHECKPOINT / "weights.safetensors", 100)
+    shutil.copytree(begun, tmp_path / "logged")
+    tiny_run.trained(options, tmp_path / "logged", LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=tmp_path / "logged", ATTEND_KILL_LOG=log)
+    operations = [line.split(" ", 2) for line in log.read_text(encoding="utf-8").splitlines()]
+    replacing = next(i for i, (_, kind, _) in enumerate(operations) if kind == "renameat2")
+    of_logs = [operation for operation in operations if operation[1] == "ftruncate" and "jsonl" in operation[2]]
+    assert len(of_logs) >= 2
+    for number, kind, path in [*of_logs, *operations[replacing - 2 : replacing + 6]]:
+        output = tmp_path / number
+        shutil.copytree(begun, output)
         killed = tiny_run.train(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_AT=number)
         assert killed.returncode == -signal.SIGKILL, (number, kind, path, killed.stderr)
         tiny_run.trained(options, output)

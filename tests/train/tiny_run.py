@@ -6,7 +6,7 @@ import random
 import subprocess
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
-TRAIN = BUILD / "attend-train"
+ATTEND, TRAIN = BUILD / "attend", BUILD / "attend-train"
 # Hold no promise: the lock's process, clock times and speeds.
 UNCOMPARED = {"lock", "timing.jsonl", "tensorboard/events.out.tfevents.attend"}
 
@@ -29,7 +29,7 @@ def prepare(folder):
     """Text and vocabulary; returns the options that every run has."""
     write_corpus(folder)
     write_corpus(folder, seed=8, lines=12, prefix="valid")
-    command = [BUILD / "attend", "vocab", "--input", folder / "train.en", folder / "train.de", "--size", "60", "--type", "bpe", "--quiet"]
+    command = [ATTEND, "vocab", "--input", folder / "train.en", folder / "train.de", "--size", "60", "--type", "bpe", "--quiet"]
     subprocess.run([*command, "--output", folder / "vocab.spm"], check=True, capture_output=True)
     options = {
         "train_source": folder / "train.en",
@@ -82,6 +82,15 @@ def trained(options, output, **more):
     done = train(options, output, **more)
     assert done.returncode == 0, done.stderr
     return done
+
+
+def refused(done, status, *parts):
+    """The program ended with `status` and a last line that holds `parts`."""
+    assert done.returncode == status, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(("attend: ", "attend ")) and "internal error" not in last
+    for part in parts:
+        assert part in last, last
 
 
 def contents(output):

@@ -16,12 +16,7 @@ import pytest
 import tiny_run
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-ATTEND = tiny_run.BUILD / "attend"
-
-
-@pytest.fixture(name="options", scope="module")
-def prepare(tmp_path_factory):
-    return tiny_run.prepare(tmp_path_factory.mktemp("text"))
+ATTEND = tiny_run.ATTEND
 
 
 @pytest.fixture(name="run", scope="module")
@@ -57,14 +52,6 @@ def read_tensors(path):
 
 def metrics(output):
     return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def refused(done, status, *parts):
-    assert done.returncode == status, done.stderr
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith(("attend: ", "attend ")) and "internal error" not in last
-    for part in parts:
-        assert part in last, last
 
 
 def test_loss_goes_down_and_the_test_set_is_scored(run):
@@ -141,27 +128,45 @@ def test_export_refuses_what_is_no_checkpoint(run, tmp_path):
     done = subprocess.run(
         [ATTEND, "export", "--checkpoint", run[0] / "model", "--output", tmp_path / "m"], capture_output=True, text=True, check=False
     )
-    refused(done, 3, "is not a checkpoint")
+    tiny_run.refused(done, 3, "is not a checkpoint")
     assert not (tmp_path / "m").exists()
+
+
+def average(output, *checkpoints):
+    command = [ATTEND, "export", "--checkpoint", *checkpoints, "--output", output, "--json"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_export_refuses_to_average_two_runs(options, tmp_path):
     short = options | {"max_updates": 2}
-    for seed in (1, 2):
-        tiny_run.trained(short | {"seed": seed}, tmp_path / str(seed))
-    command = [ATTEND, "export", "--checkpoint", tmp_path / "1", tmp_path / "2", "--output", tmp_path / "m"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    refused(done, 3, "is of another run than", "only checkpoints of one run can be averaged")
-    assert not (tmp_path / "m").exists()
+    tiny_run.trained(short, tmp_path / "one")
+    others = {"seed": (2, "seed was 1, now 2"), "dropout": (0.1, "dropout was 0.2, now 0.1"), "batch_tokens": (80, "batch_tokens was 96")}
+    for name, (value, difference) in others.items():
+        tiny_run.trained(short | {name: value}, tmp_path / name)
+        done = average(tmp_path / "m", tmp_path / "one", tmp_path / name)
+        tiny_run.refused(done, 3, "is of another run than", difference, "only checkpoints of one run can be averaged")
+        assert not (tmp_path / "m").exists()
+
+
+def test_export_averages_a_run_that_went_on_with_other_options(options, tmp_path):
+    output = tmp_path / "run"
+    tiny_run.trained(options | {"max_updates": 2}, output)
+    tiny_run.trained(options | {"max_updates": 4, "dropout": 0.1}, output)
+    tiny_run.trained(options | {"max_updates": 5, "dropout": 0.1}, tmp_path / "other")
+    checkpoints = sorted((output / "checkpoints").iterdir())
+    done = average(tmp_path / "m", *reversed(checkpoints))
+    assert json.loads(done.stdout) == {"model": str(tmp_path / "m"), "averaged_updates": [4, 2]}
+    # The same options, but none that the first one was changed to.
+    tiny_run.refused(average(tmp_path / "n", checkpoints[0], tmp_path / "other"), 3, "dropout was 0.2, now 0.1")
 
 
 def test_best_checkpoints_that_never_were_are_named_with_the_cure(options, tmp_path):
     short = options | {"average_last": None, "average_best": 2, "max_epochs": 1, "validate_every": 1000, "max_updates": 1000}
-    refused(tiny_run.train(short, tmp_path / "out"), 2, "no validation", "attend export --checkpoint")
+    tiny_run.refused(tiny_run.train(short, tmp_path / "out"), 2, "no validation", "attend export --checkpoint")
     command = [ATTEND, "export", "--checkpoint", tmp_path / "out", "--output", tmp_path / "out" / "model"]
     subprocess.run(command, check=True, capture_output=True)
     known = short | {"max_updates": 999}
-    refused(tiny_run.train(known, tmp_path / "other"), 2, "validate_every is 1000, but training ends after max_updates (999)")
+    tiny_run.refused(tiny_run.train(known, tmp_path / "other"), 2, "validate_every is 1000, but training ends after max_updates (999)")
 
 
 def test_export_refuses_another_vocabulary(run, options, tmp_path):
@@ -171,7 +176,7 @@ def test_export_refuses_another_vocabulary(run, options, tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     command = [ATTEND, "export", "--checkpoint", tmp_path / "run", "--output", tmp_path / "m"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    refused(done, 3, "is not the one that")
+    tiny_run.refused(done, 3, "is not the one that")
     assert not (tmp_path / "m").exists()
 
 
@@ -211,9 +216,9 @@ def test_a_finished_run_goes_on_with_more_updates(run):
     again = tiny_run.trained(longer, output)  # nothing is left to do
     assert again.stderr == "" and len([line for line in metrics(output) if "validation" not in line]) == 150
     more = tiny_run.train(longer | {"seed": 5}, output)
-    refused(more, 2, "seed was 1, now 5")
+    tiny_run.refused(more, 2, "seed was 1, now 5")
     more = tiny_run.train(longer | {"batch_tokens": 97}, output)
-    refused(more, 2, "batch_tokens")
+    tiny_run.refused(more, 2, "batch_tokens")
 
 
 def test_another_metric_does_not_compare_with_the_one_before(options, tmp_path):
@@ -232,7 +237,7 @@ def test_what_is_refused_leaves_the_runs_vocabulary_alone(run, options, tmp_path
     other = tmp_path / "other.spm"
     text = (options["train_source"], options["train_target"])
     subprocess.run([ATTEND, "vocab", "--input", *text, "--size", "50", "--type", "bpe", "--quiet", "--output", other], check=True, capture_output=True)
-    refused(tiny_run.train(longer | {"vocab": other}, output), 2, "source vocabulary holds other text")
+    tiny_run.refused(tiny_run.train(longer | {"vocab": other}, output), 2, "source vocabulary holds other text")
     assert (output / "vocab.spm").read_bytes() == before
 
 
@@ -267,8 +272,10 @@ def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
     trained_losses = [line["loss"] for line in metrics(output) if "validation" not in line]
     tuned = [line["loss"] for line in metrics(tmp_path / "tuned") if "validation" not in line]
     assert tuned[0] < np.mean(trained_losses[:5]) * 0.7
-    refused(tiny_run.train(tuning | {"encoder.layers": 2}, tmp_path / "other"), 2, "encoder.layers is 2", "has 1")
-    refused(tiny_run.train(tuning | {"vocab": options["vocab"]}, tmp_path / "other"), 2, "more than one of")
+    tiny_run.refused(tiny_run.train(tuning | {"encoder.layers": 2}, tmp_path / "other"), 2, "encoder.layers is 2", "has 1")
+    tiny_run.refused(tiny_run.train(tuning | {"vocab": options["vocab"]}, tmp_path / "other"), 2, "more than one of")
+    tiny_run.refused(tiny_run.train(tuning | {"vocab_size": 61}, tmp_path / "other"), 2, "vocab_size is 61", "has 60 pieces")
+    tiny_run.trained(tuning | {"vocab_size": 60}, tmp_path / "tuned")  # as the recipe that the model is from says
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
@@ -332,7 +339,7 @@ def test_a_second_trainer_is_refused(options, tmp_path):
             time.sleep(0.01)
         second = tiny_run.train(long, output)
         first.kill()
-    refused(second, 1, "in use by another trainer", str(first.pid))
+    tiny_run.refused(second, 1, "in use by another trainer", str(first.pid))
 
 
 def mounted(folder, options):
@@ -358,7 +365,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(options, tmp_path):
             except OSError:
                 pass
         full = tiny_run.train(options, output)
-        refused(full, 1, "No space left on device")
+        tiny_run.refused(full, 1, "No space left on device")
         assert (output / "checkpoints" / "update-0000000004" / "state.json").read_bytes() == kept
         (disk / "filler").unlink()
         tiny_run.trained(options, output)
@@ -370,7 +377,7 @@ def test_a_read_only_output_is_named(options, tmp_path):
     disk = tmp_path / "disk"
     mounted(disk, "size=64k,ro")
     try:
-        refused(tiny_run.train(options, disk / "out"), 1, "Read-only file system", str(disk))
+        tiny_run.refused(tiny_run.train(options, disk / "out"), 1, "Read-only file system", str(disk))
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -400,77 +407,6 @@ def test_recipes_run_on_any_parallel_text(recipe, options, tmp_path):
     smaller |= {"config": recipe, "vocab_size": 60, "batch_tokens": 96, "validate_every": 1, "threads": 1}
     tiny_run.trained(smaller, tmp_path / "out")
     assert "BLEU" in (tmp_path / "out" / "result.json").read_text(encoding="utf-8").upper()
-
-
-BAD_RECIPES = [
-    ('dropout = "much"', ":1: dropout", "a number"),
-    ("max_updates = 1.5", ":1: max_updates", "an integer"),
-    ("\n\ndropuot = 0.1", ":3: unknown option 'dropuot'", "did you mean 'dropout'"),
-    ("[encoder]\nlayer = 2", ":2: unknown option 'encoder.layer'", "encoder.layers"),
-    ("dropout = 1.5", "dropout", "0 to 0.999"),
-    ('train_source = [1, 2]', ":1: train_source", "text"),
-    ('preset = "tinny"\ntrain_source = ["x"]\ntrain_target = ["y"]', "unknown preset 'tinny'", "did you mean 'tiny'"),
-    ("dropout = ", ":1", "not valid TOML"),
-    ("train_source = []", "--train-source is missing"),
-]
-
-
-@pytest.mark.parametrize("recipe", BAD_RECIPES, ids=[recipe[0].strip() for recipe in BAD_RECIPES])
-def test_wrong_recipes_are_refused(recipe, tmp_path):
-    path = tmp_path / "recipe.toml"
-    path.write_text(recipe[0] + "\n", encoding="utf-8")
-    done = subprocess.run(
-        [ATTEND, "train", "--config", path, "--output", tmp_path / "out"], capture_output=True, text=True, check=False
-    )
-    refused(done, 2, *recipe[1:])
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_given_vocabulary_decides_about_case(options, tmp_path):
-    said = {value: tmp_path / f"{value}.toml" for value in ("true", "false")}
-    for value, recipe in said.items():
-        recipe.write_text(f"lowercase = {value}\n", encoding="utf-8")
-    contradicted = tiny_run.train(options | {"config": said["true"]}, tmp_path / "out")
-    refused(contradicted, 2, "lowercase is true", "attend vocab --lowercase")
-    text = {"vocab": tmp_path / "lower.spm", "test_source": tmp_path / "upper.en", "test_target": tmp_path / "upper.de"}
-    command = [ATTEND, "vocab", "--input", options["train_source"], options["train_target"], "--size", "60", "--type", "bpe"]
-    subprocess.run([*command, "--lowercase", "--output", text["vocab"]], check=True, capture_output=True)
-    for side in ("source", "target"):
-        lines = pathlib.Path(options[f"valid_{side}"]).read_text(encoding="utf-8")
-        text[f"test_{side}"].write_text(lines.upper(), encoding="utf-8")
-    lower = options | text | {"max_updates": 2}
-    refused(tiny_run.train(lower | {"config": said["false"]}, tmp_path / "out"), 2, "lowercase is false")
-    tiny_run.trained(lower, tmp_path / "out")
-    assert "case:lc" in json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["bleu"]["signature"]
-    assert json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))["tokenization"]["lowercase"]
-
-
-def test_text_that_does_not_match_is_refused(options, tmp_path):
-    short = tmp_path / "short.de"
-    short.write_text("eins\n", encoding="utf-8")
-    refused(tiny_run.train(options | {"train_target": short}, tmp_path / "out"), 3, "short.de", "train.en", "160")
-    refused(tiny_run.train(options | {"test_source": short, "test_target": options["valid_target"]}, tmp_path / "out"), 3, "12")
-    refused(tiny_run.train(options | {"vocab": short}, tmp_path / "out"), 3, "short.de")
-    refused(tiny_run.train(options | {"init": tmp_path / "none", "vocab": None}, tmp_path / "out"), 3, "none")
-    refused(tiny_run.train(options | {"device": "gpu"}, tmp_path / "out"), 2, "expected cpu or cuda")
-    blank = tmp_path / "blank"
-    blank.write_text("\n\n", encoding="utf-8")
-    refused(tiny_run.train(options | {"valid_source": blank, "valid_target": blank}, tmp_path / "out"), 3, "no validation pair", "2 empty")
-    # Before a vocabulary is made, which may take long; here it can't be made.
-    missing = options | {"vocab": None, "vocab_size": 1000000, "valid_source": tmp_path / "none"}
-    refused(tiny_run.train(missing, tmp_path / "out"), 3, "none")
-
-
-def test_sentences_beyond_learned_positions_are_refused_before_training(options, tmp_path):
-    learned = options | {"max_length": 200}
-    for side in ("encoder", "decoder"):
-        learned |= {f"{side}.positions": "learned", f"{side}.max_positions": 201}
-    tiny_run.trained(learned | {"max_updates": 2}, tmp_path / "out")
-    refused(tiny_run.train(learned | {"max_length": 201}, tmp_path / "out1"), 2, "max_length is 201", "reach 200 pieces")
-    refused(tiny_run.train(learned | {"max_length": 0}, tmp_path / "out2"), 2, "max_length is 0", "reach 200 pieces")
-    for side in ("encoder", "decoder"):
-        learned[f"{side}.max_positions"] = 5
-    refused(tiny_run.train(learned | {"max_length": 4}, tmp_path / "out3"), 3, "valid.en:", "reach 4; shorten it")
 
 
 def test_a_preset_is_changed_by_fields(options, tmp_path):

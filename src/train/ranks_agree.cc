@@ -1,4 +1,4 @@
-#include "train/same_run.h"
+#include "train/ranks_agree.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,14 +7,13 @@
 
 namespace attend {
 
-void CheckSameRun(const RunIdentity& identity, TrainOptions& options, const Log& log,
-                  ProcessGroup* group) {
+void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* group) {
   const Json own = {{"options", identity.options},
                     {"data", identity.data_digests},
                     {"environment", identity.environment}};
   const Json first = ParseJson(group->FromFirst(own.dump()), "the options on rank 0");
   std::vector<std::string> differences;
-  for (const OptionDifference& each : DifferentOptions(first["options"], options))
+  for (const OptionDifference& each : DifferentOptions(first["options"], identity.options))
     differences.push_back(fmt::format("{} is {}, there {}", each.name, each.now, each.before));
   for (const auto& [name, digest] : first["data"].items()) {
     if (own["data"].value(name, Json()) != digest)
