@@ -12,11 +12,14 @@ over the bytes of weights that a token takes (bench/shapes.py counts both).
 import argparse
 import dataclasses
 import datetime
+import functools
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
+from random_model import write_model, write_shortlist
 from shapes import LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -31,12 +34,14 @@ class Row:
     beam: int
     batch: int
     threads: int = 1
+    shortlist: bool = False
 
     @property
     def title(self):
         search = "greedy" if self.beam == 1 else f"beam {self.beam}"
         threads = f", {self.threads} threads" if self.threads > 1 else ""
-        return f"{self.preset or 'real text'} {self.type}, {search}, batch {self.batch}{threads}"
+        shortlist = ", shortlist" if self.shortlist else ""
+        return f"{self.preset or 'real text'} {self.type}, {search}, batch {self.batch}{threads}{shortlist}"
 
 
 ROWS = {f"{preset}-{name}": Row(preset, "int8", beam, batch)
@@ -44,6 +49,8 @@ ROWS = {f"{preset}-{name}": Row(preset, "int8", beam, batch)
         for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
 ROWS["base-float32-greedy-32"] = Row("base", "float32", 1, 32)
 ROWS["base-greedy-32-threads-2"] = Row("base", "int8", 1, 32, 2)
+ROWS |= {f"student-shortlist-{name}": Row("student", "int8", beam, batch, shortlist=True)
+         for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
 ROWS["real"] = Row("", "int8", 4, 32)
 
 
@@ -54,25 +61,43 @@ def run(command):
     return json.loads(done.stdout)
 
 
+@functools.cache
+def random_model(preset):
+    """A folder with a model of such a shape and a shortlist for it, kept until the program ends."""
+    folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+    write_model(folder.name, preset, VOCABULARY)
+    write_shortlist(pathlib.Path(folder.name) / "shortlist", folder.name, VOCABULARY)
+    return folder
+
+
+def weights(row):
+    """Options of either side that name what it runs."""
+    named = ["--preset", row.preset, "--vocab-size", VOCABULARY]
+    if not row.shortlist:
+        return named, named
+    folder = random_model(row.preset).name
+    return ["--model", folder, "--shortlist", pathlib.Path(folder) / "shortlist"], [*named, "--shortlist"]
+
+
 def arguments(row, options):
+    """Of either side."""
     common = ["--type", row.type, "--threads", row.threads, "--batch-size", row.batch, "--beam-size", row.beam,
               "--repeats", REPEATS.get(row.preset, 1)]
     if not row.preset:
-        return common + ["--model", options.model, "--input", options.input]
-    sentences = SENTENCES if row.batch > 1 else SENTENCES // 4
-    return common + ["--preset", row.preset, "--vocab-size", VOCABULARY, "--sentences", sentences,
-                     "--source-length", SOURCE, "--target-length", TARGET]
+        common += ["--model", options.model, "--input", options.input]
+        return [*common, "--length-penalty", 0, "--max-length", LONGEST], common
+    common += ["--sentences", SENTENCES if row.batch > 1 else SENTENCES // 4, "--source-length", SOURCE, "--target-length", TARGET]
+    return tuple(common + side for side in weights(row))
 
 
 def measure(row, options):
     """Both sides' best reports, of the peer's ways to use several threads too; attend's with the best rates of the machine."""
     ours, theirs, machine = [], [], []
     for _ in range(options.rounds):
-        given = arguments(row, options)
-        search = ["--length-penalty", 0, "--max-length", LONGEST] if not row.preset else []
-        ours.append(run([options.attend, "bench", "translate", *given, *search, "--json"]))
+        our_options, their_options = arguments(row, options)
+        ours.append(run([options.attend, "bench", "translate", *our_options, "--json"]))
         for intra in {1, row.threads}:  # a batch on each thread, or each batch on all
-            theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *given, "--intra-threads", intra]))
+            theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *their_options, "--intra-threads", intra]))
         machine.append(ours[-1]["machine"])
     best = [max(side, key=lambda report: report["target_tokens_per_s"]) for side in (ours, theirs)]
     best[0]["machine"] = {name: max(each[name] for each in machine) for name in machine[0]}
@@ -80,8 +105,8 @@ def measure(row, options):
 
 
 def limit(row, machine):
-    """Tokens a second that the machine could give at most; None for real text, whose lengths differ."""
-    if not row.preset:
+    """Tokens a second that the machine could give at most; None where sentences differ in length or in their output layer."""
+    if not row.preset or row.shortlist:
         return None
     shape, lengths = PRESETS[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
     if row.batch == 1:

@@ -22,13 +22,19 @@ import ctranslate2
 import numpy as np
 from compare_outputs import NO_PENALTY, processor, read_lines
 from ctranslate2.specs import transformer_spec
+from random_model import candidates
 from shapes import LONGEST, PRESETS
 from to_ctranslate2 import convert
 
 
+def write_mapping(path, words):
+    """CTranslate2's shortlist: a line for each source piece, with as many candidates as attend's has."""
+    lines = (f"{word}\t{' '.join(words[i] for i in row)}\n" for word, row in zip(words, candidates(len(words))))
+    path.write_text("".join(lines), "utf-8")
 
-def random_model(path, shape, vocabulary, number):
-    """Normal weights of the shape, stored as numbers of that type; what speed depends on is how many there are."""
+
+def random_model(path, shape, options):
+    """Normal weights of the shape; what speed depends on is how many there are."""
     generator = np.random.default_rng(0)
     width, inner = shape.d_model, shape.d_ff
     spec = transformer_spec.TransformerSpec.from_config((shape.encoder_layers, shape.decoder_layers), shape.heads, pre_norm=False)
@@ -44,7 +50,7 @@ def random_model(path, shape, vocabulary, number):
         for each, size in zip(layer.linear, outputs):
             linear(each, size, width)
 
-    embedding = normal(vocabulary, width)
+    embedding = normal(options.vocab_size, width)
     for stack, embeddings in ((spec.encoder, spec.encoder.embeddings[0]), (spec.decoder, spec.decoder.embeddings)):
         embeddings.weight = embedding
         stack.position_encodings.encodings = normal(512, width)
@@ -57,12 +63,16 @@ def random_model(path, shape, vocabulary, number):
             linear(layer.ffn.linear_0, inner, width)
             linear(layer.ffn.linear_1, width, inner)
     spec.decoder.projection.weight = embedding
-    words = ["<unk>", "<s>", "</s>"] + [f"t{i}" for i in range(vocabulary - 3)]
+    words = ["<unk>", "<s>", "</s>"] + [f"t{i}" for i in range(options.vocab_size - 3)]
     spec.register_source_vocabulary(words)
     spec.register_target_vocabulary(words)
     spec.config.add_source_eos = True
+    if options.shortlist:
+        mapping = pathlib.Path(path) / "mapping"
+        write_mapping(mapping, words)
+        spec.register_vocabulary_mapping(str(mapping))
     spec.validate()
-    spec.optimize(quantization=number)
+    spec.optimize(quantization=options.type)
     spec.save(path)
 
 
@@ -82,10 +92,10 @@ def work(options, path):
         encoder = processor(options.model, "source")
         return [encoder.encode(line, out_type=str) for line in read_lines(options.input)], {
             "min_decoding_length": 0, "max_decoding_length": LONGEST, "length_penalty": NO_PENALTY}
-    apart(random_model, path, PRESETS[options.preset], options.vocab_size, options.type)
+    apart(random_model, path, PRESETS[options.preset], options)
     ids = np.random.default_rng(1).integers(0, options.vocab_size - 3, (options.sentences, options.source_length))
     return [[f"t{i}" for i in row] for row in ids], {
-        "min_decoding_length": options.target_length, "max_decoding_length": options.target_length}
+        "min_decoding_length": options.target_length, "max_decoding_length": options.target_length, "use_vmap": options.shortlist}
 
 
 def resident_mb(name):
@@ -103,6 +113,7 @@ def parse():
     for name, value in (("threads", 1), ("sentences", 64), ("source-length", 24), ("target-length", 32), ("batch-size", 32),
                         ("beam-size", 1), ("repeats", 3), ("vocab-size", 32000), ("intra-threads", 1)):
         parser.add_argument("--" + name, type=int, default=value)
+    parser.add_argument("--shortlist", action="store_true", help="random, of random weights")
     options = parser.parse_args()
     if bool(options.model) != bool(options.input):
         parser.error("--model and --input go together")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a model directory of a preset's shape with random int8 weights, to be served and translated with like any other.
 
-usage: bench/random_model.py OUT [--preset base] [--vocab-size 32000]
+usage: bench/random_model.py OUT [--preset base] [--vocab-size 32000] [--shortlist FILE]
 
 Each piece of the vocabulary is an invented word, so that a text of so many words has so many pieces. Needs the Python packages
 numpy and sentencepiece (tools/requirements.txt).
@@ -19,6 +19,8 @@ from shapes import PRESETS
 SPECIAL_IDS = {"pad": 0, "unk": 1, "bos": 2, "eos": 3}
 LARGEST = 63  # of the stored integers
 DEVIATION = 0.02  # of the weights
+CANDIDATES = 100  # of a shortlist, for each source piece
+STORED_TYPES = {np.uint8: "U8", np.int8: "I8", np.int32: "I32", np.int64: "I64", np.float32: "F32"}
 
 
 def words(count):
@@ -83,7 +85,7 @@ def write_safetensors(path, named):
     named = sorted(named, key=lambda one: -one[1].itemsize)  # wide types first: each value at a multiple of its size
     header, at = {}, 0
     for name, tensor in named:
-        header[name] = {"dtype": {np.int8: "I8", np.float32: "F32"}[tensor.dtype.type], "shape": list(tensor.shape),
+        header[name] = {"dtype": STORED_TYPES[tensor.dtype.type], "shape": list(tensor.shape),
                         "data_offsets": [at, at + tensor.nbytes]}
         at += tensor.nbytes
     text_header = json.dumps(header).encode()
@@ -116,13 +118,30 @@ def write_model(folder, preset="base", vocabulary=32000):
     (folder / "config.json").write_text(json.dumps(config, indent=1), "utf-8")
 
 
+def candidates(vocabulary):
+    """[vocabulary, CANDIDATES] target ids that may translate each source id."""
+    return np.random.default_rng(2).integers(len(SPECIAL_IDS), vocabulary, (vocabulary, CANDIDATES), np.int32)
+
+
+def write_shortlist(path, folder, vocabulary=32000):
+    """For the model in `folder`, whose text has random translations."""
+    digest = hashlib.sha256((pathlib.Path(folder) / "vocab.spm").read_bytes()).hexdigest()
+    write_safetensors(path, [
+        ("version", np.array([1], np.int32)), ("vocabularies", np.frombuffer((2 * digest).encode(), np.uint8)),
+        ("frequent", np.arange(len(SPECIAL_IDS), dtype=np.int32)), ("candidates", candidates(vocabulary).reshape(-1)),
+        ("candidates_end", np.arange(1, vocabulary + 1, dtype=np.int64) * CANDIDATES)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--preset", choices=PRESETS, default="base")
     parser.add_argument("--vocab-size", type=int, default=32000)
+    parser.add_argument("--shortlist", metavar="FILE", help="a shortlist for it too")
     options = parser.parse_args()
     write_model(options.out, options.preset, options.vocab_size)
+    if options.shortlist:
+        write_shortlist(options.shortlist, options.out, options.vocab_size)
 
 
 if __name__ == "__main__":

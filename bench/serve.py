@@ -189,7 +189,7 @@ def measure_throughput(bench):
         print(", ".join(f"{name} {rate:.1f}" for name, rate in best.items()), file=sys.stderr)
     bench.best = best
     yield Figure("sentences/s of `attend translate`", f"{best['translate']:.1f}")
-    yield Figure(f"sentences/s, {bench.options.clients} clients", f"{best['attend']:.1f}", f"{best['peer']:.1f}")
+    yield Figure(f"sentences/s, {bench.options.clients} clients", f"{best['attend']:.1f}", f"{best['peer']:.1f}" if best["peer"] else "")
     yield Figure("of `attend translate`", f"{100 * best['attend'] / best['translate']:.0f} %", wanted="at least 90 %")
 
 

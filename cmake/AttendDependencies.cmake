@@ -75,7 +75,13 @@ if(ATTEND_TRAIN)
     list(GET torch_folders 0 ATTEND_TORCH)
   endif()
   list(APPEND CMAKE_PREFIX_PATH ${ATTEND_TORCH})
+  # LibTorch's package looks for its profiler as a library of its own and warns that it is none, as in PyPI's builds, which
+  # hold it in libtorch_cpu.
+  if(NOT EXISTS ${ATTEND_TORCH}/lib/libkineto.a)
+    set(kineto_LIBRARY torch)
+  endif()
   find_package(Torch 2.11 REQUIRED)
+  unset(kineto_LIBRARY)
   # LibTorch holds Gloo, but not the headers that c10d's include.
   find_path(ATTEND_GLOO_INCLUDE gloo/context.h REQUIRED)
   # A folder with nothing but the system's fmt, to be searched before LibTorch's own copy of another version.

@@ -75,7 +75,7 @@ function(attend_torch_program name)
 endfunction()
 
 # attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells
-# it where the programs are.
+# it where the programs are. No plugins: those that come with packages for tests take seconds to load.
 function(attend_python_test name file)
   if(NOT ATTEND_TESTS OR NOT ATTEND_PYTHON OR CMAKE_CROSSCOMPILING)
     return()
@@ -86,5 +86,5 @@ function(attend_python_test name file)
   endif()
   add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800
-    ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1;PYTEST_DISABLE_PLUGIN_AUTOLOAD=1")
 endfunction()

@@ -7,16 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from tables import rows_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
 GOLDEN = ROOT / "tests/data/golden_v1"
-
-
-def rows_of(table):
-    """Cells of each row, by its first."""
-    lines = (line.strip("|").split("|") for line in table.splitlines() if line.startswith("|"))
-    return {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in lines}
 
 
 def compare(script, output, *options):
@@ -37,8 +32,10 @@ def is_ratio(cells):
 
 @pytest.mark.skipif(importlib.util.find_spec("ctranslate2") is None, reason="ctranslate2 is not installed")
 def test_translation(tmp_path):
-    cells = compare("compare_translate.py", tmp_path / "table", "--rows", "student-greedy-1")["student int8, greedy, batch 1"]
+    rows = compare("compare_translate.py", tmp_path / "table", "--rows", "student-greedy-1", "student-shortlist-greedy-1")
+    cells = rows["student int8, greedy, batch 1"]
     assert is_ratio(cells) and 0 < number(cells[3].removesuffix(" %")) < 1000
+    assert is_ratio(rows["student int8, greedy, batch 1, shortlist"])
 
 
 @pytest.mark.skipif(not (BUILD / "attend-train").exists(), reason="built without Torch")

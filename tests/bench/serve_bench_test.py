@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from tables import rows_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
@@ -36,8 +37,7 @@ def test_the_measures_run(tmp_path):
     table = run(
         sys.executable, ROOT / "bench/serve.py", "--attend", BUILD / "attend", "--model", GOLDEN, "--input", text, "--seconds", 1,
         "--clients", 4, "--measure", "throughput", "malformed", "memory", "--memory-seconds", 2)
-    rows = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in
-            (line.strip("|").split("|") for line in table.splitlines() if line.startswith("|"))}
+    rows = rows_of(table)
     assert all(float(rate) > 0 for rate in rows["sentences/s, 4 clients"][:2])
     answers = dict(reversed(pair.split()) for pair in rows["1,000 malformed requests"][0].split("; ")[0].split(", "))
     assert rows["1,000 malformed requests"][0].endswith("; serves")

@@ -87,6 +87,16 @@ def test_the_attention_example(built):
     assert run(built / "attention") == "[1, 5, 512] [1, 8, 5, 5]\n"
 
 
+def test_configuring_warns_of_no_part_of_torch(tmp_path):
+    if not WITH_TRAIN:
+        pytest.skip("this build has no attend_train")
+    given = [f"-D{name}={CACHE[name]}" for name in ("ATTEND_TORCH", "ATTEND_SENTENCEPIECE") if CACHE.get(name)]
+    command = ["cmake", "-S", HERE.parents[1], "-B", tmp_path, "-G", "Ninja", "-DATTEND_TESTS=OFF", *given]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "torch" not in done.stderr.lower(), done.stderr
+
+
 def test_a_build_without_training_says_so(prefix, tmp_path):
     if WITH_TRAIN:
         pytest.skip("this build has attend_train")
