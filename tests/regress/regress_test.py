@@ -9,6 +9,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ATTEND = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build")) / "attend"
 MODEL = ROOT / "tests/data/golden_v1"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "ATTEND_DATA"}  # the text is in the test's folder
 LINES = "lumi tavo keri\nsona\nvesta olin paku neri dosa\n"
 
 
@@ -19,7 +20,8 @@ def run_in_folder(tmp_path):
 
     def run(*arguments, stdin=""):
         command = [ATTEND, *map(str, arguments)]
-        return subprocess.run(command, input=stdin, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120, check=False)
+        return subprocess.run(
+            command, input=stdin, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
     return run
 
