@@ -8,7 +8,8 @@
 namespace attend {
 namespace {
 
-constexpr int kTileRows = 12;  // 12 x 2 accumulators, 2 weights and a broadcast of 32 registers
+// 8 x 2 sums hide the latency of products; the addresses of more rows do not fit registers.
+constexpr int kTileRows = 8;
 
 struct Vec {
   static constexpr int64_t kWidth = 16;
