@@ -66,8 +66,8 @@ class Program {
   void Run() {
     HttpCallbacks callbacks;
     callbacks.handle = [this](const auto& exchange) { service_->Handle(exchange); };
-    callbacks.answered = [this](const HttpRequest& request, const RequestFacts& facts, int status,
-                                double seconds) { Answered(request, facts, status, seconds); };
+    callbacks.answered = [this](const HttpRequest& request, const RequestFacts& facts,
+                                const AnswerFacts& answer) { Answered(request, facts, answer); };
     callbacks.reload = [this] { Reload(); };
     callbacks.stopping = [this] {
       log_.Write("stopping", Json::object());
@@ -85,19 +85,19 @@ class Program {
   }
 
  private:
-  void Answered(const HttpRequest& request, const RequestFacts& facts, int status, double seconds) {
+  void Answered(const HttpRequest& request, const RequestFacts& facts, const AnswerFacts& answer) {
     const std::string route = service_->RouteOf(request);
-    metrics_.Answered(route, status, seconds);
-    Json members{{"route", route}, {"status", status}};
-    members["ms"] = static_cast<int64_t>(seconds * 1000);
+    metrics_.Answered(route, answer.status, answer.seconds);
+    Json members{{"route", route}, {"status", answer.status}};
+    members["ms"] = static_cast<int64_t>(answer.seconds * 1000);
     if (!facts.model.empty()) {
       members["model"] = facts.model;
       members["sentences"] = facts.sentences;
       members["source_pieces"] = facts.source_pieces;
     }
     if (!facts.text.empty()) members["text"] = facts.text;
-    if (!facts.failure.empty()) members["error"] = facts.failure;
-    log_.Write("request", members, !facts.failure.empty());
+    if (!answer.failure.empty()) members["error"] = answer.failure;
+    log_.Write("request", members, !answer.failure.empty());
   }
 
   void Reload() {

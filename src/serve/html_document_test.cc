@@ -1,7 +1,6 @@
-#include "serve/html_document.h"
-
 #include <gtest/gtest.h>
 
+#include "serve/html_fixture.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -9,22 +8,13 @@ namespace {
 
 // `translate` makes of each sentence its translation, word by word, in the same order.
 std::string Translated(const std::string& html, std::string (*translate)(std::string)) {
-  const HtmlDocument document(html);
-  std::vector<std::string> translated;
-  for (size_t s = 0; s < document.segments(); ++s) {
-    const std::string& text = document.Text(s);
-    const std::vector<TextPart> parts = SentenceParts(text, "en");
-    std::vector<Hypothesis> hypotheses;
-    for (const TextPart& part : parts) {
-      Hypothesis& hypothesis = hypotheses.emplace_back();
-      hypothesis.text = translate(text.substr(part.begin, part.end - part.begin));
-      const auto words = std::ssize(WordEnds(hypothesis.text));
-      for (int64_t w = 0; w < words; ++w) hypothesis.alignment.push_back({w, w});
-    }
-    translated.push_back(
-        document.Translate(s, parts, [&](size_t i) -> const Hypothesis& { return hypotheses[i]; }));
-  }
-  return document.Join(translated);
+  return TranslateHtml(html, [translate](const std::string& sentence) {
+    Hypothesis hypothesis;
+    hypothesis.text = translate(sentence);
+    const auto words = std::ssize(WordEnds(hypothesis.text));
+    for (int64_t w = 0; w < words; ++w) hypothesis.alignment.push_back({w, w});
+    return hypothesis;
+  });
 }
 
 // Words in capitals, with one space between them, as a model writes.
@@ -72,6 +62,27 @@ TEST(HtmlDocumentTest, WhatIsMarkedAsNotToBeTranslatedIsKept) {
     const std::string open = std::string("<p ") + attribute + ">";
     EXPECT_EQ(Translated(open + "two</p>", Capitals), open + "TWO</p>");
   }
+}
+
+TEST(HtmlDocumentTest, WhatIsKeptEndsWhereItsElementDoes) {
+  for (const char* kept :
+       {"<code>x</code>", "<code>x<!-- </code> -->y</code>", "<code>x <code>y</code> z</code>",
+        "<br translate=no>", "<hr class=notranslate>", "<code>x", "<i translate=no>x <b>y</b>"}) {
+    EXPECT_EQ(Translated(std::string("one ") + kept + "</p><p>two</p>", Capitals),
+              std::string("ONE ") + kept + "</p><p>TWO</p>");
+  }
+  EXPECT_EQ(Translated("<p translate=no>one<p>two</p>three", Capitals),
+            "<p translate=no>one<p>TWO</p>THREE");
+  EXPECT_EQ(Translated("<ul><li translate=no>one<li>two</ul>", Capitals),
+            "<ul><li translate=no>one<li>TWO</ul>");
+  EXPECT_EQ(Translated("<div translate=no><p>one</p></div><p>two", Capitals),
+            "<div translate=no><p>one</p></div><p>TWO");
+}
+
+TEST(HtmlDocumentTest, ElementsWithoutEndsTakeLinearTime) {
+  std::string html;
+  while (html.size() < 1 << 20) html += "<code>x<p>";
+  EXPECT_EQ(Translated(html + "two", Capitals), html + "TWO");
 }
 
 TEST(HtmlDocumentTest, CodeIsKept) {

@@ -19,7 +19,10 @@ constexpr std::array<std::string_view, 40> kInline = {
     "del",    "dfn",    "em",      "font", "i",   "img",  "input", "ins",  "kbd",   "label",
     "mark",   "math",   "q",       "rp",   "rt",  "ruby", "s",     "samp", "small", "span",
     "strike", "strong", "sub",     "sup",  "svg", "time", "tt",    "u",    "var",   "wbr"};
-constexpr std::array<std::string_view, 3> kVoid = {"img", "input", "wbr"};
+// Without content (HTML standard, section 13.1.2).
+constexpr std::array<std::string_view, 13> kVoid = {"area",   "base",  "br",    "col",  "embed",
+                                                    "hr",     "img",   "input", "link", "meta",
+                                                    "source", "track", "wbr"};
 // Not to be translated. The content of raw ones has no tags, and ends at the first that closes it.
 constexpr std::array<std::string_view, 4> kRaw = {"script", "style", "textarea", "title"};
 constexpr std::array<std::string_view, 6> kKept = {"code", "kbd", "math", "samp", "svg", "var"};
@@ -94,9 +97,12 @@ struct Tag {
   bool closing = false, empty = false, keep = false;  // keep: not to be translated
 };
 
-// Tags that never end, each of which costs a look at all that follows; after so many there are
-// none.
+// Tags that never end and elements that nothing closes: each costs a look at all that follows.
+// After so many there are no tags, and every kept element ends where the text is divided.
 constexpr int kMostUnended = 16;
+struct Unended {
+  int tags = 0, elements = 0;
+};
 
 // Reads one tag as the HTML standard does (section 13.2.5, states from tag open on).
 class TagReader {
@@ -176,12 +182,12 @@ class TagReader {
 };
 
 // The tag at the front, of length 0 where there is none.
-Tag TagAt(std::string_view html, int* unended) {
+Tag TagAt(std::string_view html, Unended* unended) {
   const size_t name = html.substr(0, 2) == "</" ? 2 : 1;
   if (name >= html.size() || std::isalpha(static_cast<unsigned char>(html[name])) == 0) return {};
-  if (*unended > kMostUnended) return {};
+  if (unended->tags > kMostUnended) return {};
   Tag tag = TagReader(html).Read();
-  if (tag.length == 0) ++*unended;
+  if (tag.length == 0) ++unended->tags;
   return tag;
 }
 
@@ -192,26 +198,47 @@ bool Closes(std::string_view html, const std::string& name) {
   return !rest.empty() && (IsSpace(rest[0]) || rest[0] == '/' || rest[0] == '>');
 }
 
-// Where the element that begins at the front ends.
-size_t ElementEnd(std::string_view html, const Tag& opening, int* unended) {
-  const bool raw = Holds(kRaw, opening.name);
-  int depth = 1;
-  for (size_t at = opening.length; at < html.size();) {
-    const bool may_be_tag = html[at] == '<' && (!raw || Closes(html.substr(at), opening.name));
-    const Tag tag = may_be_tag ? TagAt(html.substr(at), unended) : Tag{};
-    const bool same = tag.length > 0 && tag.name == opening.name;
-    if (same && !tag.empty) depth += tag.closing ? -1 : 1;
-    at += std::max<size_t>(tag.length, 1);
-    if (depth == 0) return at;
-  }
-  return html.size();
-}
-
 // Where what begins with <! or <? at the front ends.
 size_t DeclarationEnd(std::string_view html) {
   const std::string_view closing = html.starts_with("<!--") ? "-->" : ">";
   const size_t end = html.find(closing, html.starts_with("<!--") ? 4 : 2);
   return end == std::string_view::npos ? html.size() : end + closing.size();
+}
+
+bool IsDeclaration(std::string_view html) {
+  return html.starts_with("<!") || html.starts_with("<?");
+}
+
+size_t RawElementEnd(std::string_view html, const Tag& opening, Unended* unended) {
+  for (size_t at = opening.length; at < html.size(); ++at) {
+    if (!Closes(html.substr(at), opening.name)) continue;
+    if (const Tag tag = TagAt(html.substr(at), unended); tag.length > 0) return at + tag.length;
+  }
+  return html.size();
+}
+
+// Where the element that begins at the front ends. One that nothing closes, as </p> and </li> may
+// be left out, ends before the next tag that divides.
+size_t ElementEnd(std::string_view html, const Tag& opening, Unended* unended) {
+  if (Holds(kRaw, opening.name)) return RawElementEnd(html, opening, unended);
+  size_t division = html.size();
+  int depth = 1;
+  for (size_t at = opening.length; at < html.size();) {
+    if (IsDeclaration(html.substr(at))) {
+      at += DeclarationEnd(html.substr(at));
+      continue;
+    }
+    const Tag tag = html[at] == '<' ? TagAt(html.substr(at), unended) : Tag{};
+    if (tag.length > 0) {
+      if (tag.name == opening.name && !tag.empty) depth += tag.closing ? -1 : 1;
+      if (depth == 0) return at + tag.length;
+      if (!Holds(kInline, tag.name)) division = std::min(division, at);
+      if (division < html.size() && unended->elements >= kMostUnended) break;
+    }
+    at += std::max<size_t>(tag.length, 1);
+  }
+  ++unended->elements;
+  return division;
 }
 
 }  // namespace
@@ -285,7 +312,7 @@ class HtmlDocument::Reader {
   }
 
   void ReadTag() {
-    if (rest_.starts_with("<!") || rest_.starts_with("<?")) return AddMark(DeclarationEnd(rest_));
+    if (IsDeclaration(rest_)) return AddMark(DeclarationEnd(rest_));
     const Tag tag = TagAt(rest_, &unended_);
     if (tag.length == 0) return AddText("<", 1);
     const bool in_line = Holds(kInline, tag.name);
@@ -347,7 +374,7 @@ class HtmlDocument::Reader {
   std::vector<Open> open_;
   std::string raw_;  // the segment as it stood
   bool preformatted_ = false;
-  int unended_ = 0;
+  Unended unended_;
 };
 
 HtmlDocument::HtmlDocument(std::string_view html) { Reader(this, html).Read(); }

@@ -42,8 +42,14 @@ struct RequestFacts {
   std::string model;
   int64_t sentences = 0;
   int64_t source_pieces = 0;
-  std::string text;     // only where logs may hold it
-  std::string failure;  // of the answer
+  std::string text;  // only where logs may hold it
+};
+
+// What became of it.
+struct AnswerFacts {
+  int status = 0;
+  double seconds = 0;   // since the request was read
+  std::string failure;  // as HttpResponse has it
 };
 
 // One request on its way to an answer. Everything may be called from any thread.
@@ -71,7 +77,7 @@ class Exchange {
 using HttpHandler = std::function<void(const std::shared_ptr<Exchange>&)>;
 // Called once for each answer sent; `request` is empty where none could be read.
 using HttpObserver = std::function<void(const HttpRequest& request, const RequestFacts& facts,
-                                        int status, double seconds)>;
+                                        const AnswerFacts& answer)>;
 
 }  // namespace attend
 

@@ -285,7 +285,11 @@ void HttpSession::WatchForHangUp() {
 
 void HttpSession::Abandon() {
   constexpr int kClientClosedRequest = 499;  // as nginx logs it
-  if (current_ != nullptr || streaming_ != nullptr) Report(kClientClosedRequest, "");
+  if (end_) {
+    Report(end_->first, end_->second);  // so the stream ended, though its end could not be sent
+  } else if (current_ != nullptr || streaming_ != nullptr) {
+    Report(kClientClosedRequest, "");
+  }
   Close();
 }
 
@@ -302,11 +306,10 @@ void HttpSession::SetLimit(const Live* exchange, std::chrono::milliseconds limit
 
 void HttpSession::Report(int status, const std::string& failure) {
   const auto& exchange = streaming_ != nullptr ? streaming_ : current_;
-  if (exchange == nullptr) return shared_->callbacks.answered({}, {}, status, 0);
-  RequestFacts facts = exchange->facts();
-  facts.failure = failure;
+  if (exchange == nullptr) return shared_->callbacks.answered({}, {}, {status, 0, failure});
   const std::chrono::duration<double> age = Clock::now() - exchange->begun();
-  shared_->callbacks.answered(exchange->request(), facts, status, age.count());
+  shared_->callbacks.answered(exchange->request(), exchange->facts(),
+                              {status, age.count(), failure});
 }
 
 void HttpSession::Refuse(HttpResponse response) {

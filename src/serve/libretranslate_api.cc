@@ -108,7 +108,7 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
 
 void Service::Detect(const ExchangePtr& exchange) const {
   const RequestBody body(exchange->request());
-  CheckClient(exchange->request(), body.Text("api_key", ""));
+  CheckClient(exchange->request(), body);
   const std::string text = body.Text("q");
   if (!HasLanguageDetector()) {
     throw Refusal(501,
@@ -156,7 +156,7 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
 
 void Service::TranslateLibre(const ExchangePtr& exchange) const {
   const RequestBody body(exchange->request());
-  CheckClient(exchange->request(), body.Text("api_key", ""));
+  CheckClient(exchange->request(), body);
   bool many = false;
   LibreRequest request;
   request.texts = TextsAt(body, &many);
@@ -173,7 +173,7 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
 
 void Service::TranslateFile(const ExchangePtr& exchange) const {
   const RequestBody body(exchange->request());
-  CheckClient(exchange->request(), body.Text("api_key", ""));
+  CheckClient(exchange->request(), body);
   const UploadedFile& file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
   if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {

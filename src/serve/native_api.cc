@@ -12,7 +12,8 @@
 namespace attend {
 namespace {
 
-constexpr int64_t kMostHypothesesWithAttention = 4;
+// With attention, whose weights grow with the square of a hypothesis's length.
+constexpr int64_t kMostHypothesesWithAttention = 4, kMostLengthWithAttention = 178;
 
 AttentionLabels PiecesOf(const ServedModel& model, const JobSentence& sentence, size_t rank) {
   const std::span<const int32_t> ids = sentence.result.translation.hypotheses[rank].ids;
@@ -44,6 +45,12 @@ void CheckLimits(const RequestOptions& asked, const ServeOptions& options) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("n_best is {}, expected at most {} with attention",
                             asked.translation.n_best, kMostHypothesesWithAttention));
+  }
+  const int64_t length = std::max(asked.translation.max_length, asked.translation.min_length);
+  if (asked.attention && length > kMostLengthWithAttention) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("max_length or min_length is {}, expected at most {} with attention",
+                            length, kMostLengthWithAttention));
   }
 }
 
@@ -143,7 +150,6 @@ void Service::Models(const ExchangePtr& exchange) const {
 
 void Service::TranslateNative(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
-  CheckClient(request, "");
   if (MediaTypeOf(request) != "application/json") {
     throw Refusal(415, "expected Content-Type: application/json");
   }
@@ -169,15 +175,15 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
 void Service::Stream(const ExchangePtr& exchange, const JobPtr& job) const {
   const std::weak_ptr weak = job;
   job->on_sentence = [this, exchange, weak](const JobSentence& sentence) {
-    Continue(exchange, [exchange, &sentence, job = weak.lock()] {
-      if (exchange->Wanted()) exchange->SendEvent(SentenceEvent(*job, sentence));
+    Continue(exchange, weak.lock(), [exchange, &sentence](const TranslationJob& running) {
+      if (exchange->Wanted()) exchange->SendEvent(SentenceEvent(running, sentence));
     });
   };
   job->on_end = [this, exchange, weak](const std::exception_ptr& error) {
-    Continue(exchange, [this, exchange, error, job = weak.lock()] {
+    Continue(exchange, weak.lock(), [this, exchange, error](const TranslationJob& done) {
       if (error) std::rethrow_exception(error);
-      Count(*job);
-      exchange->SendEvent(DoneEvent(*job));
+      Count(done);
+      exchange->SendEvent(DoneEvent(done));
       exchange->EndEvents();
     });
   };

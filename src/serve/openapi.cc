@@ -95,7 +95,7 @@ Json Skeleton() {
 // What LibreTranslate's routes take and give.
 Json LibreSchemas() {
   return Json::parse(R"json({
-    "LibreRequest": {"type": "object", "required": ["q", "target"], "properties": {
+    "LibreRequest": {"type": "object", "description": "q and target must stand here or in the query", "properties": {
       "q": {},
       "source": {"type": ["string", "null"], "default": "auto", "description": "a language, or auto"},
       "target": {"type": "string"},
@@ -116,7 +116,7 @@ Json LibreSchemas() {
     "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
       "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a mere guess"},
       "language": {"type": "string"}}}},
-    "DetectRequest": {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": ["string", "null"]}}}
+    "DetectRequest": {"type": "object", "description": "q must stand here or in the query", "properties": {"q": {"type": "string"}, "api_key": {"type": ["string", "null"]}}}
 })json");
 }
 
@@ -149,6 +149,19 @@ Json AnyBody(const std::string& schema) {
     body["content"][type] = {{"schema", Reference(schema)}};
   }
   return body;
+}
+
+// Its members may stand in the query too, where the body has none of that name.
+Json OrInQuery(Json operation, const std::vector<std::string>& members) {
+  for (const std::string& member : members) {
+    operation["parameters"].push_back({{"name", member},
+                                       {"in", "query"},
+                                       {"required", false},
+                                       {"description", "as in the body, which goes before"},
+                                       {"schema", {{"type", "string"}}}});
+  }
+  operation["requestBody"]["required"] = false;
+  return operation;
 }
 
 Json Download() {
@@ -191,18 +204,19 @@ std::string OpenApiDocument(const ServeOptions& options) {
   paths["/languages"]["get"] =
       Operation("the languages", Content(json, Reference("Languages")), {});
   paths["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});
-  paths["/translate"]["post"] =
-      Translating(Operation("translate; members may stand in the target's query as well",
-                            Content(json, Reference("LibreTranslation")), refusals),
-                  AnyBody("LibreRequest"));
+  paths["/translate"]["post"] = OrInQuery(
+      Translating(Operation("translate", Content(json, Reference("LibreTranslation")), refusals),
+                  AnyBody("LibreRequest")),
+      {"q", "source", "target", "format", "alternatives", "model", "api_key"});
   paths["/translate_file"]["post"] = Translating(
       Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
       Content(kMultipart, Reference("FileRequest")));
   paths["/download_file/{name}"]["get"] = Download();
-  paths["/detect"]["post"] =
+  paths["/detect"]["post"] = OrInQuery(
       Translating(Operation("the language of a text", Content(json, Reference("Detections")),
                             {400, 403, 413, 415, 429, 500, 501, 503, 504}),
-                  AnyBody("DetectRequest"));
+                  AnyBody("DetectRequest")),
+      {"q", "api_key"});
   paths["/suggest"]["post"] =
       Operation("refused: suggestions are not taken", Content(json, any), {403});
   return document.dump(1);

@@ -27,7 +27,8 @@ FieldList Fields(ServeOptions& options) {
       .Add("max_header_bytes", &http.max_header_bytes, 1024, 1 << 20, "size of a request's header")
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28, "size of a request's body")
       .Add("max_sentences", &options.max_sentences, 1, 1e6, "sentences a request may have")
-      .Add("max_input_tokens", &options.max_input_tokens, 1, 100000, "pieces a sentence may have")
+      .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
+           "pieces a sentence may have, of 64 bytes on average at most")
       .Add("max_beam_size", &options.max_beam_size, 1, 64, "beam_size that a request may ask for")
       .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
            "sentences that wait for each model; more are answered 503")
@@ -71,7 +72,8 @@ FieldList Fields(RequestOptions& options) {
                     .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
                              "allow_unknown", "alignments", "alignment_layer"}))
       .Add("attention", &options.attention,
-           "give attention weights; of one sentence of at most 128 pieces, and n_best at most 4")
+           "give attention weights; of one sentence of at most 128 pieces, n_best at most 4 and "
+           "max_length at most 178")
       .Add("split_sentences", &options.split_sentences,
            "translate sentence by sentence; else line by line, where lines are not too long")
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")

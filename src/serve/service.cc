@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "serve/openapi.h"
+#include "serve/request_body.h"
 #include "text/ascii.h"
 #include "web/web_files.h"
 
@@ -27,13 +28,26 @@ HttpResponse FailureResponse(const std::string& message, const std::string& fail
   return response;
 }
 
-// What the work throws is the answer.
-void Attempt(const std::shared_ptr<Exchange>& exchange, const std::function<void()>& work) {
+// What the work throws is the answer, and false.
+bool Attempt(const std::shared_ptr<Exchange>& exchange, const std::function<void()>& work) {
   try {
     work();
+    return true;
   } catch (const std::exception&) {
-    exchange->Answer(ResponseTo(std::current_exception()));
+    const std::exception_ptr error = std::current_exception();
+    try {
+      exchange->Answer(ResponseTo(error));
+    } catch (const std::bad_alloc&) {  // its limit answers
+    }
+    return false;
   }
+}
+
+bool IsLarge(const HttpRequest& request) { return request.body.size() >= kLargeBody; }
+
+// As much as the square of a sentence's length times layers and heads may be to write.
+bool IsLarge(const TranslationJob& job) {
+  return !job.sentences.empty() && job.sentences[0].attention;
 }
 
 }  // namespace
@@ -64,19 +78,21 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
       metrics_(metrics),
       limit_(std::make_unique<RateLimit>(options.request_limit)),
       files_(std::make_unique<TranslatedFiles>()),
-      routes_({{"/health", "GET, HEAD", &Service::Health},
-               {"/metrics", "GET, HEAD", &Service::MetricsText},
-               {"/openapi.json", "GET, HEAD", &Service::OpenApi},
-               {"/v1/models", "GET, HEAD", &Service::Models},
-               {"/v1/translate", "POST", &Service::TranslateNative, Effort::kTranslation},
-               {"/languages", "GET, HEAD", &Service::Languages},
-               {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
-               {"/detect", "POST", &Service::Detect, Effort::kReading},
-               {"/suggest", "POST", &Service::Suggest},
-               {"/translate", "POST", &Service::TranslateLibre, Effort::kTranslation},
-               {"/translate_file", "POST", &Service::TranslateFile, Effort::kTranslation},
-               {"/download_file/{name}", "GET, HEAD", &Service::DownloadFile},
-               {"/", "GET, HEAD", &Service::Page}}),
+      routes_(
+          {{"/health", "GET, HEAD", &Service::Health},
+           {"/metrics", "GET, HEAD", &Service::MetricsText},
+           {"/openapi.json", "GET, HEAD", &Service::OpenApi},
+           {"/v1/models", "GET, HEAD", &Service::Models},
+           {"/v1/translate", "POST", &Service::TranslateNative, Effort::kTranslation},
+           {"/languages", "GET, HEAD", &Service::Languages},
+           {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
+           {"/detect", "POST", &Service::Detect, Effort::kReading, KeyPlace::kBody},
+           {"/suggest", "POST", &Service::Suggest},
+           {"/translate", "POST", &Service::TranslateLibre, Effort::kTranslation, KeyPlace::kBody},
+           {"/translate_file", "POST", &Service::TranslateFile, Effort::kTranslation,
+            KeyPlace::kBody},
+           {"/download_file/{name}", "GET, HEAD", &Service::DownloadFile},
+           {"/", "GET, HEAD", &Service::Page}}),
       small_(std::make_unique<Worker>(kMostSmall)),
       large_(std::make_unique<Worker>(kMostLarge)) {
   for (const WebFile& file : WebFiles()) {
@@ -106,12 +122,12 @@ void Service::Handle(const ExchangePtr& exchange) const {
   Attempt(exchange, [&] { Dispatch(exchange); });
 }
 
-Worker& Service::WorkerOf(const Exchange& exchange) const {
-  return exchange.request().body.size() < kLargeBody ? *small_ : *large_;
-}
-
-void Service::Continue(const ExchangePtr& exchange, std::function<void()> work) const {
-  WorkerOf(*exchange).Continue([exchange, work = std::move(work)] { Attempt(exchange, work); });
+void Service::Continue(const ExchangePtr& exchange, const JobPtr& job,
+                       std::function<void(const TranslationJob&)> work) const {
+  Worker& worker = IsLarge(exchange->request()) || IsLarge(*job) ? *large_ : *small_;
+  worker.Continue([exchange, job, work = std::move(work)] {
+    if (!Attempt(exchange, [&] { work(*job); })) job->model->queue().Cancel(job);
+  });
 }
 
 void Service::SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const {
@@ -122,9 +138,12 @@ void Service::SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const {
 
 void Service::Begin(const ExchangePtr& exchange, const Route& route) const {
   if (stopping_) RefuseWork();
+  const HttpRequest& request = exchange->request();
+  if (KnowsClient(route.key)) CheckClient(request, "");
   if (route.effort == Effort::kTranslation && !models_->HaveRoom()) RefuseWork();
   SetLimit(exchange, 0);
-  const bool taken = WorkerOf(*exchange).TryBegin([this, exchange, answer = route.answer] {
+  Worker& worker = IsLarge(request) ? *large_ : *small_;
+  const bool taken = worker.TryBegin([this, exchange, answer = route.answer] {
     if (!exchange->Wanted()) return;
     Attempt(exchange, [&] { (this->*answer)(exchange); });
   });
@@ -176,6 +195,11 @@ void Service::CheckClient(const HttpRequest& request, const std::string& given) 
   }
 }
 
+void Service::CheckClient(const HttpRequest& request, const RequestBody& body) const {
+  const std::string key = body.Text("api_key", "");
+  if (!KnowsClient(KeyPlace::kBody)) CheckClient(request, key);
+}
+
 void Service::RefuseWork() const {
   if (stopping_) throw Refusal(503, "the server is stopping", {{"Retry-After", "5"}});
   throw Refusal(503, "too much is waiting; try again later", {{"Retry-After", "1"}});
@@ -217,10 +241,10 @@ void Service::Count(const TranslationJob& job) const {
 void Service::Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const {
   job->on_end = [this, exchange, weak = std::weak_ptr(job),
                  finish = std::move(finish)](const std::exception_ptr& error) {
-    Continue(exchange, [this, exchange, error, finish, job = weak.lock()] {
+    Continue(exchange, weak.lock(), [this, exchange, error, finish](const TranslationJob& done) {
       if (error) std::rethrow_exception(error);
-      Count(*job);
-      exchange->Answer(finish(*job));
+      Count(done);
+      exchange->Answer(finish(done));
     });
   };
   Put(exchange, job);

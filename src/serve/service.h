@@ -22,6 +22,8 @@
 
 namespace attend {
 
+class RequestBody;
+
 // An answer that is not the one asked for.
 class Refusal : public std::runtime_error {
  public:
@@ -47,7 +49,8 @@ using LibreAnswer =
                                const SourceTexts& texts, double confidence)>;
 
 // Safe to use from many threads. What it is given must outlive it. Whatever takes longer than a
-// look is done by its workers: one for small requests, so that none waits behind a large one.
+// look is done by its workers: one for what is small, so that none waits behind what is large, a
+// long text or an answer with attention.
 class Service {
  public:
   Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys, Metrics* metrics);
@@ -66,10 +69,13 @@ class Service {
   using JobPtr = std::shared_ptr<TranslationJob>;
   // What an answer takes.
   enum class Effort { kLook, kReading, kTranslation };
+  // Where a client's key stands; those of LibreTranslate send it in the body as well.
+  enum class KeyPlace { kHeader, kBody };
   struct Route {
     std::string path, methods;  // {name} at the end of a path stands for anything
     void (Service::*answer)(const ExchangePtr&) const;
     Effort effort = Effort::kLook;
+    KeyPlace key = KeyPlace::kHeader;
     bool Fits(const std::string& asked) const;
   };
   // What a translation's end becomes. Called once, by a worker.
@@ -78,13 +84,17 @@ class Service {
   void Dispatch(const ExchangePtr& exchange) const;
   // Has a worker answer, or refuses at once.
   void Begin(const ExchangePtr& exchange, const Route& route) const;
-  // Has the worker do more of what it began.
-  void Continue(const ExchangePtr& exchange, std::function<void()> work) const;
-  Worker& WorkerOf(const Exchange& exchange) const;
+  // Has a worker go on with a job's request. What it throws ends the job, and is the answer.
+  void Continue(const ExchangePtr& exchange, const JobPtr& job,
+                std::function<void(const TranslationJob&)> work) const;
   void SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const;
+  // Whether all that tells clients apart stands in the header.
+  bool KnowsClient(KeyPlace key) const { return key == KeyPlace::kHeader || !keys_->required(); }
   // Throws Refusal where the key is not known, `given` or the header's, or the client asks too
-  // much.
+  // much. Once for each request: of what a header tells before a worker is troubled.
   void CheckClient(const HttpRequest& request, const std::string& given) const;
+  // The rest, by the body's key.
+  void CheckClient(const HttpRequest& request, const RequestBody& body) const;
   // Throws Refusal where the model's queue has no room for a sentence.
   void CheckRoom(const ServedModel& model) const;
   [[noreturn]] void RefuseWork() const;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <latch>
 #include <mutex>
@@ -34,7 +35,9 @@ class TestExchange : public Exchange {
     response = std::move(answer);
     settled_.notify_all();
   }
-  void SendEvent(std::string) override {}
+  void SendEvent(std::string) override {
+    if (on_event) on_event();
+  }
   void EndEvents() override {}
   void Limit(std::chrono::milliseconds) override {}
   bool Wanted() const override { return !wanted || wanted(); }
@@ -50,7 +53,17 @@ class TestExchange : public Exchange {
     settled_.wait(lock, [this] { return response.status != 0 || unwanted; });
   }
 
+  void WaitForAnswer() {
+    std::unique_lock lock(mutex_);
+    settled_.wait(lock, [this] { return response.status != 0; });
+  }
+  bool Answered() {
+    const std::lock_guard lock(mutex_);
+    return response.status != 0;
+  }
+
   std::function<bool()> wanted;
+  std::function<void()> on_event;
   HttpResponse response{.status = 0, .body = ""};  // status 0: none yet
   bool described = false;                          // the request came as far as the queue
   std::function<void()> unwanted;                  // it has a place there
@@ -70,9 +83,10 @@ std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
 
 class ServiceTest : public testing::Test {
  protected:
-  explicit ServiceTest(int64_t queue_sentences = 4096)
+  explicit ServiceTest(int64_t queue_sentences = 4096, int64_t request_limit = 0)
       : options_{.model = {"golden=" ATTEND_SOURCE_DIR "/tests/data/golden_v1"},
-                 .queue_sentences = queue_sentences} {}
+                 .queue_sentences = queue_sentences,
+                 .request_limit = request_limit} {}
 
   ~ServiceTest() override { Stop(); }
 
@@ -89,6 +103,14 @@ class ServiceTest : public testing::Test {
     exchange->wanted = std::move(wanted);
     service_.Handle(exchange);
     return exchange;
+  }
+
+  // Waits until the worker of small requests has done what it had.
+  void AwaitSmallWorker() { Ask(TranslationOf(""))->Wait(); }
+
+  void AwaitEngine() {
+    const RequestQueue& queue = models_.models()[0]->queue();
+    while (queue.live() + queue.waiting() > 0) std::this_thread::yield();
   }
 
   const ServeOptions options_;
@@ -173,6 +195,46 @@ TEST_F(ServiceTest, WhatIsSurelyTooLongIsNotEncoded) {
   }
 }
 
+TEST_F(ServiceTest, AStreamThatFailsEndsItsJob) {
+  HttpRequest request = TranslationOf("lumi");
+  request.body = R"({"stream": true, "min_length": 50, "max_length": 50, "text": ["lumi")";
+  for (int i = 1; i < 200; ++i) request.body += ", \"lumi\"";
+  request.body += "]}";
+  const auto exchange = std::make_shared<TestExchange>(request);
+  std::atomic<int> events = 0;
+  exchange->on_event = [&] {
+    ++events;
+    throw std::bad_alloc();
+  };
+  service_.Handle(exchange);
+  exchange->WaitForAnswer();
+  EXPECT_EQ(exchange->response.status, 503);
+  AwaitEngine();
+  AwaitSmallWorker();
+  EXPECT_LT(events, 100);
+}
+
+// What takes long to write is written by the worker of large requests, which is held here.
+TEST_F(ServiceTest, AttentionIsWrittenBesideSmallAnswers) {
+  std::latch busy(1), release(1);
+  Ask(TranslationOf(std::string(20000, 'x')), [&] {
+    busy.count_down();
+    release.wait();
+    return false;
+  });
+  busy.wait();
+  HttpRequest request = TranslationOf("lumi");
+  request.body = R"({"attention": true, "text": "lumi"})";
+  const auto asked = Ask(request);
+  asked->Wait();  // in the queue
+  AwaitEngine();
+  AwaitSmallWorker();
+  EXPECT_FALSE(asked->Answered());
+  release.count_down();
+  asked->WaitForAnswer();
+  EXPECT_EQ(asked->response.status, 200);
+}
+
 // Of a text that its vocabulary normalises to nothing.
 TEST_F(ServiceTest, ASentenceWithoutPiecesHasNoAttention) {
   JobSentence sentence;
@@ -183,12 +245,26 @@ TEST_F(ServiceTest, ASentenceWithoutPiecesHasNoAttention) {
   EXPECT_FALSE(json.contains("attention"));
 }
 
+class LimitedServiceTest : public ServiceTest {
+ protected:
+  LimitedServiceTest() : ServiceTest(4096, 1) {}
+};
+
+// It is answered by the thread that brings it.
+TEST_F(LimitedServiceTest, WhoAsksTooOftenTroublesNoWorker) {
+  HttpRequest libre = TranslationOf("lumi");
+  libre.path = "/translate";
+  Ask(libre)->WaitForAnswer();
+  EXPECT_EQ(Ask(libre)->response.status, 429);
+  EXPECT_EQ(Ask(TranslationOf("lumi"))->response.status, 429);
+}
+
 class FullServiceTest : public ServiceTest {
  protected:
   FullServiceTest() : ServiceTest(1) {}
 };
 
-// Room that comes and goes between a worker's looks at the queue.
+// Room that goes between a worker's looks at the queue.
 TEST_F(FullServiceTest, EveryRequestIsAnsweredOrHeld) {
   ServedModel& model = *models_.Find("golden", "", "");
   std::latch busy(1), release(1);  // the engine's only thread takes nothing off the queue
@@ -200,26 +276,20 @@ TEST_F(FullServiceTest, EveryRequestIsAnsweredOrHeld) {
   blocker->on_end = [](const std::exception_ptr&) {};
   ASSERT_TRUE(model.queue().TryPut(blocker));
   busy.wait();
-  std::jthread filling([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      model.queue().TryPut(filler);
-      model.queue().Cancel(filler);
-    }
+  const auto held = Ask(TranslationOf("lumi"));
+  held->Wait();
+  EXPECT_EQ(held->response.status, 0);
+  held->unwanted();  // the client leaves
+  int looks = 0;
+  const auto late = Ask(TranslationOf("lumi"), [&] {
+    if (++looks == 2) model.queue().TryPut(filler);  // the worker has seen that there is room
+    return true;
   });
-  int refused_by_the_queue = 0, taken = 0;
-  for (int i = 0; i < 20000 && (refused_by_the_queue < 100 || taken < 100); ++i) {
-    const auto exchange = Ask(TranslationOf("lumi"));
-    exchange->Wait();
-    const bool held = exchange->unwanted != nullptr;
-    EXPECT_EQ(exchange->response.status, held ? 0 : 503) << "request " << i;
-    if (HasFailure()) break;
-    if (held) exchange->unwanted();
-    taken += held ? 1 : 0;
-    refused_by_the_queue += !held && exchange->described ? 1 : 0;
-  }
-  EXPECT_GT(taken, 0);
-  filling.request_stop();
-  filling.join();
+  late->Wait();
+  EXPECT_EQ(late->response.status, 503);
+  EXPECT_TRUE(late->described);
+  EXPECT_FALSE(late->unwanted);
+  model.queue().Cancel(filler);
   release.count_down();
   Stop();
 }

@@ -14,8 +14,9 @@ namespace {
 // From this many sentences on a request that does not say is bulk.
 constexpr size_t kBulkFrom = 9;
 constexpr int64_t kMostPiecesWithAttention = 128;
-// SentencePiece's longest piece has 16 characters: what has more bytes is taken for too long
-// without the work of encoding it.
+// What has more bytes than that for each piece is taken for too long without the work of encoding
+// it. SentencePiece's own pieces have at most 16 characters; only white space without end, or
+// longer pieces that a vocabulary was given, come to more.
 constexpr int64_t kMostBytesOfAPiece = 64;
 
 class JobMaker {
@@ -95,10 +96,11 @@ class JobMaker {
 
   // Before the work of dividing a line: `most` is what a sentence may have of the unit.
   void CheckLine(int64_t size, std::string_view unit, int64_t most) const {
-    if (asked_.attention || size <= most * most_sentences_) return;
-    throw Error(ErrorKind::kInput,
-                fmt::format("a line has {} {}, expected at most {}; send less text at once", size,
-                            unit, most * most_sentences_));
+    if (size <= most * most_sentences_) return;
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("a line has {} {}, expected at most {}{}; send less text at once", size, unit,
+                    most * most_sentences_, asked_.attention ? " with attention" : ""));
   }
 
   [[noreturn]] void RefuseLength(std::string_view sentence, int64_t size, std::string_view unit,

@@ -33,8 +33,8 @@ struct TranslationJob : Job {
 };
 
 // Throws Error(kInput) for more sentences than max_sentences, or one of more pieces than
-// max_input_tokens or the model allow; seconds of work for a megabyte, in which `check` is called
-// often and may throw.
+// max_input_tokens or the model allow, or of more than 64 bytes for each of those; seconds of work
+// for a megabyte, in which `check` is called often and may throw.
 std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
                                         std::vector<std::string> texts, const RequestOptions& asked,
                                         const ServeOptions& options,

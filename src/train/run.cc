@@ -129,6 +129,10 @@ Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<
   return MakeVocabularies(options, log);
 }
 
+std::string TypeText(VocabularyOptions options) {
+  return Fields(options).Find("type")->ValueText();
+}
+
 // What is said of a vocabulary that is given must be true of it.
 void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions& options,
                             const RunSettings& settings) {
@@ -141,14 +145,13 @@ void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions
                               "vocab_size out, or set it to 0",
                               said.size, vocabulary->size()));
     }
-    const VocabularyType type =
-        vocabulary->is_bpe() ? VocabularyType::kBpe : VocabularyType::kUnigram;
-    if (settings.is_given("vocab_type") && said.type != type) {
-      constexpr const char* kNames[] = {"unigram", "bpe"};
+    VocabularyOptions found;
+    found.type = vocabulary->is_bpe() ? VocabularyType::kBpe : VocabularyType::kUnigram;
+    if (settings.is_given("vocab_type") && said.type != found.type) {
       throw Error(ErrorKind::kConfiguration,
                   fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "
                               "vocab_type out",
-                              kNames[static_cast<int>(said.type)], kNames[static_cast<int>(type)]));
+                              TypeText(said), TypeText(found)));
     }
   }
 }

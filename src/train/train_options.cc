@@ -253,13 +253,13 @@ FieldList RecipeFields(TrainOptions& options) {
 }
 
 FieldList RecordedFields(TrainOptions& options) {
-  static const std::set<std::string> of_making = {
-      "joint_vocab",   "vocab_size",           "vocab_type",    "character_coverage",
-      "byte_fallback", "user_defined_symbols", "normalization", "vocab_max_sentences"};
   const FieldList all = RecipeFields(options);
+  if (options.MakesVocabulary()) return all;
+  const FieldList making = Fields(options.corpus.vocabulary, "vocab_");
   std::vector<std::string> names = all.Names();
-  if (!options.MakesVocabulary())
-    std::erase_if(names, [](const std::string& name) { return of_making.count(name) > 0; });
+  std::erase_if(names, [&](const std::string& name) {
+    return name == "joint_vocab" || (making.Find(name) != nullptr && name != "lowercase");
+  });
   return all.Select(names);
 }
 

@@ -102,8 +102,8 @@ Json ToJson(const RunIdentity& run) {
 }
 
 RunIdentity RunOf(const Json& state, const std::string& where) {
+  const Json run = state.value("run", Json());
   const auto member = [&](const char* name) {
-    const Json run = state.value("run", Json());
     if (run.is_object() && run.contains(name) && run[name].is_object()) return run[name];
     throw Error(ErrorKind::kInput,
                 fmt::format("{}: not the state of a training run: run.{} is missing", where, name));

@@ -118,11 +118,11 @@ def test_wrong_requests_say_what_was_expected(server, body, part):
 
 
 def test_attention_of_each_hypothesis_is_what_the_command_draws(server, tmp_path):
-    sentence = server.translate(TEXT, attention=True, n_best=3)[0]["sentences"][0]
-    source, path = sentence["attention"], tmp_path / "attention.json"
+    path, same = tmp_path / "attention.json", 0
+    sentences = [server.translate(TEXT, attention=True, n_best=3, max_length=length)[0]["sentences"][0] for length in (0, 1)]
     flat = lambda weights: [x for layer in weights for head in layer for row in head for x in row]  # noqa: E731
-    for hypothesis in sentence["hypotheses"]:
-        own = hypothesis["attention"]
+    for sentence, hypothesis in ((sentence, one) for sentence in sentences for one in sentence["hypotheses"]):
+        source, own = sentence["attention"], hypothesis["attention"]
         assert len(own["cross"]) == 2 and len(own["cross"][0]) == 4
         assert len(own["cross"][0][0]) == len(own["target_pieces"])
         for weights in (source["encoder_self"], own["decoder_self"], own["cross"]):
@@ -134,11 +134,19 @@ def test_attention_of_each_hypothesis_is_what_the_command_draws(server, tmp_path
         drawn = json.loads(path.read_text(encoding="utf-8"))["kinds"]
         assert flat(source["encoder_self"]) == pytest.approx(flat(drawn["encoder"]["weights"]), abs=1e-5)
         if own["target_pieces"] == drawn["decoder"]["queries"]:  # the text's pieces are those of the search
+            same += 1
+            seen = [[[row[: i + 1] for i, row in enumerate(head)] for head in layer] for layer in drawn["decoder"]["weights"]]
+            assert flat(own["decoder_self"]) == pytest.approx(flat(seen), abs=1e-5)
             assert flat(own["cross"]) == pytest.approx(flat(drawn["cross"]["weights"]), abs=1e-5)
+    assert same > 0
     status, answer = server.post("/v1/translate", {"text": "Lumi. Tavo.", "attention": True})
     assert status == 400 and "attention" in answer["error"]
     status, answer = server.post("/v1/translate", {"text": TEXT, "attention": True, "n_best": 5, "beam_size": 5})
     assert status == 400 and "at most 4 with attention" in answer["error"]
+    status, answer = server.post("/v1/translate", {"text": TEXT, "attention": True, "max_length": 1000})
+    assert status == 400 and "at most 178 with attention" in answer["error"]
+    line = {"text": "Lumi tavo. " * 100, "attention": True, "split_sentences": False}
+    assert "expected at most 128 with attention" in server.post("/v1/translate", line)[1]["error"]
 
 
 def events_of(server, body):
