@@ -98,7 +98,7 @@ Json LibreSchemas() {
     "LibreRequest": {"type": "object", "description": "q and target must stand here or in the query", "properties": {
       "q": {},
       "source": {"type": ["string", "null"], "default": "auto", "description": "a language, or auto"},
-      "target": {"type": "string"},
+      "target": {"type": ["string", "null"]},
       "format": {"type": ["string", "null"], "enum": ["text", "html", null], "default": "text"},
       "alternatives": {"type": ["integer", "null"], "minimum": 0, "default": 0},
       "model": {"type": ["string", "null"], "description": "its name, where several are for these languages; else the first of them answers"},
@@ -116,7 +116,7 @@ Json LibreSchemas() {
     "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
       "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a mere guess"},
       "language": {"type": "string"}}}},
-    "DetectRequest": {"type": "object", "description": "q must stand here or in the query", "properties": {"q": {"type": "string"}, "api_key": {"type": ["string", "null"]}}}
+    "DetectRequest": {"type": "object", "description": "q must stand here or in the query", "properties": {"q": {"type": ["string", "null"]}, "api_key": {"type": ["string", "null"]}}}
 })json");
 }
 
@@ -189,6 +189,7 @@ std::string OpenApiDocument(const ServeOptions& options) {
   schemas["NativeRequest"] = NativeRequest(options);
   schemas.update(LibreSchemas());
   schemas["LibreRequest"]["properties"]["q"] = TextOrTexts();
+  schemas["LibreRequest"]["properties"]["q"]["oneOf"].push_back({{"type", "null"}});
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   Json& paths = document["paths"];
   const Json any = {{"type", "object"}};
