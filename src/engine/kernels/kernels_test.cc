@@ -181,7 +181,7 @@ Int8Result Multiply(const KernelTable& kernels, const Int8Product& p,
 }
 
 TEST_P(KernelsTest, Int8SumsAreExactAtAllShapes) {
-  for (const int64_t rows : {1, 2, 5, 6, 7, 11, 12, 13, 25}) {
+  for (const int64_t rows : {1, 2, 5, 6, 7, 8, 9, 12, 13, 16, 17, 25}) {
     for (const int64_t inner : {1, 2, 3, 4, 5, 15, 16, 17, 64, 67}) {
       for (const int64_t columns : {1, 8, 15, 16, 17, 31, 32, 33, 65}) {
         const Int8Product p(rows, inner, columns);
@@ -197,7 +197,7 @@ TEST_P(KernelsTest, Int8SumsAreExactAtAllShapes) {
 TEST_P(KernelsTest, Int8SumsDoNotSaturate) {
   for (const int weight : {127, -128}) {
     for (const float value : {127.0f, -127.0f}) {
-      Int8Product p(13, 4099, 33);
+      Int8Product p(16, 4099, 33);
       std::fill(p.x.begin(), p.x.end(), value);
       std::fill(p.w.begin(), p.w.end(), static_cast<int8_t>(weight));
       for (const int32_t sum : Multiply(kernels_, p).sums) {
@@ -212,7 +212,7 @@ TEST_P(KernelsTest, Int8SumsAreExactWherePairsOfWeightsNearlySaturate) {
   constexpr int8_t kPairs[][2] = {{64, 64}, {127, 1}, {-128, 0}, {0, -128}, {-64, -64}, {63, -65}};
   for (const int64_t wide_column : {-1, 0, 16, 40}) {
     for (const float value : {127.0f, -127.0f}) {
-      Int8Product p(13, 67, 41);
+      Int8Product p(16, 67, 41);
       for (int64_t at = 0; at < std::ssize(p.w); ++at) {
         const int64_t c = at / p.inner, k = at % p.inner;
         p.w[at] =
