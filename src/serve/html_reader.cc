@@ -5,6 +5,8 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <initializer_list>
+#include <unordered_map>
 
 #include "attend/error.h"
 #include "serve/html_document.h"
@@ -91,17 +93,17 @@ std::string Utf8(uint32_t character) {
 // Of a segment; each word is compared with all of them.
 constexpr size_t kMostElements = 500;
 
-struct Tag {
-  std::string name;  // in lower case
-  size_t length = 0;
-  bool closing = false, empty = false, keep = false;  // keep: not to be translated
-};
-
-// Tags that never end and elements that nothing closes: each costs a look at all that follows.
-// After so many there are no tags, and every kept element ends where the text is divided.
+// Tags that never end, each of which costs a look at all that follows; after so many there are
+// none.
 constexpr int kMostUnended = 16;
-struct Unended {
-  int tags = 0, elements = 0;
+
+struct Tag {
+  size_t begin = 0, length = 0;                       // in the document
+  std::string name;                                   // in lower case
+  bool closing = false, empty = false, keep = false;  // keep: not to be translated
+  size_t end = 0;                                     // of its element, where it opens one
+
+  bool in_line() const { return Holds(kInline, name); }
 };
 
 // Reads one tag as the HTML standard does (section 13.2.5, states from tag open on).
@@ -181,23 +183,6 @@ class TagReader {
   size_t at_ = 1;
 };
 
-// The tag at the front, of length 0 where there is none.
-Tag TagAt(std::string_view html, Unended* unended) {
-  const size_t name = html.substr(0, 2) == "</" ? 2 : 1;
-  if (name >= html.size() || std::isalpha(static_cast<unsigned char>(html[name])) == 0) return {};
-  if (unended->tags > kMostUnended) return {};
-  Tag tag = TagReader(html).Read();
-  if (tag.length == 0) ++unended->tags;
-  return tag;
-}
-
-// Whether a closing tag of this name stands at the front.
-bool Closes(std::string_view html, const std::string& name) {
-  if (!html.starts_with("</") || LowerCase(html.substr(2, name.size())) != name) return false;
-  const std::string_view rest = html.substr(2 + name.size());
-  return !rest.empty() && (IsSpace(rest[0]) || rest[0] == '/' || rest[0] == '>');
-}
-
 // Where what begins with <! or <? at the front ends.
 size_t DeclarationEnd(std::string_view html) {
   const std::string_view closing = html.starts_with("<!--") ? "-->" : ">";
@@ -209,43 +194,133 @@ bool IsDeclaration(std::string_view html) {
   return html.starts_with("<!") || html.starts_with("<?");
 }
 
-size_t RawElementEnd(std::string_view html, const Tag& opening, Unended* unended) {
-  for (size_t at = opening.length; at < html.size(); ++at) {
-    if (!Closes(html.substr(at), opening.name)) continue;
-    if (const Tag tag = TagAt(html.substr(at), unended); tag.length > 0) return at + tag.length;
-  }
-  return html.size();
+// Whether a closing tag of this name stands at the front.
+bool Closes(std::string_view html, const std::string& name) {
+  if (!html.starts_with("</") || LowerCase(html.substr(2, name.size())) != name) return false;
+  const std::string_view rest = html.substr(2 + name.size());
+  return !rest.empty() && (IsSpace(rest[0]) || rest[0] == '/' || rest[0] == '>');
 }
 
-// Where the element that begins at the front ends. One that nothing closes, as </p> and </li> may
-// be left out, ends before the next tag that divides.
-size_t ElementEnd(std::string_view html, const Tag& opening, Unended* unended) {
-  if (Holds(kRaw, opening.name)) return RawElementEnd(html, opening, unended);
-  size_t division = html.size();
-  int depth = 1;
-  for (size_t at = opening.length; at < html.size();) {
-    if (IsDeclaration(html.substr(at))) {
-      at += DeclarationEnd(html.substr(at));
-      continue;
+// All tags of a document in their order, with where the elements end that they open; in one pass.
+// An element ends where it is closed, where the one around it is, or where the next of its kind
+// begins, since </p>, </li> and the like may be left out (HTML standard, section 13.1.2.4). One
+// that stands inside a line and is not closed itself ends where the text is divided.
+class TagScanner {
+ public:
+  explicit TagScanner(std::string_view html) : html_(html) {}
+
+  std::vector<Tag> Scan() {
+    for (size_t at = html_.find('<'); at < html_.size(); at = html_.find('<', at)) {
+      const std::string_view rest = html_.substr(at);
+      at += IsDeclaration(rest) ? DeclarationEnd(rest) : ReadTag(at);
     }
-    const Tag tag = html[at] == '<' ? TagAt(html.substr(at), unended) : Tag{};
-    if (tag.length > 0) {
-      if (tag.name == opening.name && !tag.empty) depth += tag.closing ? -1 : 1;
-      if (depth == 0) return at + tag.length;
-      if (!Holds(kInline, tag.name)) division = std::min(division, at);
-      if (division < html.size() && unended->elements >= kMostUnended) break;
-    }
-    at += std::max<size_t>(tag.length, 1);
+    while (!open_.empty()) EndInnermost(html_.size());
+    return std::move(tags_);
   }
-  ++unended->elements;
-  return division;
-}
+
+ private:
+  // The bytes of the tag, and of the content of a raw element; 1 where there is none.
+  size_t ReadTag(size_t at) {
+    const std::string_view rest = html_.substr(at);
+    const size_t name = rest.starts_with("</") ? 2 : 1;
+    if (name >= rest.size() || std::isalpha(static_cast<unsigned char>(rest[name])) == 0) return 1;
+    Tag tag = WholeTag(at);
+    if (tag.length == 0) return 1;
+    const bool opens = !tag.closing && !tag.empty, raw = opens && Holds(kRaw, tag.name);
+    if (raw) tag.end = RawEnd(tag);
+    if (tag.closing) {
+      CloseElement(tag);
+    } else {
+      EndOmitted(tag);
+    }
+    if (!tag.in_line()) divisions_.push_back(at);
+    if (opens && !raw) {
+      open_.push_back(tags_.size());
+      ++open_names_[tag.name];
+    }
+    tags_.push_back(tag);
+    return tag.end - at;
+  }
+
+  // Of length 0 where it has no end.
+  Tag WholeTag(size_t at) {
+    if (unended_ >= kMostUnended) return {};
+    Tag tag = TagReader(html_.substr(at)).Read();
+    if (tag.length == 0) ++unended_;
+    tag.begin = at;
+    tag.end = at + tag.length;
+    return tag;
+  }
+
+  size_t RawEnd(const Tag& opening) {
+    for (size_t at = html_.find("</", opening.end); at < html_.size();
+         at = html_.find("</", at + 1)) {
+      if (!Closes(html_.substr(at), opening.name)) continue;
+      if (const Tag closing = WholeTag(at); closing.length > 0) return closing.end;
+    }
+    return html_.size();
+  }
+
+  // Of the open elements; one inside a line ends before the text's next division.
+  void EndInnermost(size_t end) {
+    Tag& tag = tags_[open_.back()];
+    tag.end = end;
+    if (tag.in_line()) {
+      const auto next = std::upper_bound(divisions_.begin(), divisions_.end(), tag.begin);
+      if (next != divisions_.end()) tag.end = std::min(end, *next);
+    }
+    --open_names_[tag.name];
+    open_.pop_back();
+  }
+
+  void CloseElement(const Tag& closing) {
+    const auto count = open_names_.find(closing.name);
+    if (count == open_names_.end() || count->second == 0) return;
+    while (tags_[open_.back()].name != closing.name) EndInnermost(closing.begin);
+    const size_t closed = open_.back();
+    EndInnermost(closing.begin);
+    tags_[closed].end = closing.end;
+  }
+
+  // Ends what an opening tag ends.
+  void EndOmitted(const Tag& opening) {
+    const std::string_view name = opening.name;
+    if (!opening.in_line()) EndUpTo({"p"}, {}, opening.begin);
+    if (name == "li") EndUpTo({"li"}, {"ul", "ol", "menu"}, opening.begin);
+    if (name == "dt" || name == "dd") EndUpTo({"dt", "dd"}, {"dl"}, opening.begin);
+    if (name == "td" || name == "th") EndUpTo({"td", "th"}, {"tr", "table"}, opening.begin);
+    if (name == "tr") EndUpTo({"tr"}, {"table"}, opening.begin);
+    if (name == "option") EndUpTo({"option"}, {"select", "datalist"}, opening.begin);
+  }
+
+  // Ends the innermost element of these names, and what it holds, unless it is outside of one of
+  // `around` or further out than documents go.
+  void EndUpTo(std::initializer_list<std::string_view> names,
+               std::initializer_list<std::string_view> around, size_t end) {
+    constexpr size_t kDeepest = 64;
+    for (size_t depth = 1; depth <= std::min(kDeepest, open_.size()); ++depth) {
+      const std::string_view name = tags_[open_[open_.size() - depth]].name;
+      if (std::ranges::find(around, name) != around.end()) return;
+      if (std::ranges::find(names, name) == names.end()) continue;
+      while (depth-- > 0) EndInnermost(end);
+      return;
+    }
+  }
+
+  std::string_view html_;
+  std::vector<Tag> tags_;
+  std::vector<size_t> open_;  // of tags_, the innermost last
+  std::unordered_map<std::string, int64_t> open_names_;
+  std::vector<size_t> divisions_;  // where tags stand that divide
+  int unended_ = 0;
+};
 
 }  // namespace
 
 class HtmlDocument::Reader {
  public:
-  Reader(HtmlDocument* document, std::string_view html) : document_(document), rest_(html) {
+  Reader(HtmlDocument* document, std::string_view html)
+      : document_(document), tags_(TagScanner(html).Scan()), size_(html.size()), rest_(html) {
     document_->between_.emplace_back();
   }
 
@@ -313,15 +388,13 @@ class HtmlDocument::Reader {
 
   void ReadTag() {
     if (IsDeclaration(rest_)) return AddMark(DeclarationEnd(rest_));
-    const Tag tag = TagAt(rest_, &unended_);
-    if (tag.length == 0) return AddText("<", 1);
-    const bool in_line = Holds(kInline, tag.name);
-    if (tag.keep) {
-      const size_t end = tag.empty ? tag.length : ElementEnd(rest_, tag, &unended_);
-      return in_line ? AddMark(end) : AddDivision(end);
-    }
+    const size_t at = size_ - rest_.size();
+    while (next_ < tags_.size() && tags_[next_].begin < at) ++next_;  // in what was kept
+    if (next_ == tags_.size() || tags_[next_].begin > at) return AddText("<", 1);
+    const Tag& tag = tags_[next_];
+    if (tag.keep) return tag.in_line() ? AddMark(tag.end - at) : AddDivision(tag.end - at);
     if (tag.name == "pre") preformatted_ = !tag.closing;
-    if (!in_line) return AddDivision(tag.length);
+    if (!tag.in_line()) return AddDivision(tag.length);
     if (tag.empty) return AddMark(tag.length);
     return tag.closing ? CloseElement(tag) : OpenElement(tag);
   }
@@ -369,12 +442,14 @@ class HtmlDocument::Reader {
   }
 
   HtmlDocument* document_;
+  const std::vector<Tag> tags_;
+  size_t next_ = 0;  // of tags_
+  const size_t size_;
   std::string_view rest_;
   Segment segment_;
   std::vector<Open> open_;
   std::string raw_;  // the segment as it stood
   bool preformatted_ = false;
-  Unended unended_;
 };
 
 HtmlDocument::HtmlDocument(std::string_view html) { Reader(this, html).Read(); }

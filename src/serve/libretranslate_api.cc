@@ -107,8 +107,7 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
 }
 
 void Service::Detect(const ExchangePtr& exchange) const {
-  const RequestBody body(exchange->request());
-  CheckClient(exchange->request(), body);
+  const RequestBody body = ReadBody(exchange->request());
   const std::string text = body.Text("q");
   if (!HasLanguageDetector()) {
     throw Refusal(501,
@@ -155,8 +154,7 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
 }
 
 void Service::TranslateLibre(const ExchangePtr& exchange) const {
-  const RequestBody body(exchange->request());
-  CheckClient(exchange->request(), body);
+  const RequestBody body = ReadBody(exchange->request());
   bool many = false;
   LibreRequest request;
   request.texts = TextsAt(body, &many);
@@ -172,8 +170,7 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
 }
 
 void Service::TranslateFile(const ExchangePtr& exchange) const {
-  const RequestBody body(exchange->request());
-  CheckClient(exchange->request(), body);
+  const RequestBody body = ReadBody(exchange->request());
   const UploadedFile& file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
   if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {

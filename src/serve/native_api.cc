@@ -12,9 +12,6 @@
 namespace attend {
 namespace {
 
-// With attention, whose weights grow with the square of a hypothesis's length.
-constexpr int64_t kMostHypothesesWithAttention = 4, kMostLengthWithAttention = 178;
-
 AttentionLabels PiecesOf(const ServedModel& model, const JobSentence& sentence, size_t rank) {
   const std::span<const int32_t> ids = sentence.result.translation.hypotheses[rank].ids;
   // Learned positions may cut the rest.
@@ -35,22 +32,22 @@ std::vector<std::string> TextsOf(const Json& text) {
   return texts;
 }
 
-void CheckLimits(const RequestOptions& asked, const ServeOptions& options) {
+void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   CheckTranslationOptions(asked.translation);
   if (asked.translation.beam_size > options.max_beam_size) {
     throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
                                                asked.translation.beam_size, options.max_beam_size));
   }
-  if (asked.attention && asked.translation.n_best > kMostHypothesesWithAttention) {
+  if (!asked.attention) return;
+  RequestOptions most = asked;
+  LimitToAttention(&most.translation);
+  const FieldList wanted = Fields(asked), limits = Fields(most);
+  for (const char* name : {"n_best", "max_length", "min_length"}) {
+    const std::string value = wanted.Find(name)->ValueText(),
+                      limit = limits.Find(name)->ValueText();
+    if (value == limit) continue;
     throw Error(ErrorKind::kUsage,
-                fmt::format("n_best is {}, expected at most {} with attention",
-                            asked.translation.n_best, kMostHypothesesWithAttention));
-  }
-  const int64_t length = std::max(asked.translation.max_length, asked.translation.min_length);
-  if (asked.attention && length > kMostLengthWithAttention) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("max_length or min_length is {}, expected at most {} with attention",
-                            length, kMostLengthWithAttention));
+                fmt::format("{} is {}, expected at most {} with attention", name, value, limit));
   }
 }
 
@@ -161,12 +158,16 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   body.erase("text");
   RequestOptions asked;
   asked.translation = options_.translation;
+  // What the server gives who names nothing.
+  if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, options_);
   SetLimit(exchange, asked.deadline_ms);
   const auto model = ChooseModel(*models_, asked, texts).model;
   CheckRoom(*model);
+  const auto place = asked.attention ? PlaceForAttention() : nullptr;
   const auto job = JobFor(*exchange, model, std::move(texts), asked);
+  job->place = place;
   if (asked.stream) return Stream(exchange, job);
   Run(exchange, job,
       [](const TranslationJob& done) { return HttpResponse{200, Dump(JobToJson(done))}; });

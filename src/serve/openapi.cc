@@ -107,7 +107,7 @@ Json LibreSchemas() {
       "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {}}},
     "Languages": {"type": "array", "items": {"type": "object", "required": ["code", "name", "targets"], "properties": {
       "code": {"type": "string"}, "name": {"type": "string"}, "targets": {"type": "array", "items": {"type": "string"}}}}},
-    "FileRequest": {"type": "object", "required": ["file", "target"], "properties": {
+    "FileRequest": {"type": "object", "description": "target must stand here or in the query", "required": ["file"], "properties": {
       "file": {"type": "string", "format": "binary", "description": "UTF-8, named .txt, .html or .htm"},
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
       "target": {"type": "string"}, "model": {"type": "string"}, "api_key": {"type": "string"}}},
@@ -151,16 +151,17 @@ Json AnyBody(const std::string& schema) {
   return body;
 }
 
-// Its members may stand in the query too, where the body has none of that name.
-Json OrInQuery(Json operation, const std::vector<std::string>& members) {
-  for (const std::string& member : members) {
-    operation["parameters"].push_back({{"name", member},
+// The members of its body may stand in the query too, but files.
+Json OrInQuery(Json operation, const Json& schema) {
+  for (const auto& [name, member] : schema["properties"].items()) {
+    if (member.contains("format")) continue;
+    operation["parameters"].push_back({{"name", name},
                                        {"in", "query"},
                                        {"required", false},
-                                       {"description", "as in the body, which goes before"},
+                                       {"description", "counts where the body has no such member"},
                                        {"schema", {{"type", "string"}}}});
   }
-  operation["requestBody"]["required"] = false;
+  operation["requestBody"]["required"] = schema.contains("required");
   return operation;
 }
 
@@ -208,16 +209,18 @@ std::string OpenApiDocument(const ServeOptions& options) {
   paths["/translate"]["post"] = OrInQuery(
       Translating(Operation("translate", Content(json, Reference("LibreTranslation")), refusals),
                   AnyBody("LibreRequest")),
-      {"q", "source", "target", "format", "alternatives", "model", "api_key"});
-  paths["/translate_file"]["post"] = Translating(
-      Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
-      Content(kMultipart, Reference("FileRequest")));
+      schemas["LibreRequest"]);
+  paths["/translate_file"]["post"] = OrInQuery(
+      Translating(
+          Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
+          Content(kMultipart, Reference("FileRequest"))),
+      schemas["FileRequest"]);
   paths["/download_file/{name}"]["get"] = Download();
   paths["/detect"]["post"] = OrInQuery(
       Translating(Operation("the language of a text", Content(json, Reference("Detections")),
                             {400, 403, 413, 415, 429, 500, 501, 503, 504}),
                   AnyBody("DetectRequest")),
-      {"q", "api_key"});
+      schemas["DetectRequest"]);
   paths["/suggest"]["post"] =
       Operation("refused: suggestions are not taken", Content(json, any), {403});
   return document.dump(1);

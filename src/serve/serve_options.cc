@@ -2,10 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "attend/error.h"
 #include "engine/tasks/translation_options.h"
 
 namespace attend {
+namespace {
+
+constexpr int64_t kMostHypothesesWithAttention = 4;
+constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;  // as by default
+
+}  // namespace
+
+void LimitToAttention(TranslationOptions* options) {
+  options->n_best = std::min(options->n_best, kMostHypothesesWithAttention);
+  options->max_length = std::min(options->max_length, kMostLengthWithAttention);
+  options->min_length = std::min(options->min_length, kMostLengthWithAttention);
+}
 
 FieldList Fields(ServeOptions& options) {
   HttpOptions& http = options.http;
@@ -72,8 +86,10 @@ FieldList Fields(RequestOptions& options) {
                     .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
                              "allow_unknown", "alignments", "alignment_layer"}))
       .Add("attention", &options.attention,
-           "give attention weights; of one sentence of at most 128 pieces, n_best at most 4 and "
-           "max_length at most 178")
+           fmt::format("give attention weights; of one sentence of at most {} pieces, with n_best "
+                       "of at most {}, max_length and min_length of at most {}",
+                       kMostPiecesWithAttention, kMostHypothesesWithAttention,
+                       kMostLengthWithAttention))
       .Add("split_sentences", &options.split_sentences,
            "translate sentence by sentence; else line by line, where lines are not too long")
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")

@@ -34,6 +34,11 @@ void CheckServeOptions(const ServeOptions& options);
 
 enum class Priority { kAuto, kInteractive, kBulk };
 
+// Weights of attention take memory with the square of lengths, for each hypothesis.
+constexpr int64_t kMostPiecesWithAttention = 128;
+// Brings options to what a request with attention may ask for.
+void LimitToAttention(TranslationOptions* options);
+
 // What POST /v1/translate takes beside its text.
 struct RequestOptions {
   std::string model, source, target;

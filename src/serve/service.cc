@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 
 #include "attend/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "serve/openapi.h"
-#include "serve/request_body.h"
 #include "text/ascii.h"
 #include "web/web_files.h"
 
@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kLargeBody = 16384;
 // Requests that wait for their worker. Small ones take it a moment each, large ones up to seconds.
 constexpr size_t kMostSmall = 256, kMostLarge = 16;
+// Jobs with attention that run or wait to be written: each may take some hundred megabytes.
+constexpr int kMostWithAttention = 8;
 
 HttpResponse FailureResponse(const std::string& message, const std::string& failure) {
   HttpResponse response = ErrorResponse(500, message);
@@ -37,13 +39,20 @@ bool Attempt(const std::shared_ptr<Exchange>& exchange, const std::function<void
     const std::exception_ptr error = std::current_exception();
     try {
       exchange->Answer(ResponseTo(error));
-    } catch (const std::bad_alloc&) {  // its limit answers
+    } catch (const std::bad_alloc&) {  // the exchange's limit answers
     }
     return false;
   }
 }
 
 bool IsLarge(const HttpRequest& request) { return request.body.size() >= kLargeBody; }
+
+// The key that the header gives; empty where it gives none.
+std::string HeaderKey(const HttpRequest& request) {
+  constexpr std::string_view kBearer = "bearer ";  // of any case (RFC 9110, section 11.1)
+  if (!LowerCase(request.authorization).starts_with(kBearer)) return "";
+  return std::string(Trimmed(std::string_view(request.authorization).substr(kBearer.size())));
+}
 
 // As much as the square of a sentence's length times layers and heads may be to write.
 bool IsLarge(const TranslationJob& job) {
@@ -93,6 +102,7 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
             KeyPlace::kBody},
            {"/download_file/{name}", "GET, HEAD", &Service::DownloadFile},
            {"/", "GET, HEAD", &Service::Page}}),
+      attention_jobs_(std::make_shared<std::atomic<int>>(0)),
       small_(std::make_unique<Worker>(kMostSmall)),
       large_(std::make_unique<Worker>(kMostLarge)) {
   for (const WebFile& file : WebFiles()) {
@@ -119,14 +129,19 @@ void Service::Close() {
 }
 
 void Service::Handle(const ExchangePtr& exchange) const {
-  Attempt(exchange, [&] { Dispatch(exchange); });
+  Attempt(exchange, [&] {
+    SetLimit(exchange, 0);
+    Dispatch(exchange);
+  });
 }
 
 void Service::Continue(const ExchangePtr& exchange, const JobPtr& job,
                        std::function<void(const TranslationJob&)> work) const {
   Worker& worker = IsLarge(exchange->request()) || IsLarge(*job) ? *large_ : *small_;
   worker.Continue([exchange, job, work = std::move(work)] {
-    if (!Attempt(exchange, [&] { work(*job); })) job->model->queue().Cancel(job);
+    if (job->failed || !exchange->Wanted()) return;
+    job->failed = !Attempt(exchange, [&] { work(*job); });
+    if (job->failed) job->model->queue().Cancel(job);
   });
 }
 
@@ -139,10 +154,10 @@ void Service::SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const {
 void Service::Begin(const ExchangePtr& exchange, const Route& route) const {
   if (stopping_) RefuseWork();
   const HttpRequest& request = exchange->request();
-  if (KnowsClient(route.key)) CheckClient(request, "");
-  if (route.effort == Effort::kTranslation && !models_->HaveRoom()) RefuseWork();
-  SetLimit(exchange, 0);
   Worker& worker = IsLarge(request) ? *large_ : *small_;
+  if (!worker.HasRoom()) RefuseWork();
+  if (route.effort == Effort::kTranslation && !models_->HaveRoom()) RefuseWork();
+  if (HeaderTells(route.key, request)) CheckClient(request, HeaderKey(request));
   const bool taken = worker.TryBegin([this, exchange, answer = route.answer] {
     if (!exchange->Wanted()) return;
     Attempt(exchange, [&] { (this->*answer)(exchange); });
@@ -172,13 +187,12 @@ void Service::Dispatch(const ExchangePtr& exchange) const {
   throw Refusal(404, "there is nothing here; /openapi.json says what there is");
 }
 
+bool Service::HeaderTells(KeyPlace key, const HttpRequest& request) const {
+  return key == KeyPlace::kHeader || !keys_->required() || keys_->Allows(HeaderKey(request));
+}
+
 // Whoever sends a key that is not known asks as its address: nobody can try many.
-void Service::CheckClient(const HttpRequest& request, const std::string& given) const {
-  constexpr std::string_view kBearer = "bearer ";  // of any case (RFC 9110, section 11.1)
-  std::string key = given;
-  if (key.empty() && LowerCase(request.authorization).starts_with(kBearer)) {
-    key = Trimmed(std::string_view(request.authorization).substr(kBearer.size()));
-  }
+void Service::CheckClient(const HttpRequest& request, const std::string& key) const {
   const bool allowed = keys_->Allows(key);
   const bool by_key = allowed && keys_->required();
   const int64_t seconds =
@@ -195,9 +209,28 @@ void Service::CheckClient(const HttpRequest& request, const std::string& given) 
   }
 }
 
-void Service::CheckClient(const HttpRequest& request, const RequestBody& body) const {
-  const std::string key = body.Text("api_key", "");
-  if (!KnowsClient(KeyPlace::kBody)) CheckClient(request, key);
+// A body that can't be read counts as well.
+RequestBody Service::ReadBody(const HttpRequest& request) const {
+  std::optional<RequestBody> body;
+  std::exception_ptr fault;
+  std::string key;
+  try {
+    body.emplace(request);
+    key = body->Text("api_key", "");
+  } catch (const std::exception&) {
+    fault = std::current_exception();
+  }
+  if (!HeaderTells(KeyPlace::kBody, request)) {
+    CheckClient(request, key.empty() ? HeaderKey(request) : key);
+  }
+  if (fault) std::rethrow_exception(fault);
+  return std::move(*body);
+}
+
+std::shared_ptr<void> Service::PlaceForAttention() const {
+  std::shared_ptr<void> place(nullptr, [taken = attention_jobs_](void*) { --*taken; });
+  if (++*attention_jobs_ > kMostWithAttention) RefuseWork();
+  return place;
 }
 
 void Service::RefuseWork() const {

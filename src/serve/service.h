@@ -15,14 +15,13 @@
 #include "serve/metrics.h"
 #include "serve/model_store.h"
 #include "serve/rate_limit.h"
+#include "serve/request_body.h"
 #include "serve/source_texts.h"
 #include "serve/translated_files.h"
 #include "serve/translation_job.h"
 #include "serve/worker.h"
 
 namespace attend {
-
-class RequestBody;
 
 // An answer that is not the one asked for.
 class Refusal : public std::runtime_error {
@@ -88,13 +87,15 @@ class Service {
   void Continue(const ExchangePtr& exchange, const JobPtr& job,
                 std::function<void(const TranslationJob&)> work) const;
   void SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const;
-  // Whether all that tells clients apart stands in the header.
-  bool KnowsClient(KeyPlace key) const { return key == KeyPlace::kHeader || !keys_->required(); }
-  // Throws Refusal where the key is not known, `given` or the header's, or the client asks too
-  // much. Once for each request: of what a header tells before a worker is troubled.
-  void CheckClient(const HttpRequest& request, const std::string& given) const;
-  // The rest, by the body's key.
-  void CheckClient(const HttpRequest& request, const RequestBody& body) const;
+  // Whether no body can tell more of a client than the header does.
+  bool HeaderTells(KeyPlace key, const HttpRequest& request) const;
+  // Throws Refusal where the key is not known or the client asks too much. Called once for each
+  // request, before a worker is troubled where the header tells.
+  void CheckClient(const HttpRequest& request, const std::string& key) const;
+  // Of LibreTranslate's routes; checks the client by the key in it where the header did not tell.
+  RequestBody ReadBody(const HttpRequest& request) const;
+  // To be held by a job with attention. Throws Refusal where too many have one.
+  std::shared_ptr<void> PlaceForAttention() const;
   // Throws Refusal where the model's queue has no room for a sentence.
   void CheckRoom(const ServedModel& model) const;
   [[noreturn]] void RefuseWork() const;
@@ -133,6 +134,7 @@ class Service {
   const std::unique_ptr<TranslatedFiles> files_;
   std::vector<Route> routes_;
   std::atomic<bool> stopping_{false};
+  const std::shared_ptr<std::atomic<int>> attention_jobs_;  // jobs may outlive the service
   const std::unique_ptr<Worker> small_, large_;
 };
 

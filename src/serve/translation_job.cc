@@ -13,7 +13,6 @@ namespace {
 
 // From this many sentences on a request that does not say is bulk.
 constexpr size_t kBulkFrom = 9;
-constexpr int64_t kMostPiecesWithAttention = 128;
 // What has more bytes than that for each piece is taken for too long without the work of encoding
 // it. SentencePiece's own pieces have at most 16 characters; only white space without end, or
 // longer pieces that a vocabulary was given, come to more.

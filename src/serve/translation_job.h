@@ -22,6 +22,8 @@ struct TranslationJob : Job {
 
   std::shared_ptr<ServedModel> model;
   std::vector<Text> texts;
+  std::shared_ptr<void> place;  // held as long as the job is, where it takes much memory
+  bool failed = false;          // its request has an error for an answer; the worker's alone
 
   std::span<const JobSentence> SentencesOf(const Text& text) const {
     return {sentences.data() + text.first, text.parts.size()};

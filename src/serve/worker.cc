@@ -16,6 +16,11 @@ bool Worker::TryBegin(Task task) {
   return true;
 }
 
+bool Worker::HasRoom() {
+  const std::lock_guard lock(mutex_);
+  return !stopping_ && new_.size() < capacity_;
+}
+
 void Worker::Continue(Task task) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;

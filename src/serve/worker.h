@@ -23,6 +23,8 @@ class Worker {
 
   // The first task of a request. False: there is no room, and it is not taken.
   bool TryBegin(Task task);
+  // By the time of TryBegin it may be gone.
+  bool HasRoom();
   // A later one, which goes before what has not begun, in the order of these calls.
   void Continue(Task task);
   // Waits for the task that runs; what waits is dropped, and so is what comes from now on. Not to

@@ -257,6 +257,7 @@ FieldList RecordedFields(TrainOptions& options) {
   if (options.MakesVocabulary()) return all;
   const FieldList making = Fields(options.corpus.vocabulary, "vocab_");
   std::vector<std::string> names = all.Names();
+  // lowercase is a fact of any vocabulary, by which outputs are scored.
   std::erase_if(names, [&](const std::string& name) {
     return name == "joint_vocab" || (making.Find(name) != nullptr && name != "lowercase");
   });

@@ -149,6 +149,12 @@ def test_attention_of_each_hypothesis_is_what_the_command_draws(server, tmp_path
     assert "expected at most 128 with attention" in server.post("/v1/translate", line)[1]["error"]
 
 
+def test_the_servers_defaults_give_way_to_attention(tmp_path):
+    with serving(tmp_path, "--max-length", "300", "--n-best", "5", "--beam-size", "5") as server:
+        assert len(server.translate(TEXT, attention=True)[0]["sentences"][0]["hypotheses"]) == 4
+        assert server.post("/v1/translate", {"text": TEXT, "attention": True, "n_best": 5})[0] == 400
+
+
 def events_of(server, body):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     connection.request("POST", "/v1/translate", json.dumps(body), {"Content-Type": "application/json"})
