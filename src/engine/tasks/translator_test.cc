@@ -440,7 +440,7 @@ TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
                          +[](TranslationOptions* o) { o->length_penalty = NAN; },
                          +[](TranslationOptions* o) { o->max_length = -3; },
                          +[](TranslationOptions* o) { o->max_length = (o->min_length = 9) - 1; },
-                         +[](TranslationOptions* o) { o->alignments = o->alignment_layer = 3; },
+                         +[](TranslationOptions* o) { o->alignments = true, o->alignment_layer = 3; },
                          +[](TranslationOptions* o) { o->batch_sentences = 0; },
                          +[](TranslationOptions* o) { o->batch_tokens = 0; }}) {
     TranslationOptions options;
