@@ -6,7 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <initializer_list>
-#include <unordered_map>
 
 #include "attend/error.h"
 #include "serve/html_document.h"
@@ -201,10 +200,20 @@ bool Closes(std::string_view html, const std::string& name) {
   return !rest.empty() && (IsSpace(rest[0]) || rest[0] == '/' || rest[0] == '>');
 }
 
+// Opening tags that end a paragraph (HTML standard, section 13.1.2.4).
+constexpr std::array<std::string_view, 38> kEndParagraph = {
+    "address", "article", "aside",   "blockquote", "center",   "dd",         "details", "dialog",
+    "dir",     "div",     "dl",      "dt",         "fieldset", "figcaption", "figure",  "footer",
+    "form",    "h1",      "h2",      "h3",         "h4",       "h5",         "h6",      "header",
+    "hgroup",  "hr",      "li",      "main",       "menu",     "nav",        "ol",      "p",
+    "pre",     "search",  "section", "summary",    "table",    "ul"};
+constexpr std::array<std::string_view, 9> kTable = {"table", "caption", "tbody", "thead",   "tfoot",
+                                                    "tr",    "td",      "th",    "colgroup"};
+
 // All tags of a document in their order, with where the elements end that they open; in one pass.
-// An element ends where it is closed, where the one around it is, or where the next of its kind
-// begins, since </p>, </li> and the like may be left out (HTML standard, section 13.1.2.4). One
-// that stands inside a line and is not closed itself ends where the text is divided.
+// An element ends where it is closed, where the one around it is, or where what follows says so,
+// since </p>, </li> and the like may be left out. One that stands inside a line and is not closed
+// itself ends where the text is divided.
 class TagScanner {
  public:
   explicit TagScanner(std::string_view html) : html_(html) {}
@@ -214,11 +223,13 @@ class TagScanner {
       const std::string_view rest = html_.substr(at);
       at += IsDeclaration(rest) ? DeclarationEnd(rest) : ReadTag(at);
     }
-    while (!open_.empty()) EndInnermost(html_.size());
+    while (!open_.empty()) End(open_.size() - 1, html_.size());
     return std::move(tags_);
   }
 
  private:
+  using Names = std::initializer_list<std::string_view>;
+
   // The bytes of the tag, and of the content of a raw element; 1 where there is none.
   size_t ReadTag(size_t at) {
     const std::string_view rest = html_.substr(at);
@@ -234,10 +245,7 @@ class TagScanner {
       EndOmitted(tag);
     }
     if (!tag.in_line()) divisions_.push_back(at);
-    if (opens && !raw) {
-      open_.push_back(tags_.size());
-      ++open_names_[tag.name];
-    }
+    if (opens && !raw) open_.push_back(tags_.size());
     tags_.push_back(tag);
     return tag.end - at;
   }
@@ -261,56 +269,75 @@ class TagScanner {
     return html_.size();
   }
 
-  // Of the open elements; one inside a line ends before the text's next division.
-  void EndInnermost(size_t end) {
-    Tag& tag = tags_[open_.back()];
-    tag.end = end;
-    if (tag.in_line()) {
+  // Ends the open elements from this one inwards; those inside a line where the text is divided.
+  void End(size_t outermost, size_t end) {
+    for (; open_.size() > outermost; open_.pop_back()) {
+      Tag& tag = tags_[open_.back()];
+      tag.end = end;
+      if (!tag.in_line()) continue;
       const auto next = std::upper_bound(divisions_.begin(), divisions_.end(), tag.begin);
       if (next != divisions_.end()) tag.end = std::min(end, *next);
     }
-    --open_names_[tag.name];
-    open_.pop_back();
   }
 
+  // The innermost open element of these names, where none that `stops` is further in; the number
+  // of open ones otherwise. No further out than browsers nest.
+  template <class Stops>
+  size_t Innermost(Names names, Stops stops) const {
+    constexpr size_t kDeepest = 512;
+    for (size_t depth = 1; depth <= std::min(kDeepest, open_.size()); ++depth) {
+      const Tag& tag = tags_[open_[open_.size() - depth]];
+      if (std::ranges::find(names, tag.name) != names.end()) return open_.size() - depth;
+      if (stops(tag)) break;
+    }
+    return open_.size();
+  }
+
+  // Tags inside a line may cross: such a closing tag ends its own element alone, and none beyond a
+  // block. Others end what is in their element, but not the table around them.
   void CloseElement(const Tag& closing) {
-    const auto count = open_names_.find(closing.name);
-    if (count == open_names_.end() || count->second == 0) return;
-    while (tags_[open_.back()].name != closing.name) EndInnermost(closing.begin);
-    const size_t closed = open_.back();
-    EndInnermost(closing.begin);
+    const bool of_table = Holds(kTable, closing.name);
+    const size_t found = Innermost({closing.name}, [&](const Tag& open) {
+      if (closing.in_line()) return !open.in_line();
+      return of_table ? open.name == "table" : Holds(kTable, open.name);
+    });
+    if (found == open_.size()) return;
+    const size_t closed = open_[found];
+    if (closing.in_line()) {
+      open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(found));
+    } else {
+      End(found, closing.begin);
+    }
     tags_[closed].end = closing.end;
   }
 
-  // Ends what an opening tag ends.
-  void EndOmitted(const Tag& opening) {
-    const std::string_view name = opening.name;
-    if (!opening.in_line()) EndUpTo({"p"}, {}, opening.begin);
-    if (name == "li") EndUpTo({"li"}, {"ul", "ol", "menu"}, opening.begin);
-    if (name == "dt" || name == "dd") EndUpTo({"dt", "dd"}, {"dl"}, opening.begin);
-    if (name == "td" || name == "th") EndUpTo({"td", "th"}, {"tr", "table"}, opening.begin);
-    if (name == "tr") EndUpTo({"tr"}, {"table"}, opening.begin);
-    if (name == "option") EndUpTo({"option"}, {"select", "datalist"}, opening.begin);
+  void EndInnermost(Names names, Names around, size_t end) {
+    const auto stops = [&](const Tag& open) {
+      return std::ranges::find(around, open.name) != around.end();
+    };
+    if (const size_t found = Innermost(names, stops); found < open_.size()) End(found, end);
   }
 
-  // Ends the innermost element of these names, and what it holds, unless it is outside of one of
-  // `around` or further out than documents go.
-  void EndUpTo(std::initializer_list<std::string_view> names,
-               std::initializer_list<std::string_view> around, size_t end) {
-    constexpr size_t kDeepest = 64;
-    for (size_t depth = 1; depth <= std::min(kDeepest, open_.size()); ++depth) {
-      const std::string_view name = tags_[open_[open_.size() - depth]].name;
-      if (std::ranges::find(around, name) != around.end()) return;
-      if (std::ranges::find(names, name) == names.end()) continue;
-      while (depth-- > 0) EndInnermost(end);
-      return;
-    }
+  // Ends what this opening tag ends though nothing closed it.
+  void EndOmitted(const Tag& opening) {
+    const std::string_view name = opening.name;
+    const size_t at = opening.begin;
+    if (Holds(kEndParagraph, name))
+      EndInnermost({"p"}, {"button", "object", "svg", "math", "table", "td", "th"}, at);
+    if (name == "li") EndInnermost({"li"}, {"ul", "ol", "menu", "table", "td", "th"}, at);
+    if (name == "dt" || name == "dd") EndInnermost({"dt", "dd"}, {"dl", "table", "td", "th"}, at);
+    if (name == "td" || name == "th") EndInnermost({"td", "th"}, {"tr", "table"}, at);
+    const bool section = name == "tbody" || name == "thead" || name == "tfoot";
+    if (name == "tr" || section) EndInnermost({"tr"}, {"table", "tbody", "thead", "tfoot"}, at);
+    if (section) EndInnermost({"tbody", "thead", "tfoot"}, {"table"}, at);
+    if (name == "option" || name == "optgroup")
+      EndInnermost({"option"}, {"select", "datalist", "optgroup"}, at);
+    if (name == "optgroup") EndInnermost({"optgroup"}, {"select"}, at);
   }
 
   std::string_view html_;
   std::vector<Tag> tags_;
-  std::vector<size_t> open_;  // of tags_, the innermost last
-  std::unordered_map<std::string, int64_t> open_names_;
+  std::vector<size_t> open_;       // of tags_, the innermost last
   std::vector<size_t> divisions_;  // where tags stand that divide
   int unended_ = 0;
 };

@@ -59,6 +59,8 @@ class Exchange {
   virtual const HttpRequest& request() const = 0;
   virtual void Describe(RequestFacts facts) = 0;
 
+  // Keeps this until the answer is written as a whole, or nobody waits for it.
+  virtual void Hold(std::shared_ptr<void> resource) = 0;
   // The first answer counts. Once events were sent, it is the last of them, an `error`.
   virtual void Answer(HttpResponse response) = 0;
   // Or a stream of server-sent events: `event` is a whole one, with its empty line.

@@ -63,6 +63,11 @@ class HttpSession::Live : public Exchange, public std::enable_shared_from_this<L
   void Describe(RequestFacts facts) override {
     OnStrand([this, facts = std::move(facts)]() mutable { facts_ = std::move(facts); });
   }
+  void Hold(std::shared_ptr<void> resource) override {
+    OnStrand([this, resource = std::move(resource)]() mutable {
+      session_->Hold(this, std::move(resource));
+    });
+  }
   void Answer(HttpResponse response) override {
     OnStrand([this, response = std::move(response)]() mutable {
       session_->Write(this, std::move(response));
@@ -293,6 +298,10 @@ void HttpSession::Abandon() {
   Close();
 }
 
+void HttpSession::Hold(const Live* exchange, std::shared_ptr<void> resource) {
+  if (current_.get() == exchange || streaming_.get() == exchange) held_ = std::move(resource);
+}
+
 void HttpSession::SetLimit(const Live* exchange, std::chrono::milliseconds limit) {
   const auto live = current_ != nullptr ? current_ : streaming_;
   if (live.get() != exchange || end_) return;
@@ -348,6 +357,7 @@ void HttpSession::Write(const Live* exchange, HttpResponse response) {
 }
 
 void HttpSession::OnWritten(Error error, bool keep_alive) {
+  held_.reset();
   if (error) return Close();
   if (!keep_alive) return Linger();
   WaitForRequest();
@@ -449,6 +459,7 @@ void HttpSession::Close() {
   streaming_.reset();
   events_.clear();
   end_.reset();
+  held_.reset();
   limit_.cancel();
   stream_.close();
 }

@@ -72,6 +72,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void EndEvents(const Live* exchange, const HttpResponse& response);
   void WriteNextEvent();
   void WriteEnd();
+  void Hold(const Live* exchange, std::shared_ptr<void> resource);
   void SetLimit(const Live* exchange, std::chrono::milliseconds limit);
   void Report(int status, const std::string& failure);
   void Linger();
@@ -89,6 +90,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::shared_ptr<Live> streaming_;
   std::deque<std::string> events_;
   std::optional<std::pair<int, std::string>> end_;  // of the stream: status and failure
+  std::shared_ptr<void> held_;                      // until the answer is written
   bool writing_ = false;
   boost::asio::steady_timer limit_;
   int64_t discarded_ = 0;

@@ -168,6 +168,7 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   const auto place = asked.attention ? PlaceForAttention() : nullptr;
   const auto job = JobFor(*exchange, model, std::move(texts), asked);
   job->place = place;
+  if (place != nullptr) exchange->Hold(place);
   if (asked.stream) return Stream(exchange, job);
   Run(exchange, job,
       [](const TranslationJob& done) { return HttpResponse{200, Dump(JobToJson(done))}; });
@@ -177,13 +178,14 @@ void Service::Stream(const ExchangePtr& exchange, const JobPtr& job) const {
   const std::weak_ptr weak = job;
   job->on_sentence = [this, exchange, weak](const JobSentence& sentence) {
     Continue(exchange, weak.lock(), [exchange, &sentence](const TranslationJob& running) {
-      if (exchange->Wanted()) exchange->SendEvent(SentenceEvent(running, sentence));
+      exchange->SendEvent(SentenceEvent(running, sentence));
     });
   };
   job->on_end = [this, exchange, weak](const std::exception_ptr& error) {
-    Continue(exchange, weak.lock(), [this, exchange, error](const TranslationJob& done) {
+    const JobPtr ended = weak.lock();
+    if (!error) Count(*ended);
+    Continue(exchange, ended, [exchange, error](const TranslationJob& done) {
       if (error) std::rethrow_exception(error);
-      Count(done);
       exchange->SendEvent(DoneEvent(done));
       exchange->EndEvents();
     });

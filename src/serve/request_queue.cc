@@ -1,5 +1,7 @@
 #include "serve/request_queue.h"
 
+#include <new>
+
 namespace attend {
 namespace {
 
@@ -90,6 +92,14 @@ std::shared_ptr<Job> RequestQueue::Leave(Job* job, size_t sentences) {
   return node.empty() ? nullptr : node.mapped();
 }
 
+// The sentence has left: whoever has no memory to hear of it must not have it fail once more.
+void RequestQueue::End(const Job& job, const std::exception_ptr& error) {
+  try {
+    job.on_end(error);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 void RequestQueue::Done(const Sentence& sentence, SentenceResult result) {
   Job* job = JobOf(sentence);
   {
@@ -105,7 +115,7 @@ void RequestQueue::Done(const Sentence& sentence, SentenceResult result) {
     --live_;
     ended = Leave(job, 1);
   }
-  if (ended != nullptr && !ended->unwanted_) ended->on_end(nullptr);
+  if (ended != nullptr && !ended->unwanted_) End(*ended, nullptr);
 }
 
 void RequestQueue::Dropped(const Sentence& sentence) {
@@ -127,7 +137,7 @@ void RequestQueue::Failed(const Sentence& sentence, std::exception_ptr error) {
     TakeBack(job);
     Leave(job, 1);
   }
-  if (first) held->on_end(std::move(error));
+  if (first) End(*held, error);
 }
 
 }  // namespace attend

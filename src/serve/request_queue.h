@@ -30,6 +30,7 @@ struct Job {
   // Called from an engine thread, one call at a time for each job.
   std::function<void(const JobSentence&)> on_sentence;  // may be empty
   // Once: all sentences have their results, or one failed. Not called for a job that is cancelled.
+  // Where it throws std::bad_alloc, nobody hears of the end.
   std::function<void(std::exception_ptr)> on_end;
 
  private:
@@ -66,6 +67,7 @@ class RequestQueue : public SentenceQueue {
 
  private:
   static Job* JobOf(const Sentence& sentence);
+  static void End(const Job& job, const std::exception_ptr& error);
   int64_t Waiting() const { return std::ssize(interactive_) + std::ssize(bulk_); }
   void TakeBack(Job* job);
   // A sentence of the job has left; the job itself where it was the last.

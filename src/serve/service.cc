@@ -228,8 +228,10 @@ RequestBody Service::ReadBody(const HttpRequest& request) const {
 }
 
 std::shared_ptr<void> Service::PlaceForAttention() const {
-  std::shared_ptr<void> place(nullptr, [taken = attention_jobs_](void*) { --*taken; });
-  if (++*attention_jobs_ > kMostWithAttention) RefuseWork();
+  const bool room = ++*attention_jobs_ <= kMostWithAttention;
+  std::shared_ptr<void> place(attention_jobs_.get(),
+                              [taken = attention_jobs_](void*) { --*taken; });
+  if (!room) RefuseWork();
   return place;
 }
 
@@ -274,9 +276,10 @@ void Service::Count(const TranslationJob& job) const {
 void Service::Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const {
   job->on_end = [this, exchange, weak = std::weak_ptr(job),
                  finish = std::move(finish)](const std::exception_ptr& error) {
-    Continue(exchange, weak.lock(), [this, exchange, error, finish](const TranslationJob& done) {
+    const JobPtr ended = weak.lock();
+    if (!error) Count(*ended);
+    Continue(exchange, ended, [exchange, error, finish](const TranslationJob& done) {
       if (error) std::rethrow_exception(error);
-      Count(done);
       exchange->Answer(finish(done));
     });
   };

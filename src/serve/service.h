@@ -89,12 +89,12 @@ class Service {
   void SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const;
   // Whether no body can tell more of a client than the header does.
   bool HeaderTells(KeyPlace key, const HttpRequest& request) const;
-  // Throws Refusal where the key is not known or the client asks too much. Called once for each
-  // request, before a worker is troubled where the header tells.
+  // Throws Refusal where the key is not known or the client asks too much. Counts the request: to
+  // be called once, before a worker is troubled where the header tells.
   void CheckClient(const HttpRequest& request, const std::string& key) const;
   // Of LibreTranslate's routes; checks the client by the key in it where the header did not tell.
   RequestBody ReadBody(const HttpRequest& request) const;
-  // To be held by a job with attention. Throws Refusal where too many have one.
+  // To be held by a job with attention and its answer. Throws Refusal where too many have one.
   std::shared_ptr<void> PlaceForAttention() const;
   // Throws Refusal where the model's queue has no room for a sentence.
   void CheckRoom(const ServedModel& model) const;

@@ -30,6 +30,15 @@ class TestExchange : public Exchange {
 
   const HttpRequest& request() const override { return request_; }
   void Describe(RequestFacts) override { described = true; }
+  void Hold(std::shared_ptr<void> resource) override {
+    const std::lock_guard lock(mutex_);
+    held_ = std::move(resource);
+  }
+  // The client has read all of its answer.
+  void Written() {
+    const std::lock_guard lock(mutex_);
+    held_ = nullptr;
+  }
   void Answer(HttpResponse answer) override {
     const std::lock_guard lock(mutex_);
     if (response.status == 0) response = std::move(answer);
@@ -72,6 +81,7 @@ class TestExchange : public Exchange {
   const HttpRequest request_;
   std::mutex mutex_;
   std::condition_variable settled_;
+  std::shared_ptr<void> held_;
 };
 
 std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
@@ -233,6 +243,27 @@ TEST_F(ServiceTest, AttentionIsWrittenBesideSmallAnswers) {
   release.count_down();
   asked->WaitForAnswer();
   EXPECT_EQ(asked->response.status, 200);
+}
+
+// Of requests with attention as many are taken as memory surely has room for.
+TEST_F(ServiceTest, AttentionWaitsForThoseBeforeToBeRead) {
+  HttpRequest request = TranslationOf("lumi");
+  request.body = R"({"attention": true, "text": "lumi"})";
+  std::vector<std::shared_ptr<TestExchange>> read;
+  while (read.size() < 100) {
+    read.push_back(Ask(request));
+    read.back()->WaitForAnswer();
+    if (read.back()->response.status != 200) break;
+  }
+  EXPECT_EQ(read.size(), 9);
+  EXPECT_EQ(read.back()->response.status, 503);
+  read[0]->Written();
+  for (int status = 503; status == 503;) {  // the job itself goes a moment after its answer
+    const auto next = Ask(request);
+    next->WaitForAnswer();
+    status = next->response.status;
+    EXPECT_TRUE(status == 200 || status == 503);
+  }
 }
 
 // Of a text that its vocabulary normalises to nothing.

@@ -16,13 +16,13 @@ class LiveSentences : public SearchQueue {
 
   const SearchInput* Next() override {
     while (const Sentence* sentence = queue_->Next(std::ssize(live_))) {
-      if (sentence->ids.empty()) {
-        SentenceResult empty;
-        empty.translation.hypotheses.resize(sentence->options.n_best);
-        queue_->Done(*sentence, std::move(empty));
-        continue;
-      }
       try {
+        if (sentence->ids.empty()) {
+          SentenceResult empty;
+          empty.translation.hypotheses.resize(sentence->options.n_best);
+          queue_->Done(*sentence, std::move(empty));
+          continue;
+        }
         if (sentence->options.alignments) {
           runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
         }
