@@ -1,5 +1,8 @@
 #include "serve/html_document.h"
 
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,16 +11,36 @@
 namespace attend {
 namespace {
 
+// Punctuation may stand around its core.
 struct Word {
-  size_t begin, end;
+  size_t begin, core_begin, core_end, end;
 };
+
+bool IsPunctuation(UChar32 character) { return character >= 0 && u_ispunct(character) != 0; }
+
+Word WordAt(std::string_view text, size_t begin, size_t end) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto limit = static_cast<int32_t>(end);
+  auto first = static_cast<int32_t>(begin), last = limit;
+  UChar32 character;
+  for (int32_t next = first; next < limit; first = next) {
+    U8_NEXT(bytes, next, limit, character);
+    if (!IsPunctuation(character)) break;
+  }
+  for (int32_t before = last; before > first; last = before) {
+    U8_PREV(bytes, first, before, character);
+    if (!IsPunctuation(character)) break;
+  }
+  if (first == last) first = static_cast<int32_t>(begin), last = limit;  // nothing else
+  return {begin, static_cast<size_t>(first), static_cast<size_t>(last), end};
+}
 
 std::vector<Word> WordsOf(std::string_view text) {
   std::vector<Word> words;
   size_t done = 0;
   for (const size_t end : WordEnds(text)) {
     const size_t begin = std::min(text.find_first_not_of(" \t", done), end);
-    words.push_back({begin, end});
+    words.push_back(WordAt(text, begin, end));
     done = end;
   }
   return words;
@@ -41,10 +64,18 @@ std::string Escape(std::string_view text) {
 
 }  // namespace
 
+void HtmlDocument::FindSpaces(std::string_view text, Mark* mark) {
+  mark->behind_space = mark->at > 0 && text[mark->at - 1] == ' ';
+  mark->before_space = mark->at < text.size() && text[mark->at] == ' ';
+}
+
 // Writes one segment.
 class HtmlDocument::Writer {
  public:
-  explicit Writer(const Segment& segment) : segment_(segment), used_(segment.elements.size()) {}
+  explicit Writer(const Segment& segment)
+      : segment_(segment), used_(segment.elements.size()), opened_(segment.elements.size()) {
+    for (const Mark& mark : segment.marks) Use(mark.inside);
+  }
 
   void AddSentence(const TextPart& part, const Hypothesis& hypothesis) {
     Sentence& sentence = sentences_.emplace_back(Sentence{part, &hypothesis, {}, {}, {}});
@@ -53,11 +84,16 @@ class HtmlDocument::Writer {
     sentence.target = WordsOf(hypothesis.text);
     sentence.links.assign(sentence.target.size(), -1);
     for (const AlignmentLink& link : hypothesis.alignment) {
-      if (link.target < std::ssize(sentence.links)) sentence.links[link.target] = link.source;
+      const bool known = link.target < std::ssize(sentence.links) && link.source >= 0 &&
+                         link.source < std::ssize(sentence.source);
+      if (known) sentence.links[link.target] = link.source;
     }
-    for (Word& word : sentence.source) word.begin += part.begin, word.end += part.begin;
-    for (const int64_t link : sentence.links) {
-      for (const size_t element : StackOf(sentence, link)) used_[element] = true;
+    for (Word& word : sentence.source) {
+      for (size_t* at : {&word.begin, &word.core_begin, &word.core_end, &word.end})
+        *at += part.begin;
+    }
+    for (size_t t = 0; t < sentence.target.size(); ++t) {
+      for (const Piece& piece : PiecesOf(sentence, t, {})) Use(piece.stack);
     }
   }
 
@@ -66,7 +102,10 @@ class HtmlDocument::Writer {
     for (size_t e = 0; e < used_.size(); ++e) {  // no word of it is left: it stays, empty
       const Element& element = segment_.elements[e];
       if (used_[e] || InGap(element)) continue;
-      marks_.push_back({element.begin, element.open + element.close});
+      Mark mark{.at = element.begin, .html = "", .inside = element.inside};
+      mark.inside.push_back(e);
+      if (element.begin == element.end) FindSpaces(segment_.text, &mark);
+      marks_.push_back(std::move(mark));
     }
     const auto before = [](const Mark& a, const Mark& b) { return a.at < b.at; };
     std::stable_sort(marks_.begin(), marks_.end(), before);
@@ -77,33 +116,77 @@ class HtmlDocument::Writer {
       done = sentence.part.end;
     }
     WriteGap(done, segment_.text.size());
-    for (; next_mark_ < marks_.size(); ++next_mark_) Put(marks_[next_mark_].html, {});
+    for (; next_mark_ < marks_.size(); ++next_mark_) Put(marks_[next_mark_]);
     Put("", {});
     return std::move(html_);
   }
 
  private:
-  using Stack = std::vector<size_t>;
   struct Sentence {
     TextPart part;
     const Hypothesis* hypothesis;
     std::vector<Word> source, target;  // the source's by bytes of the segment
     std::vector<int64_t> links;        // the source word of each target word, or -1
   };
-
-  Stack Covering(size_t begin, size_t end) const {
+  // Of a target word.
+  struct Piece {
+    std::string_view text;
     Stack stack;
+    size_t source_end;  // of the segment's text; what sticks up to there follows the piece
+  };
+
+  void Use(const Stack& stack) {
+    for (const size_t element : stack) used_[element] = true;
+  }
+
+  // The elements around the first of these bytes that has one.
+  Stack Around(size_t begin, size_t end) const {
+    Stack stack;
+    size_t at = end;
+    for (const Element& element : segment_.elements) {
+      if (element.begin < end && element.end > begin)
+        at = std::min(at, std::max(element.begin, begin));
+    }
     for (size_t e = 0; e < segment_.elements.size(); ++e) {
       const Element& element = segment_.elements[e];
-      if (element.begin < end && element.end > begin) stack.push_back(e);
+      if (element.begin <= at && at < element.end && at < end) stack.push_back(e);
     }
     return stack;
   }
 
-  Stack StackOf(const Sentence& sentence, int64_t source_word) const {
-    if (source_word < 0 || source_word >= std::ssize(sentence.source)) return {};
-    const Word& word = sentence.source[source_word];
-    return Covering(word.begin, word.end);
+  // A word that is its source's has its tags where they were; of another the punctuation has those
+  // of the source's. `before` is what stands around the word before, and so around one that is
+  // linked to none.
+  std::vector<Piece> PiecesOf(const Sentence& sentence, size_t t, const Stack& before) const {
+    const Word& target = sentence.target[t];
+    const std::string_view text(sentence.hypothesis->text);
+    const auto part = [&](size_t begin, size_t end) { return text.substr(begin, end - begin); };
+    if (sentence.links[t] < 0) return {{part(target.begin, target.end), before, 0}};
+    const Word& source = sentence.source[sentence.links[t]];
+    const std::string_view own =
+        std::string_view(segment_.text).substr(source.begin, source.end - source.begin);
+    std::vector<Piece> pieces;
+    if (own == part(target.begin, target.end)) {
+      for (size_t at = source.begin, next; at < source.end; at = next) {
+        next = NextBorder(at, source.end);
+        pieces.push_back({own.substr(at - source.begin, next - at), Around(at, at + 1), next});
+      }
+      return pieces;
+    }
+    const Stack core = Around(source.core_begin, source.core_end);
+    const bool lead = source.begin < source.core_begin, tail = source.core_end < source.end;
+    if (target.begin < target.core_begin) {
+      pieces.push_back({part(target.begin, target.core_begin),
+                        lead ? Around(source.begin, source.begin + 1) : core, 0});
+    }
+    const bool whole = target.core_end == target.end;
+    pieces.push_back(
+        {part(target.core_begin, target.core_end), core, whole ? source.end : source.core_end});
+    if (!whole) {
+      pieces.push_back({part(target.core_end, target.end),
+                        tail ? Around(source.end - 1, source.end) : core, source.end});
+    }
+    return pieces;
   }
 
   // The element holds white space between sentences, and nothing else.
@@ -116,24 +199,29 @@ class HtmlDocument::Writer {
                                               });
   }
 
+  static Stack Shared(const Stack& a, const Stack& b) {
+    return {a.begin(), std::ranges::mismatch(a, b).in1};
+  }
+
   void Put(std::string_view html, const Stack& stack) {
-    const size_t same = std::ranges::mismatch(open_, stack).in1 - open_.begin();
-    while (open_.size() > same) {
-      html_ += segment_.elements[open_.back()].close;
-      open_.pop_back();
-    }
+    const size_t same = Shared(open_, stack).size();
+    for (; open_.size() > same; open_.pop_back()) html_ += segment_.elements[open_.back()].close;
     for (size_t i = same; i < stack.size(); ++i) {
-      html_ += segment_.elements[stack[i]].open;
+      const Element& element = segment_.elements[stack[i]];
+      html_ += opened_[stack[i]] ? element.open_again : element.open;
+      opened_[stack[i]] = true;
       open_.push_back(stack[i]);
     }
     html_ += html;
   }
 
+  void Put(const Mark& mark) { Put(mark.html, mark.inside); }
+
   void WriteGap(size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
       WriteMarks(at);
       const size_t next = NextBorder(at, end);
-      Put(Escape(segment_.text.substr(at, next - at)), Covering(at, at + 1));
+      Put(Escape(segment_.text.substr(at, next - at)), Around(at, at + 1));
       at = next;
     }
   }
@@ -144,61 +232,83 @@ class HtmlDocument::Writer {
       if (border > at) end = std::min(end, border);
     };
     for (const Element& element : segment_.elements) look(element.begin), look(element.end);
-    if (next_mark_ < marks_.size()) look(marks_[next_mark_].at);
+    const auto mark = std::ranges::upper_bound(segment_.marks, at, {}, &Mark::at);
+    if (mark != segment_.marks.end()) look(mark->at);
     return end;
   }
 
   // Those that stand at or before a byte of the source.
   void WriteMarks(size_t at) {
     for (; next_mark_ < marks_.size() && marks_[next_mark_].at <= at; ++next_mark_) {
-      Put(marks_[next_mark_].html, open_);
+      Put(marks_[next_mark_]);
     }
   }
 
   // The target word before which a mark stands: the first of what stood behind it.
   static size_t TargetOf(const Sentence& sentence, size_t at) {
     const auto behind = [&](int64_t link) {
-      return link >= 0 && link < std::ssize(sentence.source) && sentence.source[link].begin >= at;
+      return link >= 0 && sentence.source[link].begin >= at;
     };
     return std::ranges::find_if(sentence.links, behind) - sentence.links.begin();
   }
 
+  // The last target word of the source word that a mark sticks to; that many if there is none.
+  static size_t HolderOf(const Sentence& sentence, size_t at) {
+    const auto holds = [&](int64_t link) {
+      return link >= 0 && sentence.source[link].begin < at && at <= sentence.source[link].end;
+    };
+    const auto last = std::find_if(sentence.links.rbegin(), sentence.links.rend(), holds);
+    return last == sentence.links.rend() ? sentence.links.size() : sentence.links.rend() - last - 1;
+  }
+
   void WriteSentence(const Sentence& sentence) {
-    std::vector<std::vector<const Mark*>> marks(sentence.target.size() + 1);
-    for (; next_mark_ < marks_.size() && marks_[next_mark_].at < sentence.part.end; ++next_mark_) {
-      marks[TargetOf(sentence, marks_[next_mark_].at)].push_back(&marks_[next_mark_]);
+    const size_t words = sentence.target.size();
+    std::vector<std::vector<const Mark*>> marks(words + 1), sticking(words + 1);
+    for (; next_mark_ < marks_.size(); ++next_mark_) {
+      const Mark& mark = marks_[next_mark_];
+      if (mark.at > sentence.part.end || (mark.at == sentence.part.end && !mark.sticks)) break;
+      const size_t holder = mark.sticks ? HolderOf(sentence, mark.at) : words;
+      if (holder < words) {
+        sticking[holder].push_back(&mark);
+      } else {
+        marks[TargetOf(sentence, mark.at)].push_back(&mark);
+      }
     }
     const std::string_view text = sentence.hypothesis->text;
     Stack stack;
     size_t done = 0;
-    for (size_t t = 0; t <= sentence.target.size(); ++t) {
-      const bool word = t < sentence.target.size();
-      const Stack next =
-          word && sentence.links[t] >= 0 ? StackOf(sentence, sentence.links[t]) : stack;
-      const Word at = word ? sentence.target[t] : Word{text.size(), text.size()};
-      const size_t same = std::ranges::mismatch(stack, next).in1 - stack.begin();
-      const Stack shared(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(same));
-      WriteBetween(text.substr(done, at.begin - done), marks[t], t == 0 ? open_ : shared, !word);
-      if (word) Put(Escape(text.substr(at.begin, at.end - at.begin)), next);
-      stack = next;
-      done = at.end;
+    for (size_t t = 0; t < words; ++t) {
+      const std::vector<Piece> pieces = PiecesOf(sentence, t, stack);
+      WriteBetween(text.substr(done, sentence.target[t].begin - done), marks[t],
+                   pieces.front().stack, false);
+      auto mark = sticking[t].begin();
+      for (const Piece& piece : pieces) {
+        Put(Escape(piece.text), piece.stack);
+        for (; mark != sticking[t].end() && (*mark)->at <= piece.source_end; ++mark) Put(**mark);
+      }
+      stack = pieces.back().stack;
+      done = sentence.target[t].end;
     }
+    WriteBetween(text.substr(done), marks[words], stack, true);
   }
 
   // The marks before a word or after the last, with white space on their sides where it was.
   void WriteBetween(std::string_view space, const std::vector<const Mark*>& marks,
-                    const Stack& stack, bool last) {
+                    const Stack& following, bool last) {
     for (const Mark* mark : marks) {
       if (last && mark->behind_space && space.empty()) space = " ";
-      if (mark->behind_space || !mark->before_space) Put(std::exchange(space, ""), stack);
-      Put(mark->html, open_);
-      if (mark->before_space && !last) Put(space.empty() ? " " : std::exchange(space, ""), open_);
+      if (mark->behind_space || !mark->before_space)
+        Put(std::exchange(space, ""), Shared(open_, mark->inside));
+      Put(*mark);
+      if (mark->before_space && !last) {
+        Put(space.empty() ? " " : std::exchange(space, ""), Shared(open_, following));
+      }
     }
-    Put(space, stack);
+    if (!space.empty()) Put(space, Shared(open_, following));
   }
 
   const Segment& segment_;
-  std::vector<bool> used_;
+  std::vector<bool> used_, opened_;
   std::vector<Sentence> sentences_;
   std::vector<Mark> marks_;
   size_t next_mark_ = 0;

@@ -14,9 +14,10 @@
 namespace attend {
 
 // Cut at tags that divide text (p, li, br ...) into segments; tags inside a segment (b, a ...) go
-// where the words that they stand at go, by alignment, and are opened again where those part. What
-// is not text (comments, scripts, code, what is marked translate="no") is kept. A line of <pre> is
-// a segment of its own. Any bytes are accepted.
+// where the words that they stand at go, by alignment, and are opened again where those part (then
+// without their id). What is not text (comments, scripts, images, code, what is marked
+// translate="no", a footnote's number) is kept, inside the tags that it stands in. A line of <pre>
+// is a segment of its own. Any bytes are accepted.
 class HtmlDocument {
  public:
   explicit HtmlDocument(std::string_view html);
@@ -34,15 +35,21 @@ class HtmlDocument {
  private:
   class Reader;
   class Writer;
+  using Stack = std::vector<size_t>;  // elements that are open, the innermost last
   struct Element {
     size_t begin = 0, end = 0;  // bytes of the segment's text
-    std::string open, close;
+    std::string open, open_again, close;
+    Stack inside = {};
   };
   struct Mark {
     size_t at = 0;
     std::string html;
     bool behind_space = false, before_space = false;
+    bool sticks = false;  // to the word before it
+    Stack inside = {};
   };
+  // Whether white space stands on a mark's sides.
+  static void FindSpaces(std::string_view text, Mark* mark);
   struct Segment {
     std::string text;
     std::vector<Element> elements;  // in the order they open

@@ -64,7 +64,7 @@ TEST(HtmlDocumentTest, WhatIsMarkedAsNotToBeTranslatedIsKept) {
   }
 }
 
-// What is left out of such a text is in small letters still.
+// Tags and `kept` are as they were, at the same places.
 void ExpectKept(const std::string& html, const std::string& kept) {
   std::string want = Capitals(html);
   const size_t at = html.find(kept);
@@ -128,6 +128,69 @@ TEST(HtmlDocumentTest, ElementsWithoutEndsTakeLinearTime) {
     ASSERT_GT(document.segments(), 0);
     EXPECT_EQ(document.Text(document.segments() - 1), "two");
   }
+}
+
+// Its sentences' words in reverse.
+std::string Reversed(const std::string& html) {
+  return TranslateHtml(html, [](const std::string& sentence) {
+    Hypothesis hypothesis;
+    const std::vector<size_t> ends = WordEnds(sentence);
+    size_t end = sentence.size();
+    for (int64_t w = std::ssize(ends) - 1; w >= 0; --w) {
+      const size_t begin = w > 0 ? sentence.find_first_not_of(' ', ends[w - 1]) : 0;
+      hypothesis.alignment.push_back({w, std::ssize(ends) - 1 - w});
+      hypothesis.text += Capitals(sentence.substr(begin, end - begin)) + (w > 0 ? " " : "");
+      end = w > 0 ? ends[w - 1] : 0;
+    }
+    return hypothesis;
+  });
+}
+
+TEST(HtmlDocumentTest, WhatIsKeptStaysInItsElement) {
+  for (const char* html :
+       {"<p><a href=\"/\"><img></a> one two</p>", "<a><i class=icon></i> one two</a> three",
+        "<li><label><input> one</label></li>", "<a>one two <img></a> three",
+        "<b>one <!-- --> two</b> three", "<u><a><img></a></u> one"}) {
+    ExpectKept(html, "");
+  }
+  EXPECT_EQ(Translated("<i>one <span translate=no>x</span></i> two", Capitals),
+            "<i>ONE <span translate=no>x</span></i> TWO");
+  EXPECT_EQ(Translated("<a><code>f()</code></a> one", Capitals), "<a><code>f()</code></a> ONE");
+  EXPECT_EQ(Reversed("one <a id=x>two <img> three</a>"), "<a id=x><img> THREE TWO</a> ONE");
+}
+
+TEST(HtmlDocumentTest, SiblingsWithoutSpaceStaySiblings) {
+  ExpectKept("<a>one two.</a><a>Three four.</a>", "");
+  ExpectKept("<nav><a>One</a><a>Two three</a><a>Four</a></nav>", "");
+  EXPECT_EQ(Reversed("<span>one two.</span><span>three four</span>"),
+            "<span>TWO. ONE</span><span>FOUR THREE</span>");
+  EXPECT_EQ(Translated("<b>one</b><b>two</b> three", Capitals), "<b>ONETWO</b> <b></b>THREE");
+  EXPECT_EQ(Translated("<u><a>one.</a><a>two</a></u> three", Capitals),
+            "<u><a>ONE.</a><a>TWO</a></u> THREE");
+}
+
+TEST(HtmlDocumentTest, TagsInsideWords) {
+  ExpectKept("one <em>two</em>. three", "");
+  ExpectKept("<b>one</b>, two (<i>three</i>)!", "");
+  EXPECT_EQ(Reversed("one two<sup>1</sup>. three"), "THREE TWO<sup>1</sup>. ONE");
+  EXPECT_EQ(Reversed("one two.<sup>[1]</sup> three four"), "FOUR THREE TWO.<sup>[1]</sup> ONE");
+  EXPECT_EQ(Reversed("<p>one<a id=f href=#1>1</a> two"), "<p>TWO ONE<a id=f href=#1>1</a>");
+  EXPECT_EQ(Translated("one H<sub>2</sub>O", Capitals), "ONE H<sub>2</sub>O");
+  EXPECT_EQ(Translated("a<b>b</b>c one", Capitals), "<b>ABC</b> ONE");
+  EXPECT_EQ(Translated("&nbsp;<b>one</b>&nbsp;two\xC2\xA0<i>three</i>", Capitals),
+            " <b>ONE</b> TWO <i>THREE</i>");
+}
+
+TEST(HtmlDocumentTest, AnElementThatPartsHasOneId) {
+  EXPECT_EQ(Reversed("<b id='x' class=c>one two</b> <i>three</i> <b ID=y>four</b>"),
+            "<b ID=y>FOUR</b> <i>THREE</i> <b id='x' class=c>TWO ONE</b>");
+  const auto parted = [](std::string) { return std::string("one two three"); };
+  const std::string html = "<b id='x' class=c>one <i>two</i> three</b>";
+  EXPECT_EQ(Translated(html, parted), html);
+}
+
+TEST(HtmlDocumentTest, TitlesAndCustomElementsAreText) {
+  ExpectKept("<title>one</title><p>two <my-part data-x=1>three</my-part> four", "");
 }
 
 TEST(HtmlDocumentTest, CodeIsKept) {

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 13> kVoid = {"area",   "base",  "br",    
                                                     "hr",     "img",   "input", "link", "meta",
                                                     "source", "track", "wbr"};
 // Not to be translated. The content of raw ones has no tags, and ends at the first that closes it.
-constexpr std::array<std::string_view, 4> kRaw = {"script", "style", "textarea", "title"};
+constexpr std::array<std::string_view, 3> kRaw = {"script", "style", "textarea"};
 constexpr std::array<std::string_view, 6> kKept = {"code", "kbd", "math", "samp", "svg", "var"};
 
 // U+00A0 to U+00FF, in order.
@@ -48,6 +48,8 @@ template <size_t n>
 bool Holds(const std::array<std::string_view, n>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
+
+constexpr std::string_view kNoBreakSpace = "\xC2\xA0";
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
 
@@ -89,8 +91,8 @@ std::string Utf8(uint32_t character) {
   return bytes;
 }
 
-// Of a segment; each word is compared with all of them.
-constexpr size_t kMostElements = 500;
+// Of a segment; each word is compared with all of them, and each mark knows those around it.
+constexpr size_t kMostElements = 500, kDeepestElement = 64;
 
 // Tags that never end, each of which costs a look at all that follows; after so many there are
 // none.
@@ -101,8 +103,10 @@ struct Tag {
   std::string name;                                   // in lower case
   bool closing = false, empty = false, keep = false;  // keep: not to be translated
   size_t end = 0;                                     // of its element, where it opens one
+  size_t id_begin = 0, id_end = 0;                    // of its attribute id, from the tag's begin
 
-  bool in_line() const { return Holds(kInline, name); }
+  // Custom elements stand in a line, as in browsers.
+  bool in_line() const { return Holds(kInline, name) || name.find('-') != name.npos; }
 };
 
 // Reads one tag as the HTML standard does (section 13.2.5, states from tag open on).
@@ -156,6 +160,7 @@ class TagReader {
     ++at_;
     Skip();
     const std::string value = LowerCase(TakeValue());
+    if (name == "id") tag->id_begin = begin, tag->id_end = at_;
     if (name == "translate" && value == "no") tag->keep = true;
     if (name == "class" && HoldsWord(value, "notranslate")) tag->keep = true;
   }
@@ -347,7 +352,7 @@ class TagScanner {
 class HtmlDocument::Reader {
  public:
   Reader(HtmlDocument* document, std::string_view html)
-      : document_(document), tags_(TagScanner(html).Scan()), size_(html.size()), rest_(html) {
+      : document_(document), tags_(TagScanner(html).Scan()), html_(html), rest_(html) {
     document_->between_.emplace_back();
   }
 
@@ -368,12 +373,17 @@ class HtmlDocument::Reader {
   struct Open {
     std::string name;
     size_t element;
+    size_t begin;  // in the document
+    size_t marks;  // of the segment before it
   };
+
+  size_t Place() const { return html_.size() - rest_.size(); }
 
   // A line of preformatted text is a segment, with its white space as it is.
   void ReadCharacter() {
     const char c = rest_[0];
     if (preformatted_ && (c == '\n' || c == '\r')) return AddDivision(1);
+    if (rest_.starts_with(kNoBreakSpace)) return AddText(" ", kNoBreakSpace.size());
     AddText(std::string(1, IsSpace(c) && !preformatted_ ? ' ' : c), 1);
   }
 
@@ -383,11 +393,16 @@ class HtmlDocument::Reader {
   }
 
   void AddMark(size_t length) {
-    const bool behind = segment_.text.ends_with(' ');
-    const bool before = length < rest_.size() && IsSpace(rest_[length]);
-    segment_.marks.push_back(
-        {segment_.text.size(), std::string(rest_.substr(0, length)), behind, before});
+    segment_.marks.push_back({.at = segment_.text.size(),
+                              .html = std::string(rest_.substr(0, length)),
+                              .inside = OpenElements()});
     Take(length);
+  }
+
+  Stack OpenElements() const {
+    Stack elements;
+    for (const Open& open : open_) elements.push_back(open.element);
+    return elements;
   }
 
   void Take(size_t length) {
@@ -406,6 +421,8 @@ class HtmlDocument::Reader {
     const bool whole = end != std::string_view::npos && end > 1;
     const std::string_view name = whole ? rest_.substr(1, end - 1) : std::string_view();
     const uint32_t character = whole ? Character(name) : 0;
+    // A word for the model ends at any space.
+    if (character == 0xA0) return AddText(" ", end + 1);
     if (character > 0) return AddText(Utf8(character), end + 1);
     const bool named = std::ranges::all_of(
         name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#'; });
@@ -415,7 +432,7 @@ class HtmlDocument::Reader {
 
   void ReadTag() {
     if (IsDeclaration(rest_)) return AddMark(DeclarationEnd(rest_));
-    const size_t at = size_ - rest_.size();
+    const size_t at = Place();
     while (next_ < tags_.size() && tags_[next_].begin < at) ++next_;  // in what was kept
     if (next_ == tags_.size() || tags_[next_].begin > at) return AddText("<", 1);
     const Tag& tag = tags_[next_];
@@ -431,10 +448,37 @@ class HtmlDocument::Reader {
       throw Error(ErrorKind::kInput,
                   fmt::format("a paragraph has more than {} tags; divide it", kMostElements));
     }
-    open_.push_back({tag.name, segment_.elements.size()});
+    if (open_.size() >= kDeepestElement) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("a paragraph's tags are nested deeper than {}", kDeepestElement));
+    }
+    if (BeginsAnew(tag)) EndSegment();
+    Stack inside = OpenElements();
+    open_.push_back({tag.name, segment_.elements.size(), tag.begin, segment_.marks.size()});
     const size_t at = segment_.text.size();
-    segment_.elements.push_back({at, at, std::string(rest_.substr(0, tag.length)), ""});
+    const std::string open(rest_.substr(0, tag.length));
+    std::string again = open;
+    again.erase(tag.id_begin, tag.id_end - tag.id_begin);
+    segment_.elements.push_back({at, at, open, again, "", std::move(inside)});
     Take(tag.length);
+  }
+
+  // Whether text of its own begins, as in a menu: behind a tag that closes a like element, without
+  // a space, and not in the middle of a word.
+  bool BeginsAnew(const Tag& tag) const {
+    const std::string_view behind = rest_.substr(tag.length);
+    if (next_ == 0 || behind.empty() || segment_.text.empty()) return false;
+    const Tag& closing = tags_[next_ - 1];
+    const bool sibling = closing.closing && closing.name == tag.name && closing.end == tag.begin;
+    const char last = segment_.text.back(), first = behind[0];
+    if (!sibling || IsSpace(last) || IsSpace(first) || first == '<') return false;
+    const bool capital = first >= 'A' && first <= 'Z';
+    return capital || !IsOfWord(last) || !IsOfWord(first);
+  }
+
+  static bool IsOfWord(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return std::isalnum(byte) != 0 || byte >= 0x80;
   }
 
   void CloseElement(const Tag& tag) {
@@ -443,9 +487,70 @@ class HtmlDocument::Reader {
     if (opening == open_.rend()) return AddMark(tag.length);
     Element& element = segment_.elements[opening->element];
     element.end = segment_.text.size();
+    if (opening == open_.rbegin() && IsFootnote(element, tag)) return KeepFootnote(*opening, tag);
     element.close = rest_.substr(0, tag.length);
     open_.erase(std::next(opening).base());
     Take(tag.length);
+  }
+
+  // A number or sign at the end of a word, as in <sup>[1]</sup>.
+  bool IsFootnote(const Element& element, const Tag& closing) const {
+    const std::string_view text = std::string_view(segment_.text).substr(element.begin);
+    const std::string_view behind = rest_.substr(closing.length);
+    if (text.empty() || element.begin == 0 || (!behind.empty() && IsOfWord(behind[0])))
+      return false;
+    const char before = segment_.text[element.begin - 1];
+    const bool at_word =
+        IsOfWord(before) || std::string_view(".,;:!?").find(before) != std::string_view::npos;
+    const auto no_letter = [](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return byte < 0x80 && std::isalpha(byte) == 0 && !IsSpace(c);
+    };
+    return at_word && std::ranges::all_of(text, no_letter);
+  }
+
+  void KeepFootnote(const Open& opening, const Tag& closing) {
+    const size_t begin = opening.begin, end = closing.begin + closing.length;
+    segment_.text.resize(segment_.elements[opening.element].begin);
+    segment_.marks.resize(opening.marks);
+    segment_.elements.resize(opening.element);
+    open_.pop_back();
+    segment_.marks.push_back({.at = segment_.text.size(),
+                              .html = std::string(html_.substr(begin, end - begin)),
+                              .sticks = true,
+                              .inside = OpenElements()});
+    Take(closing.length);
+  }
+
+  // Leaves out the others, and renumbers.
+  void KeepClosedElements() {
+    std::vector<Element>& elements = segment_.elements;
+    std::vector<size_t> closed;
+    for (size_t e = 0; e < elements.size(); ++e) {
+      if (!elements[e].close.empty()) closed.push_back(e);
+    }
+    const auto renumber = [&](Stack* stack) {
+      Stack places;
+      for (const size_t element : *stack) {
+        const auto place = std::ranges::lower_bound(closed, element);
+        if (place != closed.end() && *place == element) places.push_back(place - closed.begin());
+      }
+      *stack = std::move(places);
+    };
+    for (Mark& mark : segment_.marks) renumber(&mark.inside);
+    std::erase_if(elements, [](const Element& element) { return element.close.empty(); });
+    for (Element& element : elements) renumber(&element.inside);
+  }
+
+  // Marks side by side have what stands around them all.
+  void FindSpacesOfMarks() {
+    std::vector<Mark>& marks = segment_.marks;
+    for (size_t m = 0; m < marks.size(); ++m) {
+      FindSpaces(segment_.text, &marks[m]);
+      if (m > 0 && marks[m - 1].at == marks[m].at) {
+        marks[m].behind_space = marks[m - 1].before_space = false;
+      }
+    }
   }
 
   // What is open still stays a tag alone.
@@ -454,9 +559,10 @@ class HtmlDocument::Reader {
       const Element& element = segment_.elements[open.element];
       segment_.marks.push_back({element.begin, element.open});
     }
-    std::erase_if(segment_.elements, [](const Element& element) { return element.close.empty(); });
+    KeepClosedElements();
     const auto before = [](const Mark& a, const Mark& b) { return a.at < b.at; };
     std::stable_sort(segment_.marks.begin(), segment_.marks.end(), before);
+    FindSpacesOfMarks();
     if (std::ranges::all_of(segment_.text, IsSpace)) {
       document_->between_.back() += raw_;
     } else {
@@ -471,7 +577,7 @@ class HtmlDocument::Reader {
   HtmlDocument* document_;
   const std::vector<Tag> tags_;
   size_t next_ = 0;  // of tags_
-  const size_t size_;
+  const std::string_view html_;
   std::string_view rest_;
   Segment segment_;
   std::vector<Open> open_;

@@ -63,9 +63,11 @@ void HttpServer::Impl::Listen() {
     acceptor.bind(endpoint);
     acceptor.listen(net::socket_base::max_listen_connections);
   } catch (const boost::system::system_error& failed) {
-    throw Error(ErrorKind::kRuntime,
-                fmt::format("can't listen on {} port {}: {}; choose another --port", options.host,
-                            options.port, failed.code().message()));
+    throw Error(
+        ErrorKind::kRuntime,
+        fmt::format("can't listen on {} port {}: {}; choose another --{}", options.host,
+                    options.port, failed.code().message(),
+                    failed.code() == net::error::address_in_use ? "port" : "host or --port"));
   }
 }
 

@@ -52,7 +52,12 @@ HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const Tr
   for (size_t i = 0; i < best.size(); ++i) alternatives.push_back(Json::array());
   for (int64_t rank = 1; rank <= request.alternatives; ++rank) {
     const std::vector<std::string> next = texts.Translated(job, rank);
-    for (size_t i = 0; i < next.size(); ++i) alternatives[i].push_back(next[i]);
+    for (size_t i = 0; i < next.size(); ++i) {
+      const auto& before = alternatives[i];
+      const bool known =
+          next[i] == best[i] || std::find(before.begin(), before.end(), next[i]) != before.end();
+      if (!next[i].empty() && !known) alternatives[i].push_back(next[i]);
+    }
   }
   Json body;
   body["translatedText"] = many ? Json(best) : Json(best[0]);

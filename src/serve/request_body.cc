@@ -28,6 +28,7 @@ RequestBody::RequestBody(const HttpRequest& request) {
       member = member->is_null() ? members_.erase(member) : std::next(member);
   } else if (type == "application/x-www-form-urlencoded") {
     ReadForm(request.body);
+    json_as_form_ = request.body.starts_with('{');
   } else if (type == "multipart/form-data") {
     ReadMultipart(request);
   } else if (!type.empty() || !request.body.empty()) {
@@ -65,8 +66,10 @@ std::string RequestBody::Text(const std::string& name, const char* otherwise) co
   const Json* found = Member(name);
   if (found != nullptr && found->is_string()) return found->get<std::string>();
   if (found == nullptr && otherwise != nullptr) return otherwise;
-  throw Error(ErrorKind::kInput, fmt::format("request: {} is {}, expected a text", name,
-                                             found == nullptr ? "missing" : "no text"));
+  throw Error(ErrorKind::kInput,
+              fmt::format("request: {} is {}, expected a text{}", name,
+                          found == nullptr ? "missing" : "no text",
+                          json_as_form_ ? "; send JSON with Content-Type: application/json" : ""));
 }
 
 int64_t RequestBody::Number(const std::string& name) const {

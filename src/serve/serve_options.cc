@@ -10,6 +10,20 @@
 namespace attend {
 namespace {
 
+// Browsers compare it to the letter with a scheme, host and port (RFC 6454, section 6.2).
+void CheckOrigin(const std::string& origin) {
+  if (origin.empty() || origin == "*") return;
+  const size_t scheme = origin.find("://");
+  if (scheme != std::string::npos && scheme > 0 && origin.size() > scheme + 3 &&
+      origin.find_first_of("/*, ", scheme + 3) == std::string::npos) {
+    return;
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("cors_origin is '{}', expected one as https://example.org, without a "
+                          "path, or *",
+                          origin));
+}
+
 constexpr int64_t kMostHypothesesWithAttention = 4;
 constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;  // as by default
 
@@ -69,6 +83,7 @@ void CheckServeOptions(const ServeOptions& options) {
                 fmt::format("beam_size is {}, above the max_beam_size of {}; raise max_beam_size",
                             options.translation.beam_size, options.max_beam_size));
   }
+  CheckOrigin(options.http.cors_origin);
   if (options.max_sentences > options.queue_sentences) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("max_sentences is {}, above the {} of queue_sentences, so that some "

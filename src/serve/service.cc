@@ -202,10 +202,8 @@ void Service::CheckClient(const HttpRequest& request, const std::string& key) co
                   {{"Retry-After", std::to_string(seconds)}});
   }
   if (!allowed) {
-    throw Refusal(403, key.empty()
-                           ? "an API key is needed; send it as api_key, or as Authorization: "
-                             "Bearer KEY"
-                           : "the API key is not known");
+    throw Refusal(403, key.empty() ? "an API key is needed; send it as Authorization: Bearer KEY"
+                                   : "the API key is not known");
   }
 }
 

@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kModels = "v1/models", kHealth = "health";
+const kTexts = "v1/translate", kDocument = "translate", kModels = "v1/models", kHealth = "health";
 const kPatience = 8000;  // ms in which a server that lives says something
 
 // Why a request gave nothing. `kind`: "gone" (no answer at all), "busy" (ask again in `seconds`), "key" (an API key is
@@ -85,6 +85,12 @@ export async function translate(texts, {model, alternatives = 0, bulk = false}, 
   const body = {model, text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
   const {translations} = await request(kTexts, body, signal);
   return translations.map(({sentences}, i) => new Translation(texts[i], sentences));
+}
+
+// The HTML of a whole document, its tags at the right words.
+export async function translateDocument(html, {model, target}, signal) {
+  const body = {model, source: "auto", target, format: "html", q: html.toWellFormed()};
+  return (await request(kDocument, body, signal)).translatedText;
 }
 
 const kTitles = {

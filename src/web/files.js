@@ -1,8 +1,8 @@
-// File translation: a few lines at a time, in order, until the end or until someone cancels.
-import {Problem, translate} from "./api.js";
+// File translation: a few lines at a time, in order, until the end or until someone cancels; HTML as a whole.
+import {Problem, translate, translateDocument} from "./api.js";
 import {patiently} from "./server.js";
 
-const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6, kMostNamed = 10;
+const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6, kMostNamed = 10, kHtmlName = /\.html?$/i;
 const byId = id => document.getElementById(id);
 const count = number => number.toLocaleString("en");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -33,7 +33,7 @@ function timeLeft(done, total, started) {
 export class FileJob {
   // `choice` gives {model, target} at the time of a start; `say` tells a screen reader.
   constructor(choice, say) {
-    Object.assign(this, {choice, say, file: null, lines: [], done: 0, controller: null, url: null});
+    Object.assign(this, {choice, say, file: null, html: false, lines: [], done: 0, controller: null, url: null});
     byId("file").addEventListener("change", event => { if (event.target.files[0]) this.open(event.target.files[0]); event.target.value = ""; });
     const drop = byId("drop");
     for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
@@ -56,8 +56,11 @@ export class FileJob {
     this.buttons({});
     try {
       if (file.size > kLargestFile) throw new RangeError(`The file has ${count(file.size)} bytes, at most ${count(kLargestFile)} are taken; cut it into parts.`);
-      this.lines = splitLines(new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer()));
-      byId("file-size").textContent = counted(this.lines.length, "line");
+      const text = new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer());
+      if (text.includes("\0")) throw new RangeError("The file is no text; save it as text, in UTF-8, and choose it again.");
+      this.html = kHtmlName.test(file.name);
+      this.lines = this.html && text ? [[text, ""]] : splitLines(text);
+      byId("file-size").textContent = this.html ? counted(file.size, "byte") + " of HTML" : counted(this.lines.length, "line");
       this.state(this.lines.length ? "" : "The file is empty.");
       this.buttons({start: this.lines.length > 0});
     } catch (error) {
@@ -89,26 +92,38 @@ export class FileJob {
   }
 
   async start() {
-    const controller = this.controller = new AbortController(), {model, target} = this.choice();
+    const controller = this.controller = new AbortController(), choice = this.choice();
     this.progress(0);
     this.buttons({cancel: true});
     this.state("Translating…");
     try {
-      const {output, cut} = await this.run(model, controller.signal);
-      this.finish(output, cut, target);
+      const run = this.html ? this.runDocument : this.run;
+      const {output, cut} = await run.call(this, choice, controller.signal);
+      this.finish(output, cut, choice.target);
     } catch (error) {
       if (controller !== this.controller) return;  // another file took its place
       this.buttons({start: true});
       if (controller.signal.aborted) this.state("Cancelled.");
-      else if (error instanceof Problem) this.state(`Stopped between line ${count(this.done + 1)} and ${count(chunkEnd(this.lines, this.done))}: ${error.message}.`, true);
+      else if (error instanceof Problem) this.state(`Stopped${this.place()}: ${error.message}.`, true);
       else throw error;
     } finally {
       if (controller === this.controller) this.controller = null;
     }
   }
 
+  place() {
+    return this.html ? "" : ` between line ${count(this.done + 1)} and ${count(chunkEnd(this.lines, this.done))}`;
+  }
+
+  async runDocument({model, target}, signal) {
+    const [[html]] = this.lines;
+    const output = await patiently(() => translateDocument(html, {model, target: target ?? ""}, signal), signal);
+    this.progress(1);
+    return {output: [output], cut: []};
+  }
+
   // The text to write, and the lines, from 1, whose translation stops at the longest output.
-  async run(model, signal) {
+  async run({model}, signal) {
     const output = [], cut = [], started = performance.now(), {lines} = this;
     while (this.done < lines.length) {
       const last = chunkEnd(lines, this.done), part = lines.slice(this.done, last);
@@ -127,13 +142,13 @@ export class FileJob {
 
   finish(output, cut, target) {
     URL.revokeObjectURL(this.url);
-    this.url = URL.createObjectURL(new Blob(output, {type: "text/plain;charset=utf-8"}));
+    this.url = URL.createObjectURL(new Blob(output, {type: `text/${this.html ? "html" : "plain"};charset=utf-8`}));
     const link = byId("file-download"), [, stem, suffix] = this.file.name.match(/^(.*?)(\.[^.]*)?$/);
     link.href = this.url;
     link.download = `${stem}.${target || "translated"}${suffix ?? ""}`;
     this.buttons({start: true, download: true});
     const named = cut.slice(0, kMostNamed).join(", ") + (cut.length > kMostNamed ? ", …" : "");
-    this.state(`Done. ${counted(this.lines.length, "line")} translated.`
+    this.state((this.html ? "Done." : `Done. ${counted(this.lines.length, "line")} translated.`)
       + (cut.length ? ` Cut off at the model's longest output: line ${named}; divide the sentences there.` : ""), cut.length > 0);
   }
 }

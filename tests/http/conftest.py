@@ -35,6 +35,8 @@ def mock():
 def page(browser, mock):
     from web_page import opened  # where selenium is
 
+    browser.get("about:blank")  # the page before asks no more
+    mock.await_silence()
     mock.reset()
     yield opened(browser, mock)
     complaints = [entry["message"] for entry in browser.get_log("browser") if "Failed to load resource" not in entry["message"]]

@@ -8,6 +8,7 @@ import re
 import select
 import socket
 import threading
+import time
 
 WEB = pathlib.Path(__file__).resolve().parents[2] / "src" / "web"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -100,6 +101,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(404, {"error": "no such page"})
 
     def do_POST(self):
+        with self.server.mock.at_work():
+            return self.respond()
+
+    def respond(self):
         mock, body = self.server.mock, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with mock.lock:
             mock.requests.append(body)
@@ -116,6 +121,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 mock.abandoned.append(body)
             self.close_connection = True
             return None
+        if self.path == "/translate":
+            return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]})
         return self.answer(200, {"translations": [translation(text, body.get("n_best", 1), body.get("attention")) for text in body["text"]]})
 
     def log_message(self, *_):
@@ -146,8 +153,25 @@ class MockServer:
 
     def __init__(self):
         self.lock, self.port, self.server = threading.Lock(), 0, None
-        self.awake = threading.Event()
+        self.awake, self.working = threading.Event(), 0
         self.reset()
+
+    @contextlib.contextmanager
+    def at_work(self):
+        with self.lock:
+            self.working += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.working -= 1
+
+    def await_silence(self):
+        """Until what a page has sent that is gone now has been seen."""
+        self.awake.set()
+        time.sleep(.3)
+        while self.working > 0:
+            time.sleep(.05)
 
     def reset(self):
         self.requests, self.abandoned = [], []

@@ -65,6 +65,22 @@ def test_a_file_that_is_refused_and_one_in_its_place(page, tmp_path):
     assert page["file-state"].text == "" and page["file-size"].text == "5 lines"
 
 
+def test_html_is_translated_as_html(page, tmp_path):
+    path = tmp_path / "notes.html"
+    html = "<title>x</title>\n<p>a <b>b</b></p>"
+    path.write_text(html, encoding="utf-8")
+    page.translate_file(path)
+    page.until(lambda: page["file-state"].text == "Done.", "the end")
+    assert [(body["q"], body["format"], body["target"]) for body in page.server.requests] == [(html, "html", "de")]
+    page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    page["file-download"].click()
+    page.until((tmp_path / "notes.de.html").exists, "the download")
+    assert (tmp_path / "notes.de.html").read_text(encoding="utf-8") == f"<!-- translated -->{html}"
+    page.server.refusals = [(413, "the body is too large", {})]
+    page["file-start"].click()
+    page.until(lambda: page["file-state"].text == "Stopped: the body is too large.", "the reason")
+
+
 def test_a_file_and_a_key(page, tmp_path):
     page.server.key = "secret"
     path = tmp_path / "notes.txt"
@@ -81,4 +97,7 @@ def test_files_that_can_not_be_read(page, tmp_path):
     page["file-tab"].click()
     page["file"].send_keys(str(path))
     page.until(lambda: "not UTF-8" in page["file-state"].text, "the message")
+    path.write_bytes(b"PK\0\0")
+    page["file"].send_keys(str(path))
+    page.until(lambda: "is no text" in page["file-state"].text, "the message")
     assert not page["file-start"].is_displayed()
