@@ -64,17 +64,12 @@ std::string Escape(std::string_view text) {
 
 }  // namespace
 
-void HtmlDocument::FindSpaces(std::string_view text, Mark* mark) {
-  mark->behind_space = mark->at > 0 && text[mark->at - 1] == ' ';
-  mark->before_space = mark->at < text.size() && text[mark->at] == ' ';
-}
-
 // Writes one segment.
 class HtmlDocument::Writer {
  public:
   explicit Writer(const Segment& segment)
       : segment_(segment), used_(segment.elements.size()), opened_(segment.elements.size()) {
-    for (const Mark& mark : segment.marks) Use(mark.inside);
+    for (const Mark& mark : segment.marks) Use(StackAt(mark.inside));
   }
 
   void AddSentence(const TextPart& part, const Hypothesis& hypothesis) {
@@ -102,10 +97,7 @@ class HtmlDocument::Writer {
     for (size_t e = 0; e < used_.size(); ++e) {  // no word of it is left: it stays, empty
       const Element& element = segment_.elements[e];
       if (used_[e] || InGap(element)) continue;
-      Mark mark{.at = element.begin, .html = "", .inside = element.inside};
-      mark.inside.push_back(e);
-      if (element.begin == element.end) FindSpaces(segment_.text, &mark);
-      marks_.push_back(std::move(mark));
+      marks_.push_back({.at = element.begin, .html = "", .inside = e});
     }
     const auto before = [](const Mark& a, const Mark& b) { return a.at < b.at; };
     std::stable_sort(marks_.begin(), marks_.end(), before);
@@ -122,6 +114,7 @@ class HtmlDocument::Writer {
   }
 
  private:
+  using Stack = std::vector<size_t>;  // elements that are open, the innermost last
   struct Sentence {
     TextPart part;
     const Hypothesis* hypothesis;
@@ -134,6 +127,13 @@ class HtmlDocument::Writer {
     Stack stack;
     size_t source_end;  // of the segment's text; what sticks up to there follows the piece
   };
+
+  Stack StackAt(size_t innermost) const {
+    Stack stack;
+    for (size_t e = innermost; e != kNone; e = segment_.elements[e].inside) stack.push_back(e);
+    std::ranges::reverse(stack);
+    return stack;
+  }
 
   void Use(const Stack& stack) {
     for (const size_t element : stack) used_[element] = true;
@@ -215,7 +215,7 @@ class HtmlDocument::Writer {
     html_ += html;
   }
 
-  void Put(const Mark& mark) { Put(mark.html, mark.inside); }
+  void Put(const Mark& mark) { Put(mark.html, StackAt(mark.inside)); }
 
   void WriteGap(size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
@@ -298,7 +298,7 @@ class HtmlDocument::Writer {
     for (const Mark* mark : marks) {
       if (last && mark->behind_space && space.empty()) space = " ";
       if (mark->behind_space || !mark->before_space)
-        Put(std::exchange(space, ""), Shared(open_, mark->inside));
+        Put(std::exchange(space, ""), Shared(open_, StackAt(mark->inside)));
       Put(*mark);
       if (mark->before_space && !last) {
         Put(space.empty() ? " " : std::exchange(space, ""), Shared(open_, following));

@@ -3,6 +3,7 @@
 #define ATTEND_SERVE_HTML_DOCUMENT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -35,21 +36,19 @@ class HtmlDocument {
  private:
   class Reader;
   class Writer;
-  using Stack = std::vector<size_t>;  // elements that are open, the innermost last
+  static constexpr size_t kNone = SIZE_MAX;
   struct Element {
     size_t begin = 0, end = 0;  // bytes of the segment's text
     std::string open, open_again, close;
-    Stack inside = {};
+    size_t inside = kNone;  // the innermost element around it
   };
   struct Mark {
     size_t at = 0;
     std::string html;
     bool behind_space = false, before_space = false;
     bool sticks = false;  // to the word before it
-    Stack inside = {};
+    size_t inside = kNone;
   };
-  // Whether white space stands on a mark's sides.
-  static void FindSpaces(std::string_view text, Mark* mark);
   struct Segment {
     std::string text;
     std::vector<Element> elements;  // in the order they open

@@ -150,7 +150,10 @@ TEST(HtmlDocumentTest, WhatIsKeptStaysInItsElement) {
   for (const char* html :
        {"<p><a href=\"/\"><img></a> one two</p>", "<a><i class=icon></i> one two</a> three",
         "<li><label><input> one</label></li>", "<a>one two <img></a> three",
-        "<b>one <!-- --> two</b> three", "<u><a><img></a></u> one"}) {
+        "<b>one <!-- --> two</b> three", "<u><a><img></a></u> one",
+        "<a href=/><img>one<div>two</div></a>", "<u><img><a>one.</a><a>Two</a></u>",
+        "one <i class=star></i><i class=star></i> two", "one <i></i><img> two",
+        "<i class=icon></i><img> one"}) {
     ExpectKept(html, "");
   }
   EXPECT_EQ(Translated("<i>one <span translate=no>x</span></i> two", Capitals),
@@ -161,7 +164,15 @@ TEST(HtmlDocumentTest, WhatIsKeptStaysInItsElement) {
 
 TEST(HtmlDocumentTest, SiblingsWithoutSpaceStaySiblings) {
   ExpectKept("<a>one two.</a><a>Three four.</a>", "");
-  ExpectKept("<nav><a>One</a><a>Two three</a><a>Four</a></nav>", "");
+  for (const char* html :
+       {"<nav><a>One</a><a>Two three</a><a>four</a></nav>", "<a>one</a><!-- --><a>two</a>",
+        "<a><span>One</span></a><a><span>Two</span></a>", "<a><img>One</a><a><img>Two</a>",
+        "<span>we met Alice</span><span>, who left.</span>"}) {
+    ExpectKept(html, "");
+  }
+  EXPECT_EQ(Translated("<a>one</a><a>\xC3\x9C two</a>", Capitals), "<a>ONE</a><a>\xC3\x9C TWO</a>");
+  EXPECT_EQ(Reversed("<span>one</span><span>&nbsp;two three</span>"),
+            "<span>THREE TWO</span> <span>ONE</span>");
   EXPECT_EQ(Reversed("<span>one two.</span><span>three four</span>"),
             "<span>TWO. ONE</span><span>FOUR THREE</span>");
   EXPECT_EQ(Translated("<b>one</b><b>two</b> three", Capitals), "<b>ONETWO</b> <b></b>THREE");
@@ -175,6 +186,9 @@ TEST(HtmlDocumentTest, TagsInsideWords) {
   EXPECT_EQ(Reversed("one two<sup>1</sup>. three"), "THREE TWO<sup>1</sup>. ONE");
   EXPECT_EQ(Reversed("one two.<sup>[1]</sup> three four"), "FOUR THREE TWO.<sup>[1]</sup> ONE");
   EXPECT_EQ(Reversed("<p>one<a id=f href=#1>1</a> two"), "<p>TWO ONE<a id=f href=#1>1</a>");
+  ExpectKept("one two.<sup>[1]</sup><sup>[2]</sup> Three four.", "");
+  EXPECT_EQ(Translated("one<sup><b>1</sup></b> two", Capitals), "<sup><b>ONE1</b></sup> TWO");
+  EXPECT_EQ(Translated("c&oelig;ur it&#146;s", Capitals), "C\xC5\x93UR IT\xE2\x80\x99S");
   EXPECT_EQ(Translated("one H<sub>2</sub>O", Capitals), "ONE H<sub>2</sub>O");
   EXPECT_EQ(Translated("a<b>b</b>c one", Capitals), "<b>ABC</b> ONE");
   EXPECT_EQ(Translated("&nbsp;<b>one</b>&nbsp;two\xC2\xA0<i>three</i>", Capitals),

@@ -27,8 +27,11 @@ RequestBody::RequestBody(const HttpRequest& request) {
     for (auto member = members_.begin(); member != members_.end();)
       member = member->is_null() ? members_.erase(member) : std::next(member);
   } else if (type == "application/x-www-form-urlencoded") {
+    if (request.body.starts_with('{')) {  // curl's default type for whatever it sends
+      throw Error(ErrorKind::kInput,
+                  "request body: not a form; send JSON with Content-Type: application/json");
+    }
     ReadForm(request.body);
-    json_as_form_ = request.body.starts_with('{');
   } else if (type == "multipart/form-data") {
     ReadMultipart(request);
   } else if (!type.empty() || !request.body.empty()) {
@@ -66,10 +69,8 @@ std::string RequestBody::Text(const std::string& name, const char* otherwise) co
   const Json* found = Member(name);
   if (found != nullptr && found->is_string()) return found->get<std::string>();
   if (found == nullptr && otherwise != nullptr) return otherwise;
-  throw Error(ErrorKind::kInput,
-              fmt::format("request: {} is {}, expected a text{}", name,
-                          found == nullptr ? "missing" : "no text",
-                          json_as_form_ ? "; send JSON with Content-Type: application/json" : ""));
+  throw Error(ErrorKind::kInput, fmt::format("request: {} is {}, expected a text", name,
+                                             found == nullptr ? "missing" : "no text"));
 }
 
 int64_t RequestBody::Number(const std::string& name) const {

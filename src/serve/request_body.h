@@ -41,7 +41,6 @@ class RequestBody {
   void ReadMultipart(const HttpRequest& request);
 
   Json members_ = Json::object();  // of a form all are texts
-  bool json_as_form_ = false;      // curl's default type for whatever it sends
   std::map<std::string, UploadedFile> files_;
 };
 

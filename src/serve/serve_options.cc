@@ -6,21 +6,23 @@
 
 #include "attend/error.h"
 #include "engine/tasks/translation_options.h"
+#include "text/ascii.h"
 
 namespace attend {
 namespace {
 
 // Browsers compare it to the letter with a scheme, host and port (RFC 6454, section 6.2).
 void CheckOrigin(const std::string& origin) {
-  if (origin.empty() || origin == "*") return;
+  if (origin.empty() || origin == "*" || origin == "null") return;
   const size_t scheme = origin.find("://");
   if (scheme != std::string::npos && scheme > 0 && origin.size() > scheme + 3 &&
-      origin.find_first_of("/*, ", scheme + 3) == std::string::npos) {
+      origin.find_first_of("/*, ?#", scheme + 3) == std::string::npos &&
+      LowerCase(origin) == origin) {
     return;
   }
   throw Error(ErrorKind::kUsage,
-              fmt::format("cors_origin is '{}', expected one as https://example.org, without a "
-                          "path, or *",
+              fmt::format("cors_origin is '{}', expected one as https://example.org, in small "
+                          "letters and without a path, or *",
                           origin));
 }
 

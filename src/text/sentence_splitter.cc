@@ -24,11 +24,8 @@ void Check(UErrorCode status) {
 
 std::vector<std::string_view> SplitSentences(std::string_view text, const std::string& language) {
   UErrorCode status = U_ZERO_ERROR;
-  icu::Locale locale =
+  const icu::Locale locale =
       language.empty() ? icu::Locale::getRoot() : icu::Locale::createFromName(language.c_str());
-  // No sentence ends at an abbreviation that CLDR lists for the language, as Mr. and Hr.
-  if (!language.empty()) locale.setUnicodeKeywordValue("ss", "standard", status);
-  Check(status);
   const std::unique_ptr<icu::BreakIterator> breaks(
       icu::BreakIterator::createSentenceInstance(locale, status));
   Check(status);

@@ -2,7 +2,7 @@
 import {Problem, translate, translateDocument} from "./api.js";
 import {patiently} from "./server.js";
 
-const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6, kMostNamed = 10, kHtmlName = /\.html?$/i;
+const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6, kLargestHtml = 9e5, kMostNamed = 10, kHtmlName = /\.html?$/i;
 const byId = id => document.getElementById(id);
 const count = number => number.toLocaleString("en");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -55,10 +55,11 @@ export class FileJob {
     this.progress(0);
     this.buttons({});
     try {
-      if (file.size > kLargestFile) throw new RangeError(`The file has ${count(file.size)} bytes, at most ${count(kLargestFile)} are taken; cut it into parts.`);
+      this.html = kHtmlName.test(file.name);
+      const largest = this.html ? kLargestHtml : kLargestFile;  // HTML goes in one request
+      if (file.size > largest) throw new RangeError(`The file has ${count(file.size)} bytes, at most ${count(largest)} are taken; cut it into parts.`);
       const text = new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer());
       if (text.includes("\0")) throw new RangeError("The file is no text; save it as text, in UTF-8, and choose it again.");
-      this.html = kHtmlName.test(file.name);
       this.lines = this.html && text ? [[text, ""]] : splitLines(text);
       byId("file-size").textContent = this.html ? counted(file.size, "byte") + " of HTML" : counted(this.lines.length, "line");
       this.state(this.lines.length ? "" : "The file is empty.");
