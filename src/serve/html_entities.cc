@@ -1,5 +1,7 @@
 #include "serve/html_entities.h"
 
+#include <unicode/utf8.h>
+
 #include <array>
 #include <charconv>
 #include <utility>
@@ -63,13 +65,10 @@ uint32_t CharacterOfEntity(std::string_view name) {
 }
 
 std::string Utf8(uint32_t character) {
-  if (character < 0x80) return {static_cast<char>(character)};
-  std::string bytes;
-  int more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
-  const uint32_t lead = more == 1 ? 0xC0 : more == 2 ? 0xE0 : 0xF0;
-  bytes += static_cast<char>(lead | (character >> (6 * more)));
-  while (more-- > 0) bytes += static_cast<char>(0x80 | ((character >> (6 * more)) & 0x3F));
-  return bytes;
+  char bytes[U8_MAX_LENGTH];
+  int32_t length = 0;
+  U8_APPEND_UNSAFE(bytes, length, character);
+  return {bytes, static_cast<size_t>(length)};
 }
 
 }  // namespace attend

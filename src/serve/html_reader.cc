@@ -15,7 +15,7 @@
 namespace attend {
 namespace {
 
-// Of a segment; each word is compared with all of them, and each mark knows those around it.
+// Of a segment: each word is compared with all elements, each mark goes inside those around it.
 constexpr size_t kMostElements = 500, kDeepestElement = 64;
 
 constexpr std::string_view kNoBreakSpace = "\xC2\xA0";

@@ -115,6 +115,17 @@ class ServiceTest : public testing::Test {
     return exchange;
   }
 
+  // The worker of large requests does nothing more until `release`.
+  void HoldLargeWorker(std::latch* release) {
+    const auto busy = std::make_shared<std::latch>(1);
+    Ask(TranslationOf(std::string(20000, 'x')), [busy, release] {
+      busy->count_down();
+      release->wait();
+      return false;
+    });
+    busy->wait();
+  }
+
   // Waits until the worker of small requests has done what it had.
   void AwaitSmallWorker() { Ask(TranslationOf(""))->Wait(); }
 
@@ -170,13 +181,8 @@ TEST_F(ServiceTest, WhatItsWorkerHasNoRoomForIsRefusedAtOnce) {
 }
 
 TEST_F(ServiceTest, ASmallRequestDoesNotWaitBehindALargeOne) {
-  std::latch busy(1), release(1);
-  Ask(TranslationOf(std::string(20000, 'x')), [&] {
-    busy.count_down();
-    release.wait();
-    return false;
-  });
-  busy.wait();
+  std::latch release(1);
+  HoldLargeWorker(&release);
   const auto small = Ask(TranslationOf(""));
   small->Wait();
   EXPECT_EQ(small->response.status, 200);
@@ -226,13 +232,8 @@ TEST_F(ServiceTest, AStreamThatFailsEndsItsJob) {
 
 // What takes long to write is written by the worker of large requests, which is held here.
 TEST_F(ServiceTest, AttentionIsWrittenBesideSmallAnswers) {
-  std::latch busy(1), release(1);
-  Ask(TranslationOf(std::string(20000, 'x')), [&] {
-    busy.count_down();
-    release.wait();
-    return false;
-  });
-  busy.wait();
+  std::latch release(1);
+  HoldLargeWorker(&release);
   HttpRequest request = TranslationOf("lumi");
   request.body = R"({"attention": true, "text": "lumi"})";
   const auto asked = Ask(request);
