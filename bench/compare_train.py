@@ -31,11 +31,13 @@ class Row:
 
     @property
     def title(self):
-        where = f"{self.threads} thread{'s' if self.threads > 1 else ''}" if self.device == "cpu" else f"{self.device}, {self.precision}"
-        return f"{self.preset}, {self.batch_tokens:,} tokens, {where}"
+        where = f"{self.threads} thread{'s' if self.threads > 1 else ''}" if self.device == "cpu" else self.device
+        precision = "" if self.precision == "f32" else f", {self.precision}"
+        return f"{self.preset}, {self.batch_tokens:,} tokens, {where}{precision}"
 
 
 ROWS = {"tiny-1": Row("tiny", 4096), "tiny-2": Row("tiny", 4096, 2), "base-1": Row("base", 2048), "base-2": Row("base", 2048, 2)}
+ROWS |= {f"{name}-bf16": dataclasses.replace(row, precision="bf16") for name, row in ROWS.items()}  # where the CPU has such products
 GPU_ROWS = {
     f"{preset}-{tokens}": Row(preset, tokens, device="cuda", precision="bf16")
     for preset in ("base", "big")
@@ -78,22 +80,25 @@ def table_line(row, attend, torch):
 
 
 def scaling_lines(reports):
-    """Two threads over one, of presets that ran with both."""
-    sides = {(row.preset, row.threads): best for row, *best in reports}
-    for preset, threads in sides:
-        if threads > 1 and (preset, 1) in sides:
-            attend, torch = (rate(many) / rate(one) for many, one in zip(sides[preset, threads], sides[preset, 1]))
-            yield f"| {preset}, {threads} threads over 1 | {attend:.2f} | {torch:.2f} | | | | | |"
+    """Two threads over one, of rows that ran with both."""
+    sides = {row: best for row, *best in reports}
+    for row, best in sides.items():
+        alone = sides.get(dataclasses.replace(row, threads=1))
+        if row.threads > 1 and alone:
+            attend, torch = (rate(many) / rate(one) for many, one in zip(best, alone))
+            yield f"| {row.title} over 1 | {attend:.2f} | {torch:.2f} | | | | | |"
 
 
 def heading(reports):
     """The machine with its rate, the commit, the peer."""
-    machines = [attend["machine"] for row, attend, _ in reports if row.threads == 1] or [reports[0][1]["machine"]]
-    precision = reports[0][0].precision
-    best = max(machine[f"{precision}_products_per_s"] for machine in machines) / 1e9
+    alone = [(row, attend) for row, attend, _ in reports if row.threads == 1] or [reports[0][:2]]
+    best = {}
+    for row, attend in alone:
+        best[row.precision] = max(best.get(row.precision, 0), attend["machine"][f"{row.precision}_products_per_s"] / 1e9)
+    products = " and ".join(f"of {precision} {products:,.0f}" for precision, products in best.items())
     name, count = processors()
-    where = "one thread" if reports[0][0].device == "cpu" else machines[0].get("gpu", "the GPU")
-    return (f"{name}, {count} threads in all; products of {precision} on {where}: {best:,.0f} GFLOP/s. "
+    where = "one thread" if reports[0][0].device == "cpu" else alone[0][1]["machine"].get("gpu", "the GPU")
+    return (f"{name}, {count} threads in all; products on {where}, in GFLOP/s: {products}. "
             f"attend {commit()}, {reports[0][2]['peer']}.")
 
 

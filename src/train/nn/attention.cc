@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "train/nn/bf16_products.h"
 #include "train/nn/fused/packed_attention.h"
 
 namespace attend::nn {
@@ -23,8 +24,7 @@ torch::Tensor ProjectTogether(const torch::Tensor& x, const std::vector<torch::n
     weights.push_back(part->weight);
     if (part->bias.defined()) biases.push_back(part->bias);
   }
-  return torch::linear(x, torch::cat(weights),
-                       biases.empty() ? torch::Tensor() : torch::cat(biases));
+  return Linear(x, torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::vector<torch::Tensor> MultiHeadAttentionImpl::Project(const torch::Tensor& 
   }
   std::vector<torch::Tensor> parts =
       ProjectTogether(memory_BSD, {key, value}).split_with_sizes({keys, values}, -1);
-  parts.insert(parts.begin(), query(query_BTD));
+  parts.insert(parts.begin(), Linear(query_BTD, query));
   return parts;
 }
 
@@ -87,8 +87,8 @@ torch::Tensor MultiHeadAttentionImpl::OverPackedRows(const torch::Tensor& query_
   if (query_RD.is_same(memory_SD)) {
     return PackedAttention(ProjectTogether(query_RD, {query, key, value}), {}, shape, mask, site);
   }
-  return PackedAttention(query(query_RD), ProjectTogether(memory_SD, {key, value}), shape, mask,
-                         site);
+  return PackedAttention(Linear(query_RD, query), ProjectTogether(memory_SD, {key, value}), shape,
+                         mask, site);
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
@@ -97,7 +97,7 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
                                               DropoutStream* dropout) {
   if (mask.packed()) {
     const DropoutSite site = NextSite(dropout, weights_dropout_, is_training());
-    return output(OverPackedRows(query_BTD, memory_BSD, mask, site));
+    return Linear(OverPackedRows(query_BTD, memory_BSD, mask, site), output);
   }
   std::vector<torch::Tensor> parts = Project(query_BTD, memory_BSD);
   for (torch::Tensor& part : parts) part = SplitHeads(part, heads_);
@@ -109,7 +109,7 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
   } else {
     heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask.additive);
   }
-  return output(heads_BHTV.transpose(1, 2).flatten(2));
+  return Linear(heads_BHTV.transpose(1, 2).flatten(2), output);
 }
 
 }  // namespace attend::nn

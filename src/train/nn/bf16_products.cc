@@ -2,7 +2,49 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <algorithm>
+#include <bit>
+
 namespace attend::nn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+// A product's input: in bf16, with rows filled up to a number that comes up often.
+torch::Tensor InputOf(const torch::Tensor& x_RD) {
+  const int64_t rows = x_RD.size(0);
+  const auto octave = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows)));
+  const int64_t step = std::max<int64_t>(octave / 16, 16);
+  return FilledRows(x_RD, (rows + step - 1) / step * step, torch::kBFloat16);
+}
+
+// a b in bf16, of which the first `rows` count.
+torch::Tensor Product(const torch::Tensor& a, const torch::Tensor& b, int64_t rows) {
+  return torch::mm(a, b).narrow(0, 0, rows).to(torch::kFloat32);
+}
+
+// x W^T of f32 tensors.
+struct Bf16Linear : torch::autograd::Function<Bf16Linear> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_RD,
+                               const torch::Tensor& weight_ED) {
+    const torch::Tensor rounded_x = InputOf(x_RD), rounded_weight = weight_ED.to(torch::kBFloat16);
+    context->save_for_backward({rounded_x, rounded_weight});
+    return Product(rounded_x, rounded_weight.t(), x_RD.size(0));
+  }
+
+  static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    const tensor_list saved = context->get_saved_variables();
+    const torch::Tensor gradient_RE = InputOf(gradients[0]);
+    const auto& [x, weight] = std::tie(saved[0], saved[1]);
+    return {context->needs_input_grad(0) ? Product(gradient_RE, weight, gradients[0].size(0))
+                                         : torch::Tensor(),
+            context->needs_input_grad(1) ? Product(gradient_RE.t(), x, weight.size(0))
+                                         : torch::Tensor()};
+  }
+};
+
+}  // namespace
 
 Bf16Products::Bf16Products(const torch::Device& device, bool on)
     : device_(device.type()),
@@ -25,6 +67,24 @@ torch::ScalarType ProductType(const torch::Tensor& x) {
   const c10::DeviceType device = x.device().type();
   return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
                                                    : x.scalar_type();
+}
+
+torch::Tensor FilledRows(const torch::Tensor& x_RD, int64_t rows, torch::ScalarType type) {
+  const int64_t given = x_RD.size(0);
+  if (given == rows) return x_RD.to(type).contiguous();
+  torch::Tensor result = torch::empty({rows, x_RD.size(1)}, x_RD.options().dtype(type));
+  result.narrow(0, 0, given).copy_(x_RD);
+  result.narrow(0, given, rows - given).zero_();
+  return result;
+}
+
+torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
+                     const torch::Tensor& bias) {
+  if (!x.is_cpu() || ProductType(x) != torch::kBFloat16) return torch::linear(x, weight, bias);
+  std::vector<int64_t> shape = x.sizes().vec();
+  shape.back() = weight.size(0);
+  const torch::Tensor result = Bf16Linear::apply(x.flatten(0, -2), weight).view(shape);
+  return bias.defined() ? result.add_(bias) : result;
 }
 
 }  // namespace attend::nn

@@ -85,9 +85,9 @@ TEST(Bf16ProductsTest, LossesAndGradientsAreThoseOfF32WithinTheRounding) {
   }
 }
 
-// More rows than logits are made of at a time.
+// More rows than logits are made of at a time, and no multiple of what they are filled up to.
 TEST(Bf16ProductsTest, LossesOfHiddenStatesAreThoseOfF32WithinTheRounding) {
-  constexpr int64_t kRows = 150, kWidth = 24, kClasses = 40;
+  constexpr int64_t kRows = 300, kWidth = 24, kClasses = 40;
   torch::manual_seed(4);
   const std::vector<torch::Tensor> inputs = {torch::randn({kRows, kWidth}).requires_grad_(),
                                              torch::randn({kClasses, kWidth}).requires_grad_(),
@@ -105,6 +105,45 @@ TEST(Bf16ProductsTest, LossesOfHiddenStatesAreThoseOfF32WithinTheRounding) {
     EXPECT_LT(RelativeDistance({passes[1][i]}, {passes[0][i]}), 0.01) << i;
     EXPECT_FALSE(torch::equal(passes[1][i], passes[0][i])) << i;
   }
+}
+
+// Rows of every number, with what is filled up left out of results and gradients.
+TEST(Bf16ProductsTest, ALinearMapIsThatOfF32WithinTheRounding) {
+  constexpr int64_t kIn = 24, kOut = 40;
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{1, kIn}, {16, kIn}, {37, kIn}, {300, kIn}, {5, 7, kIn}, {0, kIn}}) {
+    for (const bool with_bias : {false, true}) {
+      torch::manual_seed(5);
+      std::vector<torch::Tensor> inputs = {torch::randn(shape).requires_grad_(),
+                                           torch::randn({kOut, kIn}).requires_grad_()};
+      if (with_bias) inputs.push_back(torch::randn(kOut).requires_grad_());
+      const torch::Tensor bias = with_bias ? inputs[2] : torch::Tensor();
+      const torch::Tensor exact = torch::linear(inputs[0], inputs[1], bias);
+      const torch::Tensor gradient = torch::randn_like(exact);
+      Pass expected = torch::autograd::grad({exact}, inputs, {gradient});
+      expected.push_back(exact.detach());
+      torch::Tensor rounded;
+      {
+        const Bf16Products products(torch::kCPU, true);
+        rounded = Linear(inputs[0], inputs[1], bias);
+      }
+      Pass found = torch::autograd::grad({rounded}, inputs, {gradient});
+      found.push_back(rounded.detach());
+      for (size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(found[i].sizes(), expected[i].sizes());
+        if (expected[i].count_nonzero().item<int64_t>() == 0) continue;  // of no rows
+        EXPECT_LT(RelativeDistance({found[i]}, {expected[i]}), 0.01) << exact.sizes() << " " << i;
+      }
+    }
+  }
+}
+
+// Gradients of what is asked for alone, as torch::linear's.
+TEST(Bf16ProductsTest, ALinearMapOfAFrozenWeightHasTheGradientOfItsInput) {
+  const torch::Tensor x = torch::randn({20, 6}).requires_grad_(), weight = torch::randn({8, 6});
+  const Bf16Products products(torch::kCPU, true);
+  const torch::Tensor found = torch::autograd::grad({Linear(x, weight, {}).sum()}, {x})[0];
+  EXPECT_TRUE(torch::allclose(found, weight.sum(0).expand({20, 6}), 0.02, 0.1));
 }
 
 TEST(Bf16ProductsTest, BitsRepeatAndDoNotDependOnOtherThreads) {

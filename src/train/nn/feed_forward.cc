@@ -1,5 +1,6 @@
 #include "attend/nn/feed_forward.h"
 
+#include "train/nn/bf16_products.h"
 #include "train/nn/fused/residual_norm.h"
 
 namespace attend::nn {
@@ -18,12 +19,12 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const StackConfig& conf
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::Hidden(const torch::Tensor& input_BTD) {
-  torch::Tensor inner_BTF = inner(input_BTD);
+  torch::Tensor inner_BTF = Linear(input_BTD, inner);
   switch (activation_) {
     case Activation::kGelu:
       return torch::gelu(inner_BTF);
     case Activation::kSwiGlu:
-      return torch::silu(gate(input_BTD)) * inner_BTF;
+      return torch::silu(Linear(input_BTD, gate)) * inner_BTF;
     case Activation::kRelu:
       break;
   }
@@ -33,7 +34,8 @@ torch::Tensor PositionwiseFeedForwardImpl::Hidden(const torch::Tensor& input_BTD
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& input_BTD,
                                                    DropoutStream* dropout) {
   const torch::Tensor hidden_BTF = Hidden(input_BTD);
-  return outer(AddDropped({}, hidden_BTF, NextSite(dropout, hidden_dropout_, is_training())));
+  return Linear(AddDropped({}, hidden_BTF, NextSite(dropout, hidden_dropout_, is_training())),
+                outer);
 }
 
 }  // namespace attend::nn

@@ -12,8 +12,11 @@ using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
 // Rows whose logits are made at a time: enough for the matrix products to run at full speed, few
-// enough for logits and their gradients to stay in the cache.
-constexpr int64_t kChunkRows = 64;
+// enough for logits and their gradients to stay in the cache. In bf16 the weight's gradient of each
+// chunk is added in a pass of its own, which fewer chunks pay for.
+constexpr int64_t kChunkRows = 64, kBf16ChunkRows = 256;
+// A bf16 product is compiled for its shape: the last chunk's rows are a multiple of this.
+constexpr int64_t kBf16RowStep = 64;
 
 struct LossOptions {
   SmoothingWeights weights;
@@ -95,16 +98,17 @@ void MultiplyAdd(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor r
 
 // Loss of the rows from `first` on, whose logits go to `logits_CV`; adds to `gradients` where the
 // options ask for them. Products take the type of the inputs' hidden states and weight, the loss
-// that of the logits.
+// that of the logits. Rows without a target, which make products larger, add nothing.
 Sums LossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
                 const torch::Tensor& logits_CV, const LossOptions& options,
                 const Projection& gradients) {
-  const int64_t count = logits_CV.size(0);
+  const int64_t count = logits_CV.size(0), real = std::min(count, targets_R.size(0) - first);
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
   Multiply(hidden_CD, inputs.weight_VD.t(), logits_CV);
-  const Sums sums = LossOf(logits_CV, inputs.bias_V, targets_R.narrow(0, first, count), options,
-                           gradients.bias_V);
+  const Sums sums = LossOf(logits_CV.narrow(0, 0, real), inputs.bias_V,
+                           targets_R.narrow(0, first, real), options, gradients.bias_V);
   if (!options.with_gradient) return sums;
+  logits_CV.narrow(0, real, count - real).zero_();
   const torch::Tensor logits_gradient_CV = logits_CV.to(hidden_CD.scalar_type());
   Multiply(logits_gradient_CV, inputs.weight_VD, gradients.hidden_RD.narrow(0, first, count));
   MultiplyAdd(logits_gradient_CV.t(), hidden_CD, gradients.weight_VD);
@@ -117,28 +121,33 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
     const torch::ScalarType product_type = ProductType(hidden_RD);
-    const Projection inputs{hidden_RD.to(product_type).contiguous(),
+    const bool bf16 = product_type == torch::kBFloat16;
+    const int64_t step = bf16 ? kBf16RowStep : 1, chunk = bf16 ? kBf16ChunkRows : kChunkRows;
+    const int64_t rows = (hidden_RD.size(0) + step - 1) / step * step;
+    const Projection inputs{FilledRows(hidden_RD, rows, product_type),
                             weight_VD.to(product_type).contiguous(),
                             bias_V.value_or(torch::Tensor())};
     const torch::Tensor targets = targets_R.contiguous();
     Projection gradients;
     if (options.with_gradient) {
       const auto contiguous = torch::MemoryFormat::Contiguous;
-      gradients = {torch::empty_like(hidden_RD, {}, contiguous),
+      gradients = {torch::empty({rows, hidden_RD.size(1)}, hidden_RD.options()),
                    torch::zeros_like(weight_VD, {}, contiguous),
                    {}};
       if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
     }
-    const int64_t rows = hidden_RD.size(0);
     const torch::Tensor logits_CV =
-        torch::empty({std::min(kChunkRows, rows), weight_VD.size(0)}, hidden_RD.options());
+        torch::empty({std::min(chunk, rows), weight_VD.size(0)}, hidden_RD.options());
     Sums sums;
-    for (int64_t first = 0; first < rows; first += kChunkRows) {
-      const int64_t count = std::min(kChunkRows, rows - first);
+    for (int64_t first = 0; first < rows; first += chunk) {
+      const int64_t count = std::min(chunk, rows - first);
       const Sums part =
           LossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, gradients);
       sums.loss += part.loss;
       sums.nll += part.nll;
+    }
+    if (options.with_gradient) {
+      gradients.hidden_RD = gradients.hidden_RD.narrow(0, 0, hidden_RD.size(0));
     }
     context->save_for_backward({gradients.hidden_RD, gradients.weight_VD, gradients.bias_V});
     tensor_list outputs = Scalars(sums, hidden_RD.options());
