@@ -321,14 +321,24 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
 
 struct EpochSize {
   int64_t batches = 0, targets = 0;
+  double seconds = 0;  // to make its batches, with nothing that trains on them
 };
 
-EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching) {
+EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching,
+                       const std::function<double()>& now) {
+  constexpr double kSecondsBetweenMessages = 10;
   EpochSize size;
+  const double begin = now();
+  double told = begin;
   for (BatchStream batches(&task.examples(), batching); batches.position().epoch == 0;) {
     size.targets += task.CountTargets(batches.Next());
     ++size.batches;
+    const double time = now();
+    if (time - told < kSecondsBetweenMessages) continue;
+    told = time;
+    batching.log(LogLevel::kInfo, fmt::format("an epoch, so far: {} target tokens", size.targets));
   }
+  size.seconds = std::max(now() - begin, 1e-9);
   return size;
 }
 
@@ -426,7 +436,7 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   ReportCorpora(*setup.task, settings.effects.log);
   const TrainOptions& options = setup.options;
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
-  const EpochSize epoch = MeasureEpoch(*setup.task, batching);
+  const EpochSize epoch = MeasureEpoch(*setup.task, batching, settings.effects.now);
   const auto epoch_targets = static_cast<double>(epoch.targets);
   const double updates_in_epoch =
       static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
@@ -450,6 +460,7 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
   plan["updates_in_epoch"] = updates_in_epoch;
   plan["target_tokens_in_epoch"] = epoch.targets;
   plan["target_tokens"] = total;
+  plan["data_tokens_per_s"] = epoch_targets / epoch.seconds;
   plan["target_tokens_per_s"] = speed;
   plan["hours"] = total / speed / 3600;
   plan["memory_mib"] = PeakMemoryMib();

@@ -40,7 +40,9 @@ struct RunResult {
 // process: it sets LibTorch's threads. Throws Error.
 RunResult TrainTranslation(TrainOptions options, const RunSettings& settings);
 
-// What training would do in one process, from a few updates that are thrown away; writes nothing.
+// What training would do in one process, from an epoch of its batches (`data_tokens_per_s`: target
+// tokens a second that the worker threads make) and a few updates that are thrown away; writes
+// nothing.
 Json DryRun(TrainOptions options, const RunSettings& settings);
 
 // The speed of `updates` updates with their data already loaded, and of the device's products in

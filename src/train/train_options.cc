@@ -269,7 +269,8 @@ FieldList Fields(TrainOptions& options) {
   fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
       .Add("init", &options.init, "model to fine-tune: weights and vocabulary are taken from it")
       .Add("dry_run", &options.dry_run,
-           "print counts, what filters dropped, memory and time, and stop")
+           "print counts, what filters dropped, memory, speed of data and training, and time, and "
+           "stop")
       .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp);
   return fields;
 }

@@ -260,7 +260,8 @@ def test_saved_configuration_is_a_recipe(run):
         text=True,
     )
     plan = json.loads(done.stdout)
-    assert plan["parameters"] > 0 and plan["target_tokens_per_s"] > 0 and "160 lines" in plan["train"]
+    assert plan["parameters"] > 0 and plan["target_tokens_per_s"] > 0 and plan["data_tokens_per_s"] > 0
+    assert "160 lines" in plan["train"]
 
 
 def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
