@@ -76,7 +76,7 @@ def of_the_peak(report):
 def table_line(row, attend, torch):
     return (f"| {row.title} | {rate(attend):,.0f} | {rate(torch):,.0f} | {rate(attend) / rate(torch):.2f} "
             f"| {100 * attend['share_of_products']:.0f} % | {of_the_peak(attend)} | {attend['ms_per_update']:.0f} "
-            f"| {attend['peak_rss_mb']:,.0f} |")
+            f"| {100 * attend['share_of_waiting_for_data']:.1f} % | {attend['peak_rss_mb']:,.0f} |")
 
 
 def scaling_lines(reports):
@@ -86,7 +86,7 @@ def scaling_lines(reports):
         alone = sides.get(dataclasses.replace(row, threads=1))
         if row.threads > 1 and alone:
             attend, torch = (rate(many) / rate(one) for many, one in zip(best, alone))
-            yield f"| {row.title} over 1 | {attend:.2f} | {torch:.2f} | | | | | |"
+            yield f"| {row.title} over 1 | {attend:.2f} | {torch:.2f} | | | | | | |"
 
 
 def heading(reports):
@@ -104,8 +104,8 @@ def heading(reports):
 
 def table(reports):
     lines = [heading(reports), "",
-             "| target tokens/s | attend | PyTorch | ratio | of the products' rate | of the peak | ms an update | peak MB |",
-             "|---|---|---|---|---|---|---|---|"]
+             "| target tokens/s | attend | PyTorch | ratio | of the products' rate | of the peak | ms an update | waiting for data | host peak MB |",
+             "|---|---|---|---|---|---|---|---|---|"]
     return "\n".join([*lines, *(table_line(*report) for report in reports), *scaling_lines(reports)]) + "\n"
 
 

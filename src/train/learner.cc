@@ -1,8 +1,11 @@
 #include "train/learner.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numeric>
 
+#include "attend/error.h"
 #include "train/environment.h"
 
 namespace attend {
@@ -16,6 +19,14 @@ constexpr int64_t kShareAlignment = 16;  // elements: 64 bytes
 // Whose backward pass the calling thread makes. A GPU's runs on a thread of LibTorch's and belongs
 // to the only part.
 thread_local int64_t current_part = 0;
+
+// Of a parameter that needs no gradient.
+void CheckStays(const std::string& name, const OptimizationOptions& options) {
+  if (options.weight_decay == 0) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("'{}' needs no gradient, but weight_decay {} would move it; set it to 0",
+                          name, options.weight_decay));
+}
 
 }  // namespace
 
@@ -37,14 +48,20 @@ Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateM
   for (const FlatLayout::Entry& entry : parameters_.layout().entries)
     gradients_.push_back(FlatLayout::View(parameters_.gradients(), entry));
   for (int64_t i = 0; i < std::ssize(parameters_.tensors()); ++i) {
-    hooks_.push_back(parameters_.tensors()[i].register_hook(
-        [this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
+    const torch::Tensor& parameter = parameters_.tensors()[i];
+    if (!parameter.requires_grad()) {
+      CheckStays(parameters_.layout().entries[i].name, options_);
+      continue;
+    }
+    learning_.push_back(parameter);
+    hooks_.push_back(
+        parameter.register_hook([this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
   }
   if (!group_->alone()) reducer_.emplace(parameters_.layout(), gradients, group_.get());
 }
 
 Learner::~Learner() {
-  for (size_t i = 0; i < hooks_.size(); ++i) parameters_.tensors()[i].remove_hook(hooks_[i]);
+  for (size_t i = 0; i < hooks_.size(); ++i) learning_[i].remove_hook(hooks_[i]);
 }
 
 Findings Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
@@ -72,12 +89,12 @@ torch::Tensor Learner::BackwardPart(int64_t index, const std::vector<Shard>& sha
   current_part = index;
   torch::Tensor loss = torch::zeros({1}, part.gradients.options().dtype(torch::kFloat64));
   for (const Shard& shard : shards) {
-    const torch::Tensor normalized = task_->Loss(shard, seed).sum / targets;
+    const torch::Tensor normalized = task_->Loss(shard, seed) / targets;
     loss.add_(normalized.detach());
     part.open = true;
     part.last = &shard == &shards.back();
     // The hooks take the gradients, each as soon as it is there.
-    torch::autograd::grad({normalized}, parameters_.tensors(), {}, /*retain_graph=*/{},
+    torch::autograd::grad({normalized}, learning_, {}, /*retain_graph=*/{},
                           /*create_graph=*/false, /*allow_unused=*/true);
     part.open = false;
   }

@@ -61,7 +61,8 @@ class Learner {
   // What a checkpoint keeps: flat buffers of the whole model.
   enum class Buffer { kWeights, kFirstMoment, kSecondMoment, kAverage };
 
-  // `task` must outlive the learner.
+  // `task` must outlive the learner. Parameters that need no gradient when it is made stay as they
+  // are; weight decay would move them: Error(kConfiguration).
   Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Learner();
@@ -128,11 +129,12 @@ class Learner {
   ThreadPool pool_;
   Parameters parameters_;
   Share share_;
-  AdamState adam_;                        // of the share
-  torch::Tensor average_;                 // of the share
-  std::vector<torch::Tensor> gradients_;  // by parameter, views of parameters_'s
-  std::vector<Part> parts_;               // by thread; the first's gradients are parameters_'s
-  std::vector<unsigned> hooks_;
+  AdamState adam_;                          // of the share
+  torch::Tensor average_;                   // of the share
+  std::vector<torch::Tensor> gradients_;    // by parameter, views of parameters_'s
+  std::vector<Part> parts_;                 // by thread; the first's gradients are parameters_'s
+  std::vector<torch::Tensor> learning_;     // the parameters that need a gradient
+  std::vector<unsigned> hooks_;             // of these
   std::optional<GradientReducer> reducer_;  // unless alone
 };
 

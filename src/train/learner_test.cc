@@ -33,14 +33,15 @@ class SmallTask : public TrainingTask {
   double Work(const Example& example) const override {
     return static_cast<double>(example.columns[0].size() + example.columns[1].size());
   }
-  TaskLoss Loss(const Shard& shard, uint64_t seed) override {
+  torch::Tensor Loss(const Shard& shard, uint64_t seed) override {
     if (shard.examples[0].place.line == bad_line)
       throw Error(ErrorKind::kRuntime, "line has no loss");
     const PackedTranslationBatch ids = MakePackedTranslationBatch(shard.examples);
-    const nn::LossSums sums = loss_->FromHidden(
-        transformer_->PackedHidden(ids.source, ids.target_in, DropoutKeyOf(shard, seed)),
-        transformer_->OutputWeight(), transformer_->OutputBias(), ids.target_out_R);
-    return {sums.loss, sums.tokens};
+    return loss_
+        ->FromHidden(
+            transformer_->PackedHidden(ids.source, ids.target_in, DropoutKeyOf(shard, seed)),
+            transformer_->OutputWeight(), transformer_->OutputBias(), ids.target_out_R)
+        .loss;
   }
   bool CanValidate() const override { return false; }
   ValidationResult Validate() override { return {}; }
@@ -153,7 +154,7 @@ TEST(LearnerTest, GradientsAreTheMeanLoss) {
   const LossAndNorm found = learner.Read(learner.Backward(batch, 0));
   torch::Tensor sum = torch::zeros({});
   const auto whole = CutIntoShards(batch, 1, [](const Example&) { return 1; });
-  for (const Shard& shard : whole[0]) sum = sum + task.Loss(shard, 0).sum;
+  for (const Shard& shard : whole[0]) sum = sum + task.Loss(shard, 0);
   (sum / static_cast<double>(batch.targets)).backward();
   EXPECT_NEAR(found.loss, sum.item<double>() / static_cast<double>(batch.targets),
               1e-5 * found.loss);
@@ -167,6 +168,29 @@ TEST(LearnerTest, GradientsAreTheMeanLoss) {
     squares += expected.square().sum().item<double>();
   }
   EXPECT_NEAR(found.norm, std::sqrt(squares), 1e-5 * found.norm);
+}
+
+TEST(LearnerTest, FrozenParametersStayAndTheOthersLearn) {
+  SmallTask task;
+  int64_t frozen = 0;
+  for (auto& parameter : task.module().named_parameters()) {
+    if (!parameter.key().starts_with("encoder.")) continue;
+    parameter.value().set_requires_grad(false);
+    ++frozen;
+  }
+  ASSERT_GT(frozen, 0);
+  Learner learner(&task, {}, {2});
+  const std::vector<FlatLayout::Entry>& entries = learner.parameters().layout().entries;
+  const torch::Tensor before = learner.parameters().weights().clone();
+  learner.Apply(learner.Backward(Together({RandomBatch(6, 1)}), 0), /*learning_rate=*/0.1, 1);
+  for (const FlatLayout::Entry& entry : entries) {
+    const bool same = FlatLayout::View(learner.parameters().weights(), entry)
+                          .equal(FlatLayout::View(before, entry));
+    EXPECT_EQ(same, entry.name.starts_with("encoder.")) << entry.name;
+  }
+  OptimizationOptions decay;
+  decay.weight_decay = 0.1;
+  EXPECT_THROW(Learner(&task, decay, {1}), Error);
 }
 
 TEST(LearnerTest, WhatAThreadThrowsReachesTheCallerAndTheNextUpdateIsWell) {

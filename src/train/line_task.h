@@ -52,7 +52,7 @@ class LineTask : public TrainingTask {
     return static_cast<int64_t>(batch.examples.size());
   }
   double Work(const Example&) const override { return 1; }
-  TaskLoss Loss(const Shard& shard, uint64_t seed) override {
+  torch::Tensor Loss(const Shard& shard, uint64_t seed) override {
     const std::lock_guard lock(mutex_);
     ++losses;
     trained_in_training_mode &= module_.is_training();
@@ -66,7 +66,7 @@ class LineTask : public TrainingTask {
     }
     if (bad.count(losses) > 0) sum = sum * std::nan("");
     sums.push_back(sum.item<double>());
-    return {sum.sum(), std::ssize(shard.examples)};
+    return sum.sum();
   }
   bool CanValidate() const override { return !validation_losses.empty(); }
   ValidationResult Validate() override {

@@ -53,12 +53,20 @@ torch::Device DeviceOf(const RunSettings& settings) {
         fmt::format("device is '{}', but this LibTorch finds no CUDA device; use --device cpu",
                     name));
   }
+  torch::Device device(torch::kCPU);
   try {
-    return torch::Device(name);
+    device = torch::Device(name);
   } catch (const c10::Error&) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("device is '{}', expected cpu or cuda[:N]", name));
   }
+  if (!cuda) return device;
+  if (const auto count = static_cast<int>(torch::cuda::device_count()); device.index() >= count) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("device is '{}', but this machine has {} CUDA devices, from cuda:0 on",
+                            name, count));
+  }
+  return device;
 }
 
 // bf16 is right on every CPU, and fast on some.
@@ -67,6 +75,13 @@ void WarnOfSlowBf16(const TrainOptions& options, const torch::Device& device, co
   log(LogLevel::kWarning,
       "precision is bf16, but this processor has no instructions for it (AVX512_BF16, AMX or Arm's "
       "BF16): training is slower than with f32");
+}
+
+void WarnOfF32OnGpu(const TrainOptions& options, const torch::Device& device, const Log& log) {
+  if (options.optimization.Bf16Products() || device.is_cpu()) return;
+  log(LogLevel::kWarning,
+      "precision is f32, which leaves a GPU's tensor cores idle; --precision bf16 is several times "
+      "faster");
 }
 
 // Options that describe the model must not contradict the model that training starts from.
@@ -266,6 +281,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   CheckTextFiles(options.corpus);
   const torch::Device device = DeviceOf(settings);
   WarnOfSlowBf16(options, device, settings.effects.log);
+  WarnOfF32OnGpu(options, device, settings.effects.log);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   const std::shared_ptr<const Model> init = LoadInit(settings, &options);
@@ -442,9 +458,9 @@ Json DryRun(TrainOptions given, const RunSettings& settings) {
       static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
   BatchStream batches(&setup.task->examples(), batching);
   Learner learner(setup.task.get(), options.optimization, ModeOf(settings));
-  const double speed =
-      MeasureUpdates({}, setup.task.get(), &learner, &batches, settings.effects.now)
-          .target_tokens_per_s();
+  const double speed = MeasureUpdates({.accumulate = options.optimization.accumulate},
+                                      setup.task.get(), &learner, &batches, settings.effects.now)
+                           .target_tokens_per_s();
   double total = epoch_targets * static_cast<double>(options.run.max_updates) / updates_in_epoch;
   if (options.run.max_epochs > 0)
     total = std::min(total, static_cast<double>(options.run.max_epochs) * epoch_targets);
@@ -480,7 +496,8 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
       torch::TensorOptions(DeviceOf(settings))
           .dtype(setup.options.optimization.Bf16Products() ? torch::kBFloat16 : torch::kFloat32);
   return {setup.options.model,
-          MeasureUpdates({kWarmUp, updates}, setup.task.get(), &learner, &batches, now),
+          MeasureUpdates({.warm_up = kWarmUp, .updates = updates}, setup.task.get(), &learner,
+                         &batches, now),
           MeasureProductRate(mode.threads, of_products, now), PeakFlops(setup.options, settings)};
 }
 

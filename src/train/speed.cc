@@ -34,9 +34,10 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
       start = now();
     }
     const double asked = now();
-    GlobalBatch batch{{batches->Next()}};
+    GlobalBatch batch;
+    for (int64_t b = 0; b < plan.accumulate; ++b) batch.batches.push_back(batches->Next());
     const double waited = now() - asked;
-    batch.targets = task->CountTargets(batch.batches[0]);
+    for (const Batch& each : batch.batches) batch.targets += task->CountTargets(each);
     Findings findings = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
     if (before) learner->Read(*before);
     learner->Apply(findings, /*learning_rate=*/0, /*step=*/i + 1);
@@ -45,8 +46,10 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
     ++speed.updates;
     speed.data_seconds += waited;
     speed.target_tokens += batch.targets;
-    for (const Example& example : batch.batches[0].examples)
-      speed.source_tokens += std::ssize(example.columns[0]);
+    for (const Batch& each : batch.batches) {
+      for (const Example& example : each.examples)
+        speed.source_tokens += std::ssize(example.columns[0]);
+    }
   }
   if (before) learner->Read(*before);
   speed.seconds = std::max(now() - start, 1e-9);

@@ -13,12 +13,6 @@
 
 namespace attend {
 
-// A loss summed over `tokens` targets; the loop divides by the targets of the whole update.
-struct TaskLoss {
-  torch::Tensor sum;
-  int64_t tokens = 0;
-};
-
 // One validation. `metrics` has "loss" (a target's, without smoothing) and what else the task
 // measures.
 struct ValidationResult {
@@ -42,9 +36,10 @@ class TrainingTask {
   // Floating-point operations of the matrix products that training on an example needs (a
   // multiplication and an addition are two): what shards are balanced by, and speed is told in.
   virtual double Work(const Example& example) const = 0;
-  // The differentiable loss of a shard, by the module as it stands. Random choices follow from
-  // `seed` and the shard's place. Called by many threads at once.
-  virtual TaskLoss Loss(const Shard& shard, uint64_t seed) = 0;
+  // The differentiable loss of a shard, summed over its targets, by the module as it stands; the
+  // loop divides by the targets of the whole update. Random choices follow from `seed` and the
+  // shard's place. Called by many threads at once.
+  virtual torch::Tensor Loss(const Shard& shard, uint64_t seed) = 0;
   // There is something to validate on.
   virtual bool CanValidate() const = 0;
   // Measures the module as it stands, without dropout and without touching LibTorch's generator.

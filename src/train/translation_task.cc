@@ -231,11 +231,10 @@ nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                            pass.targets_R);
 }
 
-TaskLoss TranslationTask::Loss(const Shard& shard, uint64_t seed) {
+torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
   // What does not take its numbers from the key takes them from LibTorch's generator.
   if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
-  const nn::LossSums sums = LossOf(shard.examples, DropoutKeyOf(shard, seed));
-  return {sums.loss, sums.tokens};
+  return LossOf(shard.examples, DropoutKeyOf(shard, seed)).loss;
 }
 
 double TranslationTask::ValidationLoss() {

@@ -58,7 +58,7 @@ class TranslationTask : public TrainingTask {
   torch::nn::Module& module() override { return *transformer_; }
   int64_t CountTargets(const Batch& batch) const override;
   double Work(const Example& example) const override;
-  TaskLoss Loss(const Shard& shard, uint64_t seed) override;
+  torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
   bool CanValidate() const override { return valid_ != nullptr; }
   ValidationResult Validate() override;
 

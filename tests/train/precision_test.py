@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tiny_run
 
-TRAIN_LINES, TEST_LINES = 2000, 200
+TRAIN_LINES, TEST_LINES = 2000, 1000
 
 
 @pytest.fixture(name="options", scope="module")
@@ -47,7 +47,7 @@ def test_bf16_learns_as_well_as_f32(options, tmp_path):
     assert rounded[:10] == pytest.approx(exact[:10], rel=0.01)
     assert (rounded != exact).any()
     assert rounded[-50:].mean() == pytest.approx(exact[-50:].mean(), rel=0.03)
-    assert bleu > 85 and rounded_bleu > bleu - 3
+    assert bleu > 85 and rounded_bleu > bleu - 1, (bleu, rounded_bleu)
     features = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     fast = {"avx512_bf16", "amx_bf16", "bf16"} & set(features)
     assert ("slower than with f32" in rounded_said) == (not fast)

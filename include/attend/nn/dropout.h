@@ -1,7 +1,7 @@
 // Dropout by a counter-based generator (Philox4x32-10; Salmon, Moraes, Dror and Shaw, "Parallel
 // random numbers: as easy as 1, 2, 3", 2011): whether an element is kept follows from a seed, the
 // place in the model, the element's row in the whole batch and its column, however the batch is cut
-// and whoever computes it.
+// and whoever computes it; on CPUs. On a GPU, LibTorch's own generator gives the numbers.
 #ifndef ATTEND_NN_DROPOUT_H_
 #define ATTEND_NN_DROPOUT_H_
 

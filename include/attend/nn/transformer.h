@@ -50,7 +50,8 @@ class TransformerImpl : public torch::nn::Module {
   torch::Tensor Hidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
                        Trace* trace = nullptr);
   // The rows of Hidden() that are not padding, [R, D], sentence by sentence; one source and one
-  // target for each sentence. With `dropout`, what it draws follows from the key alone.
+  // target for each sentence. With `dropout`, what it draws follows from the key alone;
+  // Error(kUsage) for a key on a device other than a CPU, whose numbers are LibTorch's.
   torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
                              const std::optional<DropoutKey>& dropout = {});
   // Hidden states, of any leading shape, to logits.

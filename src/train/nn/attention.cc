@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "attend/error.h"
 #include "train/nn/bf16_products.h"
 #include "train/nn/fused/packed_attention.h"
 
@@ -98,6 +99,11 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
   if (mask.packed()) {
     const DropoutSite site = NextSite(dropout, weights_dropout_, is_training());
     return Linear(OverPackedRows(query_BTD, memory_BSD, mask, site), output);
+  }
+  if (dropout != nullptr && weights_dropout_ > 0 && is_training()) {
+    throw Error(ErrorKind::kUsage,
+                "attention weights of padded rows take their dropout from LibTorch, not from a "
+                "stream; pack the rows");
   }
   std::vector<torch::Tensor> parts = Project(query_BTD, memory_BSD);
   for (torch::Tensor& part : parts) part = SplitHeads(part, heads_);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+
+#include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
 namespace {
@@ -24,23 +27,30 @@ torch::Tensor Product(const torch::Tensor& a, const torch::Tensor& b, int64_t ro
   return torch::mm(a, b).narrow(0, 0, rows).to(torch::kFloat32);
 }
 
-// x W^T of f32 tensors.
+// x W^T + b of f32 tensors.
 struct Bf16Linear : torch::autograd::Function<Bf16Linear> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x_RD,
-                               const torch::Tensor& weight_ED) {
+                               const torch::Tensor& weight_ED,
+                               const std::optional<torch::Tensor>& bias_E) {
     const torch::Tensor rounded_x = InputOf(x_RD), rounded_weight = weight_ED.to(torch::kBFloat16);
     context->save_for_backward({rounded_x, rounded_weight});
-    return Product(rounded_x, rounded_weight.t(), x_RD.size(0));
+    context->saved_data["with_bias"] = bias_E.has_value();
+    torch::Tensor result_RE = Product(rounded_x, rounded_weight.t(), x_RD.size(0));
+    return bias_E ? result_RE.add_(*bias_E) : result_RE;
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     const tensor_list saved = context->get_saved_variables();
-    const torch::Tensor gradient_RE = InputOf(gradients[0]);
     const auto& [x, weight] = std::tie(saved[0], saved[1]);
-    return {context->needs_input_grad(0) ? Product(gradient_RE, weight, gradients[0].size(0))
-                                         : torch::Tensor(),
-            context->needs_input_grad(1) ? Product(gradient_RE.t(), x, weight.size(0))
-                                         : torch::Tensor()};
+    const torch::Tensor& gradient_RE = gradients[0];
+    const torch::Tensor rounded = InputOf(gradient_RE);
+    tensor_list result(3);
+    if (context->needs_input_grad(0)) result[0] = Product(rounded, weight, gradient_RE.size(0));
+    if (context->needs_input_grad(1)) result[1] = Product(rounded.t(), x, weight.size(0));
+    if (context->saved_data["with_bias"].toBool() && context->needs_input_grad(2))
+      result[2] = gradient_RE.sum(0);
+    return result;
   }
 };
 
@@ -65,6 +75,7 @@ Bf16Products::~Bf16Products() {
 
 torch::ScalarType ProductType(const torch::Tensor& x) {
   const c10::DeviceType device = x.device().type();
+  if (x.scalar_type() == torch::kFloat64) return torch::kFloat64;  // which autocast leaves alone
   return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
                                                    : x.scalar_type();
 }
@@ -81,10 +92,12 @@ torch::Tensor FilledRows(const torch::Tensor& x_RD, int64_t rows, torch::ScalarT
 torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias) {
   if (!x.is_cpu() || ProductType(x) != torch::kBFloat16) return torch::linear(x, weight, bias);
+  // An autograd function takes no undefined tensor.
+  const std::optional<torch::Tensor> given = bias.defined() ? std::optional(bias) : std::nullopt;
+  if (x.dim() == 2) return Bf16Linear::apply(x, weight, given);
   std::vector<int64_t> shape = x.sizes().vec();
   shape.back() = weight.size(0);
-  const torch::Tensor result = Bf16Linear::apply(x.flatten(0, -2), weight).view(shape);
-  return bias.defined() ? result.add_(bias) : result;
+  return Bf16Linear::apply(x.flatten(0, -2), weight, given).view(shape);
 }
 
 }  // namespace attend::nn

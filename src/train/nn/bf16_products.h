@@ -7,9 +7,10 @@
 namespace attend::nn {
 
 // While one lives and `on`, the products that the calling thread computes on such a device, forward
-// and (of what is computed now) backward, take their inputs in bf16. Parameters and their
-// gradients, sums, norms, softmax and losses stay in f32. Each use of a weight is rounded anew: the
-// rounded ones that autocast would keep are shared by threads, and with them the order of sums.
+// and (of what is computed now) backward, have inputs and results in bf16; on a GPU so has what
+// lies between two of them. Parameters, their gradients and updates, the sums of residual
+// connections, norms and losses stay in f32. Each use of a weight is rounded anew: the rounded ones
+// that autocast would keep are shared by threads, and with them the order of sums.
 class Bf16Products {
  public:
   Bf16Products(const torch::Device& device, bool on);
@@ -31,7 +32,7 @@ torch::Tensor FilledRows(const torch::Tensor& x_RD, int64_t rows, torch::ScalarT
 
 // torch::linear, x W^T + b. Under Bf16Products on a CPU the result is in f32; as LibTorch compiles
 // a product there anew for every shape, which takes longer than the products of a small model,
-// rows are filled up by at most a sixteenth, so that few shapes come up.
+// rows are filled up to a multiple of 16, from 512 on of a sixteenth, so that few shapes come up.
 torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias);
 inline torch::Tensor Linear(const torch::Tensor& x, const torch::nn::Linear& linear) {

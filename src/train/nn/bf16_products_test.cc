@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "attend/error.h"
 #include "attend/nn/loss.h"
 #include "attend/nn/transformer.h"
 #include "base/random.h"
@@ -131,11 +132,29 @@ TEST(Bf16ProductsTest, ALinearMapIsThatOfF32WithinTheRounding) {
       found.push_back(rounded.detach());
       for (size_t i = 0; i < expected.size(); ++i) {
         ASSERT_EQ(found[i].sizes(), expected[i].sizes());
-        if (expected[i].count_nonzero().item<int64_t>() == 0) continue;  // of no rows
+        if (exact.numel() == 0) {
+          EXPECT_EQ(found[i].count_nonzero().item<int64_t>(), 0) << i;
+          continue;
+        }
         EXPECT_LT(RelativeDistance({found[i]}, {expected[i]}), 0.01) << exact.sizes() << " " << i;
       }
     }
   }
+}
+
+// Which autocast leaves alone.
+TEST(Bf16ProductsTest, F64StaysF64) {
+  const torch::Tensor x = torch::randn({3, 4}, torch::kFloat64),
+                      weight = torch::randn({5, 4}, torch::kFloat64);
+  const Bf16Products products(torch::kCPU, true);
+  EXPECT_TRUE(Linear(x, weight, {}).equal(torch::linear(x, weight)));
+}
+
+TEST(Bf16ProductsTest, ALinearMapRefusesASecondDerivative) {
+  const torch::Tensor x = torch::randn({20, 6}).requires_grad_(), weight = torch::randn({8, 6});
+  const Bf16Products products(torch::kCPU, true);
+  const torch::Tensor sum = Linear(x, weight, {}).sum();
+  EXPECT_THROW(torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true), Error);
 }
 
 // Gradients of what is asked for alone, as torch::linear's.

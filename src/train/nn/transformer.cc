@@ -114,6 +114,9 @@ torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,
 torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
                                             const std::optional<DropoutKey>& dropout) {
   constexpr uint32_t kDecoderSites = 1u << 31;
+  if (dropout && !OutputWeight().is_cpu()) {
+    throw Error(ErrorKind::kUsage, "dropout by a key is for CPUs; leave the key out on a GPU");
+  }
   const DropoutKey key = dropout.value_or(DropoutKey{});
   DropoutStream encoder_stream(key.seed, key.first_source_row),
       decoder_stream(key.seed, key.first_target_row, kDecoderSites);

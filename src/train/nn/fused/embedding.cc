@@ -43,6 +43,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     const tensor_list saved = context->get_saved_variables();
     const EmbeddingInputs inputs{saved[0], saved[1], saved[2], saved[3],
                                  context->saved_data["scale"].toDouble()};
@@ -80,7 +81,10 @@ torch::Tensor PlainEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
 torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& site) {
   if (!HasKernels(inputs.table_VD)) return PlainEmbedding(inputs, site);
   CheckIds(inputs.ids_R, inputs.table_VD.size(0));
-  if (inputs.positions_TD.defined()) CheckIds(inputs.places_R, inputs.positions_TD.size(0));
+  if (inputs.positions_TD.defined()) {
+    CheckCount(inputs.places_R, inputs.ids_R.numel(), "places");
+    CheckIds(inputs.places_R, inputs.positions_TD.size(0));
+  }
   // An autograd function takes no undefined tensor.
   const auto positions = inputs.positions_TD.defined()
                              ? std::optional(inputs.positions_TD.contiguous())

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "attend/error.h"
 #include "attend/nn/transformer.h"
@@ -60,6 +61,15 @@ void ExpectEqual(const Function& fused, const Function& plain, const Tensors& in
   ExpectClose(once, expected, 1e-5, what + " f32");
   const Tensors again = ValueAndGradients(fused, inputs, torch::kFloat32);
   for (size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(torch::equal(once[i], again[i])) << what;
+}
+
+// Tests run again with the plain set and each that the machine has (CMakeLists.txt).
+TEST(TrainKernelsTest, TheForcedSetIsTheActiveOne) {
+  const char* forced = std::getenv("ATTEND_ISA");
+  if (forced == nullptr) GTEST_SKIP() << "no set is forced";
+  const std::string expected =
+      std::string_view(forced).starts_with("avx512") ? "avx512" : std::string(forced);
+  EXPECT_EQ(SelectTrainKernels<float>().name, expected);
 }
 
 // Philox4x32-10 written out, as its authors give it.
@@ -177,11 +187,6 @@ TEST(ResidualNormTest, AddsWhatIsDropped) {
   }
   const torch::Tensor x = torch::randn({4, 8});
   EXPECT_TRUE(AddDropped({}, x, kNone).is_same(x));
-  // In bf16 the mask's 1 / (1 - rate) is that of f32.
-  const DropoutSite tenth{0.1, kSome.seed, kSome.site, kSome.first_row};
-  const torch::Tensor same = torch::full({40, 100}, 1.75, torch::kBFloat16);
-  const torch::Tensor kept = AddDropped({}, same, tenth).to(torch::kFloat32);
-  EXPECT_EQ(kept.max().item<float>(), torch::tensor(1.75 / 0.9).to(torch::kBFloat16).item<float>());
 }
 
 torch::Tensor Offsets(const std::vector<int64_t>& lengths) {
@@ -262,6 +267,61 @@ TEST(EmbeddingTest, EqualsThePlainVersion) {
   const torch::Tensor table = torch::randn({10, 4});
   EXPECT_THROW(FusedEmbedding({table.slice(0, 0, 3), {}, ids, places, 1}, kNone), Error);
   EXPECT_THROW(FusedEmbedding({table, torch::randn({2, 4}), ids, places, 1}, kNone), Error);
+  const torch::Tensor positions = torch::randn({3, 4});
+  EXPECT_THROW(FusedEmbedding({table, positions, ids, places.slice(0, 1), 1}, kNone), Error);
+}
+
+TEST(FusedFunctionsTest, RefuseASecondDerivative) {
+  const torch::Tensor x = torch::randn({4, 6}).requires_grad_(), table = x, ids = torch::arange(4),
+                      targets = torch::arange(4), offsets = Offsets({1, 3});
+  const auto mask = AttentionMask::Packed(offsets, offsets, false);
+  torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({6}));
+  const std::vector<std::pair<const char*, std::function<torch::Tensor()>>> functions = {
+      {"residual", [&] { return AddDropped(x, x, kSome); }},
+      {"norm", [&] { return ResidualNorm(x, x, kNone, norm); }},
+      {"attention", [&] { return PackedAttention(x, {}, {1, 2, 2}, mask, kNone); }},
+      {"embedding", [&] { return FusedEmbedding({table, {}, ids, ids, 1}, kNone); }},
+      {"loss", [&] { return FusedLabelSmoothedCrossEntropy(x, targets, {1, 0}).loss; }},
+      {"projected",
+       [&] { return ProjectedLabelSmoothedCrossEntropy(x, x, {}, targets, {1, 0}).loss; }}};
+  for (const auto& [name, function] : functions) {
+    const torch::Tensor sum = function().sum();
+    EXPECT_NO_THROW(torch::autograd::grad({sum}, {x}, {}, /*retain_graph=*/true)) << name;
+    EXPECT_THROW(torch::autograd::grad({sum}, {x}, {}, true, /*create_graph=*/true), Error) << name;
+  }
+}
+
+TEST(CrossEntropyKernelTest, RefusesAnotherNumberOfTargetsThanRows) {
+  const torch::Tensor hidden = torch::randn({6, 4}), weight = torch::randn({9, 4});
+  for (const int64_t count : {0, 5, 7, 12}) {
+    const torch::Tensor targets = torch::zeros({count}, torch::kInt64);
+    EXPECT_THROW(ProjectedLabelSmoothedCrossEntropy(hidden, weight, {}, targets, {1, 0}), Error);
+    EXPECT_THROW(FusedLabelSmoothedCrossEntropy(hidden, targets, {1, 0}), Error);
+    EXPECT_THROW(PlainLabelSmoothedCrossEntropy(hidden, targets, {1, 0}), Error);
+  }
+}
+
+// What a GPU computes, on a CPU.
+TEST(CrossEntropyKernelTest, WithoutKernelsTheStepIsThePlainVersionAndItsGradient) {
+  torch::manual_seed(7);
+  const SmoothingWeights weights{0.8, 0.2 / 9};
+  for (const bool with_bias : {false, true}) {
+    const torch::Tensor logits = Random({6, 9}).requires_grad_(), targets = torch::arange(6);
+    torch::Tensor bias;
+    if (with_bias) bias = Random({9}).requires_grad_();
+    const LossAndNll expected =
+        PlainLabelSmoothedCrossEntropy(with_bias ? logits + bias : logits, targets, weights);
+    expected.loss.backward();
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor step = logits.clone(), sums = torch::ones({2}, torch::kFloat64),
+                        bias_gradient = with_bias ? torch::ones({9}, torch::kFloat64) : bias;
+    AddLossByTorch({step, bias, targets, bias_gradient, sums}, weights, /*with_gradient=*/true);
+    EXPECT_NEAR(sums[0].item<double>(), 1 + expected.loss.item<double>(), 1e-12);
+    EXPECT_NEAR(sums[1].item<double>(), 1 + expected.nll.item<double>(), 1e-12);
+    EXPECT_TRUE(torch::allclose(step, logits.grad(), 1e-12, 1e-14));
+    if (!with_bias) continue;
+    EXPECT_TRUE(torch::allclose(bias_gradient, 1 + bias.grad(), 1e-12, 1e-14));
+  }
 }
 
 TEST(CrossEntropyKernelTest, ABiasLearnsOverFrozenWeights) {

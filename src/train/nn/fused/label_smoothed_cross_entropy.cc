@@ -12,10 +12,10 @@ using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
 // Rows whose logits are made at a time: enough for the matrix products to run at full speed, few
-// enough for logits and their gradients to stay in the cache. In bf16 the weight's gradient of each
-// chunk is added in a pass of its own, which fewer chunks pay for.
-constexpr int64_t kChunkRows = 64, kBf16ChunkRows = 256;
-// A bf16 product is compiled for its shape: the last chunk's rows are a multiple of this.
+// enough for logits and their gradients to stay in a CPU's cache. In bf16 the weight's gradient of
+// each chunk is added in a pass of its own, which fewer chunks pay for.
+constexpr int64_t kChunkRows = 64, kBf16ChunkRows = 256, kGpuChunkRows = 4096;
+// On CPUs a bf16 product is compiled for its shape: the last chunk's rows are a multiple of this.
 constexpr int64_t kBf16RowStep = 64;
 
 struct LossOptions {
@@ -23,53 +23,59 @@ struct LossOptions {
   bool with_gradient;
 };
 
-struct Sums {
-  double loss = 0;
-  double nll = 0;
-};
-
-// Loss of logits [R, V]; with a gradient they become it, in place: p - q. `bias_V` may be
-// undefined, `bias_gradient_V` is added to where it is not.
-Sums LossOf(const torch::Tensor& logits_RV, const torch::Tensor& bias_V,
-            const torch::Tensor& targets_R, const LossOptions& options,
-            const torch::Tensor& bias_gradient_V) {
-  CheckIds(targets_R, logits_RV.size(1));
-  Sums sums;
+void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
+  const torch::Tensor& logits_RV = rows.logits_RV;
+  CheckIds(rows.targets_R, logits_RV.size(1));
   WithReal(logits_RV, [&](auto real) {
     using Real = decltype(real);
     CrossEntropyArguments<Real> a{};
     a.rows = logits_RV.size(0);
     a.classes = logits_RV.size(1);
     a.logits = logits_RV.mutable_data_ptr<Real>();
-    if (bias_V.defined()) a.bias = bias_V.const_data_ptr<Real>();
-    a.targets = targets_R.const_data_ptr<int64_t>();
+    if (rows.bias_V.defined()) a.bias = rows.bias_V.const_data_ptr<Real>();
+    a.targets = rows.targets_R.const_data_ptr<int64_t>();
     a.target_weight = options.weights.target;
     a.class_weight = options.weights.each_class;
     a.with_gradient = options.with_gradient;
-    if (bias_gradient_V.defined()) a.bias_gradient = bias_gradient_V.mutable_data_ptr<Real>();
+    if (rows.bias_gradient_V.defined())
+      a.bias_gradient = rows.bias_gradient_V.mutable_data_ptr<Real>();
     SelectTrainKernels<Real>().cross_entropy(&a);
-    sums = {a.loss, a.nll};
+    auto* sums = rows.sums_2.mutable_data_ptr<double>();
+    sums[0] += a.loss;
+    sums[1] += a.nll;
   });
-  return sums;
 }
 
-tensor_list Scalars(const Sums& sums, const torch::TensorOptions& options) {
-  return {torch::full({}, sums.loss, options),
-          torch::full({}, sums.nll, options.dtype(torch::kFloat64))};
+void AddLoss(const LossRows& rows, const LossOptions& options) {
+  if (HasKernels(rows.logits_RV)) {
+    AddLossByKernels(rows, options);
+  } else {
+    AddLossByTorch(rows, options.weights, options.with_gradient);
+  }
+}
+
+torch::Tensor ZeroSums(const torch::Tensor& like) {
+  return torch::zeros({2}, like.options().dtype(torch::kFloat64).requires_grad(false));
+}
+
+tensor_list Scalars(const torch::Tensor& sums_2, torch::ScalarType type) {
+  return {sums_2[0].to(type, /*non_blocking=*/false, /*copy=*/true), sums_2[1].clone()};
 }
 
 struct LogitsFunction : torch::autograd::Function<LogitsFunction> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& logits_RV,
                              const torch::Tensor& targets_R, const LossOptions& options) {
-    const torch::Tensor work_RV = logits_RV.clone(torch::MemoryFormat::Contiguous);
-    const Sums sums = LossOf(work_RV, {}, targets_R.contiguous(), options, {});
+    const torch::Tensor work_RV = logits_RV.clone(torch::MemoryFormat::Contiguous),
+                        sums_2 = ZeroSums(logits_RV);
+    AddLoss({work_RV, {}, targets_R.contiguous(), {}, sums_2}, options);
     if (options.with_gradient) context->save_for_backward({work_RV});
-    tensor_list outputs = Scalars(sums, logits_RV.options());
+    tensor_list outputs = Scalars(sums_2, logits_RV.scalar_type());
     context->mark_non_differentiable({outputs[1]});
     return outputs;
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     return {context->get_saved_variables()[0] * gradients[0], {}, {}};
   }
 };
@@ -96,66 +102,76 @@ void MultiplyAdd(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor r
   }
 }
 
-// Loss of the rows from `first` on, whose logits go to `logits_CV`; adds to `gradients` where the
-// options ask for them. Products take the type of the inputs' hidden states and weight, the loss
-// that of the logits. Rows without a target, which make products larger, add nothing.
-Sums LossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
-                const torch::Tensor& logits_CV, const LossOptions& options,
-                const Projection& gradients) {
+// Adds the loss of the rows from `first` on, whose logits go to `logits_CV`, to `sums_2`, and to
+// `gradients` where the options ask for them. Products take the type of the inputs' hidden states
+// and weight, the loss that of the logits. Rows without a target, which make products larger, add
+// nothing.
+void AddLossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
+                   const torch::Tensor& logits_CV, const LossOptions& options,
+                   const Projection& gradients, const torch::Tensor& sums_2) {
   const int64_t count = logits_CV.size(0), real = std::min(count, targets_R.size(0) - first);
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
   Multiply(hidden_CD, inputs.weight_VD.t(), logits_CV);
-  const Sums sums = LossOf(logits_CV.narrow(0, 0, real), inputs.bias_V,
-                           targets_R.narrow(0, first, real), options, gradients.bias_V);
-  if (!options.with_gradient) return sums;
+  AddLoss({logits_CV.narrow(0, 0, real), inputs.bias_V, targets_R.narrow(0, first, real),
+           gradients.bias_V, sums_2},
+          options);
+  if (!options.with_gradient) return;
   logits_CV.narrow(0, real, count - real).zero_();
   const torch::Tensor logits_gradient_CV = logits_CV.to(hidden_CD.scalar_type());
   Multiply(logits_gradient_CV, inputs.weight_VD, gradients.hidden_RD.narrow(0, first, count));
   MultiplyAdd(logits_gradient_CV.t(), hidden_CD, gradients.weight_VD);
-  return sums;
 }
+
+// How rows are cut into chunks.
+struct Chunks {
+  int64_t length, rows;  // of a chunk, of all together
+
+  Chunks(const torch::Tensor& hidden_RD, torch::ScalarType product_type) {
+    const bool bf16 = product_type == torch::kBFloat16, cpu = hidden_RD.is_cpu();
+    length = !cpu ? kGpuChunkRows : bf16 ? kBf16ChunkRows : kChunkRows;
+    const int64_t step = cpu && bf16 ? kBf16RowStep : 1;
+    rows = (hidden_RD.size(0) + step - 1) / step * step;
+  }
+};
 
 struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& hidden_RD,
                              const torch::Tensor& weight_VD,
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
-    const torch::ScalarType product_type = ProductType(hidden_RD);
-    const bool bf16 = product_type == torch::kBFloat16;
-    const int64_t step = bf16 ? kBf16RowStep : 1, chunk = bf16 ? kBf16ChunkRows : kChunkRows;
-    const int64_t rows = (hidden_RD.size(0) + step - 1) / step * step;
-    const Projection inputs{FilledRows(hidden_RD, rows, product_type),
+    const torch::ScalarType type = hidden_RD.scalar_type(), product_type = ProductType(hidden_RD);
+    const Chunks chunks(hidden_RD, product_type);
+    const Projection inputs{FilledRows(hidden_RD, chunks.rows, product_type),
                             weight_VD.to(product_type).contiguous(),
                             bias_V.value_or(torch::Tensor())};
-    const torch::Tensor targets = targets_R.contiguous();
+    const torch::Tensor targets = targets_R.contiguous(), sums_2 = ZeroSums(hidden_RD);
     Projection gradients;
     if (options.with_gradient) {
       const auto contiguous = torch::MemoryFormat::Contiguous;
-      gradients = {torch::empty({rows, hidden_RD.size(1)}, hidden_RD.options()),
+      gradients = {torch::empty({chunks.rows, hidden_RD.size(1)}, hidden_RD.options()),
                    torch::zeros_like(weight_VD, {}, contiguous),
                    {}};
       if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
     }
     const torch::Tensor logits_CV =
-        torch::empty({std::min(chunk, rows), weight_VD.size(0)}, hidden_RD.options());
-    Sums sums;
-    for (int64_t first = 0; first < rows; first += chunk) {
-      const int64_t count = std::min(chunk, rows - first);
-      const Sums part =
-          LossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, gradients);
-      sums.loss += part.loss;
-      sums.nll += part.nll;
+        torch::empty({std::min(chunks.length, chunks.rows), weight_VD.size(0)},
+                     hidden_RD.options().dtype(type == torch::kFloat64 ? type : torch::kFloat32));
+    for (int64_t first = 0; first < chunks.rows; first += chunks.length) {
+      const int64_t count = std::min(chunks.length, chunks.rows - first);
+      AddLossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, gradients,
+                    sums_2);
     }
     if (options.with_gradient) {
       gradients.hidden_RD = gradients.hidden_RD.narrow(0, 0, hidden_RD.size(0));
     }
     context->save_for_backward({gradients.hidden_RD, gradients.weight_VD, gradients.bias_V});
-    tensor_list outputs = Scalars(sums, hidden_RD.options());
+    tensor_list outputs = Scalars(sums_2, logits_CV.scalar_type());
     context->mark_non_differentiable({outputs[1]});
     return outputs;
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     tensor_list saved = context->get_saved_variables();
     for (torch::Tensor& gradient : saved) {
       if (gradient.defined()) gradient = gradient * gradients[0];
@@ -169,6 +185,7 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
 LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
+  CheckCount(targets_R, logits_RV.size(0), "targets");
   const torch::ScalarType type = logits_RV.scalar_type();
   const torch::Tensor log_probs_RV = torch::log_softmax(
       logits_RV, 1, type == torch::kFloat64 ? type : torch::kFloat32);  // of bf16 too
@@ -177,10 +194,27 @@ LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
   return {loss, nll.detach().to(torch::kFloat64)};
 }
 
+void AddLossByTorch(const LossRows& rows, const SmoothingWeights& weights, bool with_gradient) {
+  torch::Tensor logits_RV = rows.logits_RV;
+  if (rows.bias_V.defined()) logits_RV.add_(rows.bias_V);
+  const torch::Tensor log_probs_RV = torch::log_softmax(logits_RV, 1),
+                      targets_R1 = rows.targets_R.unsqueeze(1),
+                      nll = -log_probs_RV.gather(1, targets_R1).sum().to(torch::kFloat64),
+                      all = log_probs_RV.sum().to(torch::kFloat64);
+  rows.sums_2.add_(torch::stack({weights.target * nll - weights.each_class * all, nll}));
+  if (!with_gradient) return;
+  const torch::Tensor target_weights_R1 =
+      torch::full({1, 1}, -weights.target, logits_RV.options()).expand_as(targets_R1);
+  torch::exp_out(logits_RV, log_probs_RV);
+  logits_RV.sub_(weights.each_class).scatter_add_(1, targets_R1, target_weights_R1);
+  if (rows.bias_gradient_V.defined()) rows.bias_gradient_V.add_(logits_RV.sum(0));
+}
+
 LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
   if (!HasKernels(logits_RV)) return PlainLabelSmoothedCrossEntropy(logits_RV, targets_R, weights);
+  CheckCount(targets_R, logits_RV.size(0), "targets");
   const bool with_gradient = torch::GradMode::is_enabled() && logits_RV.requires_grad();
   const tensor_list outputs =
       LogitsFunction::apply(logits_RV, targets_R, LossOptions{weights, with_gradient});
@@ -192,10 +226,7 @@ LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
                                               const torch::Tensor& bias_V,
                                               const torch::Tensor& targets_R,
                                               const SmoothingWeights& weights) {
-  if (!HasKernels(hidden_RD)) {
-    return PlainLabelSmoothedCrossEntropy(torch::linear(hidden_RD, weight_VD, bias_V), targets_R,
-                                          weights);
-  }
+  CheckCount(targets_R, hidden_RD.size(0), "targets");
   const bool with_gradient =
       torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad() ||
                                         (bias_V.defined() && bias_V.requires_grad()));

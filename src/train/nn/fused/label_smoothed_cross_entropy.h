@@ -19,7 +19,8 @@ struct LossAndNll {
   torch::Tensor nll;   // scalar f64, no gradient
 };
 
-// Both sums over the rows; every target counts.
+// Both sums over the rows; every target counts. Throws Error(kInput) unless each row has one, here
+// and below.
 LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights);
@@ -30,12 +31,25 @@ LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const SmoothingWeights& weights);
 
 // The same from hidden states and the output projection (`bias_V` may be undefined). Logits exist
-// for some rows at a time.
+// for some rows at a time, on every device.
 LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
                                               const torch::Tensor& weight_VD,
                                               const torch::Tensor& bias_V,
                                               const torch::Tensor& targets_R,
                                               const SmoothingWeights& weights);
+
+// What the loss of some rows is made of.
+struct LossRows {
+  torch::Tensor logits_RV;  // with a gradient they become it, in place: p - q
+  torch::Tensor bias_V;     // may be undefined
+  torch::Tensor targets_R;
+  torch::Tensor bias_gradient_V;  // added to; may be undefined
+  torch::Tensor sums_2;           // loss and negative log-likelihood, added to; f64
+};
+
+// A step of ProjectedLabelSmoothedCrossEntropy where there are no kernels; nothing in it waits for
+// a GPU.
+void AddLossByTorch(const LossRows& rows, const SmoothingWeights& weights, bool with_gradient);
 
 }  // namespace attend::nn
 

@@ -158,6 +158,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     const tensor_list saved = context->get_saved_variables();
     const std::vector<int64_t> numbers = context->saved_data["shape"].toIntVector();
     const HeadShape shape{numbers[0], numbers[1], numbers[2]};
@@ -199,9 +200,9 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
     DropoutSite own = site;
     own.first_row += query_offsets[b].item<int64_t>();
     const torch::Tensor weights_HTS = at::_safe_softmax(scores_HTS, -1);
-    const torch::Tensor dropped_TC = PlainDropout(weights_HTS.transpose(0, 1).flatten(1), own);
+    const torch::Tensor dropped_TX = PlainDropout(weights_HTS.transpose(0, 1).flatten(1), own);
     const torch::Tensor kept_HTS =
-        dropped_TC.view({query_HTK.size(1), shape.heads, key_HSK.size(1)}).transpose(0, 1);
+        dropped_TX.view({query_HTK.size(1), shape.heads, key_HSK.size(1)}).transpose(0, 1);
     outputs.push_back(torch::matmul(kept_HTS, value_HSV).transpose(0, 1).flatten(1));
   }
   return torch::cat(outputs);
@@ -210,10 +211,6 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
 torch::Tensor PackedAttention(const torch::Tensor& query, const torch::Tensor& memory,
                               const HeadShape& shape, const AttentionMask& mask,
                               const DropoutSite& site) {
-  if (query.is_cpu() && query.scalar_type() == torch::kBFloat16) {
-    const torch::Tensor wide = memory.defined() ? memory.to(torch::kFloat32) : memory;
-    return PackedAttention(query.to(torch::kFloat32), wide, shape, mask, site).to(torch::kBFloat16);
-  }
   if (!HasKernels(query)) return PlainPackedAttention(query, memory, shape, mask, site);
   CheckOffsets(mask.query_offsets_B1, query.size(0));
   CheckOffsets(mask.key_offsets_B1, (memory.defined() ? memory : query).size(0));

@@ -18,7 +18,7 @@ struct HeadShape {
 // value_width]. Dropout acts on the weights; its row is the query's, its column head * S + key.
 // `query` holds queries, keys and values side by side, [R, heads * (2 key_width + value_width)],
 // where `memory` is undefined; else queries alone, and `memory` keys and values, [S, heads *
-// (key_width + value_width)]. On CPUs bf16 is computed in f32.
+// (key_width + value_width)].
 torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tensor& memory,
                                    const HeadShape& shape, const AttentionMask& mask,
                                    const DropoutSite& site);

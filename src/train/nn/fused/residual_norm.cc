@@ -66,6 +66,7 @@ struct AddDroppedFunction : torch::autograd::Function<AddDroppedFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     const torch::Tensor sublayer_gradient =
         Compute({}, gradients[0].contiguous(), SavedSite(context), {}).sum;
     const bool with_x = context->saved_data["with_x"].toBool();
@@ -126,6 +127,7 @@ struct ResidualNormFunction : torch::autograd::Function<ResidualNormFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
+    CheckNoGraphWanted();
     const tensor_list saved = context->get_saved_variables();
     const Gradients result = GradientsOf(gradients[0].contiguous(), {saved[0], saved[1], {}},
                                          saved[2], SavedSite(context));
@@ -143,10 +145,6 @@ torch::Tensor PlainAddDropped(const torch::Tensor& x, const torch::Tensor& subla
 
 torch::Tensor AddDropped(const torch::Tensor& x, const torch::Tensor& sublayer,
                          const DropoutSite& site) {
-  if (site.rate > 0 && !x.defined() && sublayer.is_cpu() &&
-      sublayer.scalar_type() == torch::kBFloat16) {  // in which a mask's 1 / (1 - rate) is rounded
-    return AddDropped(x, sublayer.to(torch::kFloat32), site).to(torch::kBFloat16);
-  }
   if (site.rate == 0 || !HasKernels(x.defined() ? x : sublayer))
     return PlainAddDropped(x, sublayer, site);
   const torch::Tensor same_type = x.defined() ? sublayer.to(x.scalar_type()) : sublayer;

@@ -47,6 +47,19 @@ void CheckIds(const torch::Tensor& ids_R, int64_t rows) {
   }
 }
 
+void CheckCount(const torch::Tensor& x, int64_t rows, const char* what) {
+  if (x.numel() == rows) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("{} {} for {} rows, expected one for each", x.numel(), what, rows));
+}
+
+void CheckNoGraphWanted() {
+  if (!torch::GradMode::is_enabled()) return;
+  throw Error(ErrorKind::kUsage,
+              "fused functions are differentiable once: a second derivative (create_graph) needs "
+              "their plain versions");
+}
+
 torch::Tensor DropoutMask(const DropoutSite& site, int64_t rows, int64_t width,
                           const torch::TensorOptions& options) {
   const bool exact = options.dtype() == torch::kFloat64;

@@ -27,6 +27,10 @@ void WithReal(const torch::Tensor& x, Body body) {
 
 // Throws Error(kInput) for an id that is none of `rows`; kernels trust theirs. Ids are on the CPU.
 void CheckIds(const torch::Tensor& ids_R, int64_t rows);
+// Throws Error(kInput) unless there is one of `what` for each of the rows.
+void CheckCount(const torch::Tensor& x, int64_t rows, const char* what);
+// For a backward pass that makes no graph of itself: throws Error(kUsage) where one is wanted.
+void CheckNoGraphWanted();
 
 // What a tensor [rows, width] is multiplied by at this site: 0, or one over the share that is kept.
 torch::Tensor DropoutMask(const DropoutSite& site, int64_t rows, int64_t width,
