@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <torch/cuda.h>
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "model/model_directory.h"
 #include "text/letter_case.h"
 #include "text/lines.h"
+#include "train/device.h"
 #include "train/environment.h"
 #include "train/export.h"
 #include "train/gpu.h"
@@ -38,51 +38,6 @@ struct Setup {
   std::unique_ptr<TranslationTask> task;
   RunIdentity identity;
 };
-
-torch::Device DeviceOf(const RunSettings& settings) {
-  const bool own = settings.device == "cuda" && settings.world.size > 1;
-  const std::string name =
-      own ? fmt::format("cuda:{}", settings.world.local_rank) : settings.device;
-  const bool cuda = name == "cuda" || name.starts_with("cuda:");
-  if (name != "cpu" && !cuda)
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("device is '{}', expected cpu or cuda[:N]", name));
-  if (cuda && !torch::cuda::is_available()) {
-    throw Error(
-        ErrorKind::kConfiguration,
-        fmt::format("device is '{}', but this LibTorch finds no CUDA device; use --device cpu",
-                    name));
-  }
-  torch::Device device(torch::kCPU);
-  try {
-    device = torch::Device(name);
-  } catch (const c10::Error&) {
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("device is '{}', expected cpu or cuda[:N]", name));
-  }
-  if (!cuda) return device;
-  if (const auto count = static_cast<int>(torch::cuda::device_count()); device.index() >= count) {
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("device is '{}', but this machine has {} CUDA devices, from cuda:0 on",
-                            name, count));
-  }
-  return device;
-}
-
-// bf16 is right on every CPU, and fast on some.
-void WarnOfSlowBf16(const TrainOptions& options, const torch::Device& device, const Log& log) {
-  if (!options.optimization.Bf16Products() || !device.is_cpu() || CpuHasBf16()) return;
-  log(LogLevel::kWarning,
-      "precision is bf16, but this processor has no instructions for it (AVX512_BF16, AMX or Arm's "
-      "BF16): training is slower than with f32");
-}
-
-void WarnOfF32OnGpu(const TrainOptions& options, const torch::Device& device, const Log& log) {
-  if (options.optimization.Bf16Products() || device.is_cpu()) return;
-  log(LogLevel::kWarning,
-      "precision is f32, which leaves a GPU's tensor cores idle; --precision bf16 is several times "
-      "faster");
-}
 
 // Options that describe the model must not contradict the model that training starts from.
 void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
@@ -279,9 +234,8 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   CheckTrainOptions(options);
   CheckTextFiles(options.corpus);
-  const torch::Device device = DeviceOf(settings);
-  WarnOfSlowBf16(options, device, settings.effects.log);
-  WarnOfF32OnGpu(options, device, settings.effects.log);
+  const torch::Device device = DeviceOf(settings.device, settings.world);
+  WarnOfPrecision(options.optimization, device, settings.effects.log);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   const std::shared_ptr<const Model> init = LoadInit(settings, &options);
@@ -434,8 +388,8 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
 
 RunResult TrainTranslation(TrainOptions options, const RunSettings& settings) {
   CheckTrainOptions(options);
-  const auto group =
-      std::make_shared<ProcessGroup>(settings.world, DeviceOf(settings), settings.abandon);
+  const auto group = std::make_shared<ProcessGroup>(
+      settings.world, DeviceOf(settings.device, settings.world), settings.abandon);
   try {
     return (group->first() ? Lead : Help)(std::move(options), settings, group);
   } catch (const std::exception& error) {
@@ -493,7 +447,7 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   Learner learner(setup.task.get(), setup.options.optimization, mode);
   const std::function<double()>& now = settings.effects.now;
   const auto of_products =
-      torch::TensorOptions(DeviceOf(settings))
+      torch::TensorOptions(DeviceOf(settings.device, settings.world))
           .dtype(setup.options.optimization.Bf16Products() ? torch::kBFloat16 : torch::kFloat32);
   return {setup.options.model,
           MeasureUpdates({.warm_up = kWarmUp, .updates = updates}, setup.task.get(), &learner,

@@ -84,6 +84,12 @@ struct Projection {
   torch::Tensor hidden_RD, weight_VD, bias_V;  // or the gradients by them
 };
 
+// What the chunks of rows add to.
+struct Totals {
+  torch::Tensor sums_2;
+  Projection gradients;  // undefined ones are not wanted
+};
+
 // result = a b; inputs of another type than the result's are multiplied in theirs.
 void Multiply(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor result) {
   if (a.scalar_type() == result.scalar_type()) {
@@ -102,24 +108,24 @@ void MultiplyAdd(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor r
   }
 }
 
-// Adds the loss of the rows from `first` on, whose logits go to `logits_CV`, to `sums_2`, and to
-// `gradients` where the options ask for them. Products take the type of the inputs' hidden states
-// and weight, the loss that of the logits. Rows without a target, which make products larger, add
-// nothing.
+// Adds what the rows from `first` on, whose logits go to `logits_CV`, give. Products take the type
+// of the inputs' hidden states and weight, the loss that of the logits. Rows without a target,
+// which make products larger, add nothing.
 void AddLossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
                    const torch::Tensor& logits_CV, const LossOptions& options,
-                   const Projection& gradients, const torch::Tensor& sums_2) {
+                   const Totals& totals) {
   const int64_t count = logits_CV.size(0), real = std::min(count, targets_R.size(0) - first);
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
   Multiply(hidden_CD, inputs.weight_VD.t(), logits_CV);
   AddLoss({logits_CV.narrow(0, 0, real), inputs.bias_V, targets_R.narrow(0, first, real),
-           gradients.bias_V, sums_2},
+           totals.gradients.bias_V, totals.sums_2},
           options);
   if (!options.with_gradient) return;
   logits_CV.narrow(0, real, count - real).zero_();
   const torch::Tensor logits_gradient_CV = logits_CV.to(hidden_CD.scalar_type());
-  Multiply(logits_gradient_CV, inputs.weight_VD, gradients.hidden_RD.narrow(0, first, count));
-  MultiplyAdd(logits_gradient_CV.t(), hidden_CD, gradients.weight_VD);
+  Multiply(logits_gradient_CV, inputs.weight_VD,
+           totals.gradients.hidden_RD.narrow(0, first, count));
+  MultiplyAdd(logits_gradient_CV.t(), hidden_CD, totals.gradients.weight_VD);
 }
 
 // How rows are cut into chunks.
@@ -144,8 +150,9 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
     const Projection inputs{FilledRows(hidden_RD, chunks.rows, product_type),
                             weight_VD.to(product_type).contiguous(),
                             bias_V.value_or(torch::Tensor())};
-    const torch::Tensor targets = targets_R.contiguous(), sums_2 = ZeroSums(hidden_RD);
-    Projection gradients;
+    const torch::Tensor targets = targets_R.contiguous();
+    Totals totals{ZeroSums(hidden_RD), {}};
+    Projection& gradients = totals.gradients;
     if (options.with_gradient) {
       const auto contiguous = torch::MemoryFormat::Contiguous;
       gradients = {torch::empty({chunks.rows, hidden_RD.size(1)}, hidden_RD.options()),
@@ -158,14 +165,13 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                      hidden_RD.options().dtype(type == torch::kFloat64 ? type : torch::kFloat32));
     for (int64_t first = 0; first < chunks.rows; first += chunks.length) {
       const int64_t count = std::min(chunks.length, chunks.rows - first);
-      AddLossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, gradients,
-                    sums_2);
+      AddLossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, totals);
     }
     if (options.with_gradient) {
       gradients.hidden_RD = gradients.hidden_RD.narrow(0, 0, hidden_RD.size(0));
     }
     context->save_for_backward({gradients.hidden_RD, gradients.weight_VD, gradients.bias_V});
-    tensor_list outputs = Scalars(sums_2, logits_CV.scalar_type());
+    tensor_list outputs = Scalars(totals.sums_2, logits_CV.scalar_type());
     context->mark_non_differentiable({outputs[1]});
     return outputs;
   }
