@@ -35,6 +35,14 @@ def test_german_tokens(texts, tmp_path):
         assert paper_bleu.tokenized(text, "de", folder).read_text(encoding="utf-8").splitlines() == expected
 
 
+def test_quotes_and_dots_become_ascii_and_no_line_is_lost(tmp_path):
+    (tmp_path / "tokens").mkdir()
+    text = tmp_path / "text"
+    text.write_text("Er sagte: “Das ist’s …”\n\nDas Ende", encoding="utf-8")  # the last line has no end
+    lines = paper_bleu.tokenized(text, "de", tmp_path / "tokens").read_text(encoding="utf-8").split("\n")
+    assert lines == ["Er sagte : \" Das ist ' s ... \"", "", "Das Ende", ""]
+
+
 def test_compounds_of_other_languages_stay(texts, tmp_path):
     folder = tmp_path / "tokens"
     folder.mkdir()

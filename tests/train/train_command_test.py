@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import time
+import tomllib
 
 import numpy as np
 import pytest
@@ -408,6 +409,23 @@ def test_recipes_run_on_any_parallel_text(recipe, options, tmp_path):
     smaller |= {"config": recipe, "vocab_size": 60, "batch_tokens": 96, "validate_every": 1, "threads": 1}
     tiny_run.trained(smaller, tmp_path / "out")
     assert "BLEU" in (tmp_path / "out" / "result.json").read_text(encoding="utf-8").upper()
+
+
+# Sections 5 and 6.1, tables 2 and 3: the model, P_drop, updates, and how many checkpoints are averaged.
+PAPER = {"wmt14-en-de-base": ("base", 0.1, 100000, 5), "wmt14-en-de-big": ("big", 0.3, 300000, 20), "wmt14-en-fr-big": ("big", 0.1, 300000, 20)}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_recipes_of_the_paper_have_its_settings(name):
+    recipe = tomllib.loads((RECIPES[0].parent / f"{name}.toml").read_text(encoding="utf-8"))
+    settings = ("preset", "dropout", "max_updates", "average_last")
+    assert tuple(recipe[setting] for setting in settings) == PAPER[name]
+    assert (recipe["schedule"], recipe["warmup_updates"], recipe["label_smoothing"]) == ("noam", 4000, 0.1)
+    assert (recipe["beam_size"], recipe["length_penalty"], recipe["vocab_size"]) == (4, 0.6, 37000 if "de" in name else 32000)
+    assert 22000 <= recipe["batch_tokens"] * recipe["accumulate"] <= 30000  # about 25,000 are no padding
+    # What decides otherwise than the paper is a preset's or nothing.
+    of_the_model = ("encoder", "decoder", "adam_beta1", "adam_beta2", "adam_epsilon", "noam_scale", "weight_decay", "clip_norm")
+    assert not [setting for setting in of_the_model if setting in recipe]
 
 
 def test_a_preset_is_changed_by_fields(options, tmp_path):

@@ -66,7 +66,9 @@ void ExpectEqual(const Function& fused, const Function& plain, const Tensors& in
 // All tests run again with the sets below the machine's best (CMakeLists.txt).
 TEST(TrainKernelsTest, AreOfTheEnginesSet) {
   const std::string set = SelectKernels().name;
-  if (const char* forced = std::getenv("ATTEND_ISA")) EXPECT_EQ(set, forced);
+  if (const char* forced = std::getenv("ATTEND_ISA")) {
+    EXPECT_EQ(set, forced);
+  }
   EXPECT_EQ(SelectTrainKernels<float>().name, set.starts_with("avx512") ? "avx512" : set);
 }
 
