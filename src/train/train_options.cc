@@ -72,6 +72,10 @@ FieldList OptimizationFields(OptimizationOptions& options) {
       .Add("label_smoothing", &options.label_smoothing, 0, 0.999, "the paper's epsilon_ls")
       .Add("label_smoothing_mass", &options.label_smoothing_mass, {"all", "wrong"},
            "spread it over all words, or over the wrong ones")
+      .Add(
+          "r_drop", &options.r_drop, 0, 1000,
+          "weight of how far two passes with other dropout are apart (R-Drop's alpha), which takes "
+          "twice the time; 0: one pass")
       .Add("batch_tokens", &options.batch_tokens, 1, kMany,
            "bound on sentences times the longer side, padding included")
       .Add("max_sentences", &options.max_sentences, 0, kMany,

@@ -57,6 +57,7 @@ struct OptimizationOptions {
   double activation_dropout = 0;
   double label_smoothing = 0.1;
   LabelSmoothingMass label_smoothing_mass = LabelSmoothingMass::kAll;
+  double r_drop = 0;
   int64_t batch_tokens = 4096;
   int64_t max_sentences = 0;
   int64_t accumulate = 1;

@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "attend/metrics.h"
+#include "base/random.h"
 #include "data/streamed_corpus.h"
 #include "text/lines.h"
 #include "train/environment.h"
@@ -21,6 +22,9 @@ namespace {
 nn::Dropout DropoutOf(const OptimizationOptions& options) {
   return {options.dropout, options.dropout, options.attention_dropout, options.activation_dropout};
 }
+
+// Over each batch.
+double Passes(const TrainOptions& options) { return options.optimization.r_drop > 0 ? 2 : 1; }
 
 // Ids [skip, end - drop) of one column.
 nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t skip, size_t drop) {
@@ -168,8 +172,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
     : options_(options),
       vocabularies_(std::move(vocabularies)),
       threads_(threads),
-      source_work_(ProductOperations(options.model, 1, 0)),
-      target_work_(ProductOperations(options.model, 0, 1)),
+      source_work_(Passes(options) * ProductOperations(options.model, 1, 0)),
+      target_work_(Passes(options) * ProductOperations(options.model, 0, 1)),
       device_(device),
       uploader_(device),
       transformer_(options.model, DropoutOf(options.optimization),
@@ -217,16 +221,16 @@ TranslationTask::Hidden TranslationTask::PaddedHidden(std::span<const Example> e
   return {hidden_BTD.flatten(0, 1).index_select(0, there[2]), there[3]};
 }
 
+TranslationTask::Hidden TranslationTask::HiddenOf(std::span<const Example> examples,
+                                                  const std::optional<nn::DropoutKey>& dropout) {
+  if (!device_.is_cpu()) return PaddedHidden(examples);
+  const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);
+  return {transformer_->PackedHidden(ids.source, ids.target_in, dropout), ids.target_out_R};
+}
+
 nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
-  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-  Hidden pass;
-  if (device_.is_cpu()) {
-    const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);
-    pass = {transformer_->PackedHidden(ids.source, ids.target_in, dropout), ids.target_out_R};
-  } else {
-    pass = PaddedHidden(examples);
-  }
+  const Hidden pass = HiddenOf(examples, dropout);
   return loss_->FromHidden(pass.hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
                            pass.targets_R);
 }
@@ -234,7 +238,17 @@ nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
 torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
   // What does not take its numbers from the key takes them from LibTorch's generator.
   if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
-  return LossOf(shard.examples, DropoutKeyOf(shard, seed)).loss;
+  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+  const nn::DropoutKey key = DropoutKeyOf(shard, seed);
+  const double divergence = options_.optimization.r_drop;
+  if (divergence == 0) return LossOf(shard.examples, key).loss;
+  nn::DropoutKey other = key;
+  other.seed = Random({key.seed, /*pass*/ 1}).Next();
+  const Hidden first = HiddenOf(shard.examples, key), second = HiddenOf(shard.examples, other);
+  return loss_
+      ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, transformer_->OutputWeight(),
+                      transformer_->OutputBias(), first.targets_R, divergence)
+      .loss;
 }
 
 double TranslationTask::ValidationLoss() {
@@ -244,6 +258,7 @@ double TranslationTask::ValidationLoss() {
   ThreadPool pool(device_.is_cpu() ? threads_ : 1);
   ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
     const torch::NoGradGuard no_grad;
+    const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
     std::vector<Example> examples;
     for (const int64_t index : batches[batch]) examples.push_back(valid_->examples().Get(index));
     sums[batch] = LossOf(examples, std::nullopt);

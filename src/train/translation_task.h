@@ -79,7 +79,8 @@ class TranslationTask : public TrainingTask {
     torch::Tensor hidden_RD, targets_R;
   };
   Hidden PaddedHidden(std::span<const Example> examples);
-  // The summed loss of one pass; dropout as TransformerImpl::PackedHidden has it.
+  // Of one pass, without padding; dropout as TransformerImpl::PackedHidden has it.
+  Hidden HiddenOf(std::span<const Example> examples, const std::optional<nn::DropoutKey>& dropout);
   nn::LossSums LossOf(std::span<const Example> examples,
                       const std::optional<nn::DropoutKey>& dropout);
   void Translate(ValidationResult* result);

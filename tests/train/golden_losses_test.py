@@ -15,6 +15,7 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden_losses.j
 VARIANTS = {
     "paper": {},
     "pre_norm": {"encoder.norm_place": "pre", "decoder.norm_place": "pre", "clip_norm": 1},
+    "r_drop": {"r_drop": 5},
     "variations": {
         "encoder.activation": "swiglu",
         "decoder.activation": "gelu",

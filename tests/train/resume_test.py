@@ -122,10 +122,10 @@ def kill_soon(options, output, delay):
         return process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16"])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop"])
 def test_killed_twenty_times_at_random_instants(options, kind, tmp_path):
     options = (streamed(options, tmp_path) if kind == "streamed" else options) | LONG
-    options |= {"precision": "bf16"} if kind == "bf16" else {}
+    options |= {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
     tiny_run.trained(options, tmp_path / "unbroken")
     instants = random.Random(20)
     killed, runs, middle_of_epoch = 0, 0, 0

@@ -2,6 +2,8 @@
 #ifndef ATTEND_NN_LOSS_H_
 #define ATTEND_NN_LOSS_H_
 
+#include <utility>
+
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -32,6 +34,12 @@ class LabelSmoothingLossImpl : public torch::nn::Module {
   // some rows at a time, with their gradients: memory stays far below [R, V]. Differentiable once.
   LossSums FromHidden(const torch::Tensor& hidden_RD, const torch::Tensor& weight_VD,
                       const torch::Tensor& bias_V, const torch::Tensor& targets_R);
+  // The same of two passes over these rows with other dropout, plus `divergence` / 4 times the
+  // Kullback-Leibler divergence of their predictions, both ways (R-Drop; Liang et al., 2021, whose
+  // alpha is `divergence`; this is half of their loss). Hidden states of both passes.
+  LossSums FromTwoPasses(const std::pair<torch::Tensor, torch::Tensor>& hidden_RD,
+                         const torch::Tensor& weight_VD, const torch::Tensor& bias_V,
+                         const torch::Tensor& targets_R, double divergence);
 
  private:
   double smoothing_;

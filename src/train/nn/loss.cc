@@ -64,4 +64,20 @@ LossSums LabelSmoothingLossImpl::FromHidden(const torch::Tensor& hidden_RD,
               targets.size(0));
 }
 
+LossSums LabelSmoothingLossImpl::FromTwoPasses(
+    const std::pair<torch::Tensor, torch::Tensor>& hidden_RD, const torch::Tensor& weight_VD,
+    const torch::Tensor& bias_V, const torch::Tensor& targets_R, double divergence) {
+  torch::Tensor hidden_R2D = torch::stack({hidden_RD.first, hidden_RD.second}, -2),
+                targets = targets_R.reshape({-1});
+  hidden_R2D = hidden_R2D.reshape({-1, 2, hidden_R2D.size(-1)});
+  if (const torch::Tensor rows = CountedRows(targets, pad_id_); rows.defined()) {
+    hidden_R2D = hidden_R2D.index_select(0, rows);
+    targets = targets.index_select(0, rows);
+  }
+  return Pack(ProjectedTwoPassCrossEntropy(hidden_R2D, weight_VD, bias_V, targets,
+                                           WeightsFor(smoothing_, mass_, weight_VD.size(0)),
+                                           divergence / 4),
+              targets.size(0));
+}
+
 }  // namespace attend::nn

@@ -75,6 +75,32 @@ TEST(LabelSmoothingLossTest, BothConventionsAreTheirDefinition) {
   EXPECT_THROW(LabelSmoothingLoss(1.0), Error);
 }
 
+TEST(LabelSmoothingLossTest, TwoPassesAddADivergenceThatEqualOnesLack) {
+  const Problem problem;
+  LabelSmoothingLoss loss(0.1, 0);
+  const auto once =
+      loss->FromHidden(problem.hidden_RD, problem.weight_VD, problem.bias_V, problem.targets_R);
+  const auto twice = [&](const torch::Tensor& second_RD, double divergence) {
+    return loss->FromTwoPasses({problem.hidden_RD, second_RD}, problem.weight_VD, problem.bias_V,
+                               problem.targets_R, divergence);
+  };
+  const LossSums same = twice(problem.hidden_RD, 5);
+  EXPECT_EQ(same.tokens, 8);
+  EXPECT_NEAR(same.loss.item<double>(), once.loss.item<double>(), 1e-10);
+  EXPECT_NEAR(same.nll.item<double>(), once.nll.item<double>(), 1e-10);
+  const torch::Tensor other = problem.hidden_RD.detach() * 1.1;
+  const double without = twice(other, 0).loss.item<double>(),
+               with = twice(other, 4).loss.item<double>();
+  const torch::Tensor counts = problem.targets_R.ne(0).nonzero().squeeze(1);
+  const auto log_probs = [&](const torch::Tensor& hidden) {
+    return torch::log_softmax(torch::linear(hidden, problem.weight_VD, problem.bias_V), 1)
+        .index_select(0, counts);
+  };
+  const torch::Tensor p = log_probs(problem.hidden_RD), q = log_probs(other);
+  EXPECT_NEAR(with - without, ((p.exp() - q.exp()) * (p - q)).sum().item<double>(), 1e-10);
+  EXPECT_GT(with, without);
+}
+
 TEST(LabelSmoothingLossTest, AgreesWithTorch) {
   const Problem problem(40, 300);
   for (const double smoothing : {0.0, 0.1}) {

@@ -301,26 +301,78 @@ TEST(CrossEntropyKernelTest, RefusesAnotherNumberOfTargetsThanRows) {
   }
 }
 
+TEST(CrossEntropyKernelTest, TwoPassesEqualThePlainVersionAtEveryTail) {
+  torch::manual_seed(9);
+  for (const int64_t classes : {1, 2, 7, 8, 9, 16, 17, 33, 1003}) {
+    const torch::Tensor targets = torch::arange(65).remainder(classes);  // 130 rows: chunks
+    const SmoothingWeights weights{0.9, 0.1 / static_cast<double>(classes)};
+    for (const bool bias : {false, true}) {
+      const auto optional = [&](const Tensors& x) { return bias ? x[2] : torch::Tensor(); };
+      ExpectEqual(
+          [&](const Tensors& x) {
+            return ProjectedTwoPassCrossEntropy(x[0], x[1], optional(x), targets, weights, 1.25)
+                .loss;
+          },
+          [&](const Tensors& x) {
+            return PlainTwoPassCrossEntropy(torch::linear(x[0], x[1], optional(x)), targets,
+                                            weights, 1.25)
+                .loss;
+          },
+          bias ? Tensors{Random({65, 2, 6}), Random({classes, 6}), Random({classes})}
+               : Tensors{Random({65, 2, 6}), Random({classes, 6})},
+          "classes " + std::to_string(classes));
+    }
+  }
+}
+
+// By LibTorch's own divergence; two equal passes are one.
+TEST(CrossEntropyKernelTest, TwoPassesAreTheirDefinition) {
+  torch::manual_seed(10);
+  const torch::Tensor logits = Random({4, 2, 9}), targets = torch::arange(4);
+  const SmoothingWeights weights{0.8, 0.2 / 9};
+  const torch::Tensor p = torch::log_softmax(logits.select(1, 0), 1),
+                      q = torch::log_softmax(logits.select(1, 1), 1);
+  const auto divergence = [](const torch::Tensor& from, const torch::Tensor& to) {
+    return torch::kl_div(to, from, at::Reduction::Sum, /*log_target=*/true).item<double>();
+  };
+  const auto loss = [&](int64_t pass) {
+    return PlainLabelSmoothedCrossEntropy(logits.select(1, pass), targets, weights)
+        .loss.item<double>();
+  };
+  const LossAndNll found = PlainTwoPassCrossEntropy(logits, targets, weights, 1.5);
+  EXPECT_NEAR(found.loss.item<double>(),
+              (loss(0) + loss(1)) / 2 + 1.5 * (divergence(p, q) + divergence(q, p)), 1e-12);
+  const torch::Tensor same = logits.select(1, 0).unsqueeze(1).expand({4, 2, 9});
+  EXPECT_NEAR(PlainTwoPassCrossEntropy(same, targets, weights, 1.5).loss.item<double>(), loss(0),
+              1e-12);
+}
+
 // What a GPU computes, on a CPU.
 TEST(CrossEntropyKernelTest, WithoutKernelsTheStepIsThePlainVersionAndItsGradient) {
   torch::manual_seed(7);
   const SmoothingWeights weights{0.8, 0.2 / 9};
-  for (const bool with_bias : {false, true}) {
-    const torch::Tensor logits = Random({6, 9}).requires_grad_(), targets = torch::arange(6);
-    torch::Tensor bias;
-    if (with_bias) bias = Random({9}).requires_grad_();
-    const LossAndNll expected =
-        PlainLabelSmoothedCrossEntropy(with_bias ? logits + bias : logits, targets, weights);
-    expected.loss.backward();
-    const torch::NoGradGuard no_grad;
-    const torch::Tensor step = logits.clone(), sums = torch::ones({2}, torch::kFloat64),
-                        bias_gradient = with_bias ? torch::ones({9}, torch::kFloat64) : bias;
-    AddLossByTorch({step, bias, targets, bias_gradient, sums}, weights, /*with_gradient=*/true);
-    EXPECT_NEAR(sums[0].item<double>(), 1 + expected.loss.item<double>(), 1e-12);
-    EXPECT_NEAR(sums[1].item<double>(), 1 + expected.nll.item<double>(), 1e-12);
-    EXPECT_TRUE(torch::allclose(step, logits.grad(), 1e-12, 1e-14));
-    if (!with_bias) continue;
-    EXPECT_TRUE(torch::allclose(bias_gradient, 1 + bias.grad(), 1e-12, 1e-14));
+  const torch::Tensor targets = torch::arange(3);
+  for (const std::optional<double> divergence : {std::optional<double>(), std::optional(0.7)}) {
+    for (const bool with_bias : {false, true}) {
+      const LossOptions options{weights, divergence};
+      const torch::Tensor logits = Random({3 * options.passes(), 9}).requires_grad_();
+      const torch::Tensor bias = Random({9}).requires_grad_();
+      const torch::Tensor sums = with_bias ? logits + bias : logits + 0 * bias;
+      const LossAndNll expected =
+          divergence ? PlainTwoPassCrossEntropy(sums.view({3, 2, 9}), targets, weights, *divergence)
+                     : PlainLabelSmoothedCrossEntropy(sums, targets, weights);
+      expected.loss.backward();
+      const torch::NoGradGuard no_grad;
+      const torch::Tensor step = logits.clone(), found = torch::ones({2}, torch::kFloat64),
+                          bias_gradient = torch::ones({9}, torch::kFloat64);
+      AddLossByTorch({step, with_bias ? bias : torch::Tensor(), targets,
+                      with_bias ? bias_gradient : torch::Tensor(), found},
+                     options);
+      EXPECT_NEAR(found[0].item<double>(), 1 + expected.loss.item<double>(), 1e-12);
+      EXPECT_NEAR(found[1].item<double>(), 1 + expected.nll.item<double>(), 1e-12);
+      EXPECT_TRUE(torch::allclose(step, logits.grad(), 1e-12, 1e-14));
+      EXPECT_TRUE(torch::allclose(bias_gradient, 1 + bias.grad(), 1e-12, 1e-14));
+    }
   }
 }
 

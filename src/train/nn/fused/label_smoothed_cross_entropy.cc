@@ -18,18 +18,13 @@ constexpr int64_t kChunkRows = 64, kBf16ChunkRows = 256, kGpuChunkRows = 4096;
 // On CPUs a bf16 product is compiled for its shape: the last chunk's rows are a multiple of this.
 constexpr int64_t kBf16RowStep = 64;
 
-struct LossOptions {
-  SmoothingWeights weights;
-  bool with_gradient;
-};
-
 void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
   const torch::Tensor& logits_RV = rows.logits_RV;
   CheckIds(rows.targets_R, logits_RV.size(1));
   WithReal(logits_RV, [&](auto real) {
     using Real = decltype(real);
     CrossEntropyArguments<Real> a{};
-    a.rows = logits_RV.size(0);
+    a.rows = rows.targets_R.size(0);
     a.classes = logits_RV.size(1);
     a.logits = logits_RV.mutable_data_ptr<Real>();
     if (rows.bias_V.defined()) a.bias = rows.bias_V.const_data_ptr<Real>();
@@ -39,7 +34,14 @@ void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
     a.with_gradient = options.with_gradient;
     if (rows.bias_gradient_V.defined())
       a.bias_gradient = rows.bias_gradient_V.mutable_data_ptr<Real>();
-    SelectTrainKernels<Real>().cross_entropy(&a);
+    if (options.divergence_weight) {
+      std::vector<Real> scratch(a.classes);
+      TwoPassArguments<Real> both{a, *options.divergence_weight, scratch.data()};
+      SelectTrainKernels<Real>().two_pass_cross_entropy(&both);
+      a = both.loss;
+    } else {
+      SelectTrainKernels<Real>().cross_entropy(&a);
+    }
     auto* sums = rows.sums_2.mutable_data_ptr<double>();
     sums[0] += a.loss;
     sums[1] += a.nll;
@@ -50,7 +52,7 @@ void AddLoss(const LossRows& rows, const LossOptions& options) {
   if (HasKernels(rows.logits_RV)) {
     AddLossByKernels(rows, options);
   } else {
-    AddLossByTorch(rows, options.weights, options.with_gradient);
+    AddLossByTorch(rows, options);
   }
 }
 
@@ -114,12 +116,14 @@ void MultiplyAdd(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor r
 void AddLossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
                    const torch::Tensor& logits_CV, const LossOptions& options,
                    const Totals& totals) {
-  const int64_t count = logits_CV.size(0), real = std::min(count, targets_R.size(0) - first);
+  const int64_t passes = options.passes(), count = logits_CV.size(0),
+                real = std::min(count, passes * targets_R.size(0) - first);
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
   Multiply(hidden_CD, inputs.weight_VD.t(), logits_CV);
-  AddLoss({logits_CV.narrow(0, 0, real), inputs.bias_V, targets_R.narrow(0, first, real),
-           totals.gradients.bias_V, totals.sums_2},
-          options);
+  AddLoss(
+      {logits_CV.narrow(0, 0, real), inputs.bias_V,
+       targets_R.narrow(0, first / passes, real / passes), totals.gradients.bias_V, totals.sums_2},
+      options);
   if (!options.with_gradient) return;
   logits_CV.narrow(0, real, count - real).zero_();
   const torch::Tensor logits_gradient_CV = logits_CV.to(hidden_CD.scalar_type());
@@ -186,6 +190,21 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
   }
 };
 
+// Of rows [R, D], or of two passes [2 R, D].
+LossAndNll Projected(const Projection& inputs, const torch::Tensor& targets_R,
+                     LossOptions options) {
+  const auto& [hidden_RD, weight_VD, bias_V] = inputs;
+  CheckCount(targets_R, hidden_RD.size(0) / options.passes(), "targets");
+  options.with_gradient =
+      torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad() ||
+                                        (bias_V.defined() && bias_V.requires_grad()));
+  // An autograd function takes no undefined tensor.
+  const std::optional<torch::Tensor> bias = bias_V.defined() ? std::optional(bias_V) : std::nullopt;
+  const tensor_list outputs =
+      ProjectedFunction::apply(hidden_RD, weight_VD, bias, targets_R, options);
+  return {outputs[0], outputs[1]};
+}
+
 }  // namespace
 
 LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
@@ -200,20 +219,34 @@ LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
   return {loss, nll.detach().to(torch::kFloat64)};
 }
 
-void AddLossByTorch(const LossRows& rows, const SmoothingWeights& weights, bool with_gradient) {
-  torch::Tensor logits_RV = rows.logits_RV;
-  if (rows.bias_V.defined()) logits_RV.add_(rows.bias_V);
-  const torch::Tensor log_probs_RV = torch::log_softmax(logits_RV, 1),
-                      targets_R1 = rows.targets_R.unsqueeze(1),
-                      nll = -log_probs_RV.gather(1, targets_R1).sum().to(torch::kFloat64),
-                      all = log_probs_RV.sum().to(torch::kFloat64);
-  rows.sums_2.add_(torch::stack({weights.target * nll - weights.each_class * all, nll}));
-  if (!with_gradient) return;
-  const torch::Tensor target_weights_R1 =
-      torch::full({1, 1}, -weights.target, logits_RV.options()).expand_as(targets_R1);
-  torch::exp_out(logits_RV, log_probs_RV);
-  logits_RV.sub_(weights.each_class).scatter_add_(1, targets_R1, target_weights_R1);
-  if (rows.bias_gradient_V.defined()) rows.bias_gradient_V.add_(logits_RV.sum(0));
+LossAndNll PlainTwoPassCrossEntropy(const torch::Tensor& logits_R2V, const torch::Tensor& targets_R,
+                                    const SmoothingWeights& weights, double divergence_weight) {
+  const torch::Tensor first_RV = logits_R2V.select(1, 0), second_RV = logits_R2V.select(1, 1);
+  const LossAndNll first = PlainLabelSmoothedCrossEntropy(first_RV, targets_R, weights),
+                   second = PlainLabelSmoothedCrossEntropy(second_RV, targets_R, weights);
+  const torch::Tensor log_p = torch::log_softmax(first_RV, 1),
+                      log_q = torch::log_softmax(second_RV, 1);
+  const torch::Tensor divergence = ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum();
+  return {(first.loss + second.loss) / 2 + divergence_weight * divergence,
+          (first.nll + second.nll) / 2};
+}
+
+void AddLossByTorch(const LossRows& rows, const LossOptions& options) {
+  const torch::AutoGradMode with_gradient(options.with_gradient);
+  const torch::Tensor& logits_RV = rows.logits_RV;
+  const torch::Tensor sums_RV = (rows.bias_V.defined() ? logits_RV + rows.bias_V : logits_RV)
+                                    .detach()
+                                    .requires_grad_(options.with_gradient);
+  const LossAndNll found =
+      options.divergence_weight
+          ? PlainTwoPassCrossEntropy(sums_RV.view({-1, 2, logits_RV.size(1)}), rows.targets_R,
+                                     options.weights, *options.divergence_weight)
+          : PlainLabelSmoothedCrossEntropy(sums_RV, rows.targets_R, options.weights);
+  rows.sums_2.add_(torch::stack({found.loss.detach().to(torch::kFloat64), found.nll}));
+  if (!options.with_gradient) return;
+  const torch::Tensor gradient_RV = torch::autograd::grad({found.loss}, {sums_RV})[0];
+  logits_RV.copy_(gradient_RV);
+  if (rows.bias_gradient_V.defined()) rows.bias_gradient_V.add_(gradient_RV.sum(0));
 }
 
 LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
@@ -223,7 +256,7 @@ LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
   CheckCount(targets_R, logits_RV.size(0), "targets");
   const bool with_gradient = torch::GradMode::is_enabled() && logits_RV.requires_grad();
   const tensor_list outputs =
-      LogitsFunction::apply(logits_RV, targets_R, LossOptions{weights, with_gradient});
+      LogitsFunction::apply(logits_RV, targets_R, LossOptions{weights, {}, with_gradient});
   return {outputs[0], outputs[1]};
 }
 
@@ -232,15 +265,15 @@ LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
                                               const torch::Tensor& bias_V,
                                               const torch::Tensor& targets_R,
                                               const SmoothingWeights& weights) {
-  CheckCount(targets_R, hidden_RD.size(0), "targets");
-  const bool with_gradient =
-      torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad() ||
-                                        (bias_V.defined() && bias_V.requires_grad()));
-  // An autograd function takes no undefined tensor.
-  const std::optional<torch::Tensor> bias = bias_V.defined() ? std::optional(bias_V) : std::nullopt;
-  const tensor_list outputs = ProjectedFunction::apply(hidden_RD, weight_VD, bias, targets_R,
-                                                       LossOptions{weights, with_gradient});
-  return {outputs[0], outputs[1]};
+  return Projected({hidden_RD, weight_VD, bias_V}, targets_R, {weights, {}});
+}
+
+LossAndNll ProjectedTwoPassCrossEntropy(const torch::Tensor& hidden_R2D,
+                                        const torch::Tensor& weight_VD, const torch::Tensor& bias_V,
+                                        const torch::Tensor& targets_R,
+                                        const SmoothingWeights& weights, double divergence_weight) {
+  return Projected({hidden_R2D.flatten(0, 1), weight_VD, bias_V}, targets_R,
+                   {weights, divergence_weight});
 }
 
 }  // namespace attend::nn

@@ -3,6 +3,8 @@
 #ifndef ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_
 #define ATTEND_TRAIN_NN_FUSED_LABEL_SMOOTHED_CROSS_ENTROPY_H_
 
+#include <optional>
+
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -38,18 +40,35 @@ LossAndNll ProjectedLabelSmoothedCrossEntropy(const torch::Tensor& hidden_RD,
                                               const torch::Tensor& targets_R,
                                               const SmoothingWeights& weights);
 
-// What the loss of some rows is made of.
+// Of two passes over the same rows with other dropout (R-Drop; Liang et al., "R-Drop: Regularized
+// Dropout for Neural Networks", 2021): the mean of both passes' losses plus `divergence_weight` *
+// (KL(p1 || p2) + KL(p2 || p1)); nll is the mean of both.
+LossAndNll PlainTwoPassCrossEntropy(const torch::Tensor& logits_R2V, const torch::Tensor& targets_R,
+                                    const SmoothingWeights& weights, double divergence_weight);
+LossAndNll ProjectedTwoPassCrossEntropy(const torch::Tensor& hidden_R2D,
+                                        const torch::Tensor& weight_VD, const torch::Tensor& bias_V,
+                                        const torch::Tensor& targets_R,
+                                        const SmoothingWeights& weights, double divergence_weight);
+
+// What the loss of some rows is made of; with a divergence weight, of two passes.
+struct LossOptions {
+  SmoothingWeights weights;
+  std::optional<double> divergence_weight;
+  bool with_gradient = true;
+
+  int64_t passes() const { return divergence_weight ? 2 : 1; }
+};
+
 struct LossRows {
-  torch::Tensor logits_RV;  // with a gradient they become it, in place: p - q
+  torch::Tensor logits_RV;  // become their gradient, in place; both passes of a row side by side
   torch::Tensor bias_V;     // may be undefined
   torch::Tensor targets_R;
   torch::Tensor bias_gradient_V;  // added to; may be undefined
   torch::Tensor sums_2;           // loss and negative log-likelihood, added to; f64
 };
 
-// A step of ProjectedLabelSmoothedCrossEntropy where there are no kernels; nothing in it waits for
-// a GPU.
-void AddLossByTorch(const LossRows& rows, const SmoothingWeights& weights, bool with_gradient);
+// A step of the projected losses where there are no kernels; nothing in it waits for a GPU.
+void AddLossByTorch(const LossRows& rows, const LossOptions& options);
 
 }  // namespace attend::nn
 

@@ -83,6 +83,15 @@ struct CrossEntropyArguments {
   Real* bias_gradient;  // [classes], added to, or null
 };
 
+// Of two passes over the same rows, side by side: the mean of both cross-entropies plus
+// divergence_weight * (KL(p1 || p2) + KL(p2 || p1)), always with its gradient.
+template <class Real>
+struct TwoPassArguments {
+  CrossEntropyArguments<Real> loss;  // rows targets; logits and their gradient [rows, 2, classes]
+  double divergence_weight;
+  Real* scratch;  // [classes]
+};
+
 // y = dropout(table[id] * scale + positions[place]).
 template <class Real>
 struct EmbeddingArguments {
@@ -116,6 +125,7 @@ struct TrainKernels {
   void (*attention)(const AttentionArguments<Real>& arguments) noexcept;
   void (*attention_backward)(const AttentionGradients<Real>& gradients) noexcept;
   void (*cross_entropy)(CrossEntropyArguments<Real>* arguments) noexcept;
+  void (*two_pass_cross_entropy)(TwoPassArguments<Real>* arguments) noexcept;
   void (*embed)(const EmbeddingArguments<Real>& arguments) noexcept;
   void (*embed_backward)(const EmbeddingGradients<Real>& gradients) noexcept;
 };
