@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -15,25 +16,27 @@
 namespace attend {
 namespace {
 
-constexpr size_t kOpenFiles = 4;                 // of a corpus and a column
+constexpr size_t kOpenSegments = 4;              // of a corpus
+constexpr int64_t kSegmentsOfAWindow = 64;       // that its lines come from, or more
+constexpr int64_t kMinSegmentLines = 64;         // shorter ones would not be worth the seeking
 constexpr uint64_t kOrderKey = 0x736861726473;   // "shards"
 constexpr uint64_t kWeightKey = 0x776569676874;  // "weight"
 constexpr uint64_t kSampleKey = 0x73616d706c65;  // "sample"
 
-// One reading of a file; a weight above 1 takes several.
+// One reading of a segment; a weight above 1 takes several.
 struct Pass {
-  int64_t file = 0;
+  int64_t segment = 0;
   int64_t number = 0;
 };
 
 // A pass under way.
 struct OpenPass {
-  size_t pass = 0;  // in Group::order
-  int64_t line = 0;
+  size_t pass = 0;                                   // in Group::order
+  int64_t line = 0;                                  // of the file
   std::vector<std::unique_ptr<LineReader>> readers;  // by column
 };
 
-// The files of one weight, in one epoch.
+// The segments of one weight, in one epoch.
 struct Group {
   double weight = 1;
   std::vector<Pass> order;
@@ -44,7 +47,27 @@ struct Group {
   int64_t total = 0;  // lines of all passes
 };
 
+// Where each `step`-th line of a file begins.
+std::vector<int64_t> LineOffsets(const std::string& path, int64_t step, int64_t* lines) {
+  LineReader reader(path);
+  std::vector<int64_t> offsets;
+  std::string line;
+  do {
+    if (reader.lines() % step == 0) offsets.push_back(reader.offset());
+  } while (reader.Next(&line));
+  *lines = reader.lines();
+  return offsets;
+}
+
 }  // namespace
+
+// Lines of a file that are read one after another.
+struct StreamedCorpus::Segment {
+  int64_t file = 0;
+  int64_t first = 0, end = 0;
+  std::vector<int64_t> offsets;  // by column: where line `first` begins
+  int64_t lines() const { return end - first; }
+};
 
 struct StreamedCorpus::Line {
   Place place;
@@ -66,7 +89,10 @@ class StreamedCorpus::Reader : public WindowReader {
   Json Cursor() const;
   void Seek(const Json& cursor);
   bool IsPlace(const Group& group) const;
-  OpenPass OpenFile(const Group& group, size_t pass) const;
+  const Segment& SegmentOf(const Group& group, size_t pass) const {
+    return corpus_->segments_[group.order.at(pass).segment];
+  }
+  OpenPass OpenSegment(const Group& group, size_t pass) const;
   void FillPlaces(Group* group) const;
   Group* NextGroup();
   bool Read(Group* group, Line* line);
@@ -78,19 +104,16 @@ class StreamedCorpus::Reader : public WindowReader {
   std::vector<Group> groups_;
 };
 
-// Files without a line are left out, here and nowhere else.
 void StreamedCorpus::Reader::StartEpoch() {
   std::map<double, Group> by_weight;
-  for (int64_t file = 0; file < corpus_->files(); ++file) {
-    const std::vector<double>& weights = corpus_->options_.weights;
-    const double weight = weights.empty() ? 1 : weights[file];
-    const int64_t lines = corpus_->digest(0, file).lines;
-    if (lines == 0) continue;
+  for (int64_t index = 0; index < std::ssize(corpus_->segments_); ++index) {
+    const Segment& segment = corpus_->segments_[index];
+    const double weight = corpus_->WeightOf(segment.file);
     Group& group = by_weight[weight];
     group.weight = weight;
     for (int64_t pass = 0; pass < static_cast<int64_t>(std::ceil(weight)); ++pass) {
-      group.order.push_back({file, pass});
-      group.total += lines;
+      group.order.push_back({index, pass});
+      group.total += segment.lines();
     }
   }
   groups_.clear();
@@ -101,17 +124,21 @@ void StreamedCorpus::Reader::StartEpoch() {
   }
 }
 
-OpenPass StreamedCorpus::Reader::OpenFile(const Group& group, size_t pass) const {
-  OpenPass open{pass, 0, {}};
-  for (const CorpusColumn& column : corpus_->columns()) {
-    open.readers.push_back(std::make_unique<LineReader>(column.files[group.order.at(pass).file]));
-  }
+OpenPass StreamedCorpus::Reader::OpenSegment(const Group& group, size_t pass) const {
+  const Segment& segment = SegmentOf(group, pass);
+  OpenPass open{pass, segment.first, {}};
+  for (const CorpusColumn& column : corpus_->columns())
+    open.readers.push_back(std::make_unique<LineReader>(column.files[segment.file]));
   return open;
 }
 
 void StreamedCorpus::Reader::FillPlaces(Group* group) const {
-  while (group->open.size() < kOpenFiles && group->next < group->order.size())
-    group->open.push_back(OpenFile(*group, group->next++));
+  while (group->open.size() < kOpenSegments && group->next < group->order.size()) {
+    OpenPass& open = group->open.emplace_back(OpenSegment(*group, group->next));
+    const Segment& segment = SegmentOf(*group, group->next++);
+    for (size_t column = 0; column < open.readers.size(); ++column)
+      open.readers[column]->SkipTo(segment.offsets[column], segment.first);
+  }
 }
 
 Json StreamedCorpus::Reader::Cursor() const {
@@ -143,7 +170,7 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
     for (const Json& pass : MemberOf<Json::array_t>(cursor[i], "open", where)) {
       const auto number = MemberOf<size_t>(pass, "pass", where);
       if (number >= group.order.size()) refuse("a pass is none of the epoch's");
-      OpenPass& open = group.open.emplace_back(OpenFile(group, number));
+      OpenPass& open = group.open.emplace_back(OpenSegment(group, number));
       open.line = MemberOf<int64_t>(pass, "line", where);
       const auto offsets = MemberOf<std::vector<int64_t>>(pass, "offsets", where);
       if (offsets.size() != open.readers.size()) refuse("a pass has other columns");
@@ -156,17 +183,17 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
 
 // Whether what is open and what waits make up the lines that are not read yet.
 bool StreamedCorpus::Reader::IsPlace(const Group& group) const {
-  const auto lines_of = [&](size_t pass) {
-    return corpus_->digest(0, group.order[pass].file).lines;
-  };
   if (group.next > group.order.size()) return false;
   if (group.turn != 0 && group.turn >= group.open.size()) return false;
   int64_t left = 0;
   for (const OpenPass& open : group.open) {
-    if (open.pass >= group.next || open.line < 0 || open.line >= lines_of(open.pass)) return false;
-    left += lines_of(open.pass) - open.line;
+    const Segment& segment = SegmentOf(group, open.pass);
+    if (open.pass >= group.next || open.line < segment.first || open.line >= segment.end)
+      return false;
+    left += segment.end - open.line;
   }
-  for (size_t pass = group.next; pass < group.order.size(); ++pass) left += lines_of(pass);
+  for (size_t pass = group.next; pass < group.order.size(); ++pass)
+    left += SegmentOf(group, pass).lines();
   return group.read == group.total - left;
 }
 
@@ -198,21 +225,21 @@ bool StreamedCorpus::Reader::IsTaken(double weight, const Line& line) const {
 bool StreamedCorpus::Reader::Read(Group* group, Line* line) {
   FillPlaces(group);
   OpenPass& open = group->open[group->turn];
-  const Pass& pass = group->order[open.pass];
-  line->place = {pass.file, open.line};
-  line->pass = pass.number;
+  const Segment& segment = SegmentOf(*group, open.pass);
+  line->place = {segment.file, open.line};
+  line->pass = group->order[open.pass].number;
   line->text.resize(open.readers.size());
   for (size_t column = 0; column < open.readers.size(); ++column) {
     if (open.readers[column]->Next(&line->text[column])) continue;
-    throw Error(
-        ErrorKind::kInput,
-        fmt::format("'{}' ends after line {}, but had {} lines when training started; "
-                    "leave the text as it is while it is trained on",
-                    open.readers[column]->name(), open.line, corpus_->digest(0, pass.file).lines));
+    throw Error(ErrorKind::kInput,
+                fmt::format("'{}' ends after line {}, but had {} lines when training started; "
+                            "leave the text as it is while it is trained on",
+                            open.readers[column]->name(), open.line,
+                            corpus_->digest(0, segment.file).lines));
   }
   ++open.line;
   ++group->read;
-  if (open.line == corpus_->digest(0, pass.file).lines) {
+  if (open.line == segment.end) {
     group->open.erase(group->open.begin() + static_cast<std::ptrdiff_t>(group->turn));
     FillPlaces(group);
   } else {
@@ -251,15 +278,54 @@ StreamedCorpus::StreamedCorpus(std::vector<CorpusColumn> columns, const CorpusFi
                 fmt::format("there are {} weights for {} files, expected one for each",
                             options.weights.size(), files()));
   }
-  const int64_t count = files(), sides = std::ssize(this->columns());
+  CutFiles(threads);
+  WarnOfLongFiles();
+}
+
+StreamedCorpus::~StreamedCorpus() = default;
+
+double StreamedCorpus::WeightOf(int64_t file) const {
+  return options_.weights.empty() ? 1 : options_.weights[file];
+}
+
+void StreamedCorpus::CutFiles(int threads) {
+  const int64_t count = files(), sides = std::ssize(columns());
+  const int64_t step = std::max(kMinSegmentLines, options_.shuffle_buffer / kSegmentsOfAWindow);
+  std::vector<std::vector<int64_t>> offsets(count * sides);
   ThreadPool(threads).ParallelFor(count * sides, [&](int64_t task, int) {
     FileDigest& known = digest(task / count, task % count);
-    known.lines = CountLines(known.path);
+    offsets[task] = LineOffsets(known.path, step, &known.lines);
     known.sha256 = Sha256OfFile(known.path);
   });
   for (int64_t file = 0; file < count; ++file) {
-    for (int64_t column = 1; column < sides; ++column)
+    const int64_t lines = digest(0, file).lines;
+    int64_t length = step;
+    for (int64_t column = 0; column < sides; ++column) {
       CheckLineCounts(digest(0, file), digest(column, file));
+      if (IsCompressed(digest(column, file).path)) length = lines;
+    }
+    for (int64_t first = 0; first < lines; first += length) {
+      Segment segment{file, first, std::min(first + length, lines), {}};
+      for (int64_t column = 0; column < sides; ++column)
+        segment.offsets.push_back(offsets[column * count + file][first / step]);
+      segments_.push_back(std::move(segment));
+    }
+  }
+}
+
+// Few segments are hardly shuffled, and a long one not at all.
+void StreamedCorpus::WarnOfLongFiles() const {
+  std::map<double, size_t> segments;
+  for (const Segment& segment : segments_) ++segments[WeightOf(segment.file)];
+  for (const Segment& segment : segments_) {
+    if (segments[WeightOf(segment.file)] >= kOpenSegments) continue;
+    if (segment.lines() <= std::max(kMinSegmentLines, options_.shuffle_buffer)) continue;
+    options_.log(LogLevel::kWarning,
+                 fmt::format("the {} lines of '{}' come in nearly the same order in every epoch, "
+                             "since a compressed file is read from its beginning to its end; "
+                             "unpack it, or cut it into many files",
+                             segment.lines(), digest(0, segment.file).path));
+    return;
   }
 }
 

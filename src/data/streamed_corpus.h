@@ -1,5 +1,5 @@
-// A corpus that is read and encoded as training goes, in bounded memory: shards in another order
-// each epoch, several corpora mixed by weight, subword sampling.
+// A corpus that is read and encoded as training goes, in bounded memory: pieces of its files in
+// another order each epoch, several corpora mixed by weight, subword sampling.
 #ifndef ATTEND_DATA_STREAMED_CORPUS_H_
 #define ATTEND_DATA_STREAMED_CORPUS_H_
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "data/corpus.h"
 
 namespace attend {
@@ -18,20 +19,24 @@ struct StreamOptions {
   std::vector<double> weights;
   int64_t shuffle_buffer = 100000;  // lines of a window
   double sampling = 0;              // strength of Vocabulary::Sample; 0: Vocabulary::Encode
+  Log log = NoLog();                // hears of files that can't be shuffled
 };
 
-// Files of equal weight are one corpus. Its files come in an order drawn for each epoch, a few of
-// them open at a time, which give lines in turn; corpora give lines in proportion to what they have
-// in an epoch, so that every window holds its share of each and all end together. Holds no line but
-// those of the windows at work. Immutable once made; safe to use from many threads.
+// Files of equal weight are one corpus. It is cut into segments: plain files into pieces much
+// shorter than a window, compressed ones, which can only be read from their beginning, not at all.
+// Segments come in an order drawn for each epoch, a few of them open at a time, which give lines in
+// turn; corpora give lines in proportion to what they have in an epoch, so that every window holds
+// its share of each and all end together. Holds no line but those of the windows at work. Immutable
+// once made; safe to use from many threads.
 class StreamedCorpus : public Corpus {
  public:
-  // Reads all files once with `threads` threads, for counts and digests. Throws Error(kInput) for a
-  // file that can't be read to its end and for files of different line counts (both named, with
-  // their counts), Error(kConfiguration) for weights that are not as many as files, and what Corpus
-  // throws.
+  // Reads all files with `threads` threads, for counts, digests and segments. Throws Error(kInput)
+  // for a file that can't be read to its end and for files of different line counts (both named,
+  // with their counts), Error(kConfiguration) for weights that are not as many as files, and what
+  // Corpus throws.
   StreamedCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
                  const StreamOptions& options, int threads);
+  ~StreamedCorpus() override;
 
   // Next() throws Error(kInput) for a file that has become shorter.
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
@@ -39,10 +44,15 @@ class StreamedCorpus : public Corpus {
 
  private:
   class Reader;
+  struct Segment;
   struct Line;
+  void CutFiles(int threads);
+  void WarnOfLongFiles() const;
+  double WeightOf(int64_t file) const;
   Window Make(int64_t epoch, const std::vector<Line>& lines) const;
 
   StreamOptions options_;
+  std::vector<Segment> segments_;  // in the order of the files
 };
 
 }  // namespace attend

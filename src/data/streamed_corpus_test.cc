@@ -158,7 +158,7 @@ TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
 }
 
 TEST_F(StreamedCorpusTest, ResumesAtEveryPosition) {
-  for (const int64_t lines : {20, 0, 1, 13, 40, 3, 3, 16}) AddShard(lines);
+  for (const int64_t lines : {150, 0, 1, 13, 40, 3, 70, 16}) AddShard(lines);
   StreamOptions options;
   options.weights = {1, 1, 1, 2.5, 1, 0.5, 1, 2.5};
   options.shuffle_buffer = 32;
@@ -259,6 +259,48 @@ TEST_F(StreamedCorpusTest, MixesShards) {
     EXPECT_GE(files.size(), 2u);
     EXPECT_LE(files.size(), 5u);
   }
+}
+
+TEST_F(StreamedCorpusTest, WindowsOfOneFileSpanItAndDifferByEpoch) {
+  AddShard(6400);
+  StreamOptions options;
+  options.shuffle_buffer = 640;
+  options.log = [](LogLevel, std::string_view message) { ADD_FAILURE() << message; };
+  const StreamedCorpus corpus = Stream(options);
+  std::set<std::set<Key>> first_epoch;
+  for (int64_t epoch = 0; epoch < 2; ++epoch) {
+    const auto windows = WindowsOf(corpus, epoch);
+    ASSERT_EQ(windows.size(), 10u);
+    for (const auto& window : windows) {
+      const std::set<Key> lines(window.begin(), window.end());
+      EXPECT_EQ(lines.size(), 640u);
+      std::set<int64_t> tenths;
+      for (const Key& line : lines) tenths.insert(line.second / 640);
+      EXPECT_GE(tenths.size(), 4u);
+      if (epoch == 0) {
+        first_epoch.insert(lines);
+      } else {
+        EXPECT_FALSE(first_epoch.contains(lines));
+      }
+    }
+  }
+}
+
+TEST_F(StreamedCorpusTest, WarnsOfACompressedFileThatIsHardlyShuffled) {
+  std::vector<std::string> warnings;
+  StreamOptions options;
+  options.shuffle_buffer = 100;
+  options.log = [&](LogLevel, std::string_view message) { warnings.emplace_back(message); };
+  for (const int64_t lines : {100, 101, 0, 300}) AddShard(lines);
+  Stream(options);
+  EXPECT_THAT(warnings, testing::IsEmpty());  // the plain files' segments are enough to mix with
+  options.weights = {1, 2, 1, 1};
+  Stream(options);
+  EXPECT_THAT(warnings, testing::ElementsAre(AllOf(HasSubstr("the 101 lines of"),
+                                                   HasSubstr("cut it into many files"))));
+  options.shuffle_buffer = 101;
+  Stream(options);
+  EXPECT_EQ(warnings.size(), 1u);
 }
 
 TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {

@@ -223,6 +223,10 @@ bool LineReader::Next(std::string* line) {
   return true;
 }
 
+bool IsCompressed(const std::string& path) {
+  return path.ends_with(".gz") || path.ends_with(".zst");
+}
+
 std::vector<std::string> ReadLines(const std::string& path) {
   LineReader reader(path);
   std::vector<std::string> lines;

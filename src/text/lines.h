@@ -57,6 +57,9 @@ class LineReader {
   int64_t offset_ = 0;
 };
 
+// By its name: it can only be read from its beginning.
+bool IsCompressed(const std::string& path);
+
 std::vector<std::string> ReadLines(const std::string& path);
 int64_t CountLines(const std::string& path);
 

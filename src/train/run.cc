@@ -247,7 +247,8 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   CompleteModel(vocabularies, settings, &options.model);
   Setup setup;
   try {
-    setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device);
+    setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device,
+                                                   settings.effects.log);
   } catch (const c10::Error& error) {  // too large for the memory
     throw Error(ErrorKind::kRuntime, fmt::format("can't make a model of {} parameters: {}",
                                                  ParameterCount(options.model),

@@ -27,8 +27,10 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("stream", &options.stream,
            "read the training text as training goes, in bounded memory; train_weights, bpe_dropout "
            "and sampling_alpha do so too")
-      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
-           "pairs of streamed text that are read at a time, shuffled and made into batches")
+      .Add(
+          "shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
+          "pairs of streamed text that are read at a time, from pieces of plain files that are "
+          "drawn anew each epoch, or from whole .gz and .zst files; shuffled and made into batches")
       .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
            "probability to leave out a merge when training text is cut, anew each epoch; of a BPE "
            "vocabulary (0.1 is usual); 0: don't")

@@ -89,13 +89,14 @@ void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
 }
 
 std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
-                                             const Vocabularies& vocabularies, int threads) {
+                                             const Vocabularies& vocabularies, int threads,
+                                             const Log& log) {
   const CorpusOptions& corpus = options.corpus;
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies);
   if (corpus.Streams()) {
     const StreamOptions stream{static_cast<uint64_t>(options.seed), corpus.train_weights,
-                               corpus.shuffle_buffer, SamplingOf(corpus, vocabularies)};
+                               corpus.shuffle_buffer, SamplingOf(corpus, vocabularies), log};
     return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
   }
   auto whole = std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads);
@@ -168,7 +169,7 @@ nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed) {
 }
 
 TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
-                                 int threads, const torch::Device& device)
+                                 int threads, const torch::Device& device, const Log& log)
     : options_(options),
       vocabularies_(std::move(vocabularies)),
       threads_(threads),
@@ -184,7 +185,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
                 : nn::SmoothingMass::kWrongClasses) {
   transformer_->to(device_);
   const CorpusOptions& corpus = options_.corpus;
-  train_ = TrainingCorpus(options_, vocabularies_, threads_);
+  train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
   if (corpus.valid_source.empty()) {
     sample_lines_ = FirstLines(corpus.train_source[0]);
     return;

@@ -12,6 +12,7 @@
 #include "attend/nn/loss.h"
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
+#include "base/log.h"
 #include "data/corpus.h"
 #include "data/parallel_corpus.h"
 #include "model/model_directory.h"
@@ -49,10 +50,10 @@ nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
 
 class TranslationTask : public TrainingTask {
  public:
-  // Reads all corpora that `options` names. `options.model` is complete: vocabulary sizes and ids
-  // are set.
+  // Reads all corpora that `options` names, with warnings to `log`. `options.model` is complete:
+  // vocabulary sizes and ids are set.
   TranslationTask(const TrainOptions& options, Vocabularies vocabularies, int threads,
-                  const torch::Device& device);
+                  const torch::Device& device, const Log& log);
 
   const ExampleSource& examples() const override { return *train_; }
   torch::nn::Module& module() override { return *transformer_; }
