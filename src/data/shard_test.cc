@@ -13,7 +13,8 @@ using testing::SizeIs;
 // Examples of one column with the given lengths.
 Batch BatchOf(const std::vector<size_t>& lengths) {
   Batch batch;
-  for (const size_t length : lengths) batch.examples.push_back({{}, {std::vector<int32_t>(length)}});
+  for (const size_t length : lengths)
+    batch.examples.push_back({{}, {std::vector<int32_t>(length)}});
   return batch;
 }
 

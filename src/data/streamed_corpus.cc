@@ -23,28 +23,31 @@ constexpr uint64_t kOrderKey = 0x736861726473;   // "shards"
 constexpr uint64_t kWeightKey = 0x776569676874;  // "weight"
 constexpr uint64_t kSampleKey = 0x73616d706c65;  // "sample"
 
-// One reading of a segment; a weight above 1 takes several.
-struct Pass {
-  int64_t segment = 0;
-  int64_t number = 0;
-};
-
-// A pass under way.
+// One reading of a segment, under way.
 struct OpenPass {
-  size_t pass = 0;                                   // in Group::order
+  size_t pass = 0;                                   // of Group::passes()
   int64_t line = 0;                                  // of the file
   std::vector<std::unique_ptr<LineReader>> readers;  // by column
 };
 
-// The segments of one weight, in one epoch.
+// The segments of one weight, in one epoch. A weight above 1 takes all of them several times, one
+// time after another, so that copies of a line are far apart.
 struct Group {
   double weight = 1;
-  std::vector<Pass> order;
-  size_t next = 0;  // in `order`: to be opened
+  std::vector<int64_t> order;  // of segments
+  size_t next = 0;             // pass to be opened
   std::vector<OpenPass> open;
   size_t turn = 0;    // in `open`: whose line comes next
   int64_t read = 0;   // lines so far
   int64_t total = 0;  // lines of all passes
+
+  size_t times() const { return static_cast<size_t>(std::ceil(weight)); }
+  size_t passes() const { return times() * order.size(); }
+  bool IsOpen(size_t pass) const {
+    return std::any_of(open.begin(), open.end(), [&](const OpenPass& other) {
+      return other.pass % order.size() == pass % order.size();
+    });
+  }
 };
 
 // Where each `step`-th line of a file begins.
@@ -90,13 +93,13 @@ class StreamedCorpus::Reader : public WindowReader {
   void Seek(const Json& cursor);
   bool IsPlace(const Group& group) const;
   const Segment& SegmentOf(const Group& group, size_t pass) const {
-    return corpus_->segments_[group.order.at(pass).segment];
+    return corpus_->segments_[group.order[pass % group.order.size()]];
   }
   OpenPass OpenSegment(const Group& group, size_t pass) const;
   void FillPlaces(Group* group) const;
   Group* NextGroup();
   bool Read(Group* group, Line* line);
-  bool IsTaken(double weight, const Line& line) const;
+  bool IsTaken(const Group& group, const Line& line) const;
 
   const StreamedCorpus* corpus_;
   int64_t epoch_;
@@ -111,10 +114,8 @@ void StreamedCorpus::Reader::StartEpoch() {
     const double weight = corpus_->WeightOf(segment.file);
     Group& group = by_weight[weight];
     group.weight = weight;
-    for (int64_t pass = 0; pass < static_cast<int64_t>(std::ceil(weight)); ++pass) {
-      group.order.push_back({index, pass});
-      group.total += segment.lines();
-    }
+    group.order.push_back(index);
+    group.total += segment.lines() * static_cast<int64_t>(group.times());
   }
   groups_.clear();
   Random random{corpus_->options_.seed, static_cast<uint64_t>(epoch_), kOrderKey};
@@ -133,7 +134,8 @@ OpenPass StreamedCorpus::Reader::OpenSegment(const Group& group, size_t pass) co
 }
 
 void StreamedCorpus::Reader::FillPlaces(Group* group) const {
-  while (group->open.size() < kOpenSegments && group->next < group->order.size()) {
+  while (group->open.size() < kOpenSegments && group->next < group->passes() &&
+         !group->IsOpen(group->next)) {
     OpenPass& open = group->open.emplace_back(OpenSegment(*group, group->next));
     const Segment& segment = SegmentOf(*group, group->next++);
     for (size_t column = 0; column < open.readers.size(); ++column)
@@ -169,7 +171,7 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
     group.read = MemberOf<int64_t>(cursor[i], "read", where);
     for (const Json& pass : MemberOf<Json::array_t>(cursor[i], "open", where)) {
       const auto number = MemberOf<size_t>(pass, "pass", where);
-      if (number >= group.order.size()) refuse("a pass is none of the epoch's");
+      if (number >= group.passes()) refuse("a pass is none of the epoch's");
       OpenPass& open = group.open.emplace_back(OpenSegment(group, number));
       open.line = MemberOf<int64_t>(pass, "line", where);
       const auto offsets = MemberOf<std::vector<int64_t>>(pass, "offsets", where);
@@ -183,7 +185,7 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
 
 // Whether what is open and what waits make up the lines that are not read yet.
 bool StreamedCorpus::Reader::IsPlace(const Group& group) const {
-  if (group.next > group.order.size()) return false;
+  if (group.next > group.passes()) return false;
   if (group.turn != 0 && group.turn >= group.open.size()) return false;
   int64_t left = 0;
   for (const OpenPass& open : group.open) {
@@ -192,7 +194,7 @@ bool StreamedCorpus::Reader::IsPlace(const Group& group) const {
       return false;
     left += segment.end - open.line;
   }
-  for (size_t pass = group.next; pass < group.order.size(); ++pass)
+  for (size_t pass = group.next; pass < group.passes(); ++pass)
     left += SegmentOf(group, pass).lines();
   return group.read == group.total - left;
 }
@@ -211,14 +213,16 @@ Group* StreamedCorpus::Reader::NextGroup() {
 }
 
 // Whether this pass takes the line: of `weight` passes an epoch, all epochs together take each line
-// as evenly as whole numbers allow.
-bool StreamedCorpus::Reader::IsTaken(double weight, const Line& line) const {
-  const double start = Random{corpus_->options_.seed, static_cast<uint64_t>(line.place.file),
-                              static_cast<uint64_t>(line.place.line), kWeightKey}
-                           .Uniform();
-  const double before = std::floor(start + weight * static_cast<double>(epoch_));
-  return std::floor(start + weight * static_cast<double>(epoch_ + 1)) - before >
-         static_cast<double>(line.pass);
+// as evenly as whole numbers allow. Where not all of an epoch's passes take it, the one that does
+// not is drawn, so that all have as many lines.
+bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const {
+  Random random{corpus_->options_.seed, static_cast<uint64_t>(line.place.file),
+                static_cast<uint64_t>(line.place.line), kWeightKey};
+  const double start = random.Uniform();
+  const double before = std::floor(start + group.weight * static_cast<double>(epoch_));
+  const double after = std::floor(start + group.weight * static_cast<double>(epoch_ + 1));
+  const bool every = after - before == static_cast<double>(group.times());
+  return every || random.Below(group.times()) != static_cast<uint64_t>(line.pass);
 }
 
 // The group's next line; false where its pass does not take it.
@@ -227,7 +231,7 @@ bool StreamedCorpus::Reader::Read(Group* group, Line* line) {
   OpenPass& open = group->open[group->turn];
   const Segment& segment = SegmentOf(*group, open.pass);
   line->place = {segment.file, open.line};
-  line->pass = group->order[open.pass].number;
+  line->pass = static_cast<int64_t>(open.pass / group->order.size());
   line->text.resize(open.readers.size());
   for (size_t column = 0; column < open.readers.size(); ++column) {
     if (open.readers[column]->Next(&line->text[column])) continue;
@@ -247,7 +251,7 @@ bool StreamedCorpus::Reader::Read(Group* group, Line* line) {
   }
   if (!group->open.empty()) group->turn %= group->open.size();
   const bool whole = group->weight == std::floor(group->weight);
-  return whole || IsTaken(group->weight, *line);
+  return whole || IsTaken(*group, *line);
 }
 
 WindowWork StreamedCorpus::Reader::Next() {

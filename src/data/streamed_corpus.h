@@ -14,8 +14,8 @@ namespace attend {
 
 struct StreamOptions {
   uint64_t seed = 1;
-  // Passes over each file in an epoch, or {} for 1 each. With 0.25, every line comes once in four
-  // epochs; with 2.5, two or three times in each.
+  // Passes over each file in an epoch, one after another, or {} for 1 each. With 0.25, every line
+  // comes once in four epochs; with 2.5, two or three times in each.
   std::vector<double> weights;
   int64_t shuffle_buffer = 100000;  // lines of a window
   double sampling = 0;              // strength of Vocabulary::Sample; 0: Vocabulary::Encode

@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -246,6 +247,25 @@ TEST_F(StreamedCorpusTest, WeightsArePassesAnEpochMixedEvenly) {
     EXPECT_NEAR(static_cast<double>(of_corpus[1]), 40, 20);
     EXPECT_NEAR(static_cast<double>(of_corpus[2]), 60, 15);
     EXPECT_NEAR(static_cast<double>(of_corpus[3]), 60, 15);
+  }
+}
+
+TEST_F(StreamedCorpusTest, CopiesOfALineAreFarApart) {
+  for (const int64_t lines : {1000, 300}) AddShard(lines);
+  StreamOptions options;
+  for (const double weight : {2.0, 3.0, 3.5}) {
+    options.weights = {weight, 1};
+    if (weight == 3) options.weights = {1, weight};
+    int64_t at = 0, nearest = 1 << 30;
+    std::map<Key, int64_t> last;
+    for (const auto& window : WindowsOf(Stream(options), 0)) {
+      for (const Key& line : window) {
+        if (const auto found = last.find(line); found != last.end())
+          nearest = std::min(nearest, at - found->second);
+        last[line] = at++;
+      }
+    }
+    EXPECT_GT(static_cast<double>(nearest), 0.8 * static_cast<double>(at) / std::ceil(weight));
   }
 }
 
