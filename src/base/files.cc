@@ -41,6 +41,22 @@ class Descriptor {
   int descriptor_;
 };
 
+// O_NONBLOCK: opening a FIFO must fail the check for a regular file, not wait for a writer.
+Descriptor OpenForReading(const fs::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) Fail(ErrorKind::kInput, "open", path);
+  return Descriptor(descriptor);
+}
+
+// Up to `size` bytes; 0 at the end.
+size_t ReadSome(const Descriptor& file, char* bytes, size_t size, const fs::path& path) {
+  while (true) {
+    const ssize_t got = read(file.get(), bytes, size);
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EINTR) Fail(ErrorKind::kInput, "read", path);
+  }
+}
+
 struct stat StatRegular(const Descriptor& file, const fs::path& path) {
   struct stat status;
   if (fstat(file.get(), &status) != 0) Fail(ErrorKind::kInput, "read", path);
@@ -94,10 +110,8 @@ bool Exchange(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-// O_NONBLOCK: opening a FIFO must fail the check for a regular file, not wait for a writer.
 std::shared_ptr<const MappedFile> MappedFile::Open(const fs::path& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) Fail(ErrorKind::kInput, "open", path);
+  const Descriptor file = OpenForReading(path);
   std::shared_ptr<MappedFile> mapped(new MappedFile);
   mapped->path_ = path;
   mapped->size_ = static_cast<size_t>(StatRegular(file, path).st_size);
@@ -118,8 +132,7 @@ MappedFile::~MappedFile() {
 }
 
 std::string ReadFile(const fs::path& path, size_t max_bytes) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) Fail(ErrorKind::kInput, "open", path);
+  const Descriptor file = OpenForReading(path);
   const auto size = static_cast<size_t>(StatRegular(file, path).st_size);
   if (size > max_bytes) {
     throw Error(ErrorKind::kInput, fmt::format("'{}' has {} bytes, expected at most {}",
@@ -128,14 +141,20 @@ std::string ReadFile(const fs::path& path, size_t max_bytes) {
   std::string bytes(size, '\0');
   size_t done = 0;
   while (done < size) {
-    const ssize_t got = read(file.get(), bytes.data() + done, size - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) Fail(ErrorKind::kInput, "read", path);
+    const size_t got = ReadSome(file, bytes.data() + done, size - done, path);
     if (got == 0) break;
-    done += static_cast<size_t>(got);
+    done += got;
   }
   bytes.resize(done);
   return bytes;
+}
+
+void ReadPieces(const fs::path& path, const std::function<void(std::string_view piece)>& use) {
+  const Descriptor file = OpenForReading(path);
+  StatRegular(file, path);
+  std::string piece(size_t{1} << 18, '\0');
+  while (const size_t got = ReadSome(file, piece.data(), piece.size(), path))
+    use(std::string_view(piece).substr(0, got));
 }
 
 void WriteFileSynced(const fs::path& path, std::string_view bytes) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,10 @@ class MappedFile {
 
 // The whole file; at most `max_bytes`.
 std::string ReadFile(const std::filesystem::path& path, size_t max_bytes = size_t{1} << 32);
+
+// Hands out the whole file, a small piece at a time: what is not kept takes no memory.
+void ReadPieces(const std::filesystem::path& path,
+                const std::function<void(std::string_view piece)>& use);
 
 // Writes a new file and syncs it; an existing one is replaced in place (use inside a directory that
 // is not visible yet).

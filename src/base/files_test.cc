@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "attend/error.h"
 #include "base/sha256.h"
 
@@ -153,6 +155,18 @@ TEST_F(FilesTest, APathWithoutAFileNameIsRefusedBeforeTheWork) {
 
 TEST(Sha256Test, KnownDigest) {  // FIPS 180-2, appendix B.1
   EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Sha256Test, OfAFileIsThatOfItsBytes) {
+  const std::string path = testing::TempDir() + "sha256";
+  for (const size_t size : {size_t{0}, size_t{3}, size_t{1} << 18, (size_t{1} << 20) + 1}) {
+    const std::string bytes(size, 'x');
+    std::ofstream(path, std::ios::binary) << bytes;
+    EXPECT_EQ(Sha256OfFile(path), Sha256(bytes)) << size;
+  }
+  std::filesystem::remove(path);
+  EXPECT_THROW(Sha256OfFile(path), Error);
+  EXPECT_THROW(Sha256OfFile(testing::TempDir()), Error);
 }
 
 }  // namespace
