@@ -192,7 +192,8 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
            "as it is")
       .Add("lowercase", &options.lowercase, "lower-case all text")
       .Add(prefix + "max_sentences", &options.max_sentences, 0, 1e12,
-           "train the vocabulary on a random sample of this many lines; 0: all");
+           "train the vocabulary on a random sample of this many lines; 0: all" +
+               (recipe ? fmt::format(", or {} of text that is streamed", kStreamedSentences) : ""));
   return fields;
 }
 

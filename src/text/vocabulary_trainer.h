@@ -16,6 +16,10 @@ namespace attend {
 // Of SentencePiece, which else reports to standard error: fatal errors alone.
 inline constexpr int kLogLevel = 3;
 
+// Lines that a vocabulary is trained on by default where the text may be larger than memory.
+// SentencePiece takes about 10 times their bytes for BPE, 25 times for a unigram vocabulary.
+inline constexpr int64_t kStreamedSentences = 500000;
+
 enum class VocabularyType { kUnigram, kBpe };
 
 struct VocabularyOptions {

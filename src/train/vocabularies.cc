@@ -13,10 +13,15 @@ namespace {
 
 std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& files,
                                        const TrainOptions& options, const Log& log) {
-  log(LogLevel::kInfo,
-      fmt::format("making a vocabulary of {} pieces", options.corpus.vocabulary.size));
+  VocabularyOptions making = options.corpus.vocabulary;
+  if (making.max_sentences == 0 && options.corpus.Streams())
+    making.max_sentences = kStreamedSentences;
+  std::string message = fmt::format("making a vocabulary of {} pieces", making.size);
+  if (making.max_sentences > 0)
+    message += fmt::format(", from a sample of at most {} lines", making.max_sentences);
+  log(LogLevel::kInfo, message);
   const std::string bytes =
-      TrainVocabulary(files, options.corpus.vocabulary, static_cast<uint64_t>(options.seed), log);
+      TrainVocabulary(files, making, static_cast<uint64_t>(options.seed), log);
   return Vocabulary::FromBytes(bytes, "vocabulary made from the training text");
 }
 

@@ -20,7 +20,7 @@ struct Vocabularies {
 };
 
 // By the options: `vocab`, or `source_vocab` and `target_vocab`, or made by `vocab_size` from the
-// training text.
+// training text, of which streamed text gives a sample.
 Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log);
 
 // DIRECTORY/vocab.spm, or source.spm and target.spm, and not the others; each whole or not at all.
