@@ -39,6 +39,7 @@ struct BatchStream::Impl {
   Made Make(std::unique_lock<std::mutex>* lock);
   void Stop();
   void Take();
+  void ReportWindow();
   void Settle();
   void EndEpoch();
   int64_t batch_in_window() const { return position_.batch_in_epoch - position_.batches_before; }
@@ -151,6 +152,19 @@ void BatchStream::Impl::Take() {
                             "the data or the batching changed",
                             batch_in_window(), position_.epoch, current_->batches.size()));
   }
+  if (position_.epoch == 0 && batch_in_window() == 0) ReportWindow();
+}
+
+// An epoch may take days: what is wrong with the text is better known before it ends.
+void BatchStream::Impl::ReportWindow() {
+  const CorpusReport& report = current_->window.report;
+  if (report.malformed > 0 && position_.report.malformed == 0) {
+    options_.log(LogLevel::kWarning,
+                 fmt::format("the text holds malformed UTF-8, which is read as U+FFFD, first in {}",
+                             report.first_malformed));
+  }
+  if (report.lines > 0 && current_->start.number == 0 && !current_->last)
+    options_.log(LogLevel::kInfo, fmt::format("text so far: {}", report.Text()));
 }
 
 // Goes on from windows that have no batch left. An epoch's end is known without the next one's

@@ -35,7 +35,9 @@ struct BatchOptions {
   BatchLimits limits;
   uint64_t seed = 1;
   int64_t worker_threads = 1;
-  Log log = NoLog();  // gets what filters dropped, at the end of each epoch that read its text
+  // Gets what filters dropped, of the first window and of each epoch that reads its text, and the
+  // first malformed line as its window comes.
+  Log log = NoLog();
 };
 
 // Holds the window that Next() is in and, at most, one more for each worker. Next() copies

@@ -1,5 +1,6 @@
 #include "data/batch_stream.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,6 +66,10 @@ class MadeUpSource : public ExampleSource {
         if (window == source->fails_at_) throw Error(ErrorKind::kInput, "this window is broken");
         CorpusReport report;
         report.lines = source->tables_[window].size() + 1;
+        if (window > 1) {
+          report.malformed = 1;
+          report.first_malformed = fmt::format("t:{}", window);
+        }
         return Window{std::make_shared<const ExampleTable>(source->tables_[window]), report};
       };
       work.last = ++window_ == std::ssize(source_->tables_);
@@ -210,8 +215,12 @@ TEST(BatchStream, ReportsEachEpochWholeWhereverItIsResumed) {
     stream.Next();
     position = stream.position();
   }
-  EXPECT_THAT(messages, testing::ElementsAre(testing::StartsWith("text of epoch 1: 64 lines"),
-                                             testing::StartsWith("text of epoch 2: 64 lines")));
+  EXPECT_THAT(messages, testing::ElementsAre(
+                            testing::StartsWith("text so far: 18 lines"),
+                            testing::EndsWith("U+FFFD, first in t:2"),
+                            testing::EndsWith("U+FFFD, first in t:2"),  // again, as resumed there
+                            testing::StartsWith("text of epoch 1: 64 lines"),
+                            testing::StartsWith("text of epoch 2: 64 lines")));
 }
 
 TEST(BatchStream, RefusesAPositionBehindTheEndAndNoData) {

@@ -46,8 +46,10 @@ Corpus::Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters)
   }
 }
 
-std::string Corpus::Where(const Place& place) const {
-  return fmt::format("{}:{}", columns_[0].files.at(place.file), place.line + 1);
+std::string Corpus::Where(const Place& place) const { return Where(place, 0); }
+
+std::string Corpus::Where(const Place& place, size_t column) const {
+  return fmt::format("{}:{}", columns_[column].files.at(place.file), place.line + 1);
 }
 
 // The count of the first reason to drop an example; null where it passes.
@@ -68,9 +70,11 @@ int64_t CorpusReport::* Corpus::WhyDropped(const Example& example) const {
 
 void Corpus::Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const {
   ++report->lines;
-  if (line.malformed > 0 && report->malformed == 0)
-    report->first_malformed = Where(line.example.place);
-  report->malformed += line.malformed;
+  for (size_t column = 0; column < columns_.size(); ++column) {
+    if (line.malformed[column] > 0 && report->malformed == 0)
+      report->first_malformed = Where(line.example.place, column);
+    report->malformed += line.malformed[column];
+  }
   report->tokens.resize(columns_.size());
   if (int64_t CorpusReport::* const reason = WhyDropped(line.example)) {
     ++(report->*reason);

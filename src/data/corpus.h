@@ -41,8 +41,8 @@ FieldList Fields(CorpusFilters& filters);
 
 // The line of every column at one place, and their ids.
 struct EncodedLine {
-  Example example;  // without bos and eos
-  int64_t malformed = 0;
+  Example example;                 // without bos and eos
+  std::vector<int64_t> malformed;  // sequences, by column
 };
 
 struct FileDigest {
@@ -75,6 +75,7 @@ class Corpus : public ExampleSource {
   void Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const;
 
  private:
+  std::string Where(const Place& place, size_t column) const;
   int64_t CorpusReport::* WhyDropped(const Example& example) const;
 
   std::vector<CorpusColumn> columns_;

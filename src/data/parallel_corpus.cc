@@ -36,9 +36,10 @@ std::vector<EncodedLine> Encode(const std::vector<CorpusColumn>& columns,
   pool->ParallelFor(static_cast<int64_t>(tasks), [&](int64_t task, int) {
     const size_t end = std::min(encoded.size(), (task + 1) * kTaskLines);
     for (size_t line = task * kTaskLines; line < end; ++line) {
+      encoded[line].malformed.resize(columns.size());
       for (size_t column = 0; column < columns.size(); ++column) {
-        encoded[line].example.columns.push_back(
-            columns[column].vocabulary->Encode(text[column][line], &encoded[line].malformed));
+        encoded[line].example.columns.push_back(columns[column].vocabulary->Encode(
+            text[column][line], &encoded[line].malformed[column]));
       }
     }
   });

@@ -104,6 +104,16 @@ TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
                 folder_ + "s:7");
 }
 
+TEST_F(ParallelCorpusTest, NamesTheFileOfTheFirstMalformedLine) {
+  const std::string good = "ab\n", bad = "a\xFF\n";
+  const auto first = [&](const std::string& source, const std::string& target) {
+    return Read({Write("s", source)}, {Write("t", target)}).report().first_malformed;
+  };
+  EXPECT_EQ(first(good + good + bad, good + bad + good), folder_ + "t:2");
+  EXPECT_EQ(first(good + bad, good + bad), folder_ + "s:2");
+  EXPECT_EQ(first(good, bad), folder_ + "t:1");
+}
+
 TEST_F(ParallelCorpusTest, DifferentLineCountsNameBothFiles) {
   std::string many;
   for (int i = 0; i < 20001; ++i) many += "ab\n";

@@ -347,7 +347,7 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
   auto table = std::make_shared<ExampleTable>(std::ssize(columns()));
   CorpusReport report;
   for (const Line& line : lines) {
-    EncodedLine encoded{{line.place, {}}};
+    EncodedLine encoded{{line.place, {}}, std::vector<int64_t>(columns().size())};
     Random random{options_.seed,
                   static_cast<uint64_t>(epoch),
                   static_cast<uint64_t>(line.pass),
@@ -357,10 +357,11 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
     for (size_t column = 0; column < columns().size(); ++column) {
       const Vocabulary& vocabulary = *columns()[column].vocabulary;
       const std::string& text = line.text[column];
+      int64_t* malformed = &encoded.malformed[column];
       encoded.example.columns.push_back(
           options_.sampling > 0
-              ? vocabulary.Sample(text, options_.sampling, random.Next(), &encoded.malformed)
-              : vocabulary.Encode(text, &encoded.malformed));
+              ? vocabulary.Sample(text, options_.sampling, random.Next(), malformed)
+              : vocabulary.Encode(text, malformed));
     }
     Keep(std::move(encoded), table.get(), &report);
   }
