@@ -157,6 +157,12 @@ void ReadPieces(const fs::path& path, const std::function<void(std::string_view 
     use(std::string_view(piece).substr(0, got));
 }
 
+FileStamp StampOf(const fs::path& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) Fail(ErrorKind::kInput, "read", path);
+  return {status.st_size, status.st_mtim.tv_sec * int64_t{1000000000} + status.st_mtim.tv_nsec};
+}
+
 void WriteFileSynced(const fs::path& path, std::string_view bytes) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) Fail(ErrorKind::kRuntime, "create", path);

@@ -7,6 +7,7 @@
 #define ATTEND_BASE_FILES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -44,6 +45,14 @@ std::string ReadFile(const std::filesystem::path& path, size_t max_bytes = size_
 // Hands out the whole file, a small piece at a time: what is not kept takes no memory.
 void ReadPieces(const std::filesystem::path& path,
                 const std::function<void(std::string_view piece)>& use);
+
+// What tells that a file was written to since.
+struct FileStamp {
+  int64_t bytes = 0;
+  int64_t nanoseconds = 0;  // when it was last written to
+  bool operator==(const FileStamp&) const = default;
+};
+FileStamp StampOf(const std::filesystem::path& path);
 
 // Writes a new file and syncs it; an existing one is replaced in place (use inside a directory that
 // is not visible yet).

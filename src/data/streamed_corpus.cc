@@ -50,6 +50,13 @@ struct Group {
   }
 };
 
+[[noreturn]] void RefuseChanged(const std::string& path) {
+  throw Error(ErrorKind::kInput,
+              fmt::format("'{}' was written to since training started; leave the text as it is "
+                          "while it is trained on",
+                          path));
+}
+
 // Where each `step`-th line of a file begins.
 std::vector<int64_t> LineOffsets(const std::string& path, int64_t step, int64_t* lines) {
   LineReader reader(path);
@@ -127,6 +134,7 @@ void StreamedCorpus::Reader::StartEpoch() {
 
 OpenPass StreamedCorpus::Reader::OpenSegment(const Group& group, size_t pass) const {
   const Segment& segment = SegmentOf(group, pass);
+  corpus_->CheckUnchanged(segment);
   OpenPass open{pass, segment.first, {}};
   for (const CorpusColumn& column : corpus_->columns())
     open.readers.push_back(std::make_unique<LineReader>(column.files[segment.file]));
@@ -234,16 +242,13 @@ bool StreamedCorpus::Reader::Read(Group* group, Line* line) {
   line->pass = static_cast<int64_t>(open.pass / group->order.size());
   line->text.resize(open.readers.size());
   for (size_t column = 0; column < open.readers.size(); ++column) {
-    if (open.readers[column]->Next(&line->text[column])) continue;
-    throw Error(ErrorKind::kInput,
-                fmt::format("'{}' ends after line {}, but had {} lines when training started; "
-                            "leave the text as it is while it is trained on",
-                            open.readers[column]->name(), open.line,
-                            corpus_->digest(0, segment.file).lines));
+    if (!open.readers[column]->Next(&line->text[column]))
+      RefuseChanged(open.readers[column]->name());
   }
   ++open.line;
   ++group->read;
   if (open.line == segment.end) {
+    corpus_->CheckUnchanged(segment);
     group->open.erase(group->open.begin() + static_cast<std::ptrdiff_t>(group->turn));
     FillPlaces(group);
   } else {
@@ -263,6 +268,10 @@ WindowWork StreamedCorpus::Reader::Next() {
   for (Line line; group != nullptr; group = NextGroup()) {
     if (std::ssize(*lines) == corpus_->options_.shuffle_buffer) break;
     if (Read(group, &line)) lines->push_back(std::move(line));
+  }
+  for (const Group& unfinished : groups_) {
+    for (const OpenPass& open : unfinished.open)
+      corpus_->CheckUnchanged(SegmentOf(unfinished, open.pass));
   }
   work.last = group == nullptr;
   work.make = [corpus = corpus_, epoch = epoch_, lines] { return corpus->Make(epoch, *lines); };
@@ -292,12 +301,21 @@ double StreamedCorpus::WeightOf(int64_t file) const {
   return options_.weights.empty() ? 1 : options_.weights[file];
 }
 
+void StreamedCorpus::CheckUnchanged(const Segment& segment) const {
+  for (int64_t column = 0; column < std::ssize(columns()); ++column) {
+    const std::string& path = digest(column, segment.file).path;
+    if (StampOf(path) != stamps_[column * files() + segment.file]) RefuseChanged(path);
+  }
+}
+
 void StreamedCorpus::CutFiles(int threads) {
   const int64_t count = files(), sides = std::ssize(columns());
   const int64_t step = std::max(kMinSegmentLines, options_.shuffle_buffer / kSegmentsOfAWindow);
   std::vector<std::vector<int64_t>> offsets(count * sides);
+  stamps_.resize(count * sides);
   ThreadPool(threads).ParallelFor(count * sides, [&](int64_t task, int) {
     FileDigest& known = digest(task / count, task % count);
+    stamps_[task] = StampOf(known.path);
     offsets[task] = LineOffsets(known.path, step, &known.lines);
     known.sha256 = Sha256OfFile(known.path);
   });

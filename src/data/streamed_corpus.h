@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "data/corpus.h"
 
@@ -38,7 +39,7 @@ class StreamedCorpus : public Corpus {
                  const StreamOptions& options, int threads);
   ~StreamedCorpus() override;
 
-  // Next() throws Error(kInput) for a file that has become shorter.
+  // Next() throws Error(kInput) for a file that was written to since the corpus was made.
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
   std::string Text() const override;
 
@@ -49,10 +50,12 @@ class StreamedCorpus : public Corpus {
   void CutFiles(int threads);
   void WarnOfLongFiles() const;
   double WeightOf(int64_t file) const;
+  void CheckUnchanged(const Segment& segment) const;
   Window Make(int64_t epoch, const std::vector<Line>& lines) const;
 
   StreamOptions options_;
   std::vector<Segment> segments_;  // in the order of the files
+  std::vector<FileStamp> stamps_;  // as digests()
 };
 
 }  // namespace attend

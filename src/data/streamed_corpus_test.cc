@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -364,17 +365,36 @@ TEST_F(StreamedCorpusTest, NamesDamagedFilesAndLinesTooLong) {
   EXPECT_THAT(Complaint(), HasSubstr("long:2: the line is longer than"));
 }
 
-TEST_F(StreamedCorpusTest, NamesAFileThatBecameShorter) {
-  source_ = {Write("s", "a\nb\nc\n")};
-  target_ = {Write("t", "a\nb\nc\n")};
-  const StreamedCorpus corpus = Stream();
-  Write("t", "a\nb\n");
-  BatchStream stream(&corpus, {});
-  try {
-    stream.Next();
-    ADD_FAILURE() << "read a line that is not there";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("t' ends after line 2, but had 3 lines"));
+TEST_F(StreamedCorpusTest, NamesAFileThatIsWrittenTo) {
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += "ab\n";
+  source_ = {Write("s.gz", lines)};
+  target_ = {Write("t", lines)};
+  StreamOptions options;
+  options.shuffle_buffer = 100;
+  const auto complaint = [&](int windows, const std::string& text) {
+    Write("t", lines);
+    const StreamedCorpus corpus = Stream(options);
+    const auto reader = corpus.Open(0, {});
+    for (int i = 0; i < windows; ++i) reader->Next();
+    Write("t", text);
+    if (text.size() == lines.size()) {
+      const auto time = std::filesystem::last_write_time(target_[0]);
+      std::filesystem::last_write_time(target_[0], time + std::chrono::milliseconds(1));
+    }
+    try {
+      reader->Next();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  std::string edited = lines;
+  edited[1] = 'c';
+  for (const std::string& text : {edited, lines + lines, std::string("ab\n"), std::string()}) {
+    for (int windows = 0; windows <= 3; ++windows)
+      EXPECT_THAT(complaint(windows, text), HasSubstr("t' was written to")) << windows;
   }
 }
 
