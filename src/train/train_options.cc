@@ -23,7 +23,8 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("train_target", &options.train_target, "its translation, line by line")
       .Add("train_weights", &options.train_weights, 1e-6, 1000,
            "passes over each of these files in an epoch, e.g. 1, 0.25 or 3; files of equal weight "
-           "are one corpus, and corpora are mixed evenly over the epoch")
+           "are one corpus, and corpora are mixed evenly over the epoch; a weight below 1 reads "
+           "the whole file and leaves out lines")
       .Add("stream", &options.stream,
            "read the training text as training goes, in bounded memory; train_weights, bpe_dropout "
            "and sampling_alpha do so too")
