@@ -2,6 +2,7 @@
 
 #include <c10/util/Logging.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using std::chrono::steady_clock;
 using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
 // Silence is counted in beats of the listener, so that time in which all were stopped is none.
@@ -36,7 +38,10 @@ constexpr milliseconds kBeat{1000};
 constexpr int kSilentBeats = 30;          // after which a rank counts as dead
 constexpr int kSilentBeatsAfterLoss = 5;  // the same where a connection broke
 constexpr int kGraceBeats = 10;           // from a verdict to the end of a rank that waits for more
-constexpr seconds kMeeting{300};
+constexpr seconds kMeeting{300};          // for the first of the other ranks
+constexpr seconds kRest{60};              // for each that comes after it
+constexpr seconds kBetweenMessages{10};   // about whom one waits for
+constexpr milliseconds kGlance = kBeat / 20;
 // Of one operation: ranks wait for each other while one of them validates.
 constexpr milliseconds kLongest = std::chrono::hours(24 * 30);
 constexpr const char* kVerdict = "verdict";
@@ -47,6 +52,7 @@ constexpr const char* kCure =
 
 std::string AliveKey(int64_t rank) { return fmt::format("alive/{}", rank); }
 std::string PlaceKey(int64_t rank) { return fmt::format("place/{}", rank); }
+std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
   const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
@@ -84,19 +90,29 @@ std::string AddressTowards(const std::string& host, int64_t port) {
   return address;
 }
 
-StorePtr OpenStore(const World& world, bool server) {
+// Waits for rank 0, which serves the store, or for torchrun's.
+StorePtr OpenStore(const World& world, bool server, seconds patience, const Log& log) {
+  const auto deadline = steady_clock::now() + patience;
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(world.port);
   options.isServer = server;
   options.waitWorkers = false;
-  options.timeout = kMeeting;
-  try {
-    return c10::make_intrusive<c10d::PrefixStore>(
-        "attend/" + world.attempt, c10::make_intrusive<c10d::TCPStore>(world.address, options));
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::kRuntime,
-                fmt::format("can't meet the other ranks at {}:{} (MASTER_ADDR, MASTER_PORT): {}",
-                            world.address, world.port, ReasonOf(error)));
+  options.timeout = kBetweenMessages;
+  while (true) {
+    try {
+      const auto store = c10::make_intrusive<c10d::TCPStore>(world.address, options);
+      store->setTimeout(kMeeting);
+      return c10::make_intrusive<c10d::PrefixStore>("attend/" + world.attempt, store);
+    } catch (const std::exception& error) {
+      if (server || steady_clock::now() > deadline) {
+        throw Error(
+            ErrorKind::kRuntime,
+            fmt::format("can't meet the other ranks at {}:{} (MASTER_ADDR, MASTER_PORT): {}",
+                        world.address, world.port, ReasonOf(error)));
+      }
+    }
+    log(LogLevel::kInfo, fmt::format("waiting for rank 0 at {}:{}", world.address, world.port));
+    std::this_thread::sleep_for(kBeat);
   }
 }
 
@@ -114,7 +130,7 @@ c10::intrusive_ptr<c10d::Backend> MakeBackend(const StorePtr& store, const World
                 "without, or whose header was not found");
 #endif
   }
-  auto options = c10d::ProcessGroupGloo::Options::create(kMeeting);
+  auto options = c10d::ProcessGroupGloo::Options::create(kRest);
   options->devices.push_back(
       world.interface.empty() ? c10d::ProcessGroupGloo::createDeviceForHostname(
                                     AddressTowards(world.address, world.port))
@@ -166,30 +182,55 @@ class RankWatch {
     armed_ = false;
   }
 
+  // Leaves the verdict, unless there is one; where the store ends with this process, not before the
+  // others have heard it.
+  void Tell(const std::string& why) {
+    store_->compareSet(kVerdict, "", why);
+    Hear();
+    const bool holds_store = world_.rank == 0 && !world_.store_stands;
+    for (int i = 0; holds_store && i < kGraceBeats * kBeat / kGlance; ++i) {
+      if (store_->add(kHeard, 0) >= world_.size) return;
+      std::this_thread::sleep_for(kGlance);
+    }
+  }
+
  private:
   void Beat() {
     std::vector<std::string> keys;
     for (int64_t rank = 0; rank < world_.size; ++rank) keys.push_back(AliveKey(rank));
-    std::vector<std::vector<uint8_t>> last(keys.size());
+    const std::vector<uint8_t> none{'0'};
+    std::vector<std::vector<uint8_t>> last(keys.size(), none);
     std::vector<int> silent(keys.size());
     try {
+      store_->set(PlaceKey(world_.rank), fmt::format("process {} on {}", getpid(), HostName()));
+      for (const std::string& key : keys) store_->add(key, 0);  // asking for none would wait
       do {
         store_->add(AliveKey(world_.rank), 1);
         const std::vector<std::vector<uint8_t>> now = store_->multiGet(keys);
         for (int64_t rank = 0; rank < world_.size; ++rank) {
-          silent[rank] = now[rank] == last[rank] ? silent[rank] + 1 : 0;
+          const bool same = now[rank] == last[rank] && now[rank] != none;
+          silent[rank] = same ? silent[rank] + 1 : 0;
           if (silent[rank] > Answered()) Convict(rank, silent[rank]);
         }
         last = now;
         if (store_->check({kVerdict})) {
           Conclude(store_->get_to_str(kVerdict));
-          store_->add(kHeard, 1);
+          Hear();
           return;
         }
       } while (!Pause());
     } catch (const std::exception&) {
       Conclude(StoreIsGone("does not answer any more"));
     }
+  }
+
+  // Counts this rank among those that know the verdict, once.
+  void Hear() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(heard_, true)) return;
+    }
+    store_->add(kHeard, 1);
   }
 
   // Notes that the store answered; returns for how many beats a rank may be silent.
@@ -250,66 +291,22 @@ class RankWatch {
   std::string verdict_;
   int patience_ = kSilentBeats;
   int store_silent_ = 0;  // beats
-  bool armed_ = true, stopping_ = false;
+  bool armed_ = true, heard_ = false, stopping_ = false;
   std::thread beats_, guard_;
 };
-
-// Waits for all ranks. Throws Error naming those that did not come.
-void Meet(const StorePtr& store, const World& world) {
-  const auto refuse = [&](const std::string& why) {
-    store->compareSet(kVerdict, "", fmt::format("rank {} failed: {}", world.rank, why));
-    throw Error(ErrorKind::kConfiguration, why);
-  };
-  if (world.rank == 0) store->set(kSize, std::to_string(world.size));
-  if (const std::string size = store->get_to_str(kSize); size != std::to_string(world.size))
-    refuse(fmt::format("WORLD_SIZE is {}, expected {} as on rank 0", world.size, size));
-  store->set(PlaceKey(world.rank), fmt::format("process {} on {}", getpid(), HostName()));
-  if (store->add(AliveKey(world.rank), 1) != 1)
-    refuse(fmt::format("RANK {} is given to two processes", world.rank));
-  const auto deadline = std::chrono::steady_clock::now() + kMeeting;
-  for (int64_t rank = 0; rank < world.size;) {
-    if (store->check({AliveKey(rank)})) {
-      ++rank;
-    } else if (store->check({kVerdict})) {
-      throw Error(ErrorKind::kRuntime, store->get_to_str(kVerdict));
-    } else if (std::chrono::steady_clock::now() > deadline) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("rank {} did not come to {}:{} within {} s; start all {} ranks", rank,
-                              world.address, world.port, kMeeting.count(), world.size));
-    } else {
-      std::this_thread::sleep_for(kBeat / 20);
-    }
-  }
-}
 
 }  // namespace
 
 struct ProcessGroup::Impl {
-  Impl(const World& world, const torch::Device& device, Abandon abandon)
-      : holds_store(world.rank == 0 && !world.store_stands), store(OpenStore(world, holds_store)) {
-    // c10d tells of each broken connection with a trace of calls; a verdict says it in one line.
-    constexpr int kErrorsOnly = 2;
-    FLAGS_caffe2_log_level = std::max<int>(FLAGS_caffe2_log_level, kErrorsOnly);
-    Meet(store, world);
-    // A connection of its own: one that waits for an answer is locked meanwhile.
-    watch = std::make_unique<RankWatch>(OpenStore(world, false), world, std::move(abandon));
-    try {
-      backend = MakeBackend(store, world, device);
-    } catch (const Error&) {
-      throw;
-    } catch (const std::exception& error) {
-      throw Error(ErrorKind::kRuntime, fmt::format("can't connect to the other ranks: {}; "
-                                                   "GLOO_SOCKET_IFNAME names the interface to use",
-                                                   ReasonOf(error)));
-    }
-  }
+  Impl(const World& world, Abandon abandon, const Log& log)
+      : store(OpenStore(world, world.rank == 0 && !world.store_stands, kMeeting, log)),
+        // A connection of its own: one that waits for an answer is locked meanwhile.
+        watch(std::make_unique<RankWatch>(OpenStore(world, /*server=*/false, kRest, log), world,
+                                          std::move(abandon))) {}
 
-  template <class Start>
-  Pending Begin(const Start& start) {
+  void ThrowVerdict() const {
     if (const std::string why = watch->verdict(); !why.empty())
       throw Error(ErrorKind::kRuntime, why);
-    const c10::intrusive_ptr<c10d::Work> work = Try(start);
-    return [this, work] { Try([&] { return work->wait(); }); };
   }
 
   // Calls c10d; what it throws becomes the verdict.
@@ -322,7 +319,34 @@ struct ProcessGroup::Impl {
     }
   }
 
-  const bool holds_store;
+  // Takes the rank's place in the group.
+  void Enter(const World& world) {
+    const auto refuse = [](const std::string& why) { throw Error(ErrorKind::kConfiguration, why); };
+    const std::string own_size = std::to_string(world.size);
+    const std::string size = Try([&] { return store->compareSet(kSize, "", own_size); });
+    if (size != own_size)
+      refuse(fmt::format("WORLD_SIZE is {}, expected {} as on other ranks", own_size, size));
+    if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1)
+      refuse(fmt::format("RANK {} is given to two processes", world.rank));
+  }
+
+  // The ranks that have not entered yet.
+  std::vector<int64_t> Absent(int64_t size) {
+    ThrowVerdict();
+    std::vector<int64_t> absent;
+    for (int64_t rank = 0; rank < size; ++rank) {
+      if (!Try([&] { return store->check({TakenKey(rank)}); })) absent.push_back(rank);
+    }
+    return absent;
+  }
+
+  template <class Start>
+  Pending Begin(const Start& start) {
+    ThrowVerdict();
+    const c10::intrusive_ptr<c10d::Work> work = Try(start);
+    return [this, work] { Try([&] { return work->wait(); }); };
+  }
+
   const StorePtr store;
   std::unique_ptr<RankWatch> watch;  // until the group is left
   c10::intrusive_ptr<c10d::Backend> backend;
@@ -330,14 +354,60 @@ struct ProcessGroup::Impl {
 
 ProcessGroup::ProcessGroup() : device_(torch::kCPU) {}
 
-ProcessGroup::ProcessGroup(const World& world, const torch::Device& device, Abandon abandon)
-    : world_(world), device_(device) {
-  if (!alone()) impl_ = std::make_unique<Impl>(world, device, std::move(abandon));
+ProcessGroup::ProcessGroup(const World& world, Abandon abandon, const Log& log)
+    : world_(world), device_(torch::kCPU) {
+  if (alone()) return;
+  // c10d tells of each broken connection with a trace of calls; a verdict says it in one line.
+  constexpr int kErrorsOnly = 2;
+  FLAGS_caffe2_log_level = std::max<int>(FLAGS_caffe2_log_level, kErrorsOnly);
+  impl_ = std::make_unique<Impl>(world, std::move(abandon), log);
 }
 
 ProcessGroup::~ProcessGroup() {
   // Threads may be stuck in the network then; the process ends soon.
   if (impl_ && impl_->watch) (void)impl_.release();
+}
+
+void ProcessGroup::Meet(const Log& log) {
+  if (alone()) return;
+  impl_->Enter(world_);
+  auto arrival = steady_clock::now(), message = arrival;  // the last of each
+  size_t missing = size() - 1;
+  while (true) {
+    const std::vector<int64_t> absent = impl_->Absent(size());
+    if (absent.empty()) return;
+    const auto now = steady_clock::now();
+    if (std::exchange(missing, absent.size()) > absent.size()) arrival = now;
+    const std::string who =
+        fmt::format("rank {}", Excerpt(fmt::format("{}", fmt::join(absent, ", "))));
+    const seconds patience = std::ssize(absent) == size() - 1 ? kMeeting : kRest;
+    if (now - arrival > patience) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("{} did not come to {}:{} within {} s; start all {} ranks", who,
+                              world_.address, world_.port, patience.count(), size()));
+    }
+    if (first() && now - message > kBetweenMessages) {
+      message = now;
+      log(LogLevel::kInfo,
+          fmt::format("waiting for {} at {}:{}", who, world_.address, world_.port));
+    }
+    std::this_thread::sleep_for(kGlance);
+  }
+}
+
+void ProcessGroup::Connect(const torch::Device& device) {
+  device_ = device;
+  if (alone()) return;
+  try {
+    impl_->backend = MakeBackend(impl_->store, world_, device);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    impl_->ThrowVerdict();
+    throw Error(ErrorKind::kRuntime, fmt::format("can't connect to the other ranks: {}; "
+                                                 "GLOO_SOCKET_IFNAME names the interface to use",
+                                                 ReasonOf(error)));
+  }
 }
 
 ProcessGroup::Pending ProcessGroup::BeginSum(const torch::Tensor& tensor) {
@@ -405,13 +475,8 @@ void ProcessGroup::Fail(const std::string& why) {
   if (alone() || !impl_->watch) return;
   impl_->watch->Disarm();
   try {
-    impl_->store->compareSet(
-        kVerdict, "",
+    impl_->watch->Tell(
         fmt::format("rank {} failed: {}", rank(), Excerpt(why.substr(0, why.find('\n')), 1000)));
-    // The store ends with this process: the others must have heard.
-    constexpr int kTries = 100;
-    for (int i = 0; impl_->holds_store && i < kTries && impl_->store->add(kHeard, 0) < size(); ++i)
-      std::this_thread::sleep_for(kBeat / 20);
   } catch (const std::exception&) {
     // The store is gone, and with it everyone who could be told.
   }

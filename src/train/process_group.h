@@ -17,6 +17,7 @@
 #include <string>
 
 #include "attend/nn/torch.h"
+#include "base/log.h"
 #include "train/world.h"
 
 namespace attend {
@@ -28,13 +29,20 @@ class ProcessGroup {
 
   // Alone: operations leave things as they are.
   ProcessGroup();
-  // Meets the other ranks, for minutes if need be, if there are any. Throws Error(kRuntime) naming
-  // those that did not come, and Error(kConfiguration) where two ranks are given the same number or
-  // other sizes of the world.
-  ProcessGroup(const World& world, const torch::Device& device, Abandon abandon);
+  // Joins the meeting place; waits minutes for rank 0 to open it, as `log` says. From then on
+  // nobody waits in vain for this rank: Fail reaches the others, and so does its death. Throws
+  // Error(kRuntime).
+  ProcessGroup(const World& world, Abandon abandon, const Log& log);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  // Waits for the other ranks, for minutes until the first is there and then for one at most until
+  // the next is. Throws Error(kRuntime) naming those that did not come, and Error(kConfiguration)
+  // where two ranks are given the same number or other sizes of the world.
+  void Meet(const Log& log);
+  // Before the first operation, after Meet.
+  void Connect(const torch::Device& device);
 
   int64_t rank() const { return world_.rank; }
   int64_t size() const { return world_.size; }

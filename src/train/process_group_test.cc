@@ -39,7 +39,9 @@ void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
       world.size = size;
       world.address = "127.0.0.1";
       world.port = port;
-      ProcessGroup group(world, torch::kCPU, [](const std::string& why) { FAIL() << why; });
+      ProcessGroup group(world, [](const std::string& why) { FAIL() << why; }, NoLog());
+      group.Meet(NoLog());
+      group.Connect(torch::kCPU);
       body(&group);
       group.Leave();
     });

@@ -388,10 +388,13 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
 }  // namespace
 
 RunResult TrainTranslation(TrainOptions options, const RunSettings& settings) {
-  CheckTrainOptions(options);
-  const auto group = std::make_shared<ProcessGroup>(
-      settings.world, DeviceOf(settings.device, settings.world), settings.abandon);
+  const Log& log = settings.effects.log;
+  const auto group = std::make_shared<ProcessGroup>(settings.world, settings.abandon, log);
   try {
+    CheckTrainOptions(options);
+    const torch::Device device = DeviceOf(settings.device, settings.world);
+    group->Meet(log);
+    group->Connect(device);
     return (group->first() ? Lead : Help)(std::move(options), settings, group);
   } catch (const std::exception& error) {
     group->Fail(error.what());

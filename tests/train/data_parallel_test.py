@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -37,11 +38,11 @@ def start(options, output, variables, prefix=(), program=tiny_run.TRAIN):
     )
 
 
-def start_ranks(options, output, size=2, options_of=None, **more):
-    """All processes of a run on this machine, by plain variables."""
-    port = free_port()
+def start_ranks(options, output, size=2, options_of=None, ranks=None, port=None, **more):
+    """All processes of a run on this machine, or those of `ranks`, by plain variables."""
+    port = port or free_port()
     processes = []
-    for rank in range(size):
+    for rank in ranks or range(size):
         variables = {"RANK": rank, "WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port} | more
         own = options | (options_of or {}).get(rank, {})
         processes.append(start(own, output, {name: value for name, value in variables.items() if value is not None}))
@@ -99,6 +100,18 @@ def wait_for_updates(output, processes, count):
     while lines() < target:
         assert all(process.poll() is None for process in processes), finish(processes)
         time.sleep(0.01)
+
+
+def wait_for_connections(port, count):
+    """Until `count` are open to `port` of this machine; each rank of a run has two."""
+    established, remote = "01", f":{port:04X}"
+
+    def connections():
+        lines = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}", encoding="utf-8")]
+        return sum(line[2].endswith(remote) and line[3] == established for line in lines)
+
+    while connections() < count:
+        time.sleep(0.05)
 
 
 def last_line(error):
@@ -256,11 +269,53 @@ def test_bad_variables_are_refused(options, tmp_path):
 def test_two_processes_of_one_rank_are_refused(options, tmp_path):
     variables = {"WORLD_SIZE": 3, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}
     done = finish([start(options, tmp_path / "run", variables | {"RANK": rank}) for rank in (0, 1, 1)])
-    assert all(status != 0 for status, _ in done)
-    assert any("RANK 1 is given to two processes" in error for _, error in done), done
+    assert sorted(status for status, _ in done) == [1, 1, 2], done
+    assert all("RANK 1 is given to two processes" in last_line(error) for _, error in done), done
+    assert not (tmp_path / "run").exists()
+
+
+def test_worlds_of_two_sizes_are_refused(options, tmp_path):
+    port = free_port()
+    processes = [start_ranks(options, tmp_path / "run", size=2 + rank, port=port, ranks=[rank])[0] for rank in range(2)]
+    done = finish(processes)
+    assert sorted(status for status, _ in done) == [1, 2], done
+    assert all("WORLD_SIZE is" in last_line(error) for _, error in done), done
+
+
+@pytest.mark.parametrize("refused", [0, 1])
+def test_a_rank_that_is_refused_before_the_others_have_come_tells_them(options, refused, tmp_path):
+    begun = time.monotonic()
+    done = finish(start_ranks(options, tmp_path / "run", options_of={refused: {"device": "abacus"}}))
+    assert time.monotonic() - begun < STOPS_WITHIN
+    assert [status for status, _ in done] == [2 if rank == refused else 1 for rank in range(2)], done
+    assert last_line(done[refused][1]).startswith("attend: device is 'abacus'"), done
+    assert f"rank {refused} failed: device is 'abacus'" in last_line(done[1 - refused][1]), done
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_rank_that_dies_while_ranks_meet_is_named(options, victim, tmp_path):
+    port = free_port()
+    with running(start_ranks(options, tmp_path / "run", size=3, port=port, ranks=[0, 1])) as processes:
+        wait_for_connections(port, 4)
+        processes[victim].kill()
+        killed = time.monotonic()
+        [(status, error)] = finish([processes[1 - victim]])
+    assert status == 1 and time.monotonic() - killed < STOPS_WITHIN
+    assert last_line(error).startswith(f"attend: rank {victim} ") and "died" in last_line(error), error
+
+
+def test_ranks_wait_a_minute_for_one_that_does_not_come(options, tmp_path):
+    begun = time.monotonic()
+    done = finish(start_ranks(options | {"quiet": None}, tmp_path / "run", size=3, ranks=[0, 1]))
+    assert STOPS_WITHIN <= time.monotonic() - begun < STOPS_WITHIN + 25
+    assert [status for status, _ in done] == [1, 1], done
+    assert all("rank 2 did not come to 127.0.0.1" in last_line(error) for _, error in done), done
+    assert done[0][1].count("waiting for rank 2") >= 4, done
 
 
 def ip(*arguments):
+    if shutil.which("ip") is None:
+        pytest.skip("ip is missing: install iproute2")
     return subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
 
 

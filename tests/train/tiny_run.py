@@ -60,8 +60,8 @@ def prepare(folder):
 
 
 def command_line(options, output, program=TRAIN):
-    arguments = [program, "train", "--quiet", "--output", output]
-    for name, value in options.items():
+    arguments = [program, "train", "--output", output]
+    for name, value in ({"quiet": []} | options).items():
         if value is not None:
             arguments += ["--" + name.replace("_", "-"), *(value if isinstance(value, list) else [value])]
     return [str(argument) for argument in arguments]
