@@ -52,6 +52,7 @@ constexpr const char* kCure =
 
 std::string AliveKey(int64_t rank) { return fmt::format("alive/{}", rank); }
 std::string PlaceKey(int64_t rank) { return fmt::format("place/{}", rank); }
+std::string AddressKey(int64_t rank) { return fmt::format("address/{}", rank); }
 std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
@@ -88,6 +89,28 @@ std::string AddressTowards(const std::string& host, int64_t port) {
   }
   freeaddrinfo(found);
   return address;
+}
+
+// What each rank has put there.
+std::vector<std::string> OfAll(const StorePtr& store, const World& world,
+                               std::string (*key)(int64_t rank)) {
+  std::vector<std::string> values;
+  for (int64_t rank = 0; rank < world.size; ++rank) values.push_back(store->get_to_str(key(rank)));
+  return values;
+}
+
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+// Where other ranks reach this one, of all ranks' own addresses. /etc/hosts may give a machine's
+// own name to its loopback, which is of no use to ranks elsewhere: one of theirs leads to the right
+// interface.
+std::string ReachableAddress(const std::vector<std::string>& addresses, const World& world) {
+  const std::string& own = addresses[world.rank];
+  const auto elsewhere = std::find_if_not(addresses.begin(), addresses.end(), IsLoopback);
+  if (!IsLoopback(own) || elsewhere == addresses.end()) return own;
+  return AddressTowards(*elsewhere, world.port);
 }
 
 // Waits for rank 0, which serves the store, or for torchrun's.
@@ -133,7 +156,7 @@ c10::intrusive_ptr<c10d::Backend> MakeBackend(const StorePtr& store, const World
   auto options = c10d::ProcessGroupGloo::Options::create(kRest);
   options->devices.push_back(
       world.interface.empty() ? c10d::ProcessGroupGloo::createDeviceForHostname(
-                                    AddressTowards(world.address, world.port))
+                                    ReachableAddress(OfAll(store, world, AddressKey), world))
                               : c10d::ProcessGroupGloo::createDeviceForInterface(world.interface));
   c10::intrusive_ptr<c10d::Backend> gloo =
       c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, size, options);
@@ -326,6 +349,7 @@ struct ProcessGroup::Impl {
     const std::string size = Try([&] { return store->compareSet(kSize, "", own_size); });
     if (size != own_size)
       refuse(fmt::format("WORLD_SIZE is {}, expected {} as on other ranks", own_size, size));
+    Try([&] { store->set(AddressKey(world.rank), AddressTowards(world.address, world.port)); });
     if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1)
       refuse(fmt::format("RANK {} is given to two processes", world.rank));
   }

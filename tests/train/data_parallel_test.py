@@ -341,9 +341,9 @@ def make_namespaces():
             ip("netns", "del", name)
 
 
-def start_across(options, output, names):
+def start_across(options, output, names, master="10.77.0.1"):
     port = free_port()
-    variables = {"WORLD_SIZE": 2, "MASTER_ADDR": "10.77.0.1", "MASTER_PORT": port}
+    variables = {"WORLD_SIZE": 2, "MASTER_ADDR": master, "MASTER_PORT": port}
     return [
         start(options, output, variables | {"RANK": rank}, prefix=["ip", "netns", "exec", name]) for rank, name in enumerate(names)
     ]
@@ -365,3 +365,18 @@ def test_across_two_network_namespaces(options, two, namespaces, tmp_path):
     assert (first, second) == (1, 1) and time.monotonic() - cut < STOPS_WITHIN
     assert "rank 1" in last_line(first_error) and "no sign of life" in last_line(first_error), first_error
     assert "rank 0" in last_line(second_error) and "no answer" in last_line(second_error), second_error
+
+
+def test_a_machine_whose_own_name_is_its_loopback_is_reached(options, two, namespaces, tmp_path):
+    names, _ = namespaces
+    folders = [pathlib.Path("/etc/netns") / name for name in names]
+    try:
+        for folder, address in zip(folders, ("127.0.1.1", "10.77.0.1")):  # Debian's habit
+            folder.mkdir(parents=True)
+            (folder / "hosts").write_text(f"127.0.0.1 localhost\n{address} first-machine\n", encoding="utf-8")
+        for status, error in finish(start_across(options, tmp_path / "run", names, master="first-machine")):
+            assert status == 0, error
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    tiny_run.assert_same(tmp_path / "run", two)
