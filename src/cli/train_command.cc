@@ -142,8 +142,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   RunSettings settings;
   settings.world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
   settings.threads = common.ThreadCount();
-  if (common.threads == 0)  // those of the machine, which its processes share
-    settings.threads = std::max(settings.threads / static_cast<int>(settings.world.local_size), 1);
+  settings.share_threads = common.threads == 0;
   settings.device = common.device;
   settings.is_given = [&](const std::string& name) { return command_line.IsSet(name); };
   settings.effects.log = ProgressLog(common.quiet);

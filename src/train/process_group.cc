@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -53,6 +54,7 @@ constexpr const char* kCure =
 std::string AliveKey(int64_t rank) { return fmt::format("alive/{}", rank); }
 std::string PlaceKey(int64_t rank) { return fmt::format("place/{}", rank); }
 std::string AddressKey(int64_t rank) { return fmt::format("address/{}", rank); }
+std::string MachineKey(int64_t rank) { return fmt::format("machine/{}", rank); }
 std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
@@ -65,6 +67,13 @@ std::string HostName() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+// No other machine's or container's.
+std::string MachineName() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return fmt::format("{} {}", HostName(), boot);
 }
 
 // The name of this machine's address from which others are reached as `host` is.
@@ -349,7 +358,10 @@ struct ProcessGroup::Impl {
     const std::string size = Try([&] { return store->compareSet(kSize, "", own_size); });
     if (size != own_size)
       refuse(fmt::format("WORLD_SIZE is {}, expected {} as on other ranks", own_size, size));
-    Try([&] { store->set(AddressKey(world.rank), AddressTowards(world.address, world.port)); });
+    Try([&] {
+      store->set(AddressKey(world.rank), AddressTowards(world.address, world.port));
+      store->set(MachineKey(world.rank), MachineName());
+    });
     if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1)
       refuse(fmt::format("RANK {} is given to two processes", world.rank));
   }
@@ -362,6 +374,14 @@ struct ProcessGroup::Impl {
       if (!Try([&] { return store->check({TakenKey(rank)}); })) absent.push_back(rank);
     }
     return absent;
+  }
+
+  // Counts the ranks of this machine where the environment does not tell.
+  void CompleteWorld(World* world) {
+    const std::vector<std::string> names = Try([&] { return OfAll(store, *world, MachineKey); });
+    const auto own = names.begin() + world->rank;
+    if (world->local_rank < 0) world->local_rank = std::count(names.begin(), own, *own);
+    if (world->local_size == 0) world->local_size = std::count(names.begin(), names.end(), *own);
   }
 
   template <class Start>
@@ -399,7 +419,7 @@ void ProcessGroup::Meet(const Log& log) {
   size_t missing = size() - 1;
   while (true) {
     const std::vector<int64_t> absent = impl_->Absent(size());
-    if (absent.empty()) return;
+    if (absent.empty()) break;
     const auto now = steady_clock::now();
     if (std::exchange(missing, absent.size()) > absent.size()) arrival = now;
     const std::string who =
@@ -417,6 +437,7 @@ void ProcessGroup::Meet(const Log& log) {
     }
     std::this_thread::sleep_for(kGlance);
   }
+  impl_->CompleteWorld(&world_);
 }
 
 void ProcessGroup::Connect(const torch::Device& device) {

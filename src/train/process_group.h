@@ -39,11 +39,13 @@ class ProcessGroup {
 
   // Waits for the other ranks, for minutes until the first is there and then for one at most until
   // the next is. Throws Error(kRuntime) naming those that did not come, and Error(kConfiguration)
-  // where two ranks are given the same number or other sizes of the world.
+  // where two ranks are given the same number or other sizes of the world. `world` knows its local
+  // numbers then.
   void Meet(const Log& log);
   // Before the first operation, after Meet.
   void Connect(const torch::Device& device);
 
+  const World& world() const { return world_; }
   int64_t rank() const { return world_.rank; }
   int64_t size() const { return world_.size; }
   bool alone() const { return size() == 1; }

@@ -37,6 +37,8 @@ void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
       World world;
       world.rank = rank;
       world.size = size;
+      world.local_rank = -1;
+      world.local_size = 0;
       world.address = "127.0.0.1";
       world.port = port;
       ProcessGroup group(world, [](const std::string& why) { FAIL() << why; }, NoLog());
@@ -59,6 +61,13 @@ TEST(ProcessGroupTest, AloneEverythingStaysAsItIs) {
   EXPECT_EQ(group.FromFirst("text"), "text");
   group.Fail("nobody to tell");
   group.Leave();
+}
+
+TEST(ProcessGroupTest, RanksOfAMachineAreCounted) {
+  OnEachRank(3, [](ProcessGroup* group) {
+    EXPECT_EQ(group->world().local_rank, group->rank());
+    EXPECT_EQ(group->world().local_size, 3);
+  });
 }
 
 TEST(ProcessGroupTest, RanksAddUpAndTellEachOther) {

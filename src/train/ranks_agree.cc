@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "attend/error.h"
 
 namespace attend {
@@ -19,16 +21,17 @@ void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* 
     if (own["data"].value(name, Json()) != digest)
       differences.push_back(fmt::format("{} holds other text", name));
   }
+  if (!differences.empty()) differences.push_back("give all ranks the same options and data");
   const Json &environment = own["environment"], &there = first["environment"];
-  if (environment["threads"] != there["threads"]) {
-    differences.push_back(fmt::format("threads is {}, there {}", environment["threads"].dump(),
-                                      there["threads"].dump()));
+  const auto threads = environment["threads"].get<int64_t>(),
+             threads_there = there["threads"].get<int64_t>();
+  if (threads != threads_there) {  // as on machines of several sizes
+    differences.push_back(fmt::format("threads is {}, there {}; give --threads {} to all", threads,
+                                      threads_there, std::min(threads, threads_there)));
   }
   if (!differences.empty()) {
     throw Error(ErrorKind::kConfiguration,
-                fmt::format("this is not the run of rank 0: {}; give all ranks the same options "
-                            "and data",
-                            fmt::join(differences, "; ")));
+                fmt::format("this is not the run of rank 0: {}", fmt::join(differences, "; ")));
   }
   for (const auto& [name, value] : environment.items()) {
     if (value != there[name]) {

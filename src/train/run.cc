@@ -385,16 +385,21 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   return result;
 }
 
+int ShareOf(int threads, const World& world) {
+  return std::max(threads / static_cast<int>(world.local_size), 1);
+}
+
 }  // namespace
 
-RunResult TrainTranslation(TrainOptions options, const RunSettings& settings) {
+RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
   const Log& log = settings.effects.log;
   const auto group = std::make_shared<ProcessGroup>(settings.world, settings.abandon, log);
   try {
     CheckTrainOptions(options);
-    const torch::Device device = DeviceOf(settings.device, settings.world);
     group->Meet(log);
-    group->Connect(device);
+    settings.world = group->world();
+    if (settings.share_threads) settings.threads = ShareOf(settings.threads, settings.world);
+    group->Connect(DeviceOf(settings.device, settings.world));
     return (group->first() ? Lead : Help)(std::move(options), settings, group);
   } catch (const std::exception& error) {
     group->Fail(error.what());
@@ -402,8 +407,9 @@ RunResult TrainTranslation(TrainOptions options, const RunSettings& settings) {
   }
 }
 
-Json DryRun(TrainOptions given, const RunSettings& settings) {
+Json DryRun(TrainOptions given, RunSettings settings) {
   given.output.clear();
+  settings.world = {};
   const std::optional<ParallelText> test = TestText(given.corpus);
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);

@@ -16,6 +16,7 @@ namespace attend {
 
 struct RunSettings {
   int threads = 1;
+  bool share_threads = false;  // between the processes of this machine
   std::string device = "cpu";  // or cuda[:N]; of several processes, each takes its own with cuda
   World world;                 // the processes that train together
   TrainerEffects effects;
@@ -38,12 +39,12 @@ struct RunResult {
 // DIR/model and scores the test set. File names in `options` are complete. Of several processes
 // each makes this call; rank 0 alone uses `options.output` and tells about progress. Call once in a
 // process: it sets LibTorch's threads. Throws Error.
-RunResult TrainTranslation(TrainOptions options, const RunSettings& settings);
+RunResult TrainTranslation(TrainOptions options, RunSettings settings);
 
 // What training would do in one process, from an epoch of its batches (`data_tokens_per_s`: target
 // tokens a second that the worker threads make) and a few updates that are thrown away; writes
 // nothing.
-Json DryRun(TrainOptions options, const RunSettings& settings);
+Json DryRun(TrainOptions options, RunSettings settings);
 
 // The speed of `updates` updates with their data already loaded, and of the device's products in
 // the precision of training. Writes nothing.

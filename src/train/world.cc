@@ -67,9 +67,9 @@ World WorldFromEnvironment(const std::function<const char*(const char* name)>& v
   variables.Require("RANK", "WORLD_SIZE");
   world.size = variables.Number("WORLD_SIZE", 1, kMaxSize);
   world.rank = variables.Number("RANK", 0, world.size - 1);
-  world.local_size = variables.NumberOr(1, "LOCAL_WORLD_SIZE", 1, world.size);
-  world.local_rank = variables.NumberOr(0, "LOCAL_RANK", 0, world.size - 1);
   if (world.size == 1) return world;
+  world.local_size = variables.NumberOr(0, "LOCAL_WORLD_SIZE", 1, world.size);
+  world.local_rank = variables.NumberOr(-1, "LOCAL_RANK", 0, world.size - 1);
   variables.Require("MASTER_ADDR", "WORLD_SIZE");
   variables.Require("MASTER_PORT", "WORLD_SIZE");
   world.address = variables.Text("MASTER_ADDR");

@@ -11,13 +11,14 @@ namespace attend {
 
 // Plain values; the defaults are those of a process alone.
 struct World {
-  int64_t rank = 0, size = 1;              // RANK, WORLD_SIZE
-  int64_t local_rank = 0, local_size = 1;  // of this machine's: LOCAL_RANK, LOCAL_WORLD_SIZE
-  std::string address;                     // MASTER_ADDR: where ranks meet
-  int64_t port = 0;                        // MASTER_PORT
-  std::string interface;      // GLOO_SOCKET_IFNAME; empty: the one that leads to `address`
-  bool store_stands = false;  // torchrun holds the meeting place; else rank 0 does
-  std::string attempt = "0";  // TORCHELASTIC_RESTART_COUNT
+  int64_t rank = 0, size = 1;  // RANK, WORLD_SIZE
+  int64_t local_rank = 0;      // LOCAL_RANK, of this machine's; -1: not told
+  int64_t local_size = 1;      // LOCAL_WORLD_SIZE; 0: not told
+  std::string address;         // MASTER_ADDR: where ranks meet
+  int64_t port = 0;            // MASTER_PORT
+  std::string interface;       // GLOO_SOCKET_IFNAME; empty: the one that leads to `address`
+  bool store_stands = false;   // torchrun holds the meeting place; else rank 0 does
+  std::string attempt = "0";   // TORCHELASTIC_RESTART_COUNT
 };
 
 // `variable` gives a variable of the environment, or null. Throws Error(kConfiguration) for

@@ -57,6 +57,13 @@ TEST(WorldTest, ReadsWhatTorchrunSets) {
   EXPECT_EQ(world.attempt, "2");
 }
 
+TEST(WorldTest, LocalNumbersMayBeLeftToTheMeeting) {
+  const World world = Read(
+      {{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "29501"}});
+  EXPECT_EQ(world.local_rank, -1);
+  EXPECT_EQ(world.local_size, 0);
+}
+
 TEST(WorldTest, BadVariablesAreNamedWithWhatIsExpected) {
   EXPECT_EQ(Complaint({}), "");
   EXPECT_THAT(Complaint({{"MASTER_ADDR", ""}}), HasSubstr("WORLD_SIZE is set without MASTER_ADDR"));

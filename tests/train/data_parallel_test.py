@@ -236,13 +236,19 @@ def test_ranks_with_other_options_data_or_threads_are_refused(options, tmp_path)
     for difference, *parts in (
         ({"dropout": 0.1}, "dropout is 0.1, there 0.2"),
         ({"train_source": other}, "train_source file 1 holds other text"),
-        ({"threads": 2}, "threads is 2, there 1"),
+        ({"threads": 2}, "threads is 2, there 1; give --threads 1 to all"),
     ):
         (first, first_error), (second, second_error) = finish(start_ranks(options, tmp_path / "run", options_of={1: difference}))
         assert (first, second) == (1, 2), (first_error, second_error)
         for part in parts:
             assert part in last_line(second_error), second_error
             assert "rank 1 failed" in last_line(first_error) and part in last_line(first_error), first_error
+
+
+def test_ranks_of_a_machine_share_its_processors(options, tmp_path):
+    output = trained(options | {"threads": 0}, tmp_path / "run")
+    state = json.loads((output / "checkpoints/update-0000000012/state.json").read_text(encoding="utf-8"))
+    assert state["run"]["environment"]["threads"] == max(len(os.sched_getaffinity(0)) // 2, 1)
 
 
 def test_a_failure_of_rank_0_reaches_the_others(options, tmp_path):
