@@ -9,10 +9,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <fstream>
-#include <mutex>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -25,6 +23,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "train/rank_watch.h"
 
 namespace attend {
 namespace {
@@ -32,27 +31,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-using StorePtr = c10::intrusive_ptr<c10d::Store>;
 
-// Silence is counted in beats of the listener, so that time in which all were stopped is none.
-constexpr milliseconds kBeat{1000};
-constexpr int kSilentBeats = 30;          // after which a rank counts as dead
-constexpr int kSilentBeatsAfterLoss = 5;  // the same where a connection broke
-constexpr int kGraceBeats = 10;           // from a verdict to the end of a rank that waits for more
-constexpr seconds kMeeting{300};          // for the first of the other ranks
-constexpr seconds kRest{60};              // for each that comes after it
-constexpr seconds kBetweenMessages{10};   // about whom one waits for
-constexpr milliseconds kGlance = kBeat / 20;
+constexpr seconds kMeeting{300};         // for the first of the other ranks
+constexpr seconds kRest{60};             // for each that comes after it
+constexpr seconds kBetweenMessages{10};  // about whom one waits for
 // Of one operation: ranks wait for each other while one of them validates.
 constexpr milliseconds kLongest = std::chrono::hours(24 * 30);
-constexpr const char* kVerdict = "verdict";
-constexpr const char* kHeard = "heard";
 constexpr const char* kSize = "size";
-constexpr const char* kCure =
-    "; give every rank its command again: training goes on from the last checkpoint";
 
-std::string AliveKey(int64_t rank) { return fmt::format("alive/{}", rank); }
-std::string PlaceKey(int64_t rank) { return fmt::format("place/{}", rank); }
 std::string AddressKey(int64_t rank) { return fmt::format("address/{}", rank); }
 std::string MachineKey(int64_t rank) { return fmt::format("machine/{}", rank); }
 std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
@@ -61,12 +47,6 @@ std::string ReasonOf(const std::exception& error) {
   const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
   const std::string text = of_torch ? of_torch->what_without_backtrace() : error.what();
   return Excerpt(text.substr(0, text.find('\n')), 400);
-}
-
-std::string HostName() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 // No other machine's or container's.
@@ -144,7 +124,7 @@ StorePtr OpenStore(const World& world, bool server, seconds patience, const Log&
       }
     }
     log(LogLevel::kInfo, fmt::format("waiting for rank 0 at {}:{}", world.address, world.port));
-    std::this_thread::sleep_for(kBeat);
+    std::this_thread::sleep_for(kGlance);
   }
 }
 
@@ -173,168 +153,14 @@ c10::intrusive_ptr<c10d::Backend> MakeBackend(const StorePtr& store, const World
   return gloo;
 }
 
-// Tells the other ranks that this one lives, and finds out which one does not. The first to find
-// that out leaves a verdict in the store, which then is everyone's.
-class RankWatch {
- public:
-  RankWatch(StorePtr store, const World& world, ProcessGroup::Abandon abandon)
-      : store_(std::move(store)),
-        world_(world),
-        abandon_(std::move(abandon)),
-        beats_([this] { Beat(); }),
-        guard_([this] { Guard(); }) {}
-
-  ~RankWatch() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    beats_.join();
-    guard_.join();
-  }
-
-  // Why the run can't go on; empty while it can.
-  std::string verdict() {
-    const std::lock_guard lock(mutex_);
-    return verdict_;
-  }
-
-  // The verdict after a connection broke, as `how` says; it is there within seconds.
-  std::string VerdictAfter(const std::string& how) {
-    std::unique_lock lock(mutex_);
-    patience_ = kSilentBeatsAfterLoss;
-    changed_.wait_for(lock, 3 * kSilentBeatsAfterLoss * kBeat, [&] { return !verdict_.empty(); });
-    return verdict_.empty() ? fmt::format("lost another rank: {}{}", how, kCure) : verdict_;
-  }
-
-  // The caller ends by itself.
-  void Disarm() {
-    const std::lock_guard lock(mutex_);
-    armed_ = false;
-  }
-
-  // Leaves the verdict, unless there is one; where the store ends with this process, not before the
-  // others have heard it.
-  void Tell(const std::string& why) {
-    store_->compareSet(kVerdict, "", why);
-    Hear();
-    const bool holds_store = world_.rank == 0 && !world_.store_stands;
-    for (int i = 0; holds_store && i < kGraceBeats * kBeat / kGlance; ++i) {
-      if (store_->add(kHeard, 0) >= world_.size) return;
-      std::this_thread::sleep_for(kGlance);
-    }
-  }
-
- private:
-  void Beat() {
-    std::vector<std::string> keys;
-    for (int64_t rank = 0; rank < world_.size; ++rank) keys.push_back(AliveKey(rank));
-    const std::vector<uint8_t> none{'0'};
-    std::vector<std::vector<uint8_t>> last(keys.size(), none);
-    std::vector<int> silent(keys.size());
-    try {
-      store_->set(PlaceKey(world_.rank), fmt::format("process {} on {}", getpid(), HostName()));
-      for (const std::string& key : keys) store_->add(key, 0);  // asking for none would wait
-      do {
-        store_->add(AliveKey(world_.rank), 1);
-        const std::vector<std::vector<uint8_t>> now = store_->multiGet(keys);
-        for (int64_t rank = 0; rank < world_.size; ++rank) {
-          const bool same = now[rank] == last[rank] && now[rank] != none;
-          silent[rank] = same ? silent[rank] + 1 : 0;
-          if (silent[rank] > Answered()) Convict(rank, silent[rank]);
-        }
-        last = now;
-        if (store_->check({kVerdict})) {
-          Conclude(store_->get_to_str(kVerdict));
-          Hear();
-          return;
-        }
-      } while (!Pause());
-    } catch (const std::exception&) {
-      Conclude(StoreIsGone("does not answer any more"));
-    }
-  }
-
-  // Counts this rank among those that know the verdict, once.
-  void Hear() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (std::exchange(heard_, true)) return;
-    }
-    store_->add(kHeard, 1);
-  }
-
-  // Notes that the store answered; returns for how many beats a rank may be silent.
-  int Answered() {
-    const std::lock_guard lock(mutex_);
-    store_silent_ = 0;
-    return patience_;
-  }
-
-  void Convict(int64_t rank, int beats) {
-    const std::string why =
-        fmt::format("rank {} ({}) died: no sign of life for {} s{}", rank,
-                    store_->get_to_str(PlaceKey(rank)), beats * kBeat / seconds(1), kCure);
-    store_->compareSet(kVerdict, "", why);
-  }
-
-  std::string StoreIsGone(const std::string& how) const {
-    return fmt::format("{} died: {}:{} {}{}", world_.store_stands ? "torchrun" : "rank 0",
-                       world_.address, world_.port, how, kCure);
-  }
-
-  void Conclude(const std::string& why) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (verdict_.empty()) verdict_ = why;
-    }
-    changed_.notify_all();
-  }
-
-  // Waits a beat; true where the watch is over.
-  bool Pause() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kBeat, [this] { return stopping_; });
-  }
-
-  // Needs no network, and so sees that the beats are stuck in it, or that the caller is.
-  void Guard() {
-    for (int beats_after_verdict = 0; !Pause();) {
-      std::unique_lock lock(mutex_);
-      if (verdict_.empty()) {
-        if (++store_silent_ <= kSilentBeats) continue;
-        lock.unlock();
-        Conclude(StoreIsGone(fmt::format("gave no answer for {} s", kSilentBeats)));
-      } else if (armed_ && ++beats_after_verdict > kGraceBeats) {
-        const std::string why = verdict_;
-        lock.unlock();
-        abandon_(why);
-        return;
-      }
-    }
-  }
-
-  const StorePtr store_;
-  const World world_;
-  const ProcessGroup::Abandon abandon_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string verdict_;
-  int patience_ = kSilentBeats;
-  int store_silent_ = 0;  // beats
-  bool armed_ = true, heard_ = false, stopping_ = false;
-  std::thread beats_, guard_;
-};
-
 }  // namespace
 
 struct ProcessGroup::Impl {
-  Impl(const World& world, Abandon abandon, const Log& log)
+  Impl(const World& world, Ends ends, const Log& log)
       : store(OpenStore(world, world.rank == 0 && !world.store_stands, kMeeting, log)),
         // A connection of its own: one that waits for an answer is locked meanwhile.
         watch(std::make_unique<RankWatch>(OpenStore(world, /*server=*/false, kRest, log), world,
-                                          std::move(abandon))) {}
+                                          std::move(ends))) {}
 
   void ThrowVerdict() const {
     if (const std::string why = watch->verdict(); !why.empty())
@@ -398,13 +224,13 @@ struct ProcessGroup::Impl {
 
 ProcessGroup::ProcessGroup() : device_(torch::kCPU) {}
 
-ProcessGroup::ProcessGroup(const World& world, Abandon abandon, const Log& log)
+ProcessGroup::ProcessGroup(const World& world, Ends ends, const Log& log)
     : world_(world), device_(torch::kCPU) {
   if (alone()) return;
   // c10d tells of each broken connection with a trace of calls; a verdict says it in one line.
   constexpr int kErrorsOnly = 2;
   FLAGS_caffe2_log_level = std::max<int>(FLAGS_caffe2_log_level, kErrorsOnly);
-  impl_ = std::make_unique<Impl>(world, std::move(abandon), log);
+  impl_ = std::make_unique<Impl>(world, std::move(ends), log);
 }
 
 ProcessGroup::~ProcessGroup() {
@@ -508,6 +334,10 @@ std::string ProcessGroup::FromFirst(const std::string& text) {
   BeginBroadcast(bytes, 0)();
   bytes = bytes.cpu();
   return {static_cast<const char*>(bytes.const_data_ptr()), static_cast<size_t>(bytes.numel())};
+}
+
+void ProcessGroup::EndSetUp() {
+  if (!alone()) impl_->watch->EndSetUp();
 }
 
 void ProcessGroup::Leave() {

@@ -24,15 +24,21 @@ namespace attend {
 
 class ProcessGroup {
  public:
-  // Gets what to tell the user and ends the process; called on a thread of the group's.
-  using Abandon = std::function<void(const std::string& why)>;
+  // How this process ends where it can't by itself; called on a thread of the group's.
+  struct Ends {
+    // Gets what to tell the user.
+    std::function<void(const std::string& why)> abandon;
+    // Until EndSetUp: once a stop is requested, the others are told, and `stop` ends the process.
+    std::function<bool()> stop_requested = [] { return false; };
+    std::function<void()> stop;
+  };
 
   // Alone: operations leave things as they are.
   ProcessGroup();
   // Joins the meeting place; waits minutes for rank 0 to open it, as `log` says. From then on
   // nobody waits in vain for this rank: Fail reaches the others, and so does its death. Throws
   // Error(kRuntime).
-  ProcessGroup(const World& world, Abandon abandon, const Log& log);
+  ProcessGroup(const World& world, Ends ends, const Log& log);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -65,6 +71,8 @@ class ProcessGroup {
   // What rank 0 gives; `text` is ignored on other ranks.
   std::string FromFirst(const std::string& text);
 
+  // The caller asks for stops itself from now on.
+  void EndSetUp();
   // Waits until all ranks have come this far; no operation follows.
   void Leave();
   // Tells the others why this rank can't go on. No operation follows; never throws.

@@ -41,7 +41,8 @@ void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
       world.local_size = 0;
       world.address = "127.0.0.1";
       world.port = port;
-      ProcessGroup group(world, [](const std::string& why) { FAIL() << why; }, NoLog());
+      ProcessGroup group(world, {.abandon = [](const std::string& why) { FAIL() << why; }},
+                         NoLog());
       group.Meet(NoLog());
       group.Connect(torch::kCPU);
       body(&group);

@@ -340,6 +340,7 @@ RunResult Help(TrainOptions given, const RunSettings& settings,
   silent.log = NoLog();
   Trainer trainer(setup.task.get(), setup.options, setup.identity, silent, ModeOf(settings), group);
   settings.hold_stop(true);
+  group->EndSetUp();
   RunResult result{trainer.Run(), "", Json()};
   group->Leave();
   return result;
@@ -362,6 +363,7 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   SaveVocabularies(setup.task->vocabularies(), directory);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
   settings.hold_stop(true);
+  group->EndSetUp();
   RunResult result{trainer.Run(), "", Json()};
   group->Leave();
   if (!result.outcome.finished) return result;
@@ -385,20 +387,19 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   return result;
 }
 
-int ShareOf(int threads, const World& world) {
-  return std::max(threads / static_cast<int>(world.local_size), 1);
-}
-
 }  // namespace
 
 RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
   const Log& log = settings.effects.log;
-  const auto group = std::make_shared<ProcessGroup>(settings.world, settings.abandon, log);
+  const ProcessGroup::Ends ends{settings.abandon, settings.effects.stop_requested,
+                                [&] { settings.hold_stop(false); }};
+  const auto group = std::make_shared<ProcessGroup>(settings.world, ends, log);
+  settings.hold_stop(!group->alone());
   try {
     CheckTrainOptions(options);
     group->Meet(log);
     settings.world = group->world();
-    if (settings.share_threads) settings.threads = ShareOf(settings.threads, settings.world);
+    if (settings.share_threads) settings.threads = ShareOfThreads(settings.threads, settings.world);
     group->Connect(DeviceOf(settings.device, settings.world));
     return (group->first() ? Lead : Help)(std::move(options), settings, group);
   } catch (const std::exception& error) {

@@ -24,6 +24,7 @@ struct RunSettings {
   std::function<void(const std::string& why)> abandon = [](const std::string&) {};
   // Held: a stop waits until effects.stop_requested is asked, for updates that are not on disk yet.
   // At any other time the process may end where it stands: the same command goes on from there.
+  // Of several processes, one that sets up holds it too, until it has told the others.
   std::function<void(bool held)> hold_stop = [](bool) {};
   // An option was given, and does not just have its default.
   std::function<bool(const std::string& name)> is_given = [](const std::string&) { return false; };

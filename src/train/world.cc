@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "attend/error.h"
@@ -78,6 +79,10 @@ World WorldFromEnvironment(const std::function<const char*(const char* name)>& v
   world.store_stands = variables.Text("TORCHELASTIC_USE_AGENT_STORE") == "True";
   world.attempt = variables.Text("TORCHELASTIC_RESTART_COUNT");
   return world;
+}
+
+int ShareOfThreads(int threads, const World& world) {
+  return std::max(threads / static_cast<int>(world.local_size), 1);
 }
 
 }  // namespace attend

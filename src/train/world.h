@@ -25,6 +25,9 @@ struct World {
 // variables that are no numbers, contradict each other or are missing.
 World WorldFromEnvironment(const std::function<const char*(const char* name)>& variable);
 
+// Of a machine's threads, those of each of its processes.
+int ShareOfThreads(int threads, const World& world);
+
 }  // namespace attend
 
 #endif  // ATTEND_TRAIN_WORLD_H_

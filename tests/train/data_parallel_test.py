@@ -219,6 +219,20 @@ def test_a_signal_to_any_rank_stops_all_with_a_checkpoint(options, receiver, tmp
     assert (output / f"checkpoints/update-{logged:010}/state.json").exists()
 
 
+@pytest.mark.parametrize("receiver", [0, 1])
+def test_a_signal_to_a_rank_that_sets_up_is_told_to_all(options, receiver, tmp_path):
+    port = free_port()
+    with running(start_ranks(options, tmp_path / "run", size=3, port=port, ranks=[0, 1])) as processes:
+        wait_for_connections(port, 4)
+        processes[receiver].send_signal(signal.SIGTERM)
+        signalled = time.monotonic()
+        done = finish(processes)
+    assert time.monotonic() - signalled < 25
+    assert "stopped by a signal; nothing is lost" in done[receiver][1] and done[receiver][0] == 0, done
+    status, error = done[1 - receiver]
+    assert status == 1 and f"attend: rank {receiver} was stopped by a signal" in last_line(error), done
+
+
 def test_a_stopped_process_counts_as_dead(options, tmp_path):
     output = tmp_path / "run"
     with running(start_ranks(options | LONG, output)) as processes:

@@ -1,0 +1,78 @@
+// How a rank learns that another has died, failed or was stopped. Each tells a store every second
+// that it lives. The first to miss another, or to go itself, leaves a verdict there, which then is
+// everyone's.
+#ifndef ATTEND_TRAIN_RANK_WATCH_H_
+#define ATTEND_TRAIN_RANK_WATCH_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "train/process_group.h"
+#include "train/world.h"
+
+namespace attend {
+
+using StorePtr = c10::intrusive_ptr<c10d::Store>;
+
+// Between two looks at what others put into a store.
+inline constexpr std::chrono::milliseconds kGlance{50};
+
+std::string HostName();
+
+// Watches from its making on. Thread-safe.
+class RankWatch {
+ public:
+  // `store` is used by no other caller: one that waits for an answer locks it meanwhile.
+  RankWatch(StorePtr store, const World& world, ProcessGroup::Ends ends);
+  ~RankWatch();
+  RankWatch(const RankWatch&) = delete;
+  RankWatch& operator=(const RankWatch&) = delete;
+
+  // Why the run can't go on; empty while it can.
+  std::string verdict();
+  // The verdict after a connection broke, as `how` says; it is there within seconds.
+  std::string VerdictAfter(const std::string& how);
+  // The caller ends by itself.
+  void Disarm();
+  // The caller asks for stops itself.
+  void EndSetUp();
+  // Leaves the verdict, unless there is one; where the store ends with this process, not before the
+  // others have heard it, within seconds. Throws what c10d throws where the store is gone.
+  void Tell(const std::string& why);
+
+ private:
+  void Beat();
+  // Counts this rank among those that know the verdict, once.
+  void Hear();
+  bool StopIsDue();
+  // Notes that the store answered; returns for how many beats a rank may be silent.
+  int Answered();
+  void Convict(int64_t rank, int beats);
+  std::string StoreIsGone(const std::string& how) const;
+  void Conclude(const std::string& why);
+  // Waits a beat; true where the watch is over.
+  bool Pause();
+  // Needs no network, and so sees that the beats are stuck in it, or that the caller is.
+  void Guard();
+
+  const StorePtr store_;
+  const World world_;
+  const ProcessGroup::Ends ends_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string verdict_;
+  int patience_;          // beats
+  int store_silent_ = 0;  // beats
+  bool armed_ = true, setting_up_ = true, stopping_ = false;
+  std::once_flag heard_;
+  std::thread beats_, guard_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_RANK_WATCH_H_
