@@ -1,6 +1,7 @@
 #include "data/shard.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace attend {
 namespace {
@@ -22,20 +23,54 @@ std::vector<int64_t> PartsOf(const std::vector<Example>& examples, int64_t parts
   return part_of;
 }
 
+// The rank that has each whole batch: the heaviest batch left goes to the rank with the least work
+// so far, of those that do not have their number yet.
+std::vector<int64_t> RanksOf(std::span<const Batch> batches, int64_t ranks,
+                             const std::function<double(const Example&)>& work) {
+  std::vector<double> weights;
+  for (const Batch& batch : batches) {
+    double& weight = weights.emplace_back(0);
+    for (const Example& example : batch.examples) weight += work(example);
+  }
+  std::vector<int64_t> by_weight(batches.size()), rank_of(batches.size());
+  std::iota(by_weight.begin(), by_weight.end(), 0);
+  std::stable_sort(by_weight.begin(), by_weight.end(),
+                   [&](int64_t a, int64_t b) { return weights[a] > weights[b]; });
+  struct Load {
+    bool full = false;
+    double work = 0;
+    int64_t batches = 0;
+    auto operator<=>(const Load&) const = default;
+  };
+  std::vector<Load> loads(ranks);
+  for (const int64_t index : by_weight) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    rank_of[index] = least - loads.begin();
+    least->work += weights[index];
+    least->full = ++least->batches * ranks == std::ssize(batches);
+  }
+  return rank_of;
+}
+
 }  // namespace
 
-std::vector<std::vector<Shard>> CutIntoShards(const GlobalBatch& batch, int64_t parts,
+std::vector<std::vector<Shard>> CutIntoShards(const GlobalBatch& batch, const ShardParts& parts,
                                               const std::function<double(const Example&)>& work) {
-  std::vector<std::vector<Shard>> shards(parts);
+  const std::span<const Batch> batches = batch.batches;
+  const int64_t whole = std::ssize(batches) / parts.ranks * parts.ranks;
+  const std::vector<int64_t> rank_of = RanksOf(batches.first(whole), parts.ranks, work);
+  std::vector<std::vector<Shard>> shards(parts.ranks * parts.threads);
   Shard place;
-  for (const Batch& each : batch.batches) {
-    const std::span<const Example> examples = each.examples;
-    const std::vector<int64_t> part_of = PartsOf(each.examples, parts, work);
+  for (int64_t index = 0; index < std::ssize(batches); ++index) {
+    const std::span<const Example> examples = batches[index].examples;
+    const int64_t first = index < whole ? rank_of[index] * parts.threads : 0;
+    const std::vector<int64_t> part_of =
+        PartsOf(batches[index].examples, index < whole ? parts.threads : std::ssize(shards), work);
     place.tokens_before.resize(examples[0].columns.size());
     for (size_t begin = 0, end = 0; begin < examples.size(); begin = end) {
       while (end < examples.size() && part_of[end] == part_of[begin]) ++end;
       place.examples = examples.subspan(begin, end - begin);
-      shards[part_of[begin]].push_back(place);
+      shards[first + part_of[begin]].push_back(place);
       place.examples_before += std::ssize(place.examples);
       for (const Example& example : place.examples) {
         for (size_t column = 0; column < example.columns.size(); ++column)

@@ -29,10 +29,17 @@ struct Shard {
   std::vector<int64_t> tokens_before;  // by column
 };
 
-// Cuts each batch into consecutive shards of about equal work, at most `parts` of them; part p's
-// are in result[p], in the order of the batches. Some parts have fewer shards where a batch has
-// fewer examples than there are parts. `work` is in any unit.
-std::vector<std::vector<Shard>> CutIntoShards(const GlobalBatch& batch, int64_t parts,
+// The processes that share an update, and the threads of each.
+struct ShardParts {
+  int64_t ranks = 1, threads = 1;
+};
+
+// Gives each rank as many whole batches as each can have, of about equal work in all, cut over its
+// threads, since large passes are the fast ones; the batches that are left are cut over all ranks'
+// threads. Shards are consecutive examples of about equal work. Those of rank r's thread t are in
+// result[r * threads + t], in the order of the batches; some parts have fewer where a batch has
+// fewer examples than parts. `work` is in any unit.
+std::vector<std::vector<Shard>> CutIntoShards(const GlobalBatch& batch, const ShardParts& parts,
                                               const std::function<double(const Example&)>& work);
 
 }  // namespace attend

@@ -22,7 +22,7 @@ double Length(const Example& example) { return static_cast<double>(example.colum
 
 TEST(ShardTest, PartsHaveAboutEqualWork) {
   const GlobalBatch batch{{BatchOf({8, 7, 5, 4, 3, 3, 2, 2, 2, 2, 1, 1})}};  // 40 in all
-  const auto shards = CutIntoShards(batch, 2, Length);
+  const auto shards = CutIntoShards(batch, {.threads = 2}, Length);
   ASSERT_THAT(shards, ElementsAre(SizeIs(1), SizeIs(1)));
   EXPECT_THAT(shards[0][0].examples, SizeIs(3));
   EXPECT_THAT(shards[1][0].examples, SizeIs(9));
@@ -30,7 +30,7 @@ TEST(ShardTest, PartsHaveAboutEqualWork) {
 
 TEST(ShardTest, PlacesCountThroughTheBatchesOfAnUpdate) {
   const GlobalBatch batch{{BatchOf({3, 3}), BatchOf({5, 1, 4})}};
-  const auto shards = CutIntoShards(batch, 2, Length);
+  const auto shards = CutIntoShards(batch, {.threads = 2}, Length);
   ASSERT_THAT(shards, ElementsAre(SizeIs(2), SizeIs(2)));
   const auto place = [](const Shard& shard) {
     return std::vector<int64_t>{shard.examples_before, shard.tokens_before.at(0)};
@@ -42,11 +42,48 @@ TEST(ShardTest, PlacesCountThroughTheBatchesOfAnUpdate) {
   EXPECT_EQ(shards[0][1].examples.data(), batch.batches[1].examples.data());
 }
 
+// Lengths of the examples of each part's shards.
+std::vector<std::vector<std::vector<size_t>>> LengthsOf(
+    const std::vector<std::vector<Shard>>& shards) {
+  std::vector<std::vector<std::vector<size_t>>> lengths(shards.size());
+  for (size_t part = 0; part < shards.size(); ++part) {
+    for (const Shard& shard : shards[part]) {
+      std::vector<size_t>& each = lengths[part].emplace_back();
+      for (const Example& example : shard.examples) each.push_back(example.columns[0].size());
+    }
+  }
+  return lengths;
+}
+
+TEST(ShardTest, RanksHaveWholeBatchesOfAboutEqualWork) {
+  const GlobalBatch batch{{BatchOf({5, 4}), BatchOf({7, 1}), BatchOf({3, 3}), BatchOf({2, 2})}};
+  const auto shards = CutIntoShards(batch, {.ranks = 2}, Length);
+  using Lengths = std::vector<size_t>;
+  EXPECT_THAT(LengthsOf(shards), ElementsAre(ElementsAre(Lengths{5, 4}, Lengths{2, 2}),
+                                             ElementsAre(Lengths{7, 1}, Lengths{3, 3})));
+  EXPECT_EQ(shards[1][1].examples_before, 4);
+  EXPECT_EQ(shards[1][1].tokens_before[0], 17);
+}
+
+TEST(ShardTest, BatchesThatAreLeftAreCutOverAllRanks) {
+  const GlobalBatch batch{{BatchOf({4, 4}), BatchOf({3, 3}), BatchOf({2, 2, 2, 2})}};
+  using Lengths = std::vector<size_t>;
+  EXPECT_THAT(
+      LengthsOf(CutIntoShards(batch, {.ranks = 2, .threads = 2}, Length)),
+      ElementsAre(ElementsAre(Lengths{4}, Lengths{2}), ElementsAre(Lengths{4}, Lengths{2}),
+                  ElementsAre(Lengths{3}, Lengths{2}), ElementsAre(Lengths{3}, Lengths{2})));
+}
+
+TEST(ShardTest, NoRankHasMoreBatchesThanAnother) {
+  const GlobalBatch batch{{BatchOf({9, 9}), BatchOf({1}), BatchOf({1}), BatchOf({1})}};
+  EXPECT_THAT(CutIntoShards(batch, {.ranks = 2}, Length), ElementsAre(SizeIs(2), SizeIs(2)));
+}
+
 TEST(ShardTest, FewerExamplesThanPartsLeaveSomePartsEmpty) {
   const GlobalBatch batch{{BatchOf({9}), BatchOf({2, 2})}};
-  const auto shards = CutIntoShards(batch, 4, Length);
+  const auto shards = CutIntoShards(batch, {.threads = 4}, Length);
   EXPECT_THAT(shards, ElementsAre(IsEmpty(), SizeIs(1), SizeIs(1), SizeIs(1)));
-  EXPECT_THAT(CutIntoShards(batch, 1, Length), ElementsAre(SizeIs(2)));
+  EXPECT_THAT(CutIntoShards(batch, {.threads = 1}, Length), ElementsAre(SizeIs(2)));
 }
 
 }  // namespace

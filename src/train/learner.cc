@@ -66,7 +66,7 @@ Learner::~Learner() {
 
 Findings Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
   const std::vector<std::vector<Shard>> shards =
-      CutIntoShards(batch, group_->size() * pool_.size(),
+      CutIntoShards(batch, {group_->size(), pool_.size()},
                     [this](const Example& example) { return task_->Work(example); });
   const int64_t first = group_->rank() * pool_.size();
   std::vector<torch::Tensor> losses(pool_.size());

@@ -1,7 +1,7 @@
 // What an update does to the weights: gradients of a global batch, their norm, clipping, Adam and
 // the moving average, by threads and by processes.
 //
-// Each thread of each rank takes a shard of every batch through the model, forward and backward,
+// Each thread of each rank takes its shards of the batches through the model, forward and backward,
 // with gradients of its own, which are then added in the order of the shards, and over the ranks.
 // With the same number of threads and ranks the bits are the same every time; with another number
 // they differ by the rounding of sums.

@@ -153,7 +153,7 @@ TEST(LearnerTest, GradientsAreTheMeanLoss) {
   const GlobalBatch batch = Together({RandomBatch(6, 1), RandomBatch(4, 2)});
   const LossAndNorm found = learner.Read(learner.Backward(batch, 0));
   torch::Tensor sum = torch::zeros({});
-  const auto whole = CutIntoShards(batch, 1, [](const Example&) { return 1; });
+  const auto whole = CutIntoShards(batch, {}, [](const Example&) { return 1; });
   for (const Shard& shard : whole[0]) sum = sum + task.Loss(shard, 0);
   (sum / static_cast<double>(batch.targets)).backward();
   EXPECT_NEAR(found.loss, sum.item<double>() / static_cast<double>(batch.targets),
