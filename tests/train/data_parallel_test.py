@@ -1,6 +1,7 @@
 """Several processes that train one model: equal to one process, stopped by the death of any, and resumed, in any number.
 
-Every run has dropout, two batches an update and a moving average of the weights.
+Every run has dropout, three batches an update, of which two processes have one each and share one, and a moving average of the
+weights.
 """
 
 import contextlib
@@ -18,6 +19,9 @@ import time
 import numpy as np
 import pytest
 import tiny_run
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
+from numpy_transformer import read_safetensors  # noqa: E402  (after its folder is known)
 
 TORCHRUN = pathlib.Path(sys.executable).with_name("torchrun")
 LONG = {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}
@@ -80,6 +84,13 @@ def assert_close(output, expected, tolerance=1e-5):
     np.testing.assert_allclose(values(output, "gradient_norm"), values(expected, "gradient_norm"), rtol=10 * tolerance)
 
 
+def assert_tensors_close(path, expected):
+    found, wanted = read_safetensors(path), read_safetensors(expected)
+    assert sorted(found) == sorted(wanted) and len(wanted) > 5
+    for name, tensor in wanted.items():
+        np.testing.assert_allclose(found[name], tensor, rtol=1e-2, atol=1e-3 * np.abs(tensor).max(), err_msg=name)
+
+
 @contextlib.contextmanager
 def running(processes):
     try:
@@ -120,7 +131,7 @@ def last_line(error):
 
 @pytest.fixture(name="options", scope="module")
 def prepare(tmp_path_factory):
-    return tiny_run.prepare(tmp_path_factory.mktemp("text")) | {"threads": 1}
+    return tiny_run.prepare(tmp_path_factory.mktemp("text")) | {"threads": 1, "accumulate": 3}
 
 
 @pytest.fixture(name="one", scope="module")
@@ -179,11 +190,19 @@ def test_a_killed_rank_is_named_and_the_run_goes_on(options, two, victim, shard,
     tiny_run.assert_same(trained(options, output), two)
 
 
-def test_a_killed_run_resumes_to_the_same_bits(options, tmp_path):
-    longer = options | {"max_updates": 240, "validate_every": 60, "checkpoint_every": 3}
+def variant(kind, options, folder):
+    """A way to train: with Adam's state on one rank or on all, with text in memory or on disk, in f32 or bf16."""
+    if kind == "streamed":
+        return tiny_run.streamed(options, folder)
+    return options | {"plain": {}, "sharded": {"shard_optimizer": []}, "bf16": {"precision": "bf16"}}[kind]
+
+
+@pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,))])
+def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path):
+    longer = variant(kind, options, tmp_path) | {"max_updates": 240, "validate_every": 60, "checkpoint_every": 3}
     unbroken = trained(longer, tmp_path / "unbroken")
     instants, output = random.Random(5), tmp_path / "run"
-    for victim in (1, 0, 1):
+    for victim in victims:
         with running(start_ranks(longer, output)) as processes:
             wait_for_updates(output, processes, 5)
             time.sleep(instants.uniform(0, 0.2))
@@ -193,13 +212,19 @@ def test_a_killed_run_resumes_to_the_same_bits(options, tmp_path):
     tiny_run.assert_same(trained(longer, output), unbroken)
 
 
-def test_a_run_goes_on_in_another_number_of_processes(options, one, tmp_path):
-    output = tmp_path / "run"
+@pytest.mark.parametrize("kind", ["plain", "sharded", "streamed"])
+def test_a_run_goes_on_in_another_number_of_processes(options, one, kind, tmp_path):
+    options, output = variant(kind, options, tmp_path), tmp_path / "run"
+    if kind == "streamed":
+        one = tmp_path / "one"
+        tiny_run.trained(options, one)
     half = options | {"max_updates": 6, "average_last": 1}
     trained(half, output)
     done = tiny_run.trained(options, output)
     assert "processes was 2, now 1" in done.stderr
     assert_close(output, one, 1e-4)
+    for name in ("optimizer", "average"):
+        assert_tensors_close(*(run / f"checkpoints/update-0000000012/{name}.safetensors" for run in (output, one)))
     changes = json.loads((output / "checkpoints/update-0000000012/state.json").read_text(encoding="utf-8"))["changes"]
     assert any("processes was 2, now 1" in change for each in changes for change in each["changes"])
     trained(options | {"max_updates": 16}, output, size=3)
@@ -302,14 +327,15 @@ def test_worlds_of_two_sizes_are_refused(options, tmp_path):
     assert all("WORLD_SIZE is" in last_line(error) for _, error in done), done
 
 
+@pytest.mark.parametrize("name, value", [("peak_learning_rate", 0), ("device", "abacus")])
 @pytest.mark.parametrize("refused", [0, 1])
-def test_a_rank_that_is_refused_before_the_others_have_come_tells_them(options, refused, tmp_path):
+def test_a_rank_that_is_refused_before_training_tells_the_others(options, refused, name, value, tmp_path):
     begun = time.monotonic()
-    done = finish(start_ranks(options, tmp_path / "run", options_of={refused: {"device": "abacus"}}))
+    done = finish(start_ranks(options, tmp_path / "run", options_of={refused: {name: value}}))
     assert time.monotonic() - begun < STOPS_WITHIN
     assert [status for status, _ in done] == [2 if rank == refused else 1 for rank in range(2)], done
-    assert last_line(done[refused][1]).startswith("attend: device is 'abacus'"), done
-    assert f"rank {refused} failed: device is 'abacus'" in last_line(done[1 - refused][1]), done
+    assert last_line(done[refused][1]).startswith(f"attend: {name} is "), done
+    assert f"rank {refused} failed: {name} is " in last_line(done[1 - refused][1]), done
 
 
 @pytest.mark.parametrize("victim", [0, 1])

@@ -4,8 +4,6 @@ Every run here has dropout, two batches an update, a moving average of the weigh
 text from weighted and packed shards as they go, with cuts sampled, and some multiply in bf16.
 """
 
-import gzip
-
 import json
 import os
 import pathlib
@@ -21,18 +19,6 @@ import tiny_run
 SHIM = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "libkill_at.so"
 CHECKPOINT = "update-0000000008"  # the second of three
 LONG = {"max_updates": 480, "validate_every": 60, "checkpoint_every": 3}
-
-
-def streamed(options, folder):
-    """The same text in three shards of odd sizes, one packed, with weights and BPE-dropout, in windows of a few batches."""
-    shards = {}
-    for side in ("source", "target"):
-        text = options[f"train_{side}"].read_bytes().splitlines(keepends=True)
-        paths = [folder / f"{side}.0", folder / f"{side}.1.gz", folder / f"{side}.2"]
-        for path, part in zip(paths, (text[:61], text[61:62], text[62:])):
-            path.write_bytes(gzip.compress(b"".join(part)) if path.suffix == ".gz" else b"".join(part))
-        shards[f"train_{side}"] = paths
-    return options | shards | {"train_weights": ["1", "2.5", "1"], "shuffle_buffer": 37, "bpe_dropout": 0.2}
 
 
 @pytest.fixture(name="unbroken", scope="module")
@@ -124,7 +110,7 @@ def kill_soon(options, output, delay):
 
 @pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop"])
 def test_killed_twenty_times_at_random_instants(options, kind, tmp_path):
-    options = (streamed(options, tmp_path) if kind == "streamed" else options) | LONG
+    options = (tiny_run.streamed(options, tmp_path) if kind == "streamed" else options) | LONG
     options |= {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
     tiny_run.trained(options, tmp_path / "unbroken")
     instants = random.Random(20)

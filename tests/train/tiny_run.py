@@ -1,5 +1,6 @@
 """A training run small enough for tests to start many: its files, its options, and how two runs are compared."""
 
+import gzip
 import os
 import pathlib
 import random
@@ -57,6 +58,18 @@ def prepare(folder):
     for side in ("encoder", "decoder"):
         options |= {f"{side}.layers": 1, f"{side}.d_model": 16, f"{side}.heads": 2, f"{side}.d_ff": 32}
     return options
+
+
+def streamed(options, folder):
+    """The same text in three shards of odd sizes, one packed, with weights and BPE-dropout, in windows of a few batches."""
+    shards = {}
+    for side in ("source", "target"):
+        text = options[f"train_{side}"].read_bytes().splitlines(keepends=True)
+        paths = [folder / f"{side}.0", folder / f"{side}.1.gz", folder / f"{side}.2"]
+        for path, part in zip(paths, (text[:61], text[61:62], text[62:])):
+            path.write_bytes(gzip.compress(b"".join(part)) if path.suffix == ".gz" else b"".join(part))
+        shards[f"train_{side}"] = paths
+    return options | shards | {"train_weights": ["1", "2.5", "1"], "shuffle_buffer": 37, "bpe_dropout": 0.2}
 
 
 def command_line(options, output, program=TRAIN):
