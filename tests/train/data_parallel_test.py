@@ -121,7 +121,9 @@ def wait_for_connections(port, count):
         lines = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}", encoding="utf-8")]
         return sum(line[2].endswith(remote) and line[3] == established for line in lines)
 
+    deadline = time.monotonic() + 60
     while connections() < count:
+        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
