@@ -369,7 +369,7 @@ def ip(*arguments):
 
 @pytest.fixture(name="namespaces")
 def make_namespaces():
-    """Two network namespaces with a cable between them: as two machines are."""
+    """Two network namespaces with a cable between them: as two machines are. Of two addresses Gloo calls the lower; these are above 127."""
     names = [f"attend{os.getpid()}{side}" for side in "ab"]
     cables = [f"at{os.getpid()}{side}" for side in "ab"]
     try:
@@ -377,7 +377,7 @@ def make_namespaces():
         commands.append(("link", "add", cables[0], "type", "veth", "peer", "name", cables[1]))
         for i, (name, cable) in enumerate(zip(names, cables)):
             commands.append(("link", "set", cable, "netns", name))
-            commands.append(("-n", name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", cable))
+            commands.append(("-n", name, "addr", "add", f"192.168.77.{i + 1}/24", "dev", cable))
             commands += [("-n", name, "link", "set", device, "up") for device in (cable, "lo")]
         for command in commands:
             done = ip(*command)
@@ -389,7 +389,7 @@ def make_namespaces():
             ip("netns", "del", name)
 
 
-def start_across(options, output, names, master="10.77.0.1"):
+def start_across(options, output, names, master="192.168.77.1"):
     port = free_port()
     variables = {"WORLD_SIZE": 2, "MASTER_ADDR": master, "MASTER_PORT": port}
     return [
@@ -419,7 +419,7 @@ def test_a_machine_whose_own_name_is_its_loopback_is_reached(options, two, names
     names, _ = namespaces
     folders = [pathlib.Path("/etc/netns") / name for name in names]
     try:
-        for folder, address in zip(folders, ("127.0.1.1", "10.77.0.1")):  # Debian's habit
+        for folder, address in zip(folders, ("127.0.1.1", "192.168.77.1")):  # Debian's habit
             folder.mkdir(parents=True)
             (folder / "hosts").write_text(f"127.0.0.1 localhost\n{address} first-machine\n", encoding="utf-8")
         for status, error in finish(start_across(options, tmp_path / "run", names, master="first-machine")):
