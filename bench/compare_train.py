@@ -5,8 +5,8 @@ usage: bench/compare_train.py --source train.en --target train.de [--vocab F] [-
        [--device cpu|cuda] [--rounds 3] [--updates 30] [--output TABLE.md]
        without --vocab one of 10,000 pieces is made from the text; --device cuda has rows of its own
 
-Both sides train the same model on the same text and vocabulary, with the same bound on a batch, dropout at the paper's sites; in f32
-on a CPU, in bf16 with f32 weights on a GPU.
+Both sides train the same model on the same text and vocabulary, with the same bound on a batch, dropout at the paper's sites; in
+f32, or with products in bf16 and weights in f32.
 """
 
 import argparse

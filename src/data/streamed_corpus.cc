@@ -342,11 +342,13 @@ void StreamedCorpus::WarnOfLongFiles() const {
   for (const Segment& segment : segments_) {
     if (segments[WeightOf(segment.file)] >= kOpenSegments) continue;
     if (segment.lines() <= std::max(kMinSegmentLines, options_.shuffle_buffer)) continue;
+    int64_t column = 0;
+    while (!IsCompressed(digest(column, segment.file).path)) ++column;
     options_.log(LogLevel::kWarning,
                  fmt::format("the {} lines of '{}' come in nearly the same order in every epoch, "
                              "since a compressed file is read from its beginning to its end; "
                              "unpack it, or cut it into many files",
-                             segment.lines(), digest(0, segment.file).path));
+                             segment.lines(), digest(column, segment.file).path));
     return;
   }
 }

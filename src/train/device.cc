@@ -30,7 +30,9 @@ torch::Device DeviceOf(const std::string& name, const World& world) {
   }
   const auto count = static_cast<int>(torch::cuda::device_count());
   if (device.index() >= count)
-    Refuse(name, fmt::format("but this machine has cuda:0 to cuda:{}", count - 1));
+    Refuse(name, fmt::format("but this process sees cuda:0 to cuda:{}; LOCAL_RANK or --device "
+                             "cuda:N says which is its own",
+                             count - 1));
   return device;
 }
 

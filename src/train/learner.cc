@@ -50,7 +50,8 @@ Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateM
   for (int64_t i = 0; i < std::ssize(parameters_.tensors()); ++i) {
     const torch::Tensor& parameter = parameters_.tensors()[i];
     if (!parameter.requires_grad()) {
-      CheckStays(parameters_.layout().entries[i].name, options_);
+      frozen_.push_back(parameters_.layout().entries[i]);
+      CheckStays(frozen_.back().name, options_);
       continue;
     }
     learning_.push_back(parameter);
@@ -233,6 +234,9 @@ void Learner::Load(Buffer buffer, const std::function<void(torch::Tensor* whole)
   // Gradients are of no use between updates.
   torch::Tensor whole = IsCut(buffer) ? parameters_.gradients() : own;
   if (group_->first()) read(&whole);
+  if (buffer == Buffer::kFirstMoment || buffer == Buffer::kSecondMoment) {
+    for (const FlatLayout::Entry& entry : frozen_) FlatLayout::View(whole, entry).zero_();
+  }
   group_->BeginBroadcast(whole, 0)();
   if (IsCut(buffer)) own.copy_(Cut(whole, share_));
 }

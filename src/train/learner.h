@@ -134,6 +134,7 @@ class Learner {
   std::vector<torch::Tensor> gradients_;    // by parameter, views of parameters_'s
   std::vector<Part> parts_;                 // by thread; the first's gradients are parameters_'s
   std::vector<torch::Tensor> learning_;     // the parameters that need a gradient
+  std::vector<FlatLayout::Entry> frozen_;   // the others
   std::vector<unsigned> hooks_;             // of these
   std::optional<GradientReducer> reducer_;  // unless alone
 };

@@ -182,6 +182,9 @@ TEST(LearnerTest, FrozenParametersStayAndTheOthersLearn) {
   Learner learner(&task, {}, {2});
   const std::vector<FlatLayout::Entry>& entries = learner.parameters().layout().entries;
   const torch::Tensor before = learner.parameters().weights().clone();
+  // As a checkpoint of a run that froze nothing has them.
+  for (const auto moment : {Learner::Buffer::kFirstMoment, Learner::Buffer::kSecondMoment})
+    learner.Load(moment, [](torch::Tensor* whole) { whole->fill_(0.5); });
   learner.Apply(learner.Backward(Together({RandomBatch(6, 1)}), 0), /*learning_rate=*/0.1, 1);
   for (const FlatLayout::Entry& entry : entries) {
     const bool same = FlatLayout::View(learner.parameters().weights(), entry)

@@ -32,12 +32,11 @@ std::string HostName() {
 }
 
 RankWatch::RankWatch(StorePtr store, const World& world, ProcessGroup::Ends ends)
-    : store_(std::move(store)),
-      world_(world),
-      ends_(std::move(ends)),
-      patience_(kSilentBeats),
-      beats_([this] { Beat(); }),
-      guard_([this] { Guard(); }) {}
+    : store_(std::move(store)), world_(world), ends_(std::move(ends)), patience_(kSilentBeats) {
+  Announce();
+  beats_ = std::thread([this] { Beat(); });
+  guard_ = std::thread([this] { Guard(); });
+}
 
 RankWatch::~RankWatch() {
   {
@@ -63,7 +62,7 @@ std::string RankWatch::VerdictAfter(const std::string& how) {
 
 void RankWatch::Disarm() {
   const std::lock_guard lock(mutex_);
-  armed_ = false;
+  armed_ = setting_up_ = false;
 }
 
 void RankWatch::EndSetUp() {
@@ -81,6 +80,17 @@ void RankWatch::Tell(const std::string& why) {
   }
 }
 
+void RankWatch::Announce() {
+  try {
+    store_->set(PlaceKey(world_.rank), fmt::format("process {} on {}", getpid(), HostName()));
+    // Asking for a key that is not there would wait.
+    for (int64_t rank = 0; rank < world_.size; ++rank) store_->add(AliveKey(rank), 0);
+    store_->add(AliveKey(world_.rank), 1);
+  } catch (const std::exception&) {
+    Conclude(StoreIsGone("does not answer"));
+  }
+}
+
 void RankWatch::Beat() {
   std::vector<std::string> keys;
   for (int64_t rank = 0; rank < world_.size; ++rank) keys.push_back(AliveKey(rank));
@@ -88,8 +98,6 @@ void RankWatch::Beat() {
   std::vector<std::vector<uint8_t>> last(keys.size(), none);
   std::vector<int> silent(keys.size());
   try {
-    store_->set(PlaceKey(world_.rank), fmt::format("process {} on {}", getpid(), HostName()));
-    for (const std::string& key : keys) store_->add(key, 0);  // asking for none would wait
     do {
       store_->add(AliveKey(world_.rank), 1);
       const std::vector<std::vector<uint8_t>> now = store_->multiGet(keys);

@@ -46,6 +46,8 @@ class RankWatch {
   void Tell(const std::string& why);
 
  private:
+  // The first beat, so that from the making on a death is noticed.
+  void Announce();
   void Beat();
   // Counts this rank among those that know the verdict, once.
   void Hear();

@@ -392,7 +392,7 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
 RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
   const Log& log = settings.effects.log;
   const ProcessGroup::Ends ends{settings.abandon, settings.effects.stop_requested,
-                                [&] { settings.hold_stop(false); }};
+                                [hold = settings.hold_stop] { hold(false); }};
   const auto group = std::make_shared<ProcessGroup>(settings.world, ends, log);
   settings.hold_stop(!group->alone());
   try {
@@ -421,11 +421,14 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   const auto epoch_targets = static_cast<double>(epoch.targets);
   const double updates_in_epoch =
       static_cast<double>(epoch.batches) / static_cast<double>(options.optimization.accumulate);
-  BatchStream batches(&setup.task->examples(), batching);
+  BatchStream batches(&setup.task->examples(), BatchingOf(options, NoLog()));
   Learner learner(setup.task.get(), options.optimization, ModeOf(settings));
-  const double speed = MeasureUpdates({.accumulate = options.optimization.accumulate},
-                                      setup.task.get(), &learner, &batches, settings.effects.now)
-                           .target_tokens_per_s();
+  const int64_t accumulate = options.optimization.accumulate;
+  const SpeedPlan measure{
+      .warm_up = 1, .updates = std::max<int64_t>(6 / accumulate, 1), .accumulate = accumulate};
+  const double speed =
+      MeasureUpdates(measure, setup.task.get(), &learner, &batches, settings.effects.now)
+          .target_tokens_per_s();
   double total = epoch_targets * static_cast<double>(options.run.max_updates) / updates_in_epoch;
   if (options.run.max_epochs > 0)
     total = std::min(total, static_cast<double>(options.run.max_epochs) * epoch_targets);
@@ -441,9 +444,10 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   plan["updates_in_epoch"] = updates_in_epoch;
   plan["target_tokens_in_epoch"] = epoch.targets;
   plan["target_tokens"] = total;
-  plan["data_tokens_per_s"] = epoch_targets / epoch.seconds;
+  const double data_speed = epoch_targets / epoch.seconds;
+  plan["data_tokens_per_s"] = data_speed;
   plan["target_tokens_per_s"] = speed;
-  plan["hours"] = total / speed / 3600;
+  plan["hours"] = total / std::min(speed, data_speed) / 3600;
   plan["memory_mib"] = PeakMemoryMib();
   return plan;
 }

@@ -12,7 +12,7 @@
 namespace attend {
 
 struct SpeedPlan {
-  int64_t warm_up = 3;
+  int64_t warm_up = 1;
   int64_t updates = 5;
   int64_t accumulate = 1;  // batches of an update
 };

@@ -106,8 +106,7 @@ FieldList OptimizationFields(OptimizationOptions& options) {
            "average (ZeRO stage 1); results are the same")
       .Add("precision", &options.precision, {"f32", "bf16"},
            "of matrix products, their inputs and results; weights, their updates, residual sums, "
-           "norms "
-           "and losses stay f32")
+           "norms and losses stay f32")
       .Add("max_bad_updates", &options.max_bad_updates, 1, kMany,
            "stop after so many updates in a row without a finite loss and gradient");
   return fields;
@@ -329,6 +328,10 @@ void CheckTrainOptions(const TrainOptions& options) {
   if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {
     Refuse("peak_learning_rate is 0, expected more for this schedule (0.0005 to 0.003 is usual)");
   }
+  const bool drops = optimization.dropout > 0 || optimization.attention_dropout > 0 ||
+                     optimization.activation_dropout > 0;
+  if (optimization.r_drop > 0 && !drops)
+    Refuse("r_drop compares two passes with other dropout, but there is none; set dropout");
   const RunOptions& run = options.run;
   if (run.average_best > 0 && run.average_last > 1)
     Refuse("average_best and average_last exclude each other");

@@ -5,6 +5,7 @@ import time
 import pytest
 
 pytest.importorskip("selenium", reason="no selenium; run tools/setup")
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402,F401
@@ -32,8 +33,16 @@ class Page:
         return self.browser.execute_script(f"return {script}", *arguments)
 
     def until(self, seen, what="what was expected", patience=PATIENCE):
+        """What `seen` gives, once it gives something; what the page drew anew meanwhile is looked for again."""
+
+        def look():
+            try:
+                return seen()
+            except StaleElementReferenceException:
+                return None
+
         end = time.monotonic() + patience
-        while not (value := seen()):
+        while not (value := look()):
             assert time.monotonic() < end, f"{what} did not come; the page reads: {self.js('document.body.innerText')}"
             time.sleep(.05)
         return value
@@ -54,8 +63,12 @@ class Page:
     def choose(self, name, label):
         Select(self[name]).select_by_visible_text(label)
 
+    def texts(self, selector):
+        """Of all at one instant: the page may draw them anew at the next."""
+        return self.js("[...document.querySelectorAll(arguments[0])].map(element => element.textContent)", selector)
+
     def pressed(self, selector):
-        return [button.text for button in self.all(f"{selector} [aria-pressed=true]")]
+        return self.texts(f"{selector} [aria-pressed=true]")
 
     def point_at(self, element):
         ActionChains(self.browser).move_to_element(element).perform()
@@ -69,7 +82,7 @@ class Page:
         ActionChains(self.browser).send_keys(*keys).perform()
 
     def lit(self, kind):
-        return [word.get_attribute("textContent") for word in self.all(f".{kind}")]
+        return self.texts(f".{kind}")
 
     def translate_file(self, path):
         self["file-tab"].click()

@@ -193,13 +193,13 @@ def test_a_killed_rank_is_named_and_the_run_goes_on(options, two, victim, shard,
 
 
 def variant(kind, options, folder):
-    """A way to train: with Adam's state on one rank or on all, with text in memory or on disk, in f32 or bf16."""
+    """A way to train: with Adam's state on one rank or on all, with text in memory or on disk, in f32 or bf16, by one pass or two."""
     if kind == "streamed":
         return tiny_run.streamed(options, folder)
-    return options | {"plain": {}, "sharded": {"shard_optimizer": []}, "bf16": {"precision": "bf16"}}[kind]
+    return options | {"plain": {}, "sharded": {"shard_optimizer": []}, "bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}[kind]
 
 
-@pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,))])
+@pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,)), ("r_drop", (0,))])
 def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path):
     longer = variant(kind, options, tmp_path) | {"max_updates": 240, "validate_every": 60, "checkpoint_every": 3}
     unbroken = trained(longer, tmp_path / "unbroken")

@@ -108,6 +108,30 @@ TEST(Bf16ProductsTest, LossesOfHiddenStatesAreThoseOfF32WithinTheRounding) {
   }
 }
 
+// Rows of two passes, several chunks of them and no multiple of what they are filled up to.
+TEST(Bf16ProductsTest, TwoPassesHaveTheLossOfF32WithinTheRounding) {
+  constexpr int64_t kRows = 150, kWidth = 24, kClasses = 40;
+  torch::manual_seed(6);
+  const std::vector<torch::Tensor> inputs = {torch::randn({kRows, kWidth}).requires_grad_(),
+                                             torch::randn({kRows, kWidth}).requires_grad_(),
+                                             torch::randn({kClasses, kWidth}).requires_grad_(),
+                                             torch::randn({kClasses}).requires_grad_()};
+  const torch::Tensor targets = torch::randint(kClasses, {kRows}, torch::kInt64);
+  LabelSmoothingLoss loss(0.1, /*pad_id=*/-1);
+  std::vector<Pass> passes;
+  for (const bool bf16 : {false, true}) {
+    const Bf16Products products(torch::kCPU, bf16);
+    const torch::Tensor sum =
+        loss->FromTwoPasses({inputs[0], inputs[1]}, inputs[2], inputs[3], targets, 5).loss;
+    passes.push_back(torch::autograd::grad({sum}, inputs));
+    passes.back().push_back(sum.detach());
+  }
+  for (size_t i = 0; i < passes[0].size(); ++i) {
+    EXPECT_LT(RelativeDistance({passes[1][i]}, {passes[0][i]}), 0.02) << i;
+    EXPECT_FALSE(torch::equal(passes[1][i], passes[0][i])) << i;
+  }
+}
+
 // Rows of every number, with what is filled up left out of results and gradients.
 TEST(Bf16ProductsTest, ALinearMapIsThatOfF32WithinTheRounding) {
   constexpr int64_t kIn = 24, kOut = 40;

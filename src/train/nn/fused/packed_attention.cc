@@ -200,9 +200,9 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
     DropoutSite own = site;
     own.first_row += query_offsets[b].item<int64_t>();
     const torch::Tensor weights_HTS = at::_safe_softmax(scores_HTS, -1);
-    const torch::Tensor dropped_TX = PlainDropout(weights_HTS.transpose(0, 1).flatten(1), own);
+    const torch::Tensor dropped = PlainDropout(weights_HTS.transpose(0, 1).flatten(1), own);
     const torch::Tensor kept_HTS =
-        dropped_TX.view({query_HTK.size(1), shape.heads, key_HSK.size(1)}).transpose(0, 1);
+        dropped.view({query_HTK.size(1), shape.heads, key_HSK.size(1)}).transpose(0, 1);
     outputs.push_back(torch::matmul(kept_HTS, value_HSV).transpose(0, 1).flatten(1));
   }
   return torch::cat(outputs);
