@@ -82,6 +82,7 @@ if(ATTEND_TRAIN)
   endif()
   find_package(Torch 2.11 REQUIRED)
   unset(kineto_LIBRARY)
+  find_package(mimalloc 2.0 REQUIRED)
   # LibTorch holds Gloo, but not the headers that c10d's include.
   find_path(ATTEND_GLOO_INCLUDE gloo/context.h REQUIRED)
   # A folder with nothing but the system's fmt, to be searched before LibTorch's own copy of another version.

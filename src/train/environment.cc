@@ -4,12 +4,10 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <torch/version.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <sstream>
 #include <string_view>
 
@@ -65,14 +63,6 @@ bool CpuHasBf16() {
     if (feature == "avx512_bf16" || feature == "amx_bf16" || feature == "bf16") return true;
   }
   return false;
-}
-
-void KeepFreedMemory() {
-  constexpr int kStep = 1 << 26;
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, kStep);
-  mallopt(M_ARENA_MAX, 1);
 }
 
 std::string TorchVersion() { return TORCH_VERSION; }

@@ -21,10 +21,6 @@ void SetUpTorch(int threads);
 void ParallelForTorch(ThreadPool* pool, int64_t tasks,
                       const std::function<void(int64_t task)>& body);
 
-// Keeps freed memory for what comes next, in one heap for all threads: giving large blocks back to
-// the system at every update means to fault their pages in again. Call before any thread starts.
-void KeepFreedMemory();
-
 // The CPU multiplies matrices of bf16 (AVX512_BF16, AMX, or Arm's BF16); others convert every
 // number.
 bool CpuHasBf16();

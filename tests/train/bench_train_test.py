@@ -65,3 +65,11 @@ def test_the_share_of_a_given_peak_and_bf16(text):
 def test_what_is_missing_is_named(text):
     done = bench(*text[:4])
     assert done.returncode == 2 and done.stderr.startswith("attend bench train: --target is missing: ")
+
+
+def test_memory_is_mimallocs():
+    """The loader tells where LibTorch finds malloc."""
+    environment = tiny_run.environment(LD_BIND_NOW=1, LD_DEBUG="bindings")
+    done = subprocess.run([tiny_run.TRAIN, "--version"], env=environment, capture_output=True, text=True, check=True)
+    bindings = [line for line in done.stderr.splitlines() if "libc10.so" in line and "`posix_memalign'" in line]
+    assert bindings and all("libmimalloc" in line.split(" to ")[1] for line in bindings)
