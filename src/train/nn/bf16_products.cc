@@ -14,12 +14,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-// A product's input: in bf16, with rows filled up to a number that comes up often.
+// A product's input.
 torch::Tensor InputOf(const torch::Tensor& x_RD) {
-  const int64_t rows = x_RD.size(0);
-  const auto octave = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows)));
-  const int64_t step = std::max<int64_t>(octave / 16, 16);
-  return FilledRows(x_RD, (rows + step - 1) / step * step, torch::kBFloat16);
+  return FilledRows(x_RD, FilledRowCount(x_RD.size(0)), torch::kBFloat16);
 }
 
 // a b in bf16, of which the first `rows` count.
@@ -78,6 +75,12 @@ torch::ScalarType ProductType(const torch::Tensor& x) {
   if (x.scalar_type() == torch::kFloat64) return torch::kFloat64;  // which autocast leaves alone
   return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
                                                    : x.scalar_type();
+}
+
+int64_t FilledRowCount(int64_t rows) {
+  const auto octave = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows)));
+  const int64_t step = std::max<int64_t>(octave / 16, 16);
+  return (rows + step - 1) / step * step;
 }
 
 torch::Tensor FilledRows(const torch::Tensor& x_RD, int64_t rows, torch::ScalarType type) {

@@ -27,12 +27,15 @@ class Bf16Products {
 // What a product with `x` takes its inputs in: the type of `x`, or bf16.
 torch::ScalarType ProductType(const torch::Tensor& x);
 
+// The number that Linear fills `rows` up to: a multiple of 16, from 512 on of a sixteenth.
+int64_t FilledRowCount(int64_t rows);
+
 // `x_RD` in `type` with zeros in rows added to it: [rows, D].
 torch::Tensor FilledRows(const torch::Tensor& x_RD, int64_t rows, torch::ScalarType type);
 
 // torch::linear, x W^T + b. Under Bf16Products on a CPU the result is in f32; as LibTorch compiles
 // a product there anew for every shape, which takes longer than the products of a small model,
-// rows are filled up to a multiple of 16, from 512 on of a sixteenth, so that few shapes come up.
+// rows are filled up to FilledRowCount, so that few shapes come up.
 torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias);
 inline torch::Tensor Linear(const torch::Tensor& x, const torch::nn::Linear& linear) {

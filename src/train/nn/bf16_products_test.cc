@@ -5,7 +5,9 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include "attend/error.h"
@@ -152,6 +154,17 @@ TEST(Bf16ProductsTest, ALinearMapIsThatOfF32WithinTheRounding) {
       }
     }
   }
+}
+
+TEST(Bf16ProductsTest, RowsAreFilledUpToFewNumbers) {
+  std::set<int64_t> counts;
+  for (int64_t rows = 1; rows <= 4096; ++rows) {
+    const int64_t filled = FilledRowCount(rows);
+    ASSERT_GE(filled, rows);
+    ASSERT_LT(filled - rows, std::max<int64_t>(16, rows / 16));
+    counts.insert(filled);
+  }
+  EXPECT_EQ(counts.size(), 512 / 16 + 3 * 16);
 }
 
 // Which autocast leaves alone.
