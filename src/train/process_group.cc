@@ -348,7 +348,7 @@ void ProcessGroup::Leave() {
 
 void ProcessGroup::Fail(const std::string& why) {
   if (alone() || !impl_->watch) return;
-  impl_->watch->Disarm();
+  impl_->watch->Ending();
   try {
     impl_->watch->Tell(
         fmt::format("rank {} failed: {}", rank(), Excerpt(why.substr(0, why.find('\n')), 1000)));

@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kBeat{1000};
 constexpr int kSilentBeats = 30;          // after which a rank counts as dead
 constexpr int kSilentBeatsAfterLoss = 5;  // the same where a connection broke
 constexpr int kGraceBeats = 10;           // from a verdict to the end of a rank that waits for more
+constexpr int kEndingBeats = 2 * kGraceBeats;  // the same of one that ends, and tells why
 constexpr const char* kVerdict = "verdict";
 constexpr const char* kHeard = "heard";
 constexpr const char* kCure =
@@ -60,9 +61,10 @@ std::string RankWatch::VerdictAfter(const std::string& how) {
   return verdict_.empty() ? fmt::format("lost another rank: {}{}", how, kCure) : verdict_;
 }
 
-void RankWatch::Disarm() {
+void RankWatch::Ending() {
   const std::lock_guard lock(mutex_);
-  armed_ = setting_up_ = false;
+  ending_ = true;
+  setting_up_ = false;
 }
 
 void RankWatch::EndSetUp() {
@@ -169,7 +171,7 @@ void RankWatch::Guard() {
       if (++store_silent_ <= kSilentBeats) continue;
       lock.unlock();
       Conclude(StoreIsGone(fmt::format("gave no answer for {} s", kSilentBeats)));
-    } else if (armed_ && ++beats_after_verdict > kGraceBeats) {
+    } else if (++beats_after_verdict > (ending_ ? kEndingBeats : kGraceBeats)) {
       const std::string why = verdict_;
       lock.unlock();
       ends_.abandon(why);

@@ -37,8 +37,8 @@ class RankWatch {
   std::string verdict();
   // The verdict after a connection broke, as `how` says; it is there within seconds.
   std::string VerdictAfter(const std::string& how);
-  // The caller ends by itself.
-  void Disarm();
+  // The caller ends by itself: soon, or else it is stuck.
+  void Ending();
   // The caller asks for stops itself.
   void EndSetUp();
   // Leaves the verdict, unless there is one; where the store ends with this process, not before the
@@ -70,7 +70,7 @@ class RankWatch {
   std::string verdict_;
   int patience_;          // beats
   int store_silent_ = 0;  // beats
-  bool armed_ = true, setting_up_ = true, stopping_ = false;
+  bool setting_up_ = true, ending_ = false, stopping_ = false;
   std::once_flag heard_;
   std::thread beats_, guard_;
 };
