@@ -335,13 +335,15 @@ void StreamedCorpus::CutFiles(int threads) {
   }
 }
 
-// Few segments are hardly shuffled, and a long one not at all.
+// Files of one weight are read together, some segments at a time: a segment longer than its share
+// of the lines is left alone for a part of the epoch.
 void StreamedCorpus::WarnOfLongFiles() const {
-  std::map<double, size_t> segments;
-  for (const Segment& segment : segments_) ++segments[WeightOf(segment.file)];
+  std::map<double, int64_t> lines;
+  for (const Segment& segment : segments_) lines[WeightOf(segment.file)] += segment.lines();
   for (const Segment& segment : segments_) {
-    if (segments[WeightOf(segment.file)] >= kOpenSegments) continue;
-    if (segment.lines() <= std::max(kMinSegmentLines, options_.shuffle_buffer)) continue;
+    const int64_t share = lines[WeightOf(segment.file)] / static_cast<int64_t>(kOpenSegments);
+    const int64_t window = std::max(kMinSegmentLines, options_.shuffle_buffer);
+    if (segment.lines() <= std::max(share, window)) continue;
     int64_t column = 0;
     while (!IsCompressed(digest(column, segment.file).path)) ++column;
     options_.log(LogLevel::kWarning,

@@ -324,6 +324,19 @@ TEST_F(StreamedCorpusTest, WarnsOfACompressedFileThatIsHardlyShuffled) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+TEST_F(StreamedCorpusTest, WarnsOfACompressedFileThatIsReadAloneInTheEnd) {
+  std::vector<std::string> warnings;
+  StreamOptions options;
+  options.shuffle_buffer = 100;
+  options.log = [&](LogLevel, std::string_view message) { warnings.emplace_back(message); };
+  for (const int64_t lines : {1000, 333}) AddShard(lines);
+  Stream(options);
+  EXPECT_THAT(warnings, testing::IsEmpty());  // of four segments at a time one is of this file
+  for (const int64_t lines : {0, 0, 450}) AddShard(lines);
+  Stream(options);
+  EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("the 450 lines of")));
+}
+
 TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {
   AddShard(60);
   StreamOptions options;

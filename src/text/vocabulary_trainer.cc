@@ -193,7 +193,10 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
       .Add("lowercase", &options.lowercase, "lower-case all text")
       .Add(prefix + "max_sentences", &options.max_sentences, 0, 1e12,
            "train the vocabulary on a random sample of this many lines; 0: all" +
-               (recipe ? fmt::format(", or {} of text that is streamed", kStreamedSentences) : ""));
+               (recipe ? fmt::format(", or {} (unigram {}) of text that is streamed",
+                                     StreamedSentences(VocabularyType::kBpe),
+                                     StreamedSentences(VocabularyType::kUnigram))
+                       : ""));
   return fields;
 }
 

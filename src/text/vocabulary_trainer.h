@@ -16,11 +16,13 @@ namespace attend {
 // Of SentencePiece, which else reports to standard error: fatal errors alone.
 inline constexpr int kLogLevel = 3;
 
-// Lines that a vocabulary is trained on by default where the text may be larger than memory.
-// SentencePiece takes about 10 times their bytes for BPE, 25 times for a unigram vocabulary.
-inline constexpr int64_t kStreamedSentences = 500000;
-
 enum class VocabularyType { kUnigram, kBpe };
+
+// Lines that a vocabulary is trained on by default where the text may be larger than memory:
+// SentencePiece takes about 10 times their bytes for BPE, 25 times for a unigram vocabulary.
+constexpr int64_t StreamedSentences(VocabularyType type) {
+  return type == VocabularyType::kBpe ? 500000 : 200000;
+}
 
 struct VocabularyOptions {
   int64_t size = 8000;  // pieces, special ones included

@@ -15,7 +15,7 @@ std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& files,
                                        const TrainOptions& options, const Log& log) {
   VocabularyOptions making = options.corpus.vocabulary;
   if (making.max_sentences == 0 && options.corpus.Streams())
-    making.max_sentences = kStreamedSentences;
+    making.max_sentences = StreamedSentences(making.type);
   std::string message = fmt::format("making a vocabulary of {} pieces", making.size);
   if (making.max_sentences > 0)
     message += fmt::format(", from a sample of at most {} lines", making.max_sentences);

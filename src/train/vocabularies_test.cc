@@ -15,7 +15,7 @@ TEST(VocabulariesTest, StreamedTextGivesASample) {
   const std::string path = testing::TempDir() + "vocabularies_test.txt";
   {
     std::ofstream file(path);
-    for (int64_t line = 0; line < kStreamedSentences; ++line) file << "a\n";
+    for (int line = 0; line < 200000; ++line) file << "a\n";
     for (int i = 0; i < 300000; ++i) file << "b\n";
   }
   TrainOptions options;
@@ -26,14 +26,14 @@ TEST(VocabulariesTest, StreamedTextGivesASample) {
   const auto made = [&] { return MakeVocabularies(options, log).source->bytes(); };
   VocabularyOptions expected = options.corpus.vocabulary;
   const std::string whole = TrainVocabulary({path}, expected, 1, NoLog());
-  expected.max_sentences = kStreamedSentences;
+  expected.max_sentences = 200000;
   const std::string sample = TrainVocabulary({path}, expected, 1, NoLog());
   ASSERT_NE(sample, whole);
   EXPECT_EQ(made(), whole);
   EXPECT_EQ(message, "making a vocabulary of 7 pieces");
   options.corpus.stream = true;
   EXPECT_EQ(made(), sample);
-  EXPECT_THAT(message, testing::HasSubstr("from a sample of at most 500000 lines"));
+  EXPECT_THAT(message, testing::HasSubstr("from a sample of at most 200000 lines"));
   options.corpus.vocabulary.max_sentences = 1 << 30;
   EXPECT_EQ(made(), whole);
   std::filesystem::remove(path);
