@@ -49,6 +49,10 @@ struct StackConfig {
   bool operator==(const StackConfig&) const = default;
 };
 
+// Tokens that learned positions leave room for beside eos (or bos); the largest number where
+// positions have no end.
+int64_t MaxTokens(const StackConfig& stack);
+
 // Ids that every vocabulary of attend gives its special tokens.
 struct SpecialIds {
   int64_t pad = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include "attend/error.h"
@@ -121,6 +123,11 @@ ModelConfig PresetConfig(const std::string& name) {
   config.encoder = found->second.first;
   config.decoder = found->second.second;
   return config;
+}
+
+int64_t MaxTokens(const StackConfig& stack) {
+  if (stack.positions != PositionKind::kLearned) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
 }
 
 void CheckModelConfig(const ModelConfig& config) {

@@ -35,6 +35,7 @@ namespace {
 // What a run needs before its first update.
 struct Setup {
   TrainOptions options;
+  std::optional<ParallelText> test;
   std::unique_ptr<TranslationTask> task;
   RunIdentity identity;
 };
@@ -219,6 +220,12 @@ void CheckTextFiles(const CorpusOptions& corpus) {
   }
 }
 
+// Read before training, since what is wrong with it is better known then.
+std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
+  if (corpus.test_source.empty()) return std::nullopt;
+  return ReadParallelText(corpus.test_source, corpus.test_target);
+}
+
 RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
                        const RunSettings& settings) {
   RunIdentity run;
@@ -231,24 +238,29 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
   return run;
 }
 
+// Rank 0 alone tells what is so for every rank.
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
+  const Log log = group->first() ? settings.effects.log : NoLog();
   CheckTrainOptions(options);
   CheckTextFiles(options.corpus);
+  Setup setup;
+  setup.test = TestText(options.corpus);
   const torch::Device device = DeviceOf(settings.device, settings.world);
-  WarnOfPrecision(options.optimization, device, settings.effects.log);
+  WarnOfPrecision(options.optimization, device, log);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   const std::shared_ptr<const Model> init = LoadInit(settings, &options);
   CheckShape(options.model);
   CheckFilters(options.corpus.filters, options.model);
-  const Vocabularies vocabularies = SharedVocabularies(options, init, settings.effects.log, group);
+  const Vocabularies vocabularies = SharedVocabularies(options, init, log, group);
   CheckGivenVocabularies(vocabularies, options, settings);
   CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
   CompleteModel(vocabularies, settings, &options.model);
-  Setup setup;
+  if (setup.test)
+    CheckTestText(*setup.test, options.corpus.test_source, *vocabularies.source, options.model);
   try {
-    setup.task = std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device,
-                                                   settings.effects.log);
+    setup.task =
+        std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device, log);
   } catch (const c10::Error& error) {  // too large for the memory
     throw Error(ErrorKind::kRuntime, fmt::format("can't make a model of {} parameters: {}",
                                                  ParameterCount(options.model),
@@ -266,12 +278,6 @@ void ReportCorpora(const TranslationTask& task, const Log& log) {
   log(LogLevel::kInfo, fmt::format("training text: {}", task.train().Text()));
   if (task.valid() != nullptr)
     log(LogLevel::kInfo, fmt::format("validation text: {}", task.valid()->Text()));
-}
-
-// Read before training, since what is wrong with it is better known then.
-std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
-  if (corpus.test_source.empty()) return std::nullopt;
-  return ReadParallelText(corpus.test_source, corpus.test_target);
 }
 
 // Scores the exported model's translations of the test text, which are kept too.
@@ -350,7 +356,6 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
                const std::shared_ptr<ProcessGroup>& group) {
   const fs::path directory = given.output;
   const OutputLock lock(directory);
-  const std::optional<ParallelText> test = TestText(given.corpus);
   const Log& log = settings.effects.log;
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());
@@ -381,8 +386,8 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   }
   ExportCheckpoints(averaged, result.model, log);
   trainer.WriteReport();
-  if (!test) return result;
-  result.scores = Test(*test, setup.options, settings, result.model);
+  if (!setup.test) return result;
+  result.scores = Test(*setup.test, setup.options, settings, result.model);
   trainer.WriteReport(result.scores);
   return result;
 }
@@ -411,7 +416,6 @@ RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
 Json DryRun(TrainOptions given, RunSettings settings) {
   given.output.clear();
   settings.world = {};
-  const std::optional<ParallelText> test = TestText(given.corpus);
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(*setup.task, settings.effects.log);
@@ -437,7 +441,7 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   Json plan = Json::object();
   plan["train"] = setup.task->train().Text();
   if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->Text();
-  if (test) plan["test"] = fmt::format("{} lines", test->source.size());
+  if (setup.test) plan["test"] = fmt::format("{} lines", setup.test->source.size());
   plan["source_vocabulary"] = options.model.source_vocab_size;
   plan["target_vocabulary"] = options.model.target_vocab_size;
   plan["parameters"] = ParameterCount(options.model);

@@ -43,8 +43,8 @@ struct RunResult {
 RunResult TrainTranslation(TrainOptions options, RunSettings settings);
 
 // What training would do in one process, from an epoch of its batches (`data_tokens_per_s`: target
-// tokens a second that the worker threads make) and a few updates that are thrown away; writes
-// nothing.
+// tokens a second that the worker threads make; text in memory is cut into pieces before) and a few
+// updates that are thrown away; writes nothing.
 Json DryRun(TrainOptions options, RunSettings settings);
 
 // The speed of `updates` updates with their data already loaded, and of the device's products in

@@ -1,6 +1,7 @@
 #include "train/translation_task.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "base/random.h"
 #include "data/streamed_corpus.h"
 #include "text/lines.h"
+#include "text/utf8.h"
 #include "train/environment.h"
 #include "train/nn/bf16_products.h"
 #include "train/training_speed.h"
@@ -104,50 +106,64 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
   return whole;
 }
 
-constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
-
-// Pieces of a sentence that the stack has positions for; one more is for eos, or bos.
-int64_t LongestOf(const std::optional<StackConfig>& stack) {
-  if (!stack || stack->positions != PositionKind::kLearned) return kNoBound;
-  return stack->max_positions - stack->position_offset - 1;
+void RefuseLength(const std::string& where, int64_t pieces, int64_t longest) {
+  throw Error(ErrorKind::kInput,
+              fmt::format("{}: a sentence of {} pieces, but the model's learned positions reach "
+                          "{}; shorten it, or set a larger max_positions",
+                          where, pieces, longest));
 }
 
 // Of text that is not filtered.
 void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
   const ExampleTable& examples = corpus.examples();
-  const int64_t longest[] = {LongestOf(model.encoder), LongestOf(model.decoder)};
+  const int64_t longest[] = {MaxTokens(*model.encoder), MaxTokens(*model.decoder)};
   for (int64_t i = 0; i < examples.size(); ++i) {
     // A target's bos and eos are no pieces, nor is a source's eos.
     const int64_t pieces[] = {examples.Length(i, 0) - 1, examples.Length(i, 1) - 2};
     for (const int side : {0, 1}) {
-      if (pieces[side] <= longest[side]) continue;
-      throw Error(ErrorKind::kInput,
-                  fmt::format("{}: a sentence of {} pieces, but the model's learned positions "
-                              "reach {}; shorten it, or set a larger max_positions",
-                              corpus.Where(examples.Get(i).place), pieces[side], longest[side]));
+      if (pieces[side] > longest[side])
+        RefuseLength(corpus.Where(examples.Get(i).place), pieces[side], longest[side]);
     }
   }
 }
 
-// Enough of a file to take samples from.
-std::vector<std::string> FirstLines(const std::string& file) {
-  constexpr size_t kLines = 32;
+// Of a file's first lines those that the encoder takes: enough to take samples from.
+std::vector<std::string> SampleLines(const std::string& file, const Vocabulary& vocabulary,
+                                     const StackConfig& encoder) {
+  constexpr int kLines = 32;
   LineReader reader(file);
   std::vector<std::string> lines;
-  for (std::string line; lines.size() < kLines && reader.Next(&line);) lines.push_back(line);
+  std::string line;
+  for (int read = 0; read < kLines && reader.Next(&line); ++read) {
+    line = RepairUtf8(line);
+    if (std::ssize(vocabulary.Encode(line)) <= MaxTokens(encoder)) lines.push_back(line);
+  }
   return lines;
 }
 
 }  // namespace
 
 void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
-  const int64_t longest = std::min(LongestOf(model.encoder), LongestOf(model.decoder));
-  const int64_t let_through = filters.max_length > 0 ? filters.max_length : kNoBound;
+  const int64_t longest = std::min(MaxTokens(*model.encoder), MaxTokens(*model.decoder));
+  const int64_t let_through =
+      filters.max_length > 0 ? filters.max_length : std::numeric_limits<int64_t>::max();
   if (let_through <= longest) return;
   throw Error(ErrorKind::kConfiguration,
               fmt::format("max_length is {}, but the model's learned positions reach {} pieces; "
                           "set max_length to at most that, or a larger max_positions",
                           filters.max_length, longest));
+}
+
+void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
+                   const Vocabulary& vocabulary, const ModelConfig& model) {
+  const int64_t longest = MaxTokens(*model.encoder);
+  if (longest == std::numeric_limits<int64_t>::max()) return;
+  for (size_t line = 0; line < test.source.size(); ++line) {
+    const auto pieces = std::ssize(vocabulary.Encode(test.source[line]));
+    if (pieces > longest)
+      RefuseLength(fmt::format("line {} of {}", line + 1, fmt::join(files, " + ")), pieces,
+                   longest);
+  }
 }
 
 PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples) {
@@ -187,7 +203,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   const CorpusOptions& corpus = options_.corpus;
   train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
   if (corpus.valid_source.empty()) {
-    sample_lines_ = FirstLines(corpus.train_source[0]);
+    sample_lines_ =
+        SampleLines(corpus.train_source[0], *vocabularies_.source, *options_.model.encoder);
     return;
   }
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
@@ -196,7 +213,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   CheckNotEmpty(*valid_, "validation");
   CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
-  sample_lines_ = FirstLines(corpus.valid_source[0]);
+  sample_lines_ =
+      SampleLines(corpus.valid_source[0], *vocabularies_.source, *options_.model.encoder);
 }
 
 int64_t TranslationTask::CountTargets(const Batch& batch) const {

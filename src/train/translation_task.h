@@ -45,6 +45,10 @@ PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examp
 // them.
 void CheckFilters(const CorpusFilters& filters, const ModelConfig& model);
 
+// The same of a test text's sources, which came from `files`: throws Error(kInput) for one beyond.
+void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
+                   const Vocabulary& vocabulary, const ModelConfig& model);
+
 // What a pass over a shard of translations draws its dropout from.
 nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
 

@@ -103,3 +103,26 @@ def test_sentences_beyond_learned_positions_are_refused_before_training(options,
     for side in ("encoder", "decoder"):
         learned[f"{side}.max_positions"] = 5
     tiny_run.refused(tiny_run.train(learned | {"max_length": 4}, tmp_path / "out3"), 3, "valid.en:", "reach 4; shorten it")
+    long_test = {"test_source": tmp_path / "test.en", "test_target": tmp_path / "test.de"}
+    long_test["test_source"].write_text("one\n" + "one " * 200 + "\n", encoding="utf-8")
+    long_test["test_target"].write_text("eins\neins\n", encoding="utf-8")
+    for side in ("encoder", "decoder"):
+        learned[f"{side}.max_positions"] = 60
+    done = tiny_run.train(learned | long_test | {"max_length": 59}, tmp_path / "out4")
+    tiny_run.refused(done, 3, "line 2 of", "test.en", "reach 59; shorten it")
+
+
+def test_samples_stay_within_learned_positions(options, tmp_path):
+    """Lines that are too long are none, and outputs end where positions do."""
+    learned = options | {"max_length": 59, "max_updates": 2}
+    for side in ("encoder", "decoder"):
+        learned |= {f"{side}.positions": "learned", f"{side}.max_positions": 60}
+    for side, word in (("source", "one "), ("target", "eins ")):
+        text = tmp_path / side
+        text.write_text(word * 200 + "\n" + options[f"train_{side}"].read_text(encoding="utf-8"), encoding="utf-8")
+        learned[f"train_{side}"] = text
+        del learned[f"valid_{side}"]
+    tiny_run.trained(learned, tmp_path / "out")
+    samples = json.loads((tmp_path / "out/model/samples.json").read_text(encoding="utf-8"))
+    lengths = [len(sample["target_ids"]) for sample in samples]
+    assert len(samples) == 8 and max(lengths) == 60

@@ -428,6 +428,17 @@ def test_recipes_of_the_paper_have_its_settings(name):
     assert not [setting for setting in of_the_model if setting in recipe]
 
 
+def test_malformed_text_is_read_with_replacements(options, tmp_path):
+    text = {}
+    for side in ("train_source", "valid_source"):
+        text[side] = tmp_path / side
+        text[side].write_bytes(b"one \xff two " + options[side].read_bytes())
+    output = tmp_path / "out"
+    tiny_run.trained(options | text | {"max_updates": 4}, output)
+    samples = json.loads((output / "model/samples.json").read_text(encoding="utf-8"))
+    assert samples[0]["source"].startswith("one \ufffd two ")
+
+
 def test_a_preset_is_changed_by_fields(options, tmp_path):
     plan = {}
     for layers in (4, 5):

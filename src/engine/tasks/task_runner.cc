@@ -30,12 +30,6 @@ void CheckIds(std::span<const int32_t> ids, int64_t size) {
   }
 }
 
-// A position is for eos, or bos.
-int64_t MaxTokens(const StackConfig& stack) {
-  if (stack.positions != PositionKind::kLearned) return std::numeric_limits<int64_t>::max();
-  return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
-}
-
 std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, int64_t layer,
                                                     int64_t heads) {
   if (std::ssize(*weights) <= layer) weights->resize(layer + 1);

@@ -13,11 +13,8 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options) {
   int64_t length = options.max_length > 0 ? options.max_length
                                           : std::max(source_length + 50, options.min_length + 1);
-  const StackConfig& decoder = *runner.transformer().config().decoder;
-  if (decoder.positions == PositionKind::kLearned) {
-    length = std::min(length, decoder.max_positions - decoder.position_offset);
-  }
-  return std::max<int64_t>(length, 1);
+  const int64_t most = MaxTokens(*runner.transformer().config().decoder);
+  return std::clamp<int64_t>(length - 1, 0, most) + 1;  // the last may be eos
 }
 
 // Behind every hypothesis that there is.
