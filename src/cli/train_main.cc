@@ -6,14 +6,26 @@
 
 #ifdef ATTEND_MIMALLOC
 #include <mimalloc.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
 #endif
 
 namespace {
 
-// Memory in pages of 2 MiB: an update writes hundreds of megabytes of tensors anew.
-void UseLargePages() {
+// Memory comes in pages of 2 MiB, as an update writes hundreds of megabytes of tensors anew.
+// mimalloc takes more than the machine has without asking; the limit makes that an error in place
+// of a killed process.
+void SetUpMemory() {
 #ifdef ATTEND_MIMALLOC
   mi_option_enable(mi_option_large_os_pages);
+  struct sysinfo machine = {};
+  struct rlimit limit = {};
+  if (sysinfo(&machine) != 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur =
+      std::min<rlim_t>(limit.rlim_cur, (machine.totalram + machine.totalswap) * machine.mem_unit);
+  setrlimit(RLIMIT_DATA, &limit);
 #endif
 }
 
@@ -25,6 +37,6 @@ int main(int argc, char** argv) {
       {"train", "train a model", attend::RunTrain},
       {"export", "average checkpoints and write a model directory", attend::RunExport},
   };
-  UseLargePages();
+  SetUpMemory();
   return attend::RunProgram(commands, argc, argv, ", LibTorch " + attend::TorchVersion());
 }
