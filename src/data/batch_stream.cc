@@ -16,28 +16,52 @@ namespace {
 
 // A window and its batches.
 struct Planned {
+  int64_t epoch = 0;
   WindowStart start;
   bool last = false;
   Window window;
   BatchPlan batches;
 };
 
+// What has become of a window; each stage follows the one before.
+enum class Stage {
+  kPart,       // this peer's part is made
+  kGathering,  // all peers' parts are on their way
+  kJoining,    // a worker waits for them
+  kWhole,      // its batches are planned
+};
+
 struct Made {
+  Stage stage = Stage::kWhole;
   Planned planned;
-  std::exception_ptr error;
+  std::string part;          // in stage kPart
+  Peers::Gathered parts;     // in stage kGathering
+  std::exception_ptr error;  // of the stage before kWhole
+
+  // In a handler.
+  void Fail() {
+    error = std::current_exception();
+    stage = Stage::kWhole;
+  }
 };
 
 }  // namespace
 
-// Workers take windows from the reader one at a time, in order, and make them side by side. Members
-// above mutex_ are the owner's thread's alone; the others are guarded by it.
+// Workers take windows from the reader one at a time, in order, and make them side by side: whole,
+// or this peer's part, which the owner's thread begins to exchange for the others' and a worker
+// puts together with them. Members above mutex_ are the owner's thread's alone; the others are
+// guarded by it.
 struct BatchStream::Impl {
   Impl(const ExampleSource* source, const BatchOptions& options, const DataPosition& position);
   ~Impl();
 
   void Work();
   Made Make(std::unique_lock<std::mutex>* lock);
+  void Plan(Planned* planned) const;
+  void Join(std::unique_lock<std::mutex>* lock, Made* made) const;
+  Made* Gathering();
   void Stop();
+  void Gather();
   void Take();
   void ReportWindow();
   void Settle();
@@ -56,7 +80,8 @@ struct BatchStream::Impl {
   int64_t next_read_ = 0;
   int64_t next_out_ = 0;
   bool reading_ = false;
-  bool stopping_ = false;  // also after an error of the reader, which has nothing more to give
+  bool read_failed_ = false;  // the reader has nothing more to give
+  bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
 
@@ -88,14 +113,19 @@ void BatchStream::Impl::Stop() {
 }
 
 void BatchStream::Impl::Work() {
+  const auto may_read = [this] {
+    return !reading_ && !read_failed_ && next_read_ < next_out_ + options_.worker_threads;
+  };
   std::unique_lock lock(mutex_);
   while (true) {
-    work_wake_.wait(lock, [this] {
-      return stopping_ || (!reading_ && next_read_ < next_out_ + options_.worker_threads);
-    });
+    work_wake_.wait(lock, [&] { return stopping_ || Gathering() != nullptr || may_read(); });
     if (stopping_) return;
-    const int64_t number = next_read_++;
-    made_[number] = Make(&lock);
+    if (Made* made = Gathering()) {
+      Join(&lock, made);
+    } else {
+      const int64_t number = next_read_++;
+      made_[number] = Make(&lock);
+    }
     made_wake_.notify_all();
   }
 }
@@ -109,31 +139,86 @@ Made BatchStream::Impl::Make(std::unique_lock<std::mutex>* lock) {
   try {
     work = reader_->Next();
   } catch (...) {
-    made.error = std::current_exception();
+    made.Fail();
   }
   lock->lock();
   reading_ = false;
-  if (made.error) stopping_ = true;
+  if (made.error) read_failed_ = true;
   work_wake_.notify_all();
   if (made.error) return made;
   lock->unlock();
   try {
-    made.planned = {work.start, work.last, work.make(), {}};
-    made.planned.batches = ShuffledBatches(*made.planned.window.examples, options_.limits,
-                                           options_.seed, work.epoch, work.start.number);
+    made.planned = {work.epoch, work.start, work.last, {}, {}};
+    if (work.in_parts && options_.peers.size > 1) {
+      made.stage = Stage::kPart;
+      made.part = BytesOf(work.make({options_.peers.rank, options_.peers.size}));
+    } else {
+      made.planned.window = work.make({});
+      Plan(&made.planned);
+    }
   } catch (...) {
-    made.error = std::current_exception();
+    made.Fail();
   }
   lock->lock();
   return made;
 }
 
+void BatchStream::Impl::Plan(Planned* planned) const {
+  planned->batches = ShuffledBatches(*planned->window.examples, options_.limits, options_.seed,
+                                     planned->epoch, planned->start.number);
+}
+
+// A window for a worker to put together; null if there is none.
+Made* BatchStream::Impl::Gathering() {
+  const auto next = made_.find(next_out_);
+  const bool found = next != made_.end() && next->second.stage == Stage::kGathering;
+  return found ? &next->second : nullptr;
+}
+
+void BatchStream::Impl::Join(std::unique_lock<std::mutex>* lock, Made* made) const {
+  made->stage = Stage::kJoining;
+  Made joined{.planned = std::move(made->planned)};
+  lock->unlock();
+  try {
+    joined.planned.window = JoinParts(made->parts());
+    Plan(&joined.planned);
+  } catch (...) {
+    joined.Fail();
+  }
+  lock->lock();
+  *made = std::move(joined);
+}
+
+// Where peers make the next window together, begins to bring its parts together unless that has
+// begun. All peers come here at the same batches.
+void BatchStream::Impl::Gather() {
+  if (options_.peers.size == 1) return;
+  std::unique_lock lock(mutex_);
+  made_wake_.wait(lock, [&] { return made_.contains(next_out_); });
+  Made& made = made_.at(next_out_);
+  if (made.stage != Stage::kPart) return;
+  lock.unlock();
+  Made gathering{.stage = Stage::kGathering, .planned = std::move(made.planned)};
+  try {
+    gathering.parts = options_.peers.begin_gather(made.part);
+  } catch (...) {
+    gathering.Fail();
+  }
+  lock.lock();
+  made = std::move(gathering);
+  work_wake_.notify_all();
+}
+
 // Waits for the next window and takes it; changes nothing where that throws.
 void BatchStream::Impl::Take() {
+  Gather();
   std::unique_ptr<const Planned> next;
   {
     std::unique_lock lock(mutex_);
-    made_wake_.wait(lock, [&] { return made_.contains(next_out_); });
+    made_wake_.wait(lock, [&] {
+      const auto made = made_.find(next_out_);
+      return made != made_.end() && made->second.stage == Stage::kWhole;
+    });
     Made& made = made_.at(next_out_);
     if (made.error) std::rethrow_exception(made.error);
     next = std::make_unique<const Planned>(std::move(made.planned));
@@ -214,6 +299,7 @@ Batch BatchStream::Next() {
   ++position.sequence;
   ++position.batch_in_epoch;
   try {
+    if (4 * impl.batch_in_window() >= 3 * std::ssize(impl.current_->batches)) impl.Gather();
     impl.Settle();
   } catch (...) {  // the next call meets the same error, in its place
   }

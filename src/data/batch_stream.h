@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "data/batch_plan.h"
 #include "data/example_source.h"
+#include "data/peers.h"
 
 namespace attend {
 
@@ -38,10 +39,14 @@ struct BatchOptions {
   // Gets what filters dropped, of the first window and of each epoch that reads its text, and the
   // first malformed line as its window comes.
   Log log = NoLog();
+  // Those that go through the same batches, from the same position on.
+  Peers peers;
 };
 
 // Holds the window that Next() is in and, at most, one more for each worker. Next() copies
-// examples; all other work is the workers'.
+// examples; all other work is the workers'. With peers, Next() begins to bring the parts of the
+// next window together in the last quarter of the one before, for which it waits for this peer's
+// part.
 class BatchStream {
  public:
   // `source` must outlive the stream. Starts at `position`, in the middle of an epoch where it says

@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "attend/error.h"
 #include "base/random.h"
@@ -61,16 +64,21 @@ class MadeUpSource : public ExampleSource {
     Reader(const MadeUpSource* source, int64_t epoch, int64_t window)
         : source_(source), epoch_(epoch), window_(window) {}
     WindowWork Next() override {
-      WindowWork work{epoch_, {window_, {}}, false, {}};
-      work.make = [source = source_, window = window_] {
+      WindowWork work{epoch_, {window_, {}}, false, /*in_parts=*/true, {}};
+      work.make = [source = source_, window = window_](const WindowPart& part) {
         if (window == source->fails_at_) throw Error(ErrorKind::kInput, "this window is broken");
         CorpusReport report;
-        report.lines = source->tables_[window].size() + 1;
-        if (window > 1) {
+        const ExampleTable& all = source->tables_[window];
+        const auto table = std::make_shared<ExampleTable>(2);
+        const int64_t end = all.size() * (part.index + 1) / part.count;
+        for (int64_t i = all.size() * part.index / part.count; i < end; ++i) table->Add(all.Get(i));
+        report.lines = table->size();
+        if (part.index == 0) ++report.lines;
+        if (window > 1 && part.index + 1 == part.count) {
           report.malformed = 1;
           report.first_malformed = fmt::format("t:{}", window);
         }
-        return Window{std::make_shared<const ExampleTable>(source->tables_[window]), report};
+        return Window{table, report};
       };
       work.last = ++window_ == std::ssize(source_->tables_);
       if (work.last) {
@@ -201,6 +209,107 @@ TEST(BatchStream, ResumesAtEveryPosition) {
       EXPECT_EQ(Take(&resumed, std::ssize(rest)), rest) << "from " << i;
       EXPECT_EQ(resumed.position(), whole.position());
     }
+  }
+}
+
+// Peers as threads of one process.
+class Exchange {
+ public:
+  explicit Exchange(int64_t size) : size_(size) {}
+  Peers PeersOf(int64_t rank) {
+    Peers peers{rank, size_, {}};
+    peers.begin_gather = [this, rank, calls = int64_t{0}](const std::string& own) mutable {
+      const std::lock_guard lock(mutex_);
+      parts_[calls][rank] = own;
+      wake_.notify_all();
+      return [this, call = calls++] {
+        std::unique_lock waiting(mutex_);
+        wake_.wait(waiting, [&] { return std::ssize(parts_[call]) == size_; });
+        std::vector<std::string> all;
+        for (const auto& [peer, part] : parts_[call]) all.push_back(part);
+        return all;
+      };
+    };
+    return peers;
+  }
+  std::map<int64_t, std::map<int64_t, std::string>> parts() const { return parts_; }
+
+ private:
+  const int64_t size_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<int64_t, std::map<int64_t, std::string>> parts_;  // by call, by rank
+};
+
+// From `start` on, in each peer.
+std::vector<std::vector<Signature>> TakeWithPeers(const ExampleSource& source, Exchange* exchange,
+                                                  int64_t size, const DataPosition& start,
+                                                  int64_t count) {
+  std::vector<std::vector<Signature>> taken(size);
+  std::vector<std::thread> peers;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    peers.emplace_back([&, rank] {
+      BatchOptions options = Small();
+      options.worker_threads = 1 + rank;
+      options.peers = exchange->PeersOf(rank);
+      BatchStream stream(&source, options, start);
+      taken[rank] = Take(&stream, count);
+    });
+  }
+  for (std::thread& peer : peers) peer.join();
+  return taken;
+}
+
+TEST(BatchStream, PeersMakePartsOfEachWindowAndHaveItWhole) {
+  for (const int64_t window_size : {5000, 40, 17, 1}) {
+    MadeUpSource source(60, window_size);
+    source.AddEmptyWindows(2);
+    BatchStream alone(&source, Small());
+    DataPosition middle;
+    std::vector<Signature> expected;
+    while (alone.position().epoch < 3) {
+      if (std::ssize(expected) == 4) middle = alone.position();
+      expected.push_back(SignatureOf(alone.Next()));
+    }
+    for (const int64_t size : {2, 3, 5}) {
+      Exchange exchange(size);
+      for (const auto& taken : TakeWithPeers(source, &exchange, size, {}, std::ssize(expected)))
+        EXPECT_EQ(taken, expected) << size << " peers, windows of " << window_size;
+      const std::vector<Signature> rest(expected.begin() + 4, expected.end());
+      Exchange resumed(size);
+      for (const auto& taken : TakeWithPeers(source, &resumed, size, middle, std::ssize(rest)))
+        EXPECT_EQ(taken, rest) << size << " peers, windows of " << window_size;
+    }
+  }
+}
+
+TEST(BatchStream, PeersShareTheWork) {
+  const MadeUpSource source(4000, 2000);
+  Exchange exchange(4);
+  TakeWithPeers(source, &exchange, 4, {}, 10);
+  const auto parts = exchange.parts();
+  ASSERT_EQ(parts.size(), 1u);  // the second window's wait until the first's last quarter
+  for (const auto& [rank, part] : parts.at(0)) {
+    const Window made = JoinParts({part});
+    ASSERT_EQ(made.examples->size(), 500);
+    EXPECT_EQ(made.examples->Get(0).place.line, 500 * rank);
+  }
+}
+
+TEST(BatchStream, PassesOnWhatPeersCannotExchange) {
+  const MadeUpSource source(60, 20);
+  BatchOptions options = Small();
+  for (const bool at_once : {true, false}) {
+    options.peers = {0, 2, [&](const std::string&) -> Peers::Gathered {
+                       const auto fail = []() -> std::vector<std::string> {
+                         throw Error(ErrorKind::kRuntime, "rank 1 is gone");
+                       };
+                       if (at_once) fail();
+                       return fail;
+                     }};
+    BatchStream stream(&source, options);
+    EXPECT_THROW(stream.Next(), Error);
+    EXPECT_THROW(stream.Next(), Error);
   }
 }
 

@@ -29,14 +29,21 @@ struct Window {
   CorpusReport report;  // of the lines that it was made from; empty where nothing was filtered now
 };
 
-// Makes one window; callable on any thread, while the reader goes on.
-using MakeWindow = std::function<Window()>;
+// One of `count` stretches of about as many of a window's lines, in their order.
+struct WindowPart {
+  int64_t index = 0, count = 1;
+};
+
+// Makes a part of one window; callable on any thread, while the reader goes on. The parts'
+// examples, one part after another, are the window's, and the sum of their reports is its report.
+using MakeWindow = std::function<Window(const WindowPart& part)>;
 
 // A window whose lines are read.
 struct WindowWork {
   int64_t epoch = 0;
   WindowStart start;
-  bool last = false;  // of its epoch
+  bool last = false;      // of its epoch
+  bool in_parts = false;  // whether `make` takes work; else it gives the whole, whatever the part
   MakeWindow make;
 };
 

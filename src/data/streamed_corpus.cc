@@ -274,7 +274,13 @@ WindowWork StreamedCorpus::Reader::Next() {
       corpus_->CheckUnchanged(SegmentOf(unfinished, open.pass));
   }
   work.last = group == nullptr;
-  work.make = [corpus = corpus_, epoch = epoch_, lines] { return corpus->Make(epoch, *lines); };
+  work.in_parts = true;
+  work.make = [corpus = corpus_, epoch = epoch_, lines](const WindowPart& part) {
+    const int64_t count = std::ssize(*lines);
+    const int64_t begin = count * part.index / part.count;
+    const int64_t end = count * (part.index + 1) / part.count;
+    return corpus->Make(epoch, std::span(*lines).subspan(begin, end - begin));
+  };
   if (work.last) {
     ++epoch_;
     number_ = 0;
@@ -365,7 +371,7 @@ std::string StreamedCorpus::Text() const {
   return fmt::format("{} lines in {} files, read as training goes", lines, files());
 }
 
-Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const {
+Window StreamedCorpus::Make(int64_t epoch, std::span<const Line> lines) const {
   auto table = std::make_shared<ExampleTable>(std::ssize(columns()));
   CorpusReport report;
   for (const Line& line : lines) {

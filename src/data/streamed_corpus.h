@@ -4,6 +4,7 @@
 #define ATTEND_DATA_STREAMED_CORPUS_H_
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ class StreamedCorpus : public Corpus {
   void WarnOfLongFiles() const;
   double WeightOf(int64_t file) const;
   void CheckUnchanged(const Segment& segment) const;
-  Window Make(int64_t epoch, const std::vector<Line>& lines) const;
+  Window Make(int64_t epoch, std::span<const Line> lines) const;
 
   StreamOptions options_;
   std::vector<Segment> segments_;  // in the order of the files

@@ -99,7 +99,7 @@ std::vector<std::vector<Key>> WindowsOf(const StreamedCorpus& corpus, int64_t ep
   const auto reader = corpus.Open(epoch, {});
   for (bool last = false; !last;) {
     const WindowWork work = reader->Next();
-    const Window window = work.make();
+    const Window window = work.make({});
     windows.emplace_back();
     for (int64_t i = 0; i < window.examples->size(); ++i) {
       const Place place = window.examples->Get(i).place;
@@ -145,7 +145,7 @@ TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
   int64_t windows = 0;
   for (bool last = false; !last; ++windows) {
     const WindowWork work = reader->Next();
-    const Window window = work.make();
+    const Window window = work.make({});
     report.Add(window.report);
     for (int64_t i = 0; i < window.examples->size(); ++i) {
       const Example example = window.examples->Get(i);
@@ -183,6 +183,37 @@ TEST_F(StreamedCorpusTest, ResumesAtEveryPosition) {
     for (size_t next = i; next < positions.size(); ++next)
       ASSERT_EQ(IdsOf(resumed.Next()), expected[next]) << "from " << i;
     EXPECT_EQ(resumed.position(), whole.position());
+  }
+}
+
+TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
+  for (const int64_t lines : {150, 1, 40, 3}) AddShard(lines);
+  source_.push_back(Write("bad", "abc\n\xff\n\xff\n"));
+  target_.push_back(Write("bad-target", "abc\nfed\nfed\n"));
+  StreamOptions options;
+  options.weights = {1, 1, 0.5, 1, 1};
+  options.shuffle_buffer = 64;
+  options.sampling = 0.2;
+  CorpusFilters filters;
+  filters.max_length = 8;
+  const StreamedCorpus corpus = Stream(options, filters);
+  const auto reader = corpus.Open(0, {});
+  for (bool last = false; !last;) {
+    const WindowWork work = reader->Next();
+    ASSERT_TRUE(work.in_parts);
+    const Window whole = work.make({});
+    for (const int64_t count : {1, 3, 100}) {
+      std::vector<std::string> parts;
+      for (int64_t i = 0; i < count; ++i) parts.push_back(BytesOf(work.make({i, count})));
+      const Window joined = JoinParts(parts);
+      EXPECT_EQ(joined.report, whole.report);
+      ASSERT_EQ(joined.examples->size(), whole.examples->size());
+      for (int64_t i = 0; i < whole.examples->size(); ++i) {
+        EXPECT_EQ(joined.examples->Get(i).place, whole.examples->Get(i).place);
+        EXPECT_EQ(joined.examples->Get(i).columns, whole.examples->Get(i).columns);
+      }
+    }
+    last = work.last;
   }
 }
 
@@ -344,7 +375,7 @@ TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {
   const auto ids = [&](uint64_t seed, int64_t epoch) {
     options.seed = seed;
     const StreamedCorpus corpus = Stream(options);
-    const Window window = corpus.Open(epoch, {})->Next().make();
+    const Window window = corpus.Open(epoch, {})->Next().make({});
     std::vector<std::vector<std::vector<int32_t>>> all;
     for (int64_t i = 0; i < window.examples->size(); ++i) {
       all.push_back(window.examples->Get(i).columns);

@@ -321,6 +321,35 @@ double ProcessGroup::Sum(double value) {
   return sum.item<double>();
 }
 
+ProcessGroup::Gathered ProcessGroup::BeginGather(const std::string& own) {
+  if (alone()) return [own] { return std::vector<std::string>{own}; };
+  torch::Tensor sizes =
+      torch::zeros({size()}, torch::TensorOptions().dtype(torch::kInt64).device(device_));
+  sizes[rank()] = std::ssize(own);
+  BeginSum(sizes)();
+  sizes = sizes.cpu();
+  torch::Tensor bytes = torch::zeros({sizes.max().item<int64_t>()}, torch::kUInt8);
+  std::memcpy(bytes.mutable_data_ptr(), own.data(), own.size());
+  bytes = bytes.to(device_);
+  std::vector<torch::Tensor> all;
+  for (int64_t rank = 0; rank < size(); ++rank) all.push_back(torch::empty_like(bytes));
+  const Pending pending = impl_->Begin([&] {
+    std::vector<std::vector<torch::Tensor>> outputs{all};
+    std::vector<torch::Tensor> inputs{bytes};
+    return impl_->backend->allgather(outputs, inputs);
+  });
+  return [pending, all, sizes] {
+    pending();
+    std::vector<std::string> parts;
+    for (size_t rank = 0; rank < all.size(); ++rank) {
+      const torch::Tensor part = all[rank].cpu();
+      parts.emplace_back(static_cast<const char*>(part.const_data_ptr()),
+                         static_cast<size_t>(sizes[static_cast<int64_t>(rank)].item<int64_t>()));
+    }
+    return parts;
+  };
+}
+
 std::string ProcessGroup::FromFirst(const std::string& text) {
   if (alone()) return text;
   const torch::Tensor size =

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "attend/nn/torch.h"
 #include "base/log.h"
@@ -66,6 +67,11 @@ class ProcessGroup {
   // A tensor from one rank to another, which make one of these calls each.
   Pending BeginSend(const torch::Tensor& tensor, int64_t to);
   Pending BeginReceive(const torch::Tensor& tensor, int64_t from);
+
+  // The bytes of every rank, by rank, on all of them; of any length, which all ranks wait for here.
+  // The function is called once, on any thread.
+  using Gathered = std::function<std::vector<std::string>()>;
+  Gathered BeginGather(const std::string& own);
 
   double Sum(double value);
   // What rank 0 gives; `text` is ignored on other ranks.

@@ -60,6 +60,7 @@ TEST(ProcessGroupTest, AloneEverythingStaysAsItIs) {
   EXPECT_TRUE(tensor.equal(torch::ones({3})));
   EXPECT_EQ(group.Sum(2.5), 2.5);
   EXPECT_EQ(group.FromFirst("text"), "text");
+  EXPECT_THAT(group.BeginGather("text")(), testing::ElementsAre("text"));
   group.Fail("nobody to tell");
   group.Leave();
 }
@@ -85,6 +86,14 @@ TEST(ProcessGroupTest, RanksAddUpAndTellEachOther) {
     pending();
     EXPECT_TRUE(sum.equal(torch::full({1000}, 3.0)));
     EXPECT_TRUE(of_last.equal(torch::full({5}, 2.0)));
+    const ProcessGroup::Gathered gathered = group->BeginGather(
+        std::string(100 * group->rank(), static_cast<char>('a' + group->rank())));
+    EXPECT_EQ(group->Sum(1), 3);
+    std::thread([&] {
+      EXPECT_THAT(gathered(),
+                  testing::ElementsAre("", std::string(100, 'b'), std::string(200, 'c')));
+    }).join();
+    EXPECT_THAT(group->BeginGather("")(), testing::ElementsAre("", "", ""));
     const torch::Tensor sent = torch::full({7}, rank);
     if (group->rank() == 1) group->BeginSend(sent, 0)();
     if (group->first()) {

@@ -354,7 +354,8 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
   return {{options.optimization.batch_tokens, options.optimization.max_sentences},
           static_cast<uint64_t>(options.seed),
           options.run.worker_threads,
-          log};
+          log,
+          {}};
 }
 
 std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now) {

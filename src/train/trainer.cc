@@ -45,8 +45,10 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
       store_(fs::path(options.output) / "checkpoints"),
       learner_(task, options.optimization, mode, group_) {
   Resume();
-  batches_ = std::make_unique<BatchStream>(&task_->examples(), BatchingOf(options_, effects_.log),
-                                           state_.data);
+  BatchOptions batching = BatchingOf(options_, effects_.log);
+  batching.peers = {group_->rank(), group_->size(),
+                    [group = group_](const std::string& part) { return group->BeginGather(part); }};
+  batches_ = std::make_unique<BatchStream>(&task_->examples(), batching, state_.data);
   if (group_->first())
     logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, state_, effects_);
 }
