@@ -274,10 +274,12 @@ void ProcessGroup::Connect(const torch::Device& device) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    impl_->ThrowVerdict();
-    throw Error(ErrorKind::kRuntime, fmt::format("can't connect to the other ranks: {}; "
-                                                 "GLOO_SOCKET_IFNAME names the interface to use",
-                                                 ReasonOf(error)));
+    const std::string verdict = impl_->watch->AwaitVerdict();
+    throw Error(ErrorKind::kRuntime,
+                verdict.empty() ? fmt::format("can't connect to the other ranks: {}; "
+                                              "GLOO_SOCKET_IFNAME names the interface to use",
+                                              ReasonOf(error))
+                                : verdict);
   }
 }
 

@@ -54,11 +54,16 @@ std::string RankWatch::verdict() {
   return verdict_;
 }
 
-std::string RankWatch::VerdictAfter(const std::string& how) {
+std::string RankWatch::AwaitVerdict() {
   std::unique_lock lock(mutex_);
   patience_ = kSilentBeatsAfterLoss;
   changed_.wait_for(lock, 3 * kSilentBeatsAfterLoss * kBeat, [&] { return !verdict_.empty(); });
-  return verdict_.empty() ? fmt::format("lost another rank: {}{}", how, kCure) : verdict_;
+  return verdict_;
+}
+
+std::string RankWatch::VerdictAfter(const std::string& how) {
+  const std::string verdict = AwaitVerdict();
+  return verdict.empty() ? fmt::format("lost another rank: {}{}", how, kCure) : verdict;
 }
 
 void RankWatch::Ending() {

@@ -35,7 +35,10 @@ class RankWatch {
 
   // Why the run can't go on; empty while it can.
   std::string verdict();
-  // The verdict after a connection broke, as `how` says; it is there within seconds.
+  // The verdict after something failed that a rank's death may explain; waits seconds for it, empty
+  // where none comes.
+  std::string AwaitVerdict();
+  // The verdict after a connection broke, as `how` says.
   std::string VerdictAfter(const std::string& how);
   // The caller ends by itself: soon, or else it is stuck.
   void Ending();
