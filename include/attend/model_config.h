@@ -52,6 +52,9 @@ struct StackConfig {
 // Tokens that learned positions leave room for beside eos (or bos); the largest number where
 // positions have no end.
 int64_t MaxTokens(const StackConfig& stack);
+// Of outputs of at most `length` tokens, at least 1, what the stack's positions allow; the last may
+// be eos.
+int64_t MaxOutput(const StackConfig& decoder, int64_t length);
 
 // Ids that every vocabulary of attend gives its special tokens.
 struct SpecialIds {

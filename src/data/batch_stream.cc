@@ -57,6 +57,7 @@ struct BatchStream::Impl {
 
   void Work();
   Made Make(std::unique_lock<std::mutex>* lock);
+  void Fail(Made* made) const;
   void Plan(Planned* planned) const;
   void Join(std::unique_lock<std::mutex>* lock, Made* made) const;
   Made* Gathering();
@@ -69,6 +70,7 @@ struct BatchStream::Impl {
   int64_t batch_in_window() const { return position_.batch_in_epoch - position_.batches_before; }
 
   const BatchOptions options_;
+  const bool in_parts_;
   DataPosition position_;
   std::unique_ptr<const Planned> current_;  // null before the first one and after an epoch's last
 
@@ -87,7 +89,9 @@ struct BatchStream::Impl {
 
 BatchStream::Impl::Impl(const ExampleSource* source, const BatchOptions& options,
                         const DataPosition& position)
-    : options_(options), position_(position) {
+    : options_(options),
+      in_parts_(source->in_parts() && options.peers.size > 1),
+      position_(position) {
   if (options.limits.tokens < 1 || options.worker_threads < 1) {
     throw Error(ErrorKind::kConfiguration, "batch_tokens and worker_threads must be at least 1");
   }
@@ -139,28 +143,40 @@ Made BatchStream::Impl::Make(std::unique_lock<std::mutex>* lock) {
   try {
     work = reader_->Next();
   } catch (...) {
-    made.Fail();
+    Fail(&made);
   }
   lock->lock();
   reading_ = false;
-  if (made.error) read_failed_ = true;
+  if (!work.make) read_failed_ = true;
   work_wake_.notify_all();
-  if (made.error) return made;
+  if (!work.make) return made;
   lock->unlock();
   try {
     made.planned = {work.epoch, work.start, work.last, {}, {}};
-    if (work.in_parts && options_.peers.size > 1) {
-      made.stage = Stage::kPart;
+    if (in_parts_) {
       made.part = BytesOf(work.make({options_.peers.rank, options_.peers.size}));
+      made.stage = Stage::kPart;
     } else {
       made.planned.window = work.make({});
       Plan(&made.planned);
     }
   } catch (...) {
-    made.Fail();
+    Fail(&made);
   }
   lock->lock();
   return made;
+}
+
+// In a handler. What this peer can't make is told to all as its part, so that all of them throw it
+// at the same batch.
+void BatchStream::Impl::Fail(Made* made) const {
+  if (!in_parts_) return made->Fail();
+  made->stage = Stage::kPart;
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    made->part = BytesOf(error);
+  }
 }
 
 void BatchStream::Impl::Plan(Planned* planned) const {
@@ -192,7 +208,7 @@ void BatchStream::Impl::Join(std::unique_lock<std::mutex>* lock, Made* made) con
 // Where peers make the next window together, begins to bring its parts together unless that has
 // begun. All peers come here at the same batches.
 void BatchStream::Impl::Gather() {
-  if (options_.peers.size == 1) return;
+  if (!in_parts_) return;
   std::unique_lock lock(mutex_);
   made_wake_.wait(lock, [&] { return made_.contains(next_out_); });
   Made& made = made_.at(next_out_);

@@ -47,6 +47,7 @@ class MadeUpSource : public ExampleSource {
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override {
     return std::make_unique<Reader>(this, epoch, start.number);
   }
+  bool in_parts() const override { return true; }
   std::string Where(const Place&) const override { return ""; }
   const ExampleTable& table() const { return tables_.at(0); }
   int64_t Batches(const BatchOptions& options, int64_t epoch) const {
@@ -64,7 +65,7 @@ class MadeUpSource : public ExampleSource {
     Reader(const MadeUpSource* source, int64_t epoch, int64_t window)
         : source_(source), epoch_(epoch), window_(window) {}
     WindowWork Next() override {
-      WindowWork work{epoch_, {window_, {}}, false, /*in_parts=*/true, {}};
+      WindowWork work{epoch_, {window_, {}}, false, {}};
       work.make = [source = source_, window = window_](const WindowPart& part) {
         if (window == source->fails_at_) throw Error(ErrorKind::kInput, "this window is broken");
         CorpusReport report;
@@ -294,6 +295,53 @@ TEST(BatchStream, PeersShareTheWork) {
     ASSERT_EQ(made.examples->size(), 500);
     EXPECT_EQ(made.examples->Get(0).place.line, 500 * rank);
   }
+}
+
+TEST(BatchStream, PeersThrowWhatOneOfThemMetAtTheSameBatch) {
+  const MadeUpSource good(60, 20), broken(60, 20, 2);
+  Exchange exchange(3);
+  std::vector<int64_t> batches(3);
+  std::vector<std::string> messages(3);
+  std::vector<std::thread> peers;
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    peers.emplace_back([&, rank] {
+      BatchOptions options = Small();
+      options.peers = exchange.PeersOf(rank);
+      BatchStream stream(rank == 1 ? &broken : &good, options);
+      try {
+        while (true) stream.Next();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kInput);
+        messages[rank] = error.what();
+      }
+      batches[rank] = stream.position().sequence;
+    });
+  }
+  for (std::thread& peer : peers) peer.join();
+  EXPECT_THAT(messages, testing::Each("rank 1: this window is broken"));
+  EXPECT_GT(batches[0], 1);
+  EXPECT_THAT(batches, testing::Each(batches[0]));
+}
+
+TEST(Peers, RefuseBytesThatAreNoPart) {
+  ExampleTable table(2);
+  table.Add({{3, 4}, {{1, 2, 3}, {}}});
+  const std::string part =
+      BytesOf(Window{std::make_shared<const ExampleTable>(table), CorpusReport{.lines = 7}});
+  EXPECT_EQ(JoinParts({part, part}).examples->size(), 2);
+  EXPECT_EQ(JoinParts({part, part}).report.lines, 14);
+  size_t whole = 0;
+  for (size_t size = 0; size < part.size(); ++size) {
+    try {
+      JoinParts({part.substr(0, size)});
+      ++whole;  // the part without its only example
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
+      EXPECT_THAT(error.what(), testing::StartsWith("what rank 0 gives of a window is cut off"));
+    }
+  }
+  EXPECT_EQ(whole, 1u);
+  EXPECT_THROW(JoinParts({std::string(64, '\xff')}), Error);
 }
 
 TEST(BatchStream, PassesOnWhatPeersCannotExchange) {

@@ -9,7 +9,7 @@ class TableReader : public WindowReader {
       : table_(std::shared_ptr<const void>(), table), epoch_(epoch) {}
   WindowWork Next() override {
     const MakeWindow make = [table = table_](const WindowPart&) { return Window{table, {}}; };
-    return {epoch_++, {}, /*last=*/true, /*in_parts=*/false, make};
+    return {epoch_++, {}, /*last=*/true, make};
   }
 
  private:

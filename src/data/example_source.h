@@ -42,8 +42,7 @@ using MakeWindow = std::function<Window(const WindowPart& part)>;
 struct WindowWork {
   int64_t epoch = 0;
   WindowStart start;
-  bool last = false;      // of its epoch
-  bool in_parts = false;  // whether `make` takes work; else it gives the whole, whatever the part
+  bool last = false;  // of its epoch
   MakeWindow make;
 };
 
@@ -60,6 +59,8 @@ class ExampleSource {
   // A reader whose first window is the one that begins at `start`, which one of this source's
   // windows had. The source must outlive it.
   virtual std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const = 0;
+  // Whether windows can be made in several parts; else there is one part alone.
+  virtual bool in_parts() const { return false; }
   // An example's place for people: "train.en:17".
   virtual std::string Where(const Place& place) const = 0;
 };

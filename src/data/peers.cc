@@ -1,75 +1,104 @@
 #include "data/peers.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <string_view>
 
+#include "attend/error.h"
 #include "base/json.h"
 
 namespace attend {
 namespace {
 
-template <class Value>
-void Put(const Value* values, size_t count, std::string* bytes) {
-  bytes->append(reinterpret_cast<const char*>(values), count * sizeof(Value));
+// A part is the length of its head, the head, and its examples, number after number.
+void Put(int64_t number, std::string* bytes) {
+  bytes->append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-void PutNumber(int64_t number, std::string* bytes) { Put(&number, 1, bytes); }
-
-template <class Value>
-void Take(std::string_view* bytes, size_t count, Value* values) {
-  std::memcpy(values, bytes->data(), count * sizeof(Value));
-  bytes->remove_prefix(count * sizeof(Value));
+std::string WithHead(const Json& head) {
+  const std::string text = Dump(head);
+  std::string bytes;
+  Put(std::ssize(text), &bytes);
+  return bytes + text;
 }
 
-int64_t TakeNumber(std::string_view* bytes) {
-  int64_t number = 0;
-  Take(bytes, 1, &number);
-  return number;
-}
-
-Example TakeExample(std::string_view* bytes, int64_t columns) {
-  Example example;
-  example.place.file = TakeNumber(bytes);
-  example.place.line = TakeNumber(bytes);
-  for (int64_t column = 0; column < columns; ++column) {
-    std::vector<int32_t>& ids = example.columns.emplace_back(TakeNumber(bytes));
-    Take(bytes, ids.size(), ids.data());
+// Takes one part apart, from its front.
+class Reader {
+ public:
+  Reader(std::string_view bytes, size_t rank)
+      : left_(bytes), where_(fmt::format("what rank {} gives of a window", rank)) {}
+  bool done() const { return left_.empty(); }
+  const std::string& where() const { return where_; }
+  std::string_view Take(int64_t size) {
+    if (size < 0 || size > std::ssize(left_))
+      throw Error(ErrorKind::kRuntime, where_ + " is cut off; is it another attend?");
+    const std::string_view taken = left_.substr(0, static_cast<size_t>(size));
+    left_.remove_prefix(taken.size());
+    return taken;
   }
-  return example;
-}
+  int64_t Number() {
+    int64_t number = 0;
+    std::memcpy(&number, Take(sizeof number).data(), sizeof number);
+    return number;
+  }
+  std::vector<int32_t> Ids() {
+    const int64_t count = Number();
+    const std::string_view bytes = Take(count > std::ssize(left_) ? -1 : count * 4);
+    std::vector<int32_t> ids(bytes.size() / 4);
+    if (!ids.empty()) std::memcpy(ids.data(), bytes.data(), bytes.size());
+    return ids;
+  }
+
+ private:
+  std::string_view left_;
+  std::string where_;
+};
 
 }  // namespace
 
-std::string BytesOf(const Window& window) {
-  const ExampleTable& table = *window.examples;
-  const std::string report = ToJson(window.report).dump();
-  std::string bytes;
-  PutNumber(std::ssize(report), &bytes);
-  bytes += report;
-  PutNumber(table.columns(), &bytes);
+std::string BytesOf(const Window& part) {
+  const ExampleTable& table = *part.examples;
+  std::string bytes = WithHead({{"report", ToJson(part.report)}, {"columns", table.columns()}});
   for (int64_t i = 0; i < table.size(); ++i) {
     const Example example = table.Get(i);
-    PutNumber(example.place.file, &bytes);
-    PutNumber(example.place.line, &bytes);
+    Put(example.place.file, &bytes);
+    Put(example.place.line, &bytes);
     for (const std::vector<int32_t>& ids : example.columns) {
-      PutNumber(std::ssize(ids), &bytes);
-      Put(ids.data(), ids.size(), &bytes);
+      Put(std::ssize(ids), &bytes);
+      bytes.append(reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof ids[0]);
     }
   }
   return bytes;
 }
 
+std::string BytesOf(const std::exception& failure) {
+  const auto* error = dynamic_cast<const Error*>(&failure);
+  const ErrorKind kind = error == nullptr ? ErrorKind::kRuntime : error->kind();
+  return WithHead({{"failure", failure.what()}, {"kind", static_cast<int>(kind)}});
+}
+
 Window JoinParts(const std::vector<std::string>& parts) {
   std::shared_ptr<ExampleTable> table;
   CorpusReport report;
-  for (const std::string& part : parts) {
-    std::string_view bytes = part;
-    std::string text(TakeNumber(&bytes), '\0');
-    Take(&bytes, text.size(), text.data());
-    report.Add(CorpusReportFromJson(ParseJson(text, "a part of a window"), "a part of a window"));
-    const int64_t columns = TakeNumber(&bytes);
+  for (size_t rank = 0; rank < parts.size(); ++rank) {
+    Reader reader(parts[rank], rank);
+    const std::string& where = reader.where();
+    const Json head = ParseJson(reader.Take(reader.Number()), where);
+    if (head.contains("failure")) {
+      throw Error(static_cast<ErrorKind>(MemberOf<int>(head, "kind", where)),
+                  fmt::format("rank {}: {}", rank, MemberOf<std::string>(head, "failure", where)));
+    }
+    report.Add(CorpusReportFromJson(MemberOf<Json>(head, "report", where), where));
+    const auto columns = MemberOf<int64_t>(head, "columns", where);
     if (!table) table = std::make_shared<ExampleTable>(columns);
-    while (!bytes.empty()) table->Add(TakeExample(&bytes, columns));
+    while (!reader.done()) {
+      Example example;
+      example.place.file = reader.Number();
+      example.place.line = reader.Number();
+      for (int64_t column = 0; column < columns; ++column) example.columns.push_back(reader.Ids());
+      table->Add(example);
+    }
   }
   return {table, report};
 }

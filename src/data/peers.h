@@ -4,6 +4,7 @@
 #define ATTEND_DATA_PEERS_H_
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace attend {
 
 // The default is a process alone.
 struct Peers {
-  // Waits for the bytes of every peer, by rank; on any thread, once.
+  // Waits for the bytes of every peer, by rank; on any thread, once. Throws where one is lost.
   using Gathered = std::function<std::vector<std::string>()>;
 
   int64_t rank = 0, size = 1;
@@ -22,9 +23,12 @@ struct Peers {
   std::function<Gathered(const std::string& own)> begin_gather;
 };
 
-// A window, or a part of one, for a peer that runs the same program.
-std::string BytesOf(const Window& window);
-// The window whose parts these are, in their order.
+// What a peer gives the others of a window: its part, or why it has none. Only the same program on
+// the same kind of machine reads it.
+std::string BytesOf(const Window& part);
+std::string BytesOf(const std::exception& failure);
+// The window whose parts these are, by rank. Throws what the first peer that failed did, with its
+// rank, and Error for bytes that are none of these.
 Window JoinParts(const std::vector<std::string>& parts);
 
 }  // namespace attend

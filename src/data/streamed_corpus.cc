@@ -274,7 +274,6 @@ WindowWork StreamedCorpus::Reader::Next() {
       corpus_->CheckUnchanged(SegmentOf(unfinished, open.pass));
   }
   work.last = group == nullptr;
-  work.in_parts = true;
   work.make = [corpus = corpus_, epoch = epoch_, lines](const WindowPart& part) {
     const int64_t count = std::ssize(*lines);
     const int64_t begin = count * part.index / part.count;
@@ -341,15 +340,15 @@ void StreamedCorpus::CutFiles(int threads) {
   }
 }
 
-// Files of one weight are read together, some segments at a time: a segment longer than its share
-// of the lines is left alone for a part of the epoch.
+// Of one weight's segments some are read at a time. One that has as many lines as there are for
+// each of these is beside the same lines in every epoch, or alone for a part of it.
 void StreamedCorpus::WarnOfLongFiles() const {
   std::map<double, int64_t> lines;
   for (const Segment& segment : segments_) lines[WeightOf(segment.file)] += segment.lines();
   for (const Segment& segment : segments_) {
     const int64_t share = lines[WeightOf(segment.file)] / static_cast<int64_t>(kOpenSegments);
     const int64_t window = std::max(kMinSegmentLines, options_.shuffle_buffer);
-    if (segment.lines() <= std::max(share, window)) continue;
+    if (segment.lines() <= window || segment.lines() < share) continue;
     int64_t column = 0;
     while (!IsCompressed(digest(column, segment.file).path)) ++column;
     options_.log(LogLevel::kWarning,

@@ -42,6 +42,7 @@ class StreamedCorpus : public Corpus {
 
   // Next() throws Error(kInput) for a file that was written to since the corpus was made.
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
+  bool in_parts() const override { return true; }
   std::string Text() const override;
 
  private:

@@ -130,6 +130,11 @@ int64_t MaxTokens(const StackConfig& stack) {
   return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
 }
 
+int64_t MaxOutput(const StackConfig& decoder, int64_t length) {
+  return std::clamp<int64_t>(length - 1, 0, MaxTokens(decoder)) +
+         1;  // MaxTokens may be the largest
+}
+
 void CheckModelConfig(const ModelConfig& config) {
   if (!config.encoder && !config.decoder) Refuse("the model has neither encoder nor decoder");
   if (config.encoder) CheckStack(*config.encoder, "encoder");

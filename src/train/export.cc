@@ -150,9 +150,9 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
   sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
   const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
   std::vector<int32_t> prefix{static_cast<int32_t>(ids.bos)};
-  const int64_t limit = std::min(std::ssize(sample.source_ids) - 1 + kSampleExtraLength - 1,
-                                 MaxTokens(*transformer->config().decoder));
-  for (int64_t step = 0; step <= limit && Step(transformer, memory, &prefix, &sample); ++step) {
+  const int64_t limit = MaxOutput(*transformer->config().decoder,
+                                  std::ssize(sample.source_ids) - 1 + kSampleExtraLength);
+  for (int64_t step = 0; step < limit && Step(transformer, memory, &prefix, &sample); ++step) {
   }
   sample.target = vocabularies.target->Decode(sample.target_ids);
   return sample;

@@ -128,27 +128,29 @@ StorePtr OpenStore(const World& world, bool server, seconds patience, const Log&
   }
 }
 
-c10::intrusive_ptr<c10d::Backend> MakeBackend(const StorePtr& store, const World& world,
-                                              const torch::Device& device) {
-  const int rank = static_cast<int>(world.rank), size = static_cast<int>(world.size);
-  if (device.is_cuda()) {
+using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
+
+BackendPtr MakeNccl([[maybe_unused]] const StorePtr& store, [[maybe_unused]] const World& world) {
 #ifdef ATTEND_NCCL
-    auto options = c10d::ProcessGroupNCCL::Options::create();
-    options->timeout = kLongest;
-    return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = kLongest;
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, static_cast<int>(world.rank),
+                                                     static_cast<int>(world.size), options);
 #else
-    throw Error(ErrorKind::kConfiguration,
-                "several processes with device cuda need NCCL, which this LibTorch is built "
-                "without, or whose header was not found");
+  throw Error(ErrorKind::kConfiguration,
+              "several processes with device cuda need NCCL, which this LibTorch is built "
+              "without, or whose header was not found");
 #endif
-  }
+}
+
+BackendPtr MakeGloo(const StorePtr& store, const World& world) {
   auto options = c10d::ProcessGroupGloo::Options::create(kRest);
   options->devices.push_back(
       world.interface.empty() ? c10d::ProcessGroupGloo::createDeviceForHostname(
                                     ReachableAddress(OfAll(store, world, AddressKey), world))
                               : c10d::ProcessGroupGloo::createDeviceForInterface(world.interface));
-  c10::intrusive_ptr<c10d::Backend> gloo =
-      c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, size, options);
+  BackendPtr gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(
+      store, static_cast<int>(world.rank), static_cast<int>(world.size), options);
   gloo->setTimeout(kLongest);
   return gloo;
 }
@@ -219,7 +221,8 @@ struct ProcessGroup::Impl {
 
   const StorePtr store;
   std::unique_ptr<RankWatch> watch;  // until the group is left
-  c10::intrusive_ptr<c10d::Backend> backend;
+  BackendPtr host;                   // of what is in memory
+  BackendPtr device;                 // of what is on the device; the same on CPUs
 };
 
 ProcessGroup::ProcessGroup() : device_(torch::kCPU) {}
@@ -270,7 +273,8 @@ void ProcessGroup::Connect(const torch::Device& device) {
   device_ = device;
   if (alone()) return;
   try {
-    impl_->backend = MakeBackend(impl_->store, world_, device);
+    impl_->host = MakeGloo(impl_->store, world_);
+    impl_->device = device.is_cuda() ? MakeNccl(impl_->store, world_) : impl_->host;
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -287,7 +291,7 @@ ProcessGroup::Pending ProcessGroup::BeginSum(const torch::Tensor& tensor) {
   if (alone()) return [] {};
   return impl_->Begin([&] {
     std::vector<torch::Tensor> tensors{tensor};
-    return impl_->backend->allreduce(tensors);
+    return impl_->device->allreduce(tensors);
   });
 }
 
@@ -297,21 +301,21 @@ ProcessGroup::Pending ProcessGroup::BeginBroadcast(const torch::Tensor& tensor, 
     std::vector<torch::Tensor> tensors{tensor};
     c10d::BroadcastOptions options;
     options.rootRank = from;
-    return impl_->backend->broadcast(tensors, options);
+    return impl_->device->broadcast(tensors, options);
   });
 }
 
 ProcessGroup::Pending ProcessGroup::BeginSend(const torch::Tensor& tensor, int64_t to) {
   return impl_->Begin([&] {
     std::vector<torch::Tensor> tensors{tensor};
-    return impl_->backend->send(tensors, static_cast<int>(to), /*tag=*/0);
+    return impl_->device->send(tensors, static_cast<int>(to), /*tag=*/0);
   });
 }
 
 ProcessGroup::Pending ProcessGroup::BeginReceive(const torch::Tensor& tensor, int64_t from) {
   return impl_->Begin([&] {
     std::vector<torch::Tensor> tensors{tensor};
-    return impl_->backend->recv(tensors, static_cast<int>(from), /*tag=*/0);
+    return impl_->device->recv(tensors, static_cast<int>(from), /*tag=*/0);
   });
 }
 
@@ -325,28 +329,22 @@ double ProcessGroup::Sum(double value) {
 
 ProcessGroup::Gathered ProcessGroup::BeginGather(const std::string& own) {
   if (alone()) return [own] { return std::vector<std::string>{own}; };
-  torch::Tensor sizes =
-      torch::zeros({size()}, torch::TensorOptions().dtype(torch::kInt64).device(device_));
-  sizes[rank()] = std::ssize(own);
-  BeginSum(sizes)();
-  sizes = sizes.cpu();
-  torch::Tensor bytes = torch::zeros({sizes.max().item<int64_t>()}, torch::kUInt8);
-  std::memcpy(bytes.mutable_data_ptr(), own.data(), own.size());
-  bytes = bytes.to(device_);
-  std::vector<torch::Tensor> all;
-  for (int64_t rank = 0; rank < size(); ++rank) all.push_back(torch::empty_like(bytes));
-  const Pending pending = impl_->Begin([&] {
-    std::vector<std::vector<torch::Tensor>> outputs{all};
-    std::vector<torch::Tensor> inputs{bytes};
-    return impl_->backend->allgather(outputs, inputs);
-  });
-  return [pending, all, sizes] {
+  std::vector<torch::Tensor> sizes{torch::zeros({size()}, torch::kInt64)};
+  int64_t* size_of = sizes[0].mutable_data_ptr<int64_t>();
+  size_of[rank()] = std::ssize(own);
+  impl_->Begin([&] { return impl_->host->allreduce(sizes); })();
+  std::vector<torch::Tensor> bytes{
+      torch::zeros({*std::max_element(size_of, size_of + size())}, torch::kUInt8)};
+  std::memcpy(bytes[0].mutable_data_ptr(), own.data(), own.size());
+  std::vector<std::vector<torch::Tensor>> all{{}};
+  for (int64_t rank = 0; rank < size(); ++rank) all[0].push_back(torch::empty_like(bytes[0]));
+  const Pending pending = impl_->Begin([&] { return impl_->host->allgather(all, bytes); });
+  return [pending, sizes = sizes[0], all = all[0]] {
     pending();
     std::vector<std::string> parts;
     for (size_t rank = 0; rank < all.size(); ++rank) {
-      const torch::Tensor part = all[rank].cpu();
-      parts.emplace_back(static_cast<const char*>(part.const_data_ptr()),
-                         static_cast<size_t>(sizes[static_cast<int64_t>(rank)].item<int64_t>()));
+      parts.emplace_back(static_cast<const char*>(all[rank].const_data_ptr()),
+                         sizes.const_data_ptr<int64_t>()[rank]);
     }
     return parts;
   };
@@ -379,7 +377,7 @@ void ProcessGroup::Leave() {
 
 void ProcessGroup::Fail(const std::string& why) {
   if (alone() || !impl_->watch) return;
-  impl_->watch->Ending();
+  impl_->watch->Ending(why);
   try {
     impl_->watch->Tell(
         fmt::format("rank {} failed: {}", rank(), Excerpt(why.substr(0, why.find('\n')), 1000)));

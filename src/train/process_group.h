@@ -68,8 +68,9 @@ class ProcessGroup {
   Pending BeginSend(const torch::Tensor& tensor, int64_t to);
   Pending BeginReceive(const torch::Tensor& tensor, int64_t from);
 
-  // The bytes of every rank, by rank, on all of them; of any length, which all ranks wait for here.
-  // The function is called once, on any thread.
+  // The bytes of every rank, by rank, on all of them; of any length, which ranks wait for here. The
+  // function waits for the bytes; it is called once, on any thread, before Leave. Does not touch
+  // the device.
   using Gathered = std::function<std::vector<std::string>()>;
   Gathered BeginGather(const std::string& own);
 
@@ -81,7 +82,8 @@ class ProcessGroup {
   void EndSetUp();
   // Waits until all ranks have come this far; no operation follows.
   void Leave();
-  // Tells the others why this rank can't go on. No operation follows; never throws.
+  // Tells the others why this rank can't go on. No operation follows; never throws. The process is
+  // to end within seconds then: where telling hangs it is abandoned.
   void Fail(const std::string& why);
 
  private:

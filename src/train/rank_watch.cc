@@ -66,9 +66,9 @@ std::string RankWatch::VerdictAfter(const std::string& how) {
   return verdict.empty() ? fmt::format("lost another rank: {}{}", how, kCure) : verdict;
 }
 
-void RankWatch::Ending() {
+void RankWatch::Ending(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  ending_ = true;
+  ending_ = why;
   setting_up_ = false;
 }
 
@@ -176,8 +176,10 @@ void RankWatch::Guard() {
       if (++store_silent_ <= kSilentBeats) continue;
       lock.unlock();
       Conclude(StoreIsGone(fmt::format("gave no answer for {} s", kSilentBeats)));
-    } else if (++beats_after_verdict > (ending_ ? kEndingBeats : kGraceBeats)) {
-      const std::string why = verdict_;
+    } else if (++beats_after_verdict > (ending_.empty() ? kGraceBeats : kEndingBeats)) {
+      const bool known = ending_.empty() || ending_ == verdict_;
+      const std::string why =
+          known ? verdict_ : fmt::format("{}; it can't be told: {}", ending_, verdict_);
       lock.unlock();
       ends_.abandon(why);
       return;

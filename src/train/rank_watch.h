@@ -40,8 +40,8 @@ class RankWatch {
   std::string AwaitVerdict();
   // The verdict after a connection broke, as `how` says.
   std::string VerdictAfter(const std::string& how);
-  // The caller ends by itself: soon, or else it is stuck.
-  void Ending();
+  // The caller ends by itself, for this reason: soon, or else it is stuck, and abandoned.
+  void Ending(const std::string& why);
   // The caller asks for stops itself.
   void EndSetUp();
   // Leaves the verdict, unless there is one; where the store ends with this process, not before the
@@ -73,7 +73,8 @@ class RankWatch {
   std::string verdict_;
   int patience_;          // beats
   int store_silent_ = 0;  // beats
-  bool setting_up_ = true, ending_ = false, stopping_ = false;
+  std::string ending_;    // why the caller ends
+  bool setting_up_ = true, stopping_ = false;
   std::once_flag heard_;
   std::thread beats_, guard_;
 };

@@ -72,6 +72,11 @@ void CheckParallel(const CorpusOptions& corpus) {
 std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options) {
   if (options->init.empty()) return nullptr;
   const std::shared_ptr<const Model> init = LoadModel(options->init);
+  if (!init->config.encoder || !init->config.decoder) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the model in '{}' has no {}, which training needs", options->init,
+                            init->config.encoder ? "decoder" : "encoder"));
+  }
   CheckAgainstInit(init->config, *options, settings);
   const std::vector<std::string> languages = options->model.languages;
   options->model = init->config;
@@ -238,7 +243,7 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
   return run;
 }
 
-// Rank 0 alone tells what is so for every rank.
+// Rank 0 alone tells what is so for every rank, and keeps the test text.
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   const Log log = group->first() ? settings.effects.log : NoLog();
   CheckTrainOptions(options);
@@ -246,7 +251,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   Setup setup;
   setup.test = TestText(options.corpus);
   const torch::Device device = DeviceOf(settings.device, settings.world);
-  WarnOfPrecision(options.optimization, device, log);
+  WarnOfPrecision(options.optimization, device, settings.effects.log);
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   const std::shared_ptr<const Model> init = LoadInit(settings, &options);
@@ -258,6 +263,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   CompleteModel(vocabularies, settings, &options.model);
   if (setup.test)
     CheckTestText(*setup.test, options.corpus.test_source, *vocabularies.source, options.model);
+  if (!group->first()) setup.test.reset();
   try {
     setup.task =
         std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device, log);

@@ -131,6 +131,12 @@ void Trainer::LoadTensors(const StoredCheckpoint& checkpoint) {
 }
 
 TrainOutcome Trainer::Run() {
+  const TrainOutcome outcome = RunUpdates();
+  batches_.reset();  // whose workers may wait for other ranks
+  return outcome;
+}
+
+TrainOutcome Trainer::RunUpdates() {
   task_->module().train();
   std::string reason;
   while ((reason = StopReason(options_.run, state_)).empty()) {

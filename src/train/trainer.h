@@ -39,6 +39,7 @@ class Trainer {
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Trainer();
 
+  // Once. Nothing of it goes on after it.
   TrainOutcome Run();
 
   const TrainState& state() const { return state_; }
@@ -52,6 +53,7 @@ class Trainer {
   void Resume();
   void LoadTensors(const StoredCheckpoint& checkpoint);
   void CheckIdentity(const StoredCheckpoint& checkpoint);
+  TrainOutcome RunUpdates();
   GlobalBatch NextBatch();
   void Update(GlobalBatch batch);
   void Settle();

@@ -106,7 +106,7 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
   return whole;
 }
 
-void RefuseLength(const std::string& where, int64_t pieces, int64_t longest) {
+[[noreturn]] void RefuseLength(const std::string& where, int64_t pieces, int64_t longest) {
   throw Error(ErrorKind::kInput,
               fmt::format("{}: a sentence of {} pieces, but the model's learned positions reach "
                           "{}; shorten it, or set a larger max_positions",

@@ -45,7 +45,8 @@ PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examp
 // them.
 void CheckFilters(const CorpusFilters& filters, const ModelConfig& model);
 
-// The same of a test text's sources, which came from `files`: throws Error(kInput) for one beyond.
+// Throws Error(kInput) for a source line, of all lines of `files`, that is longer than the
+// encoder's learned positions reach.
 void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
                    const Vocabulary& vocabulary, const ModelConfig& model);
 
@@ -71,7 +72,8 @@ class TranslationTask : public TrainingTask {
   const Corpus& train() const { return *train_; }
   const ParallelCorpus* valid() const { return valid_.get(); }
   const Vocabularies& vocabularies() const { return vocabularies_; }
-  // Sentences of the validation text, or of the training text without one.
+  // Sentences of the validation text, or of the training text without one: of its first lines those
+  // that the encoder's positions reach, perhaps none.
   const std::vector<std::string>& sample_lines() const { return sample_lines_; }
   // Mean negative log-probability of a target of the validation text, without smoothing.
   double ValidationLoss();

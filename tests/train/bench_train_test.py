@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
+import time
 
 import pytest
 import tiny_run
@@ -65,6 +67,27 @@ def test_the_share_of_a_given_peak_and_bf16(text):
 def test_what_is_missing_is_named(text):
     done = bench(*text[:4])
     assert done.returncode == 2 and done.stderr.startswith("attend bench train: --target is missing: ")
+
+
+def holds(path, words):
+    path = pathlib.Path(path)
+    return path.exists() and words in path.read_text(encoding="ascii")
+
+
+@pytest.mark.skipif(not holds("/sys/kernel/mm/transparent_hugepage/enabled", "[madvise]"), reason="large pages are not for who asks")
+@pytest.mark.skipif(not holds("/proc/sys/vm/nr_hugepages", "0\n"), reason="large pages are reserved")
+def test_memory_comes_in_large_pages(text):
+    command = list(map(str, [ATTEND, "bench", "train", *text, "--preset", "tiny", "--updates", 100000]))
+    with subprocess.Popen(command, env=tiny_run.environment()) as process:
+        try:
+            large = 0
+            while process.poll() is None and not large:
+                pages = re.search(r"AnonHugePages: +(\d+)", pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text(encoding="ascii"))
+                large = int(pages[1]) if pages else 0
+                time.sleep(0.05)
+        finally:
+            process.kill()
+    assert large > 0
 
 
 def test_memory_is_mimallocs():

@@ -292,6 +292,16 @@ def test_ranks_of_a_machine_share_its_processors(options, tmp_path):
     assert state["run"]["environment"]["threads"] == max(len(os.sched_getaffinity(0)) // 2, 1)
 
 
+def test_streamed_text_that_changes_is_named_by_all(options, tmp_path):
+    streamed = tiny_run.streamed(options, tmp_path)
+    with running(start_ranks(streamed | LONG, tmp_path / "run")) as processes:
+        wait_for_updates(tmp_path / "run", processes, 3)
+        touched = streamed["train_source"][2]
+        os.utime(touched)
+        for status, error in finish(processes):
+            assert status == 3 and f"'{touched}' was written to since training started" in last_line(error), error
+
+
 def test_a_failure_of_rank_0_reaches_the_others(options, tmp_path):
     broken = tmp_path / "broken"
     broken.write_text("")

@@ -11,10 +11,10 @@ namespace {
 
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options) {
-  int64_t length = options.max_length > 0 ? options.max_length
-                                          : std::max(source_length + 50, options.min_length + 1);
-  const int64_t most = MaxTokens(*runner.transformer().config().decoder);
-  return std::clamp<int64_t>(length - 1, 0, most) + 1;  // the last may be eos
+  const int64_t length = options.max_length > 0
+                             ? options.max_length
+                             : std::max(source_length + 50, options.min_length + 1);
+  return MaxOutput(*runner.transformer().config().decoder, length);
 }
 
 // Behind every hypothesis that there is.

@@ -27,7 +27,8 @@ class Bf16Products {
 // What a product with `x` takes its inputs in: the type of `x`, or bf16.
 torch::ScalarType ProductType(const torch::Tensor& x);
 
-// The number that Linear fills `rows` up to: a multiple of 16, from 512 on of a sixteenth.
+// The number that Linear fills `rows` up to: a multiple of 16, from 512 rows on of a sixteenth of
+// the power of two at or below `rows`.
 int64_t FilledRowCount(int64_t rows);
 
 // `x_RD` in `type` with zeros in rows added to it: [rows, D].
