@@ -52,8 +52,8 @@ struct StackConfig {
 // Tokens that learned positions leave room for beside eos (or bos); the largest number where
 // positions have no end.
 int64_t MaxTokens(const StackConfig& stack);
-// Of outputs of at most `length` tokens, at least 1, what the stack's positions allow; the last may
-// be eos.
+// The most tokens of an output that may have `length`, eos included, which the positions allow; at
+// least 1.
 int64_t MaxOutput(const StackConfig& decoder, int64_t length);
 
 // Ids that every vocabulary of attend gives its special tokens.

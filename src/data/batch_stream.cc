@@ -23,26 +23,14 @@ struct Planned {
   BatchPlan batches;
 };
 
-// What has become of a window; each stage follows the one before.
-enum class Stage {
-  kPart,       // this peer's part is made
-  kGathering,  // all peers' parts are on their way
-  kJoining,    // a worker waits for them
-  kWhole,      // its batches are planned
-};
-
+// A window that is whole, or the way there: this peer's part, then all parts that are on their way,
+// then neither while a worker puts them together.
 struct Made {
-  Stage stage = Stage::kWhole;
+  bool whole = true;  // or an error
   Planned planned;
-  std::string part;          // in stage kPart
-  Peers::Gathered parts;     // in stage kGathering
-  std::exception_ptr error;  // of the stage before kWhole
-
-  // In a handler.
-  void Fail() {
-    error = std::current_exception();
-    stage = Stage::kWhole;
-  }
+  std::string part;
+  Peers::Gathered parts;
+  std::exception_ptr error;
 };
 
 }  // namespace
@@ -57,10 +45,11 @@ struct BatchStream::Impl {
 
   void Work();
   Made Make(std::unique_lock<std::mutex>* lock);
-  void Fail(Made* made) const;
+  Made MakeFrom(const WindowWork& work) const;
+  Made Failed(const std::exception_ptr& error) const;
   void Plan(Planned* planned) const;
   void Join(std::unique_lock<std::mutex>* lock, Made* made) const;
-  Made* Gathering();
+  Made* Gathered();
   void Stop();
   void Gather();
   void Take();
@@ -122,9 +111,9 @@ void BatchStream::Impl::Work() {
   };
   std::unique_lock lock(mutex_);
   while (true) {
-    work_wake_.wait(lock, [&] { return stopping_ || Gathering() != nullptr || may_read(); });
+    work_wake_.wait(lock, [&] { return stopping_ || Gathered() != nullptr || may_read(); });
     if (stopping_) return;
-    if (Made* made = Gathering()) {
+    if (Made* made = Gathered()) {
       Join(&lock, made);
     } else {
       const int64_t number = next_read_++;
@@ -136,47 +125,53 @@ void BatchStream::Impl::Work() {
 
 // Reads with `lock` held by nobody but one worker at a time, makes with it free to all.
 Made BatchStream::Impl::Make(std::unique_lock<std::mutex>* lock) {
-  Made made;
   WindowWork work;
+  std::exception_ptr error;
   reading_ = true;
   lock->unlock();
   try {
     work = reader_->Next();
   } catch (...) {
-    Fail(&made);
+    error = std::current_exception();
   }
   lock->lock();
   reading_ = false;
-  if (!work.make) read_failed_ = true;
+  read_failed_ = error != nullptr;
   work_wake_.notify_all();
-  if (!work.make) return made;
   lock->unlock();
+  Made made = error ? Failed(error) : MakeFrom(work);
+  lock->lock();
+  return made;
+}
+
+// The window, or this peer's part.
+Made BatchStream::Impl::MakeFrom(const WindowWork& work) const {
+  Made made;
+  made.planned = {work.epoch, work.start, work.last, {}, {}};
   try {
-    made.planned = {work.epoch, work.start, work.last, {}, {}};
     if (in_parts_) {
       made.part = BytesOf(work.make({options_.peers.rank, options_.peers.size}));
-      made.stage = Stage::kPart;
+      made.whole = false;
     } else {
       made.planned.window = work.make({});
       Plan(&made.planned);
     }
   } catch (...) {
-    Fail(&made);
+    return Failed(std::current_exception());
   }
-  lock->lock();
   return made;
 }
 
-// In a handler. What this peer can't make is told to all as its part, so that all of them throw it
-// at the same batch.
-void BatchStream::Impl::Fail(Made* made) const {
-  if (!in_parts_) return made->Fail();
-  made->stage = Stage::kPart;
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    made->part = BytesOf(error);
+// What a peer can't make is its part, so that all peers throw it at the same batch.
+Made BatchStream::Impl::Failed(const std::exception_ptr& error) const {
+  Made made;
+  if (in_parts_) {
+    made.part = BytesOf(error);
+    made.whole = false;
+  } else {
+    made.error = error;
   }
+  return made;
 }
 
 void BatchStream::Impl::Plan(Planned* planned) const {
@@ -185,21 +180,21 @@ void BatchStream::Impl::Plan(Planned* planned) const {
 }
 
 // A window for a worker to put together; null if there is none.
-Made* BatchStream::Impl::Gathering() {
+Made* BatchStream::Impl::Gathered() {
   const auto next = made_.find(next_out_);
-  const bool found = next != made_.end() && next->second.stage == Stage::kGathering;
-  return found ? &next->second : nullptr;
+  return next != made_.end() && next->second.parts ? &next->second : nullptr;
 }
 
 void BatchStream::Impl::Join(std::unique_lock<std::mutex>* lock, Made* made) const {
-  made->stage = Stage::kJoining;
-  Made joined{.planned = std::move(made->planned)};
+  Peers::Gathered parts = std::exchange(made->parts, nullptr);
+  Made joined;
+  joined.planned = std::move(made->planned);
   lock->unlock();
   try {
-    joined.planned.window = JoinParts(made->parts());
+    joined.planned.window = JoinParts(std::exchange(parts, nullptr)());
     Plan(&joined.planned);
   } catch (...) {
-    joined.Fail();
+    joined.error = std::current_exception();
   }
   lock->lock();
   *made = std::move(joined);
@@ -212,16 +207,12 @@ void BatchStream::Impl::Gather() {
   std::unique_lock lock(mutex_);
   made_wake_.wait(lock, [&] { return made_.contains(next_out_); });
   Made& made = made_.at(next_out_);
-  if (made.stage != Stage::kPart) return;
+  if (made.part.empty()) return;
   lock.unlock();
-  Made gathering{.stage = Stage::kGathering, .planned = std::move(made.planned)};
-  try {
-    gathering.parts = options_.peers.begin_gather(made.part);
-  } catch (...) {
-    gathering.Fail();
-  }
+  Peers::Gathered parts = options_.peers.begin_gather(made.part);
   lock.lock();
-  made = std::move(gathering);
+  made.part = std::string();
+  made.parts = std::move(parts);
   work_wake_.notify_all();
 }
 
@@ -233,7 +224,7 @@ void BatchStream::Impl::Take() {
     std::unique_lock lock(mutex_);
     made_wake_.wait(lock, [&] {
       const auto made = made_.find(next_out_);
-      return made != made_.end() && made->second.stage == Stage::kWhole;
+      return made != made_.end() && made->second.whole;
     });
     Made& made = made_.at(next_out_);
     if (made.error) std::rethrow_exception(made.error);
@@ -317,7 +308,10 @@ Batch BatchStream::Next() {
   try {
     if (4 * impl.batch_in_window() >= 3 * std::ssize(impl.current_->batches)) impl.Gather();
     impl.Settle();
-  } catch (...) {  // the next call meets the same error, in its place
+  } catch (...) {
+    // The next call meets the same error, in its place. Peers must not go on without one of them:
+    // what one meets alone ends it here, before it takes part in anything else.
+    if (impl.in_parts_) throw;
   }
   return batch;
 }

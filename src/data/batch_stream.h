@@ -45,8 +45,8 @@ struct BatchOptions {
 
 // Holds the window that Next() is in and, at most, one more for each worker. Next() copies
 // examples; all other work is the workers'. With peers, Next() begins to bring the parts of the
-// next window together in the last quarter of the one before, for which it waits for this peer's
-// part.
+// next window together in the last quarter of the one before, and waits there until every peer has
+// made its part; some copies of that window are in memory until it is put together.
 class BatchStream {
  public:
   // `source` must outlive the stream. Starts at `position`, in the middle of an epoch where it says
@@ -58,8 +58,8 @@ class BatchStream {
   BatchStream& operator=(const BatchStream&) = delete;
 
   // The next batch; waits for the workers. Never ends: epochs follow each other. Throws what a
-  // worker threw, and Error(kInput) for an epoch without an example and for a position that is not
-  // in the data.
+  // worker threw (with peers what any of them met, all of them at one batch), and Error(kInput) for
+  // an epoch without an example and for a position that is not in the data.
   Batch Next();
   // Where the next Next() stands.
   const DataPosition& position() const;

@@ -342,6 +342,12 @@ TEST(Peers, RefuseBytesThatAreNoPart) {
   }
   EXPECT_EQ(whole, 1u);
   EXPECT_THROW(JoinParts({std::string(64, '\xff')}), Error);
+  std::string of_ids = part;
+  of_ids.replace(part.size() - 12 - 8 - 8, 8, 8, '\x80');  // the number of the first column's ids
+  EXPECT_THROW(JoinParts({of_ids}), Error);
+  const ExampleTable other(3);
+  const Window wider{std::make_shared<const ExampleTable>(other), CorpusReport()};
+  EXPECT_THROW(JoinParts({part, BytesOf(wider)}), Error);
 }
 
 TEST(BatchStream, PassesOnWhatPeersCannotExchange) {
@@ -359,6 +365,20 @@ TEST(BatchStream, PassesOnWhatPeersCannotExchange) {
     EXPECT_THROW(stream.Next(), Error);
     EXPECT_THROW(stream.Next(), Error);
   }
+  // No batch is given once this peer has missed a call.
+  bool failed = false;
+  options.peers = {0, 2, [&, calls = 0](const std::string& own) mutable -> Peers::Gathered {
+                     failed = ++calls > 1;
+                     if (failed) throw Error(ErrorKind::kRuntime, "out of memory");
+                     return [own] { return std::vector<std::string>{own, own}; };
+                   }};
+  BatchStream stream(&source, options);
+  const auto next = [&] {
+    stream.Next();
+    EXPECT_FALSE(failed);
+  };
+  EXPECT_THROW(while (true) next(), Error);
+  EXPECT_TRUE(failed);
 }
 
 TEST(BatchStream, ReportsEachEpochWholeWhereverItIsResumed) {

@@ -44,7 +44,7 @@ class Reader {
   }
   std::vector<int32_t> Ids() {
     const int64_t count = Number();
-    const std::string_view bytes = Take(count > std::ssize(left_) ? -1 : count * 4);
+    const std::string_view bytes = Take(count < 0 || count > std::ssize(left_) ? -1 : count * 4);
     std::vector<int32_t> ids(bytes.size() / 4);
     if (!ids.empty()) std::memcpy(ids.data(), bytes.data(), bytes.size());
     return ids;
@@ -72,10 +72,15 @@ std::string BytesOf(const Window& part) {
   return bytes;
 }
 
-std::string BytesOf(const std::exception& failure) {
-  const auto* error = dynamic_cast<const Error*>(&failure);
-  const ErrorKind kind = error == nullptr ? ErrorKind::kRuntime : error->kind();
-  return WithHead({{"failure", failure.what()}, {"kind", static_cast<int>(kind)}});
+std::string BytesOf(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    return WithHead({{"failure", error.what()}, {"kind", static_cast<int>(error.kind())}});
+  } catch (const std::exception& error) {
+    constexpr auto kKind = static_cast<int>(ErrorKind::kRuntime);
+    return WithHead({{"failure", error.what()}, {"kind", kKind}});
+  }
 }
 
 Window JoinParts(const std::vector<std::string>& parts) {
@@ -92,6 +97,8 @@ Window JoinParts(const std::vector<std::string>& parts) {
     report.Add(CorpusReportFromJson(MemberOf<Json>(head, "report", where), where));
     const auto columns = MemberOf<int64_t>(head, "columns", where);
     if (!table) table = std::make_shared<ExampleTable>(columns);
+    if (columns != table->columns())
+      throw Error(ErrorKind::kRuntime, where + " has other columns than rank 0's");
     while (!reader.done()) {
       Example example;
       example.place.file = reader.Number();

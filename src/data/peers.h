@@ -15,20 +15,22 @@ namespace attend {
 
 // The default is a process alone.
 struct Peers {
-  // Waits for the bytes of every peer, by rank; on any thread, once. Throws where one is lost.
+  // Waits for the bytes of every peer, by rank; on any thread, at most once. Throws where one is
+  // lost.
   using Gathered = std::function<std::vector<std::string>()>;
 
   int64_t rank = 0, size = 1;
-  // Begins to bring this peer's bytes to all. All peers make the same calls in the same order.
+  // Begins to bring this peer's bytes to all, once every peer has come here. All peers make the
+  // same calls in the same order; one that throws is to leave the others at once.
   std::function<Gathered(const std::string& own)> begin_gather;
 };
 
 // What a peer gives the others of a window: its part, or why it has none. Only the same program on
 // the same kind of machine reads it.
 std::string BytesOf(const Window& part);
-std::string BytesOf(const std::exception& failure);
+std::string BytesOf(const std::exception_ptr& failure);
 // The window whose parts these are, by rank. Throws what the first peer that failed did, with its
-// rank, and Error for bytes that are none of these.
+// rank, and Error for bytes that no such program gave.
 Window JoinParts(const std::vector<std::string>& parts);
 
 }  // namespace attend

@@ -340,8 +340,8 @@ void StreamedCorpus::CutFiles(int threads) {
   }
 }
 
-// Of one weight's segments some are read at a time. One that has as many lines as there are for
-// each of these is beside the same lines in every epoch, or alone for a part of it.
+// A segment with a quarter of its weight's lines or more, as there are four open at a time, is
+// beside the same lines in every epoch, or alone for a part of it.
 void StreamedCorpus::WarnOfLongFiles() const {
   std::map<double, int64_t> lines;
   for (const Segment& segment : segments_) lines[WeightOf(segment.file)] += segment.lines();

@@ -131,8 +131,8 @@ int64_t MaxTokens(const StackConfig& stack) {
 }
 
 int64_t MaxOutput(const StackConfig& decoder, int64_t length) {
-  return std::clamp<int64_t>(length - 1, 0, MaxTokens(decoder)) +
-         1;  // MaxTokens may be the largest
+  // Adding to MaxTokens, which may be the largest number, would overflow.
+  return std::clamp<int64_t>(length - 1, 0, MaxTokens(decoder)) + 1;
 }
 
 void CheckModelConfig(const ModelConfig& config) {

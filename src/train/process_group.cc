@@ -273,8 +273,9 @@ void ProcessGroup::Connect(const torch::Device& device) {
   device_ = device;
   if (alone()) return;
   try {
+    if (device.is_cuda()) impl_->device = MakeNccl(impl_->store, world_);
     impl_->host = MakeGloo(impl_->store, world_);
-    impl_->device = device.is_cuda() ? MakeNccl(impl_->store, world_) : impl_->host;
+    if (!impl_->device) impl_->device = impl_->host;
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -333,19 +334,18 @@ ProcessGroup::Gathered ProcessGroup::BeginGather(const std::string& own) {
   int64_t* size_of = sizes[0].mutable_data_ptr<int64_t>();
   size_of[rank()] = std::ssize(own);
   impl_->Begin([&] { return impl_->host->allreduce(sizes); })();
-  std::vector<torch::Tensor> bytes{
-      torch::zeros({*std::max_element(size_of, size_of + size())}, torch::kUInt8)};
-  std::memcpy(bytes[0].mutable_data_ptr(), own.data(), own.size());
-  std::vector<std::vector<torch::Tensor>> all{{}};
-  for (int64_t rank = 0; rank < size(); ++rank) all[0].push_back(torch::empty_like(bytes[0]));
-  const Pending pending = impl_->Begin([&] { return impl_->host->allgather(all, bytes); });
-  return [pending, sizes = sizes[0], all = all[0]] {
+  const int64_t longest = *std::max_element(size_of, size_of + size());
+  if (longest == 0) return [count = size()] { return std::vector<std::string>(count); };
+  torch::Tensor bytes = torch::zeros({longest}, torch::kUInt8);
+  torch::Tensor all = torch::empty({size() * longest}, torch::kUInt8);
+  std::memcpy(bytes.mutable_data_ptr(), own.data(), own.size());
+  const Pending pending = impl_->Begin([&] { return impl_->host->_allgather_base(all, bytes); });
+  return [pending, sizes = sizes[0], all, longest] {
     pending();
     std::vector<std::string> parts;
-    for (size_t rank = 0; rank < all.size(); ++rank) {
-      parts.emplace_back(static_cast<const char*>(all[rank].const_data_ptr()),
-                         sizes.const_data_ptr<int64_t>()[rank]);
-    }
+    const auto* begin = static_cast<const char*>(all.const_data_ptr());
+    for (int64_t rank = 0; rank < sizes.size(0); ++rank)
+      parts.emplace_back(begin + rank * longest, sizes.const_data_ptr<int64_t>()[rank]);
     return parts;
   };
 }

@@ -1,5 +1,6 @@
 // The processes that train one model together (ranks), what they add up and tell each other, and
-// how one learns that another has died. Operations are c10d's: Gloo's on CPUs, NCCL's on GPUs.
+// how one learns that another has died. Operations are c10d's: NCCL's of what is on
+// GPUs, Gloo's of what is in memory.
 //
 // Every rank makes the same calls in the same order, with tensors of equal sizes; sums have the
 // same bits on all ranks and every time. Not thread-safe, but for the order above: callers hold a
@@ -69,8 +70,8 @@ class ProcessGroup {
   Pending BeginReceive(const torch::Tensor& tensor, int64_t from);
 
   // The bytes of every rank, by rank, on all of them; of any length, which ranks wait for here. The
-  // function waits for the bytes; it is called once, on any thread, before Leave. Does not touch
-  // the device.
+  // function waits for the bytes; it is called at most once, on any thread, before Leave. Does not
+  // touch the device.
   using Gathered = std::function<std::vector<std::string>()>;
   Gathered BeginGather(const std::string& own);
 

@@ -79,6 +79,10 @@ void RankWatch::EndSetUp() {
 
 void RankWatch::Tell(const std::string& why) {
   store_->compareSet(kVerdict, "", why);
+  {
+    const std::lock_guard lock(mutex_);
+    told_ = true;
+  }
   Hear();
   const bool holds_store = world_.rank == 0 && !world_.store_stands;
   for (int i = 0; holds_store && i < kGraceBeats * kBeat / kGlance; ++i) {
@@ -177,9 +181,9 @@ void RankWatch::Guard() {
       lock.unlock();
       Conclude(StoreIsGone(fmt::format("gave no answer for {} s", kSilentBeats)));
     } else if (++beats_after_verdict > (ending_.empty() ? kGraceBeats : kEndingBeats)) {
-      const bool known = ending_.empty() || ending_ == verdict_;
+      const bool untold = !ending_.empty() && !told_;
       const std::string why =
-          known ? verdict_ : fmt::format("{}; it can't be told: {}", ending_, verdict_);
+          untold ? fmt::format("{}; it can't be told: {}", ending_, verdict_) : verdict_;
       lock.unlock();
       ends_.abandon(why);
       return;

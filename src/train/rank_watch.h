@@ -74,6 +74,7 @@ class RankWatch {
   int patience_;          // beats
   int store_silent_ = 0;  // beats
   std::string ending_;    // why the caller ends
+  bool told_ = false;     // a verdict stands
   bool setting_up_ = true, stopping_ = false;
   std::once_flag heard_;
   std::thread beats_, guard_;

@@ -243,7 +243,8 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
   return run;
 }
 
-// Rank 0 alone tells what is so for every rank, and keeps the test text.
+// Rank 0 alone tells what is so for every rank, and keeps the test text; the first rank of a
+// machine what is so for the machine.
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   const Log log = group->first() ? settings.effects.log : NoLog();
   CheckTrainOptions(options);
@@ -251,7 +252,8 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   Setup setup;
   setup.test = TestText(options.corpus);
   const torch::Device device = DeviceOf(settings.device, settings.world);
-  WarnOfPrecision(options.optimization, device, settings.effects.log);
+  WarnOfPrecision(options.optimization, device,
+                  settings.world.local_rank == 0 ? settings.effects.log : NoLog());
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   const std::shared_ptr<const Model> init = LoadInit(settings, &options);

@@ -131,9 +131,14 @@ void Trainer::LoadTensors(const StoredCheckpoint& checkpoint) {
 }
 
 TrainOutcome Trainer::Run() {
-  const TrainOutcome outcome = RunUpdates();
-  batches_.reset();  // whose workers may wait for other ranks
-  return outcome;
+  try {
+    TrainOutcome outcome = RunUpdates();
+    batches_.reset();  // whose workers may wait for other ranks
+    return outcome;
+  } catch (const std::exception& error) {
+    group_->Fail(error.what());  // first, for the same reason
+    throw;
+  }
 }
 
 TrainOutcome Trainer::RunUpdates() {

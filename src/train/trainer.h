@@ -39,7 +39,7 @@ class Trainer {
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Trainer();
 
-  // Once. Nothing of it goes on after it.
+  // Once. Tells the group's other ranks what it throws.
   TrainOutcome Run();
 
   const TrainState& state() const { return state_; }

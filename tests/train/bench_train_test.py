@@ -69,24 +69,23 @@ def test_what_is_missing_is_named(text):
     assert done.returncode == 2 and done.stderr.startswith("attend bench train: --target is missing: ")
 
 
-def holds(path, words):
+def setting(path):
     path = pathlib.Path(path)
-    return path.exists() and words in path.read_text(encoding="ascii")
+    return path.read_text(encoding="ascii").strip() if path.exists() else ""
 
 
-@pytest.mark.skipif(not holds("/sys/kernel/mm/transparent_hugepage/enabled", "[madvise]"), reason="large pages are not for who asks")
-@pytest.mark.skipif(not holds("/proc/sys/vm/nr_hugepages", "0\n"), reason="large pages are reserved")
+@pytest.mark.skipif("[madvise]" not in setting("/sys/kernel/mm/transparent_hugepage/enabled"), reason="all or none have large pages")
+@pytest.mark.skipif(setting("/proc/sys/vm/nr_hugepages") != "0", reason="large pages are reserved")
 def test_memory_comes_in_large_pages(text):
     command = list(map(str, [ATTEND, "bench", "train", *text, "--preset", "tiny", "--updates", 100000]))
     with subprocess.Popen(command, env=tiny_run.environment()) as process:
-        try:
-            large = 0
-            while process.poll() is None and not large:
-                pages = re.search(r"AnonHugePages: +(\d+)", pathlib.Path(f"/proc/{process.pid}/smaps_rollup").read_text(encoding="ascii"))
-                large = int(pages[1]) if pages else 0
-                time.sleep(0.05)
-        finally:
-            process.kill()
+        deadline = time.monotonic() + 60
+        large = 0
+        while process.poll() is None and not large and time.monotonic() < deadline:
+            pages = re.search(r"AnonHugePages: +(\d+)", setting(f"/proc/{process.pid}/smaps_rollup"))
+            large = int(pages[1]) if pages else 0
+            time.sleep(0.05)
+        process.kill()
     assert large > 0
 
 
