@@ -1,7 +1,6 @@
 #include "base/machine_memory.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -15,16 +14,15 @@ namespace fs = std::filesystem;
 
 class MachineMemoryTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "/memory-XXXXXX";
-    root_ = mkdtemp(name.data());
+  MachineMemoryTest() : root_(fs::path(testing::TempDir()) / "machine_memory_test") {
+    fs::remove_all(root_);
   }
   void TearDown() override { fs::remove_all(root_); }
   void Write(const std::string& path, const std::string& text) {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  fs::path root_;
+  const fs::path root_;
 };
 
 TEST_F(MachineMemoryTest, IsTheMachinesWithSwap) {

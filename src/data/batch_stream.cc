@@ -49,7 +49,7 @@ struct BatchStream::Impl {
   Made Failed(const std::exception_ptr& error) const;
   void Plan(Planned* planned) const;
   void Join(std::unique_lock<std::mutex>* lock, Made* made) const;
-  Made* Gathered();
+  Made* NextToJoin();
   void Stop();
   void Gather();
   void Take();
@@ -111,9 +111,9 @@ void BatchStream::Impl::Work() {
   };
   std::unique_lock lock(mutex_);
   while (true) {
-    work_wake_.wait(lock, [&] { return stopping_ || Gathered() != nullptr || may_read(); });
+    work_wake_.wait(lock, [&] { return stopping_ || NextToJoin() != nullptr || may_read(); });
     if (stopping_) return;
-    if (Made* made = Gathered()) {
+    if (Made* made = NextToJoin()) {
       Join(&lock, made);
     } else {
       const int64_t number = next_read_++;
@@ -180,7 +180,7 @@ void BatchStream::Impl::Plan(Planned* planned) const {
 }
 
 // A window for a worker to put together; null if there is none.
-Made* BatchStream::Impl::Gathered() {
+Made* BatchStream::Impl::NextToJoin() {
   const auto next = made_.find(next_out_);
   return next != made_.end() && next->second.parts ? &next->second : nullptr;
 }

@@ -212,6 +212,9 @@ struct ProcessGroup::Impl {
     if (world->local_size == 0) world->local_size = std::count(names.begin(), names.end(), *own);
   }
 
+  // NCCL takes what is on GPUs alone, Gloo what is in memory.
+  c10d::Backend& Of(const torch::Tensor& tensor) const { return tensor.is_cpu() ? *gloo : *nccl; }
+
   template <class Start>
   Pending Begin(const Start& start) {
     ThrowVerdict();
@@ -221,14 +224,12 @@ struct ProcessGroup::Impl {
 
   const StorePtr store;
   std::unique_ptr<RankWatch> watch;  // until the group is left
-  BackendPtr host;                   // of what is in memory
-  BackendPtr device;                 // of what is on the device; the same on CPUs
+  BackendPtr nccl, gloo;             // no NCCL on CPUs
 };
 
-ProcessGroup::ProcessGroup() : device_(torch::kCPU) {}
+ProcessGroup::ProcessGroup() = default;
 
-ProcessGroup::ProcessGroup(const World& world, Ends ends, const Log& log)
-    : world_(world), device_(torch::kCPU) {
+ProcessGroup::ProcessGroup(const World& world, Ends ends, const Log& log) : world_(world) {
   if (alone()) return;
   // c10d tells of each broken connection with a trace of calls; a verdict says it in one line.
   constexpr int kErrorsOnly = 2;
@@ -270,12 +271,10 @@ void ProcessGroup::Meet(const Log& log) {
 }
 
 void ProcessGroup::Connect(const torch::Device& device) {
-  device_ = device;
   if (alone()) return;
   try {
-    if (device.is_cuda()) impl_->device = MakeNccl(impl_->store, world_);
-    impl_->host = MakeGloo(impl_->store, world_);
-    if (!impl_->device) impl_->device = impl_->host;
+    if (device.is_cuda()) impl_->nccl = MakeNccl(impl_->store, world_);
+    impl_->gloo = MakeGloo(impl_->store, world_);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -292,7 +291,7 @@ ProcessGroup::Pending ProcessGroup::BeginSum(const torch::Tensor& tensor) {
   if (alone()) return [] {};
   return impl_->Begin([&] {
     std::vector<torch::Tensor> tensors{tensor};
-    return impl_->device->allreduce(tensors);
+    return impl_->Of(tensor).allreduce(tensors);
   });
 }
 
@@ -302,45 +301,43 @@ ProcessGroup::Pending ProcessGroup::BeginBroadcast(const torch::Tensor& tensor, 
     std::vector<torch::Tensor> tensors{tensor};
     c10d::BroadcastOptions options;
     options.rootRank = from;
-    return impl_->device->broadcast(tensors, options);
+    return impl_->Of(tensor).broadcast(tensors, options);
   });
 }
 
 ProcessGroup::Pending ProcessGroup::BeginSend(const torch::Tensor& tensor, int64_t to) {
   return impl_->Begin([&] {
     std::vector<torch::Tensor> tensors{tensor};
-    return impl_->device->send(tensors, static_cast<int>(to), /*tag=*/0);
+    return impl_->Of(tensor).send(tensors, static_cast<int>(to), /*tag=*/0);
   });
 }
 
 ProcessGroup::Pending ProcessGroup::BeginReceive(const torch::Tensor& tensor, int64_t from) {
   return impl_->Begin([&] {
     std::vector<torch::Tensor> tensors{tensor};
-    return impl_->device->recv(tensors, static_cast<int>(from), /*tag=*/0);
+    return impl_->Of(tensor).recv(tensors, static_cast<int>(from), /*tag=*/0);
   });
 }
 
 double ProcessGroup::Sum(double value) {
-  if (alone()) return value;
-  const torch::Tensor sum =
-      torch::full({1}, value, torch::TensorOptions().dtype(torch::kFloat64).device(device_));
+  const torch::Tensor sum = torch::full({1}, value, torch::kFloat64);
   BeginSum(sum)();
   return sum.item<double>();
 }
 
 ProcessGroup::Gathered ProcessGroup::BeginGather(const std::string& own) {
   if (alone()) return [own] { return std::vector<std::string>{own}; };
-  std::vector<torch::Tensor> sizes{torch::zeros({size()}, torch::kInt64)};
-  int64_t* size_of = sizes[0].mutable_data_ptr<int64_t>();
+  const torch::Tensor sizes = torch::zeros({size()}, torch::kInt64);
+  int64_t* size_of = sizes.mutable_data_ptr<int64_t>();
   size_of[rank()] = std::ssize(own);
-  impl_->Begin([&] { return impl_->host->allreduce(sizes); })();
+  BeginSum(sizes)();
   const int64_t longest = *std::max_element(size_of, size_of + size());
   if (longest == 0) return [count = size()] { return std::vector<std::string>(count); };
   torch::Tensor bytes = torch::zeros({longest}, torch::kUInt8);
   torch::Tensor all = torch::empty({size() * longest}, torch::kUInt8);
   std::memcpy(bytes.mutable_data_ptr(), own.data(), own.size());
-  const Pending pending = impl_->Begin([&] { return impl_->host->_allgather_base(all, bytes); });
-  return [pending, sizes = sizes[0], all, longest] {
+  const Pending pending = impl_->Begin([&] { return impl_->gloo->_allgather_base(all, bytes); });
+  return [pending, sizes, all, longest] {
     pending();
     std::vector<std::string> parts;
     const auto* begin = static_cast<const char*>(all.const_data_ptr());
@@ -352,16 +349,12 @@ ProcessGroup::Gathered ProcessGroup::BeginGather(const std::string& own) {
 
 std::string ProcessGroup::FromFirst(const std::string& text) {
   if (alone()) return text;
-  const torch::Tensor size =
-      torch::full({1}, static_cast<int64_t>(text.size()),
-                  torch::TensorOptions().dtype(torch::kInt64).device(device_));
+  const torch::Tensor size = torch::full({1}, std::ssize(text), torch::kInt64);
   BeginBroadcast(size, 0)();
-  torch::Tensor bytes = torch::zeros({size.item<int64_t>()}, torch::kUInt8);
+  const torch::Tensor bytes = torch::zeros({size.item<int64_t>()}, torch::kUInt8);
   if (bytes.numel() == 0) return "";
   if (first()) std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
-  bytes = bytes.to(device_);
   BeginBroadcast(bytes, 0)();
-  bytes = bytes.cpu();
   return {static_cast<const char*>(bytes.const_data_ptr()), static_cast<size_t>(bytes.numel())};
 }
 

@@ -1,6 +1,6 @@
 // The processes that train one model together (ranks), what they add up and tell each other, and
-// how one learns that another has died. Operations are c10d's: NCCL's of what is on
-// GPUs, Gloo's of what is in memory.
+// how one learns that another has died. Operations are c10d's: NCCL's for tensors on GPUs, Gloo's
+// for those in memory.
 //
 // Every rank makes the same calls in the same order, with tensors of equal sizes; sums have the
 // same bits on all ranks and every time. Not thread-safe, but for the order above: callers hold a
@@ -71,7 +71,7 @@ class ProcessGroup {
 
   // The bytes of every rank, by rank, on all of them; of any length, which ranks wait for here. The
   // function waits for the bytes; it is called at most once, on any thread, before Leave. Does not
-  // touch the device.
+  // touch a GPU.
   using Gathered = std::function<std::vector<std::string>()>;
   Gathered BeginGather(const std::string& own);
 
@@ -90,7 +90,6 @@ class ProcessGroup {
  private:
   struct Impl;
   World world_;
-  torch::Device device_;
   std::unique_ptr<Impl> impl_;  // null where alone
 };
 
