@@ -159,10 +159,12 @@ BackendPtr MakeGloo(const StorePtr& store, const World& world) {
 
 struct ProcessGroup::Impl {
   Impl(const World& world, Ends ends, const Log& log)
-      : store(OpenStore(world, world.rank == 0 && !world.store_stands, kMeeting, log)),
-        // A connection of its own: one that waits for an answer is locked meanwhile.
-        watch(std::make_unique<RankWatch>(OpenStore(world, /*server=*/false, kRest, log), world,
-                                          std::move(ends))) {}
+      : store(OpenStore(world, world.rank == 0 && !world.store_stands, kMeeting, log)) {
+    // A connection of its own: one that waits for an answer is locked meanwhile.
+    StorePtr watched = OpenStore(world, /*server=*/false, kRest, log);
+    ends.hold_stop(true);  // the watch has the others wait for this rank
+    watch = std::make_unique<RankWatch>(std::move(watched), world, std::move(ends));
+  }
 
   void ThrowVerdict() const {
     if (const std::string why = watch->verdict(); !why.empty())
@@ -190,8 +192,11 @@ struct ProcessGroup::Impl {
       store->set(AddressKey(world.rank), AddressTowards(world.address, world.port));
       store->set(MachineKey(world.rank), MachineName());
     });
-    if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1)
-      refuse(fmt::format("RANK {} is given to two processes", world.rank));
+    if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1) {
+      refuse(fmt::format(
+          "RANK {} is given to two processes, or was started again before the others ended",
+          world.rank));
+    }
   }
 
   // The ranks that have not entered yet.
@@ -225,6 +230,7 @@ struct ProcessGroup::Impl {
   const StorePtr store;
   std::unique_ptr<RankWatch> watch;  // until the group is left
   BackendPtr nccl, gloo;             // no NCCL on CPUs
+  bool failed = false;
 };
 
 ProcessGroup::ProcessGroup() = default;
@@ -369,7 +375,7 @@ void ProcessGroup::Leave() {
 }
 
 void ProcessGroup::Fail(const std::string& why) {
-  if (alone() || !impl_->watch) return;
+  if (alone() || !impl_->watch || std::exchange(impl_->failed, true)) return;
   impl_->watch->Ending(why);
   try {
     impl_->watch->Tell(

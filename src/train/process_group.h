@@ -30,9 +30,10 @@ class ProcessGroup {
   struct Ends {
     // Gets what to tell the user.
     std::function<void(const std::string& why)> abandon;
-    // Until EndSetUp: once a stop is requested, the others are told, and `stop` ends the process.
+    // From the time that others wait for this rank until EndSetUp stops are held: once one is
+    // requested, the others are told, and the process ends as `hold_stop` lets go.
     std::function<bool()> stop_requested = [] { return false; };
-    std::function<void()> stop;
+    std::function<void(bool held)> hold_stop = [](bool) {};
   };
 
   // Alone: operations leave things as they are.
@@ -83,8 +84,8 @@ class ProcessGroup {
   void EndSetUp();
   // Waits until all ranks have come this far; no operation follows.
   void Leave();
-  // Tells the others why this rank can't go on. No operation follows; never throws. The process is
-  // to end within seconds then: where telling hangs it is abandoned.
+  // Tells the others why this rank can't go on, the first time. No operation follows; never throws.
+  // The process is to end within seconds then: where telling hangs it is abandoned.
   void Fail(const std::string& why);
 
  private:

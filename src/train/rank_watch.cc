@@ -120,7 +120,7 @@ void RankWatch::Beat() {
       last = now;
       if (StopIsDue()) {
         Tell(fmt::format("rank {} was stopped by a signal{}", world_.rank, kCure));
-        ends_.stop();
+        ends_.hold_stop(false);
       }
       if (store_->check({kVerdict})) {
         Conclude(store_->get_to_str(kVerdict));

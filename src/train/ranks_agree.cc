@@ -17,9 +17,15 @@ void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* 
   std::vector<std::string> differences;
   for (const OptionDifference& each : DifferentOptions(first["options"], identity.options))
     differences.push_back(fmt::format("{} is {}, there {}", each.name, each.now, each.before));
-  for (const auto& [name, digest] : first["data"].items()) {
-    if (own["data"].value(name, Json()) != digest)
+  Json names = first["data"];
+  names.update(own["data"]);
+  for (const auto& [name, digest] : names.items()) {
+    if (!own["data"].contains(name) || !first["data"].contains(name)) {
+      const int64_t without = first["data"].contains(name) ? group->rank() : 0;
+      differences.push_back(fmt::format("rank {} has no {}", without, name));
+    } else if (own["data"][name] != first["data"][name]) {
       differences.push_back(fmt::format("{} holds other text", name));
+    }
   }
   if (!differences.empty()) differences.push_back("give all ranks the same options and data");
   const Json &environment = own["environment"], &there = first["environment"];

@@ -405,9 +405,8 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
 RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
   const Log& log = settings.effects.log;
   const ProcessGroup::Ends ends{settings.abandon, settings.effects.stop_requested,
-                                [hold = settings.hold_stop] { hold(false); }};
+                                settings.hold_stop};
   const auto group = std::make_shared<ProcessGroup>(settings.world, ends, log);
-  settings.hold_stop(!group->alone());
   try {
     CheckTrainOptions(options);
     group->Meet(log);
