@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,6 +11,8 @@
 namespace attend {
 
 int ThreadsOfTheMachine() {
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0) return CPU_COUNT(&processors);
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

@@ -13,7 +13,7 @@
 
 namespace attend {
 
-// Threads that the machine runs at once, at least 1: the default wherever a number may be given.
+// Processors that this process may run on, at least 1: the default wherever a number may be given.
 int ThreadsOfTheMachine();
 
 class ThreadPool {

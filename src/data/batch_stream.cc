@@ -37,8 +37,8 @@ struct Made {
 
 // Workers take windows from the reader one at a time, in order, and make them side by side: whole,
 // or this peer's part, which the owner's thread begins to exchange for the others' and a worker
-// puts together with them. Members above mutex_ are the owner's thread's alone; the others are
-// guarded by it.
+// puts together with them. Members above mutex_ and threads_ are the owner's thread's alone; the
+// reader is that of the worker which set reading_; the others are guarded by the mutex.
 struct BatchStream::Impl {
   Impl(const ExampleSource* source, const BatchOptions& options, const DataPosition& position);
   ~Impl();
@@ -117,7 +117,8 @@ void BatchStream::Impl::Work() {
       Join(&lock, made);
     } else {
       const int64_t number = next_read_++;
-      made_[number] = Make(&lock);
+      Made window = Make(&lock);  // others look for made_[number] meanwhile
+      made_[number] = std::move(window);
     }
     made_wake_.notify_all();
   }

@@ -5,24 +5,21 @@
 namespace attend {
 namespace {
 
-// Counts by name.
-template <class Report, class Use>
-void ForEachCount(Report& report, const Use& use) {
-  use("lines", report.lines);
-  use("kept", report.kept);
-  use("empty", report.empty);
-  use("too_short", report.too_short);
-  use("too_long", report.too_long);
-  use("ratio", report.ratio);
-  use("malformed", report.malformed);
-}
+struct Count {
+  const char* name;
+  int64_t CorpusReport::* member;
+};
+
+constexpr Count kCounts[] = {
+    {"lines", &CorpusReport::lines},        {"kept", &CorpusReport::kept},
+    {"empty", &CorpusReport::empty},        {"too_short", &CorpusReport::too_short},
+    {"too_long", &CorpusReport::too_long},  {"ratio", &CorpusReport::ratio},
+    {"malformed", &CorpusReport::malformed}};
 
 }  // namespace
 
 void CorpusReport::Add(const CorpusReport& next) {
-  const Json more = ToJson(next);
-  ForEachCount(*this,
-               [&](const char* name, int64_t& count) { count += more.at(name).get<int64_t>(); });
+  for (const Count& count : kCounts) this->*count.member += next.*count.member;
   if (first_malformed.empty()) first_malformed = next.first_malformed;
   if (tokens.size() < next.tokens.size()) tokens.resize(next.tokens.size());
   for (size_t column = 0; column < next.tokens.size(); ++column)
@@ -42,7 +39,7 @@ std::string CorpusReport::Text() const {
 
 Json ToJson(const CorpusReport& report) {
   Json json = Json::object();
-  ForEachCount(report, [&](const char* name, int64_t count) { json[name] = count; });
+  for (const Count& count : kCounts) json[count.name] = report.*count.member;
   json["first_malformed"] = report.first_malformed;
   json["tokens"] = report.tokens;
   return json;
@@ -50,9 +47,8 @@ Json ToJson(const CorpusReport& report) {
 
 CorpusReport CorpusReportFromJson(const Json& json, const std::string& where) {
   CorpusReport report;
-  ForEachCount(report, [&](const char* name, int64_t& count) {
-    count = MemberOf<int64_t>(json, name, where);
-  });
+  for (const Count& count : kCounts)
+    report.*count.member = MemberOf<int64_t>(json, count.name, where);
   report.first_malformed = MemberOf<std::string>(json, "first_malformed", where);
   report.tokens = MemberOf<std::vector<int64_t>>(json, "tokens", where);
   return report;

@@ -73,13 +73,15 @@ std::string BytesOf(const Window& part) {
 }
 
 std::string BytesOf(const std::exception_ptr& failure) {
+  const std::pair<std::string, Json> runtime{"kind", static_cast<int>(ErrorKind::kRuntime)};
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
     return WithHead({{"failure", error.what()}, {"kind", static_cast<int>(error.kind())}});
+  } catch (const std::bad_alloc&) {
+    return WithHead({{"failure", "out of memory; a smaller shuffle_buffer takes less"}, runtime});
   } catch (const std::exception& error) {
-    constexpr auto kKind = static_cast<int>(ErrorKind::kRuntime);
-    return WithHead({{"failure", error.what()}, {"kind", kKind}});
+    return WithHead({{"failure", error.what()}, runtime});
   }
 }
 

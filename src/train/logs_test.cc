@@ -121,6 +121,12 @@ TEST_F(LogsTest, ALockLeavesNothingWhereNothingCameOfIt) {
   EXPECT_TRUE(fs::exists(run / "lock"));
 }
 
+RunCurves CurvesOf(const std::vector<Json>& metrics) {
+  RunCurves curves;
+  for (const Json& line : metrics) curves.Add(line);
+  return curves;
+}
+
 TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
   std::vector<Json> metrics;
   for (int update = 1; update <= 1000; ++update) {
@@ -134,7 +140,7 @@ TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
   metrics[0]["loss"] = nullptr;
   metrics[0]["skipped"] = true;
   metrics.push_back({{"update", 1000}, {"validation", {{"loss", 1.5}, {"bleu", 30}}}});
-  const Json data = ReportData(metrics, {}, Json::object(), 100);
+  const Json data = CurvesOf(metrics).ToJson(100);
   EXPECT_EQ(data["train"]["loss"].size(), 100u);
   EXPECT_EQ(data["train"]["loss"][1], (Json{20, 15.5}));
   EXPECT_EQ(data["train"]["loss"][0], (Json{10, 6.0}));  // the mean of 2 ... 10
@@ -144,7 +150,7 @@ TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
 
 TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
   const auto note = [](const std::vector<Json>& metrics, const Json& options) {
-    return ReportData(metrics, {}, options)["note"].get<std::string>();
+    return ReportData(CurvesOf(metrics), Json(), options)["note"].get<std::string>();
   };
   const Json none = {{"valid_source", Json::array()}, {"validate_every", 500}};
   const Json some = {{"valid_source", {"valid.en"}}, {"validate_every", 500}};
@@ -152,14 +158,14 @@ TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
   EXPECT_THAT(note({}, none), HasSubstr("no validation text (valid_source and valid_target)"));
   EXPECT_THAT(note({}, some), HasSubstr("the first validation is due at update 500"));
   EXPECT_EQ(note({validation}, some), "");
-  EXPECT_THAT(ReportPage(ReportData({}, {}, none)), HasSubstr("no validation text"));
+  EXPECT_THAT(ReportPage(ReportData({}, Json(), none)), HasSubstr("no validation text"));
 }
 
 TEST_F(LogsTest, ReportCannotBeBrokenByText) {
   const Json samples = {
       {"update", 1},
       {"samples", {{{"input", "</script><b>"}, {"reference", "r"}, {"output", "\xff"}}}}};
-  const std::string page = ReportPage(ReportData({}, {samples}, Json::object()));
+  const std::string page = ReportPage(ReportData({}, samples, Json::object()));
   EXPECT_THAT(page, Not(HasSubstr("</script><b>")));
   EXPECT_THAT(page, HasSubstr("\\u003c/script>\\u003cb>"));
   EXPECT_THAT(page, Not(HasSubstr("src=")));

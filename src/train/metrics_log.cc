@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "attend/error.h"
@@ -75,15 +76,18 @@ MetricsLog::MetricsLog(const fs::path& path, int64_t last_update)
 
 void MetricsLog::Append(const Json& line) { file_.Append(line.dump() + "\n"); }
 
+void ForEachMetric(const fs::path& path, const std::function<void(const Json&)>& use) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    const Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!value.is_object()) return;
+    use(value);
+  }
+}
+
 std::vector<Json> ReadMetrics(const fs::path& path) {
   std::vector<Json> lines;
-  if (!fs::exists(path)) return lines;
-  ForEachLine(ReadFile(path), [&](std::string_view line, size_t) {
-    Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!value.is_object()) return false;
-    lines.push_back(std::move(value));
-    return true;
-  });
+  ForEachMetric(path, [&](const Json& line) { lines.push_back(line); });
   return lines;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -44,7 +45,9 @@ class MetricsLog {
   AppendFile file_;
 };
 
-// The whole lines of such a file; a cut last line is left out. Empty where there is no file.
+// Goes through the whole lines of such a file; a cut last line is left out. None where there is no
+// file.
+void ForEachMetric(const std::filesystem::path& path, const std::function<void(const Json&)>& use);
 std::vector<Json> ReadMetrics(const std::filesystem::path& path);
 
 }  // namespace attend

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "base/files.h"
@@ -10,23 +11,6 @@
 
 namespace attend {
 namespace {
-
-constexpr const char* kCurves[] = {"loss", "gradient_norm", "learning_rate"};
-
-// Adds the mean of `name` over lines[begin, end) as a point at the last line's update; nothing
-// where all were skipped.
-void AddMean(const std::vector<Json>& lines, size_t begin, size_t end, const char* name,
-             Json* curve) {
-  double sum = 0;
-  int64_t count = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const Json& value = lines[i][name];
-    if (!value.is_number()) continue;
-    sum += value.get<double>();
-    ++count;
-  }
-  if (count > 0) curve->push_back({lines[end - 1]["update"], sum / static_cast<double>(count)});
-}
 
 // Why there are no curves of validation, or "".
 std::string NoteOf(const Json& validations, const Json& options) {
@@ -42,36 +26,54 @@ std::string NoteOf(const Json& validations, const Json& options) {
 
 }  // namespace
 
-Json ReportData(const std::vector<Json>& metrics, const std::vector<Json>& translations,
-                const Json& options, size_t max_points) {
-  std::vector<Json> updates;
-  Json data = {{"train", Json::object()},
-               {"valid", Json::object()},
-               {"samples", Json::object()},
-               {"options", options}};
-  int64_t skipped = 0;
-  for (const Json& line : metrics) {
-    if (!line.contains("validation")) {
-      skipped += line.contains("skipped") ? 1 : 0;
-      updates.push_back(line);
-      continue;
-    }
+void RunCurves::Add(const Json& line) {
+  if (line.contains("validation")) {
     for (const auto& [name, value] : line["validation"].items()) {
-      if (value.is_number()) data["valid"][name].push_back({line["update"], value});
+      if (value.is_number()) validations_[name].push_back({line["update"], value});
     }
+    return;
   }
-  const size_t stretch = std::max<size_t>(1, (updates.size() + max_points - 1) / max_points);
-  for (const char* name : kCurves) {
-    Json curve = Json::array();
-    for (size_t begin = 0; begin < updates.size(); begin += stretch) {
-      AddMean(updates, begin, std::min(updates.size(), begin + stretch), name, &curve);
+  Update& update = updates_.emplace_back();
+  update.number = line["update"];
+  for (size_t name = 0; name < kNames.size(); ++name) {
+    const Json value = line.value(kNames[name], Json());
+    update.values[name] = value.is_number() ? value.get<double>() : std::nan("");
+  }
+  skipped_ += line.contains("skipped") ? 1 : 0;
+  last_ = line;
+}
+
+// A point is the mean of a stretch at its last update; none where all were skipped.
+Json RunCurves::Thinned(size_t name, size_t max_points) const {
+  Json curve = Json::array();
+  const size_t stretch = std::max<size_t>(1, (updates_.size() + max_points - 1) / max_points);
+  for (size_t begin = 0; begin < updates_.size(); begin += stretch) {
+    const size_t end = std::min(updates_.size(), begin + stretch);
+    double sum = 0;
+    int64_t count = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const double value = updates_[i].values[name];
+      if (std::isnan(value)) continue;
+      sum += value;
+      ++count;
     }
-    data["train"][name] = std::move(curve);
+    if (count > 0) curve.push_back({updates_[end - 1].number, sum / static_cast<double>(count)});
   }
+  return curve;
+}
+
+Json RunCurves::ToJson(size_t max_points) const {
+  Json train = Json::object();
+  for (size_t name = 0; name < kNames.size(); ++name)
+    train[kNames[name]] = Thinned(name, max_points);
+  return {{"train", train}, {"valid", validations_}, {"skipped", skipped_}, {"last", last_}};
+}
+
+Json ReportData(const RunCurves& curves, const Json& samples, const Json& options) {
+  Json data = curves.ToJson();
   data["note"] = NoteOf(data["valid"], options);
-  data["skipped"] = skipped;
-  data["last"] = updates.empty() ? Json() : updates.back();
-  if (!translations.empty()) data["samples"] = translations.back();
+  data["options"] = options;
+  data["samples"] = samples.is_null() ? Json::object() : samples;
   return data;
 }
 
@@ -93,8 +95,11 @@ std::string ReportPage(const Json& data) {
 
 void WriteTrainingReport(const std::filesystem::path& directory, const Json& options,
                          const Json& test) {
-  Json data = ReportData(ReadMetrics(directory / "metrics.jsonl"),
-                         ReadMetrics(directory / "translations.jsonl"), options);
+  RunCurves curves;
+  ForEachMetric(directory / "metrics.jsonl", [&](const Json& line) { curves.Add(line); });
+  Json samples;
+  ForEachMetric(directory / "translations.jsonl", [&](const Json& line) { samples = line; });
+  Json data = ReportData(curves, samples, options);
   data["test"] = test;
   WriteFileAtomically(directory / "report.html", ReportPage(data));
 }

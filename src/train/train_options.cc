@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "model/config_fields.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -246,6 +247,15 @@ void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
   }
 }
 
+// What is recorded of a run is TOML and JSON.
+void CheckTexts(TrainOptions options) {
+  const FieldList fields = RecordedFields(options);
+  for (const Field& field : fields.fields()) {
+    if (const std::string text = field.ValueText(); !IsValidUtf8(text))
+      Refuse(fmt::format("{} is '{}', expected UTF-8", field.name, RepairUtf8(text)));
+  }
+}
+
 }  // namespace
 
 FieldList RecipeFields(TrainOptions& options) {
@@ -303,6 +313,7 @@ std::string RecipeToml(TrainOptions& options) {
 }
 
 void CheckTrainOptions(const TrainOptions& options) {
+  CheckTexts(options);
   const CorpusOptions& corpus = options.corpus;
   const OptimizationOptions& optimization = options.optimization;
   if (corpus.train_source.empty() || corpus.train_target.empty())

@@ -57,6 +57,9 @@ TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
   options.run.average_best = 2;
   EXPECT_THAT(Complaint(options), HasSubstr("exclude each other"));
   options = Enough();
+  options.corpus.train_source = {"caf\xe9.en"};  // of a run, JSON and TOML tell
+  EXPECT_THAT(Complaint(options), HasSubstr("train_source is 'caf\uFFFD.en', expected UTF-8"));
+  options = Enough();
   options.output.clear();
   EXPECT_THAT(Complaint(options), HasSubstr("output is needed"));
 }
