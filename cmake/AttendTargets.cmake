@@ -37,8 +37,11 @@ function(attend_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE ATTEND_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ATTEND_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE attend fmt::fmt nlohmann_json::nlohmann_json GTest::gtest GTest::gmock GTest::gtest_main ${arg_LIBRARIES})
+  set(temporary ${PROJECT_BINARY_DIR}/tests/tmp/${name})  # testing::TempDir(), of this build alone
+  file(MAKE_DIRECTORY ${temporary})
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900 ENVIRONMENT "OMP_WAIT_POLICY=passive")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900
+    ENVIRONMENT "OMP_WAIT_POLICY=passive;TEST_TMPDIR=${temporary}/")
 endfunction()
 
 # What a program that uses Torch needs to share attend_train's precompiled header.

@@ -76,17 +76,17 @@ def setting(path):
 
 @pytest.mark.skipif("[madvise]" not in setting("/sys/kernel/mm/transparent_hugepage/enabled"), reason="all or none have large pages")
 @pytest.mark.skipif(setting("/proc/sys/vm/nr_hugepages") != "0", reason="large pages are reserved")
-def test_memory_comes_in_large_pages(text):
+def test_large_pages_are_asked_for(text):
     command = list(map(str, [ATTEND, "bench", "train", *text, "--preset", "tiny", "--updates", 100000]))
     with subprocess.Popen(command, env=tiny_run.environment()) as process:
         deadline = time.monotonic() + 60
-        large = 0
-        while process.poll() is None and not large and time.monotonic() < deadline:
-            pages = re.search(r"AnonHugePages: +(\d+)", setting(f"/proc/{process.pid}/smaps_rollup"))
-            large = int(pages[1]) if pages else 0
+        asked = False
+        while process.poll() is None and not asked and time.monotonic() < deadline:
+            # Whether the kernel has any at hand is its own business.
+            asked = re.search(r"VmFlags:.* hg\b", setting(f"/proc/{process.pid}/smaps")) is not None
             time.sleep(0.05)
         process.kill()
-    assert large > 0
+    assert asked
 
 
 def test_memory_is_mimallocs():

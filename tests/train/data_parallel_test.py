@@ -19,9 +19,7 @@ import time
 import numpy as np
 import pytest
 import tiny_run
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-from numpy_transformer import read_safetensors  # noqa: E402  (after its folder is known)
+import torch
 
 TORCHRUN = pathlib.Path(sys.executable).with_name("torchrun")
 LONG = {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}
@@ -69,13 +67,9 @@ def trained(options, output, **more):
     return output
 
 
-def metrics(output):
-    return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 def values(output, name):
     """What is measured of each update, or at validations."""
-    lines = [line | line.get("validation", {}) for line in metrics(output)]
+    lines = [line | line.get("validation", {}) for line in tiny_run.metrics(output)]
     return np.array([line[name] for line in lines if name in line])
 
 
@@ -85,7 +79,7 @@ def assert_close(output, expected, tolerance=1e-5):
 
 
 def assert_tensors_close(path, expected):
-    found, wanted = read_safetensors(path), read_safetensors(expected)
+    found, wanted = tiny_run.read_safetensors(path), tiny_run.read_safetensors(expected)
     assert sorted(found) == sorted(wanted) and len(wanted) > 5
     for name, tensor in wanted.items():
         np.testing.assert_allclose(found[name], tensor, rtol=1e-2, atol=1e-3 * np.abs(tensor).max(), err_msg=name)
@@ -100,29 +94,11 @@ def running(processes):
             process.kill()
 
 
-def wait_for_updates(output, processes, count):
-    """Until `count` updates more than now are logged."""
-    path = output / "metrics.jsonl"
-
-    def lines():
-        return path.read_bytes().count(b"\n") if path.exists() else 0
-
-    target = lines() + count
-    while lines() < target:
-        assert all(process.poll() is None for process in processes), finish(processes)
-        time.sleep(0.01)
-
-
-def wait_for_connections(port, count):
-    """Until `count` are open to `port` of this machine; each rank of a run has two."""
-    established, remote = "01", f":{port:04X}"
-
-    def connections():
-        lines = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}", encoding="utf-8")]
-        return sum(line[2].endswith(remote) and line[3] == established for line in lines)
-
+def wait_for_ranks(port, ranks):
+    """Until these have taken their places among those that meet at `port`."""
+    store = torch.distributed.TCPStore("127.0.0.1", port, is_master=False, wait_for_workers=False)
     deadline = time.monotonic() + 60
-    while connections() < count:
+    while not store.check([f"attend//taken/{rank}" for rank in ranks]):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -182,7 +158,7 @@ def test_torchrun_starts_it(options, two, tmp_path):
 def test_a_killed_rank_is_named_and_the_run_goes_on(options, two, victim, shard, tmp_path):
     output = tmp_path / "run"
     with running(start_ranks(options | LONG | {"shard_optimizer": shard}, output)) as processes:
-        wait_for_updates(output, processes, 20)
+        tiny_run.wait_for_updates(output, processes, 20)
         processes[victim].kill()
         killed = time.monotonic()
         status, error = finish([processes[1 - victim]])[0]
@@ -206,11 +182,11 @@ def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path)
     instants, output = random.Random(5), tmp_path / "run"
     for victim in victims:
         with running(start_ranks(longer, output)) as processes:
-            wait_for_updates(output, processes, 5)
+            tiny_run.wait_for_updates(output, processes, 5)
             time.sleep(instants.uniform(0, 0.2))
             processes[victim].kill()
             finish(processes)
-    assert 0 < len(metrics(output)) < 240
+    assert 0 < len(tiny_run.metrics(output)) < 240
     tiny_run.assert_same(trained(longer, output), unbroken)
 
 
@@ -230,19 +206,19 @@ def test_a_run_goes_on_in_another_number_of_processes(options, one, kind, tmp_pa
     changes = json.loads((output / "checkpoints/update-0000000012/state.json").read_text(encoding="utf-8"))["changes"]
     assert any("processes was 2, now 1" in change for each in changes for change in each["changes"])
     trained(options | {"max_updates": 16}, output, size=3)
-    assert metrics(output)[-1]["update"] == 16
+    assert tiny_run.metrics(output)[-1]["update"] == 16
 
 
 @pytest.mark.parametrize("receiver", [0, 1])
 def test_a_signal_to_any_rank_stops_all_with_a_checkpoint(options, receiver, tmp_path):
     output = tmp_path / "run"
     with running(start_ranks(options | LONG, output)) as processes:
-        wait_for_updates(output, processes, 10)
+        tiny_run.wait_for_updates(output, processes, 10)
         processes[receiver].send_signal(signal.SIGTERM)
         done = finish(processes)
     assert [status for status, _ in done] == [0, 0], done
     assert "a checkpoint is written" in done[0][1] and done[1][1] == ""
-    logged = metrics(output)[-1]["update"]
+    logged = tiny_run.metrics(output)[-1]["update"]
     assert (output / f"checkpoints/update-{logged:010}/state.json").exists()
 
 
@@ -250,7 +226,7 @@ def test_a_signal_to_any_rank_stops_all_with_a_checkpoint(options, receiver, tmp
 def test_a_signal_to_a_rank_that_sets_up_is_told_to_all(options, receiver, tmp_path):
     port = free_port()
     with running(start_ranks(options, tmp_path / "run", size=3, port=port, ranks=[0, 1])) as processes:
-        wait_for_connections(port, 4)
+        wait_for_ranks(port, [0, 1])
         processes[receiver].send_signal(signal.SIGTERM)
         signalled = time.monotonic()
         done = finish(processes)
@@ -263,7 +239,7 @@ def test_a_signal_to_a_rank_that_sets_up_is_told_to_all(options, receiver, tmp_p
 def test_a_stopped_process_counts_as_dead(options, tmp_path):
     output = tmp_path / "run"
     with running(start_ranks(options | LONG, output)) as processes:
-        wait_for_updates(output, processes, 5)
+        tiny_run.wait_for_updates(output, processes, 5)
         processes[1].send_signal(signal.SIGSTOP)
         stopped = time.monotonic()
         status, error = finish([processes[0]])[0]
@@ -277,6 +253,7 @@ def test_ranks_with_other_options_data_or_threads_are_refused(options, tmp_path)
     for difference, *parts in (
         ({"dropout": 0.1}, "dropout is 0.1, there 0.2"),
         ({"train_source": other}, "train_source file 1 holds other text"),
+        ({"valid_source": None, "valid_target": None}, "rank 1 has no valid_source"),
         ({"threads": 2}, "threads is 2, there 1; give --threads 1 to all"),
     ):
         (first, first_error), (second, second_error) = finish(start_ranks(options, tmp_path / "run", options_of={1: difference}))
@@ -295,7 +272,7 @@ def test_ranks_of_a_machine_share_its_processors(options, tmp_path):
 def test_streamed_text_that_changes_is_named_by_all(options, tmp_path):
     streamed = tiny_run.streamed(options, tmp_path)
     with running(start_ranks(streamed | LONG, tmp_path / "run")) as processes:
-        wait_for_updates(tmp_path / "run", processes, 3)
+        tiny_run.wait_for_updates(tmp_path / "run", processes, 3)
         touched = streamed["train_source"][2]
         os.utime(touched)
         for status, error in finish(processes):
@@ -354,7 +331,7 @@ def test_a_rank_that_is_refused_before_training_tells_the_others(options, refuse
 def test_a_rank_that_dies_while_ranks_meet_is_named(options, victim, tmp_path):
     port = free_port()
     with running(start_ranks(options, tmp_path / "run", size=3, port=port, ranks=[0, 1])) as processes:
-        wait_for_connections(port, 4)
+        wait_for_ranks(port, [0, 1])
         processes[victim].kill()
         killed = time.monotonic()
         [(status, error)] = finish([processes[1 - victim]])
@@ -365,7 +342,7 @@ def test_a_rank_that_dies_while_ranks_meet_is_named(options, victim, tmp_path):
 def test_ranks_wait_a_minute_for_one_that_does_not_come(options, tmp_path):
     begun = time.monotonic()
     done = finish(start_ranks(options | {"quiet": None}, tmp_path / "run", size=3, ranks=[0, 1]))
-    assert STOPS_WITHIN <= time.monotonic() - begun < STOPS_WITHIN + 25
+    assert 60 <= time.monotonic() - begun < 120  # the programs' starts with it
     assert [status for status, _ in done] == [1, 1], done
     assert all("rank 2 did not come to 127.0.0.1" in last_line(error) for _, error in done), done
     assert done[0][1].count("waiting for rank 2") >= 4, done
@@ -416,7 +393,7 @@ def test_across_two_network_namespaces(options, two, namespaces, tmp_path):
     # A cable that is pulled closes no connection.
     output = tmp_path / "cut"
     with running(start_across(options | LONG, output, names)) as processes:
-        wait_for_updates(output, processes, 5)
+        tiny_run.wait_for_updates(output, processes, 5)
         assert ip("-n", names[1], "link", "set", cables[1], "down").returncode == 0
         cut = time.monotonic()
         (first, first_error), (second, second_error) = finish(processes)

@@ -32,8 +32,7 @@ def losses(variant, folder, threads):
     options = tiny_run.prepare(folder) | VARIANTS[variant]
     options |= {"max_updates": 20, "threads": threads, "validate_translations=false": [], "validate_every": 20}
     tiny_run.trained(options, folder / "out")
-    rows = (json.loads(line) for line in (folder / "out" / "metrics.jsonl").read_text(encoding="utf-8").splitlines())
-    return [row["loss"] for row in rows if "loss" in row]
+    return [row["loss"] for row in tiny_run.metrics(folder / "out") if "loss" in row]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -35,8 +35,7 @@ def prepare(tmp_path_factory):
 def learned(options, output, precision):
     """The losses, and BLEU of the test set."""
     done = tiny_run.trained(options | {"precision": precision}, output)
-    lines = [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    losses = [line["loss"] for line in lines if "loss" in line]
+    losses = [line["loss"] for line in tiny_run.metrics(output) if "loss" in line]
     bleu = json.loads((output / "result.json").read_text(encoding="utf-8"))["bleu"]["score"]
     return np.array(losses), bleu, done.stderr
 

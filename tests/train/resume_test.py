@@ -54,8 +54,8 @@ def test_checkpoints_hold_all_that_is_compared(unbroken):
     }
     state = json.loads((newest / "state.json").read_text(encoding="utf-8"))
     assert state["update"] == 12 and len(state["best"]) == 2 and state["changes"] == []
-    lines = [json.loads(line) for line in (unbroken[0] / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [line["update"] for line in lines if "validation" not in line] == list(range(1, 13))
+    logged = [line["update"] for line in tiny_run.metrics(unbroken[0]) if "validation" not in line]
+    assert logged == list(range(1, 13))
 
 
 def test_killed_at_every_operation_of_a_checkpoint(options, unbroken, tmp_path):

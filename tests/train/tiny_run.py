@@ -1,10 +1,16 @@
 """A training run small enough for tests to start many: its files, its options, and how two runs are compared."""
 
 import gzip
+import json
 import os
 import pathlib
 import random
 import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
+from numpy_transformer import read_safetensors  # noqa: E402, F401  (for tests, too; after its folder is known)
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ATTEND, TRAIN = BUILD / "attend", BUILD / "attend-train"
@@ -104,6 +110,25 @@ def refused(done, status, *parts):
     assert last.startswith(("attend: ", "attend ")) and "internal error" not in last
     for part in parts:
         assert part in last, last
+
+
+def metrics(output):
+    """What is logged of each update, and of each validation."""
+    return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def wait_for_updates(output, processes, count):
+    """Until `count` updates more than now are logged; all the processes have to live that long."""
+    path = output / "metrics.jsonl"
+
+    def lines():
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
+    target = lines() + count
+    while lines() < target:
+        for process in processes:
+            assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
 
 
 def contents(output):

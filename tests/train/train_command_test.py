@@ -7,9 +7,7 @@ import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
-import time
 import tomllib
 
 import numpy as np
@@ -38,31 +36,14 @@ def learn(options, tmp_path_factory):
     return output, longer, tiny_run.trained(longer, output)
 
 
-def read_tensors(path):
-    data = path.read_bytes()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8 : 8 + length])
-    tensors = {}
-    for name, entry in header.items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            raw = np.frombuffer(data[8 + length + begin : 8 + length + end], "<f4")
-            tensors[name] = raw.reshape(entry["shape"])
-    return tensors
-
-
-def metrics(output):
-    return [json.loads(line) for line in (output / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 def test_loss_goes_down_and_the_test_set_is_scored(run):
     output, _, _ = run
-    losses = [line["loss"] for line in metrics(output) if "validation" not in line]
+    losses = [line["loss"] for line in tiny_run.metrics(output) if "validation" not in line]
     assert len(losses) == 150 and np.mean(losses[-10:]) < 0.6 * np.mean(losses[:10])
     result = json.loads((output / "result.json").read_text(encoding="utf-8"))
     assert result["bleu"]["score"] >= 0 and "tok:13a" in result["bleu"]["signature"]
     assert len((output / "test_output.txt").read_text(encoding="utf-8").splitlines()) == 12
-    validations = [line["validation"] for line in metrics(output) if "validation" in line]
+    validations = [line["validation"] for line in tiny_run.metrics(output) if "validation" in line]
     assert [set(line) for line in validations] == [{"loss", "perplexity", "bleu", "chrf"}] * 3
 
 
@@ -95,8 +76,8 @@ def test_model_is_the_mean_of_the_last_checkpoints(run):
     output, _, _ = run
     checkpoints = sorted((output / "checkpoints").iterdir())
     assert [path.name for path in checkpoints] == [f"update-{update:010}" for update in (50, 100, 150)]
-    each = [read_tensors(path / "weights.safetensors") for path in checkpoints]
-    model = read_tensors(output / "model" / "model.safetensors")
+    each = [tiny_run.read_safetensors(path / "weights.safetensors") for path in checkpoints]
+    model = tiny_run.read_safetensors(output / "model" / "model.safetensors")
     assert set(model) == set(each[0])
     for name, values in model.items():
         mean = np.mean([tensors[name].astype(np.float64) for tensors in each], axis=0)
@@ -108,8 +89,8 @@ def test_model_is_the_mean_of_the_last_checkpoints(run):
 def test_export_takes_checkpoints_or_a_run(run, tmp_path):
     output, _, _ = run
     subprocess.run([ATTEND, "export", "--checkpoint", output, "--output", tmp_path / "one"], check=True, capture_output=True)
-    newest = read_tensors(output / "checkpoints" / "update-0000000150" / "weights.safetensors")
-    one = read_tensors(tmp_path / "one" / "model.safetensors")
+    newest = tiny_run.read_safetensors(output / "checkpoints" / "update-0000000150" / "weights.safetensors")
+    one = tiny_run.read_safetensors(tmp_path / "one" / "model.safetensors")
     assert all(np.array_equal(one[name], newest[name]) for name in newest)
     # Samples of a model that still dropped some of its activations would not be the engine's.
     assert json.loads((tmp_path / "one" / "samples.json").read_text(encoding="utf-8"))
@@ -194,11 +175,11 @@ def test_tensorboard_reads_the_events(run):
     events.Reload()
     losses = events.Scalars("train/loss")
     assert [event.step for event in losses] == list(range(3, 151, 3))
-    lines = {line["update"]: line for line in metrics(run[0]) if "validation" not in line}
+    lines = {line["update"]: line for line in tiny_run.metrics(run[0]) if "validation" not in line}
     assert losses[-1].value < losses[0].value
     rates = events.Scalars("train/learning_rate")
     assert all(abs(event.value - lines[event.step]["learning_rate"]) < 1e-8 for event in rates)
-    validations = [line for line in metrics(run[0]) if "validation" in line]
+    validations = [line for line in tiny_run.metrics(run[0]) if "validation" in line]
     values = [(event.step, event.value) for event in events.Scalars("valid/loss")]
     assert values == [(line["update"], pytest.approx(line["validation"]["loss"], rel=1e-6)) for line in validations]
 
@@ -215,7 +196,7 @@ def test_report_holds_the_run_and_asks_nothing_of_a_network(run):
 def test_a_finished_run_goes_on_with_more_updates(run):
     output, longer, _ = run
     again = tiny_run.trained(longer, output)  # nothing is left to do
-    assert again.stderr == "" and len([line for line in metrics(output) if "validation" not in line]) == 150
+    assert again.stderr == "" and len([line for line in tiny_run.metrics(output) if "validation" not in line]) == 150
     more = tiny_run.train(longer | {"seed": 5}, output)
     tiny_run.refused(more, 2, "seed was 1, now 5")
     more = tiny_run.train(longer | {"batch_tokens": 97}, output)
@@ -228,7 +209,7 @@ def test_another_metric_does_not_compare_with_the_one_before(options, tmp_path):
     tiny_run.trained(by_loss, output)
     tiny_run.trained(by_loss | {"max_updates": 6, "early_stopping_metric": "chrf"}, output)
     state = json.loads((output / "checkpoints" / "update-0000000006" / "state.json").read_text(encoding="utf-8"))
-    only = next(line["validation"]["chrf"] for line in metrics(output) if line["update"] == 6 and "validation" in line)
+    only = next(line["validation"]["chrf"] for line in tiny_run.metrics(output) if line["update"] == 6 and "validation" in line)
     assert state["best"] == [{"update": 6, "metric": only}] and state["best_metric"] == only
 
 
@@ -271,8 +252,8 @@ def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
     tuning = {name: value for name, value in tuning.items() if not name.startswith(("encoder.", "decoder."))}
     tuning["schedule"], tuning["warmup_updates"] = "constant", 0
     tiny_run.trained(tuning, tmp_path / "tuned")
-    trained_losses = [line["loss"] for line in metrics(output) if "validation" not in line]
-    tuned = [line["loss"] for line in metrics(tmp_path / "tuned") if "validation" not in line]
+    trained_losses = [line["loss"] for line in tiny_run.metrics(output) if "validation" not in line]
+    tuned = [line["loss"] for line in tiny_run.metrics(tmp_path / "tuned") if "validation" not in line]
     assert tuned[0] < np.mean(trained_losses[:5]) * 0.7
     tiny_run.refused(tiny_run.train(tuning | {"encoder.layers": 2}, tmp_path / "other"), 2, "encoder.layers is 2", "has 1")
     tiny_run.refused(tiny_run.train(tuning | {"vocab": options["vocab"]}, tmp_path / "other"), 2, "more than one of")
@@ -287,8 +268,7 @@ def test_a_signal_writes_a_checkpoint_and_the_run_ends_the_same(which, options, 
     with subprocess.Popen(
         tiny_run.command_line(long, output), env=tiny_run.environment(), stderr=subprocess.PIPE, text=True
     ) as process:
-        while not (output / "metrics.jsonl").exists() or (output / "metrics.jsonl").stat().st_size == 0:
-            time.sleep(0.01)
+        tiny_run.wait_for_updates(output, [process], 1)
         process.send_signal(which)
         message = process.communicate()[1]
     assert process.returncode == 0
@@ -337,8 +317,7 @@ def test_a_second_trainer_is_refused(options, tmp_path):
     long = options | {"max_updates": 100000}
     output = tmp_path / "out"
     with subprocess.Popen(tiny_run.command_line(long, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as first:
-        while not (output / "metrics.jsonl").exists():
-            time.sleep(0.01)
+        tiny_run.wait_for_updates(output, [first], 1)
         second = tiny_run.train(long, output)
         first.kill()
     tiny_run.refused(second, 1, "in use by another trainer", str(first.pid))
