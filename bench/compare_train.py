@@ -55,7 +55,7 @@ def ours(row, options):
 
 def theirs(row, options):
     return run([sys.executable, FOLDER / "torch_train.py", "--vocab", options.vocab, "--source", options.source,
-                "--target", options.target, "--preset", row.preset, "--tokens", row.batch_tokens, "--threads", row.threads,
+                "--target", options.target, "--preset", row.preset, "--batch-tokens", row.batch_tokens, "--threads", row.threads,
                 "--device", row.device, "--precision", row.precision, "--updates", options.updates])
 
 

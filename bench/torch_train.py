@@ -117,7 +117,7 @@ def parse():
     parser.add_argument("--source", required=True)
     parser.add_argument("--target", required=True)
     parser.add_argument("--preset", default="tiny", choices=PRESETS)
-    parser.add_argument("--tokens", type=int, default=4096, help="bound on a batch")
+    parser.add_argument("--batch-tokens", type=int, default=4096, help="bound on a batch")
     parser.add_argument("--updates", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
@@ -130,7 +130,7 @@ def main():
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     vocabulary = sentencepiece.SentencePieceProcessor(model_file=options.vocab)
-    batches = make_batches(read_pairs(vocabulary, options.source, options.target), options.tokens)
+    batches = make_batches(read_pairs(vocabulary, options.source, options.target), options.batch_tokens)
     # Made before the clock runs: no one waits for data.
     taken = [batches[k % len(batches)] for k in range(WARM_UP + options.updates)]
     ready = [tuple(padded(side) for side in zip(*batch)) for batch in taken]

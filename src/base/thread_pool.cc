@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +11,18 @@
 
 namespace attend {
 
-int ThreadsOfTheMachine() {
-  cpu_set_t processors;
-  if (sched_getaffinity(0, sizeof processors, &processors) == 0) return CPU_COUNT(&processors);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+std::vector<int> AvailableProcessors() {
+  const int most = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<int> numbers;
+  cpu_set_t allowed;
+  const bool told = sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0;
+  for (int number = 0; number < (told ? CPU_SETSIZE : most); ++number) {
+    if (!told || CPU_ISSET(number, &allowed)) numbers.push_back(number);
+  }
+  return numbers;
 }
+
+int DefaultThreads() { return static_cast<int>(AvailableProcessors().size()); }
 
 ThreadPool::ThreadPool(int threads) {
   try {

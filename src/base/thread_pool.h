@@ -13,8 +13,12 @@
 
 namespace attend {
 
-// Processors that this process may run on, at least 1: the default wherever a number may be given.
-int ThreadsOfTheMachine();
+// Numbers of the processors that the process's first thread may run on, at least one, ascending:
+// all of the machine's unless taskset, numactl or a batch system left it fewer.
+std::vector<int> AvailableProcessors();
+
+// As many threads as that, wherever no number is given.
+int DefaultThreads();
 
 class ThreadPool {
  public:

@@ -1,17 +1,32 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <fstream>
 #include <stdexcept>
+#include <vector>
 
 #include "attend/error.h"
 
 namespace attend {
 namespace {
+
+TEST(AvailableProcessorsTest, AreThoseTheProcessWasLeft) {
+  const std::vector<int> all = AvailableProcessors();
+  ASSERT_FALSE(all.empty());
+  cpu_set_t before, last;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&last);
+  CPU_SET(all.back(), &last);
+  ASSERT_EQ(sched_setaffinity(0, sizeof last, &last), 0);
+  EXPECT_EQ(AvailableProcessors(), std::vector<int>{all.back()});
+  EXPECT_EQ(DefaultThreads(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
 
 TEST(ThreadPoolTest, EveryTaskOnce) {
   for (const int threads : {1, 2, 5}) {

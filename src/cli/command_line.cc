@@ -74,7 +74,7 @@ CLI::Option* AddOption(CLI::App* app, const Field& field, const std::string& hel
 }  // namespace
 
 int CommonOptions::ThreadCount() const {
-  return threads > 0 ? static_cast<int>(threads) : ThreadsOfTheMachine();
+  return threads > 0 ? static_cast<int>(threads) : DefaultThreads();
 }
 
 std::string CommonOptions::DataPath(const std::string& path) const {

@@ -10,15 +10,13 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <iostream>
-#include <new>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "attend/error.h"
 #include "attend_version.h"
 #include "base/edit_distance.h"
+#include "base/failure.h"
 #include "cli/command_line.h"
 #include "engine/kernels/dispatch.h"
 
@@ -80,18 +78,10 @@ int RunCommand(const std::vector<Command>& commands, const std::vector<std::stri
 // other name before it.
 int Fail(const std::string& message, int status) {
   std::cout.flush();
-  const std::string line = message.substr(0, message.find('\n'));
-  std::fputs(fmt::format("{}{}\n", line.starts_with("attend ") ? "" : "attend: ", line).c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("{}{}\n", message.starts_with("attend ") ? "" : "attend: ", message).c_str(),
+      stderr);
   return status;
-}
-
-// LibTorch has exceptions of its own for the memory of the machine and of a GPU.
-bool IsOutOfMemory(const std::exception& error) {
-  const std::string_view message = error.what();
-  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-         message.find("can't allocate memory") != std::string_view::npos ||
-         message.find("out of memory") != std::string_view::npos;
 }
 
 }  // namespace
@@ -117,14 +107,9 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
     }
     return status;
   } catch (const Error& error) {
-    return Fail(error.what(), ExitStatus(error.kind()));
-  } catch (const std::filesystem::filesystem_error& error) {
-    return Fail(error.what(), 1);
+    return Fail(MessageOf(error), ExitStatus(error.kind()));
   } catch (const std::exception& error) {
-    if (IsOutOfMemory(error)) {
-      return Fail("out of memory; a smaller model, smaller batches or fewer threads take less", 1);
-    }
-    return Fail(fmt::format("internal error: {}", error.what()), 1);
+    return Fail(MessageOf(error), 1);
   }
 }
 

@@ -117,8 +117,7 @@ void BatchStream::Impl::Work() {
       Join(&lock, made);
     } else {
       const int64_t number = next_read_++;
-      Made window = Make(&lock);  // others look for made_[number] meanwhile
-      made_[number] = std::move(window);
+      made_[number] = Make(&lock);
     }
     made_wake_.notify_all();
   }

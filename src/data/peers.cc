@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "attend/error.h"
+#include "base/failure.h"
 #include "base/json.h"
 
 namespace attend {
@@ -73,15 +74,12 @@ std::string BytesOf(const Window& part) {
 }
 
 std::string BytesOf(const std::exception_ptr& failure) {
-  const std::pair<std::string, Json> runtime{"kind", static_cast<int>(ErrorKind::kRuntime)};
   try {
     std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    return WithHead({{"failure", error.what()}, {"kind", static_cast<int>(error.kind())}});
-  } catch (const std::bad_alloc&) {
-    return WithHead({{"failure", "out of memory; a smaller shuffle_buffer takes less"}, runtime});
   } catch (const std::exception& error) {
-    return WithHead({{"failure", error.what()}, runtime});
+    const auto* own = dynamic_cast<const Error*>(&error);
+    const ErrorKind kind = own != nullptr ? own->kind() : ErrorKind::kRuntime;
+    return WithHead({{"failure", MessageOf(error)}, {"kind", static_cast<int>(kind)}});
   }
 }
 

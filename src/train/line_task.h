@@ -135,8 +135,11 @@ class TrainerTest : public testing::Test {
     }
     return "";
   }
-  std::vector<Json> Metrics() {
-    return ReadMetrics(std::filesystem::path(options_.output) / "metrics.jsonl");
+  std::vector<Json> Metrics(const std::string& file = "metrics.jsonl") {
+    std::vector<Json> lines;
+    ForEachMetric(std::filesystem::path(options_.output) / file,
+                  [&](const Json& line) { lines.push_back(line); });
+    return lines;
   }
 
   std::filesystem::path root_;

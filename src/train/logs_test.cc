@@ -30,6 +30,12 @@ class LogsTest : public testing::Test {
   fs::path directory_;
 };
 
+int CountMetrics(const fs::path& path) {
+  int count = 0;
+  ForEachMetric(path, [&](const Json&) { ++count; });
+  return count;
+}
+
 TEST_F(LogsTest, MetricsAreCutBackToAnUpdate) {
   const fs::path path = directory_ / "metrics.jsonl";
   {
@@ -39,15 +45,15 @@ TEST_F(LogsTest, MetricsAreCutBackToAnUpdate) {
     log.Append({{"update", 5}, {"validation", {{"loss", 1}}}});
   }
   WriteFileSynced(path, ReadFile(path) + "{\"update\":6,\"lo");  // what a kill leaves
-  EXPECT_EQ(ReadMetrics(path).size(), 6u);
+  EXPECT_EQ(CountMetrics(path), 6);
   {
     MetricsLog log(path, 5);
   }
-  EXPECT_EQ(ReadMetrics(path).size(), 6u);
+  EXPECT_EQ(CountMetrics(path), 6);
   {
     MetricsLog log(path, 3);
   }
-  EXPECT_EQ(ReadMetrics(path).size(), 3u);
+  EXPECT_EQ(CountMetrics(path), 3);
   EXPECT_EQ(ReadFile(path),
             "{\"update\":1,\"loss\":0.1}\n{\"update\":2,\"loss\":0.2}\n{\"update\":3,\"loss\":0."
             "30000000000000004}\n");
@@ -55,6 +61,12 @@ TEST_F(LogsTest, MetricsAreCutBackToAnUpdate) {
     MetricsLog log(path, 0);
   }
   EXPECT_EQ(ReadFile(path), "");
+}
+
+TEST_F(LogsTest, MetricsThatCannotBeReadAreAnError) {
+  fs::create_directory(directory_ / "metrics.jsonl");
+  EXPECT_THROW(CountMetrics(directory_ / "metrics.jsonl"), Error);
+  EXPECT_EQ(CountMetrics(directory_ / "none"), 0);
 }
 
 TEST_F(LogsTest, TensorBoardRecordsAreCutBackToAnUpdate) {

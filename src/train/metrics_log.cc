@@ -10,7 +10,6 @@
 #include <string>
 
 #include "attend/error.h"
-#include "base/files.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -22,26 +21,29 @@ namespace {
               fmt::format("can't {} '{}': {}", action, path.string(), std::strerror(reason)));
 }
 
-// Calls use(line, end) for each whole line of the file until it returns false; `end` is the offset
-// behind the line.
+// Calls use(value, end) for each whole line until one is no JSON object or it returns false; `end`
+// is the offset behind the line.
 template <class Use>
-void ForEachLine(const std::string& text, Use use) {
-  size_t begin = 0;
-  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    if (!use(std::string_view(text).substr(begin, end - begin), end + 1)) return;
+void ForEachObject(const fs::path& path, Use use) {
+  if (!fs::exists(path)) return;
+  std::ifstream file(path);
+  if (!file) Fail("open", path);
+  size_t end = 0;
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    end += line.size() + 1;
+    const Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!value.is_object() || !use(value, end)) return;
   }
+  if (file.bad()) Fail("read", path);
 }
 
 // Bytes of the lines up to `last_update`. Lines stand in the order of their updates.
 size_t SizeUpTo(const fs::path& path, int64_t last_update) {
   size_t size = 0;
-  if (!fs::exists(path)) return size;
-  ForEachLine(ReadFile(path), [&](std::string_view line, size_t end) {
-    const Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!value.is_object() || !value.contains("update") || value["update"] > last_update)
-      return false;
-    size = end;
-    return true;
+  ForEachObject(path, [&](const Json& value, size_t end) {
+    const bool kept = value.contains("update") && value["update"] <= last_update;
+    if (kept) size = end;
+    return kept;
   });
   return size;
 }
@@ -77,18 +79,10 @@ MetricsLog::MetricsLog(const fs::path& path, int64_t last_update)
 void MetricsLog::Append(const Json& line) { file_.Append(line.dump() + "\n"); }
 
 void ForEachMetric(const fs::path& path, const std::function<void(const Json&)>& use) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line) && !file.eof();) {
-    const Json value = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!value.is_object()) return;
+  ForEachObject(path, [&](const Json& value, size_t) {
     use(value);
-  }
-}
-
-std::vector<Json> ReadMetrics(const fs::path& path) {
-  std::vector<Json> lines;
-  ForEachMetric(path, [&](const Json& line) { lines.push_back(line); });
-  return lines;
+    return true;
+  });
 }
 
 }  // namespace attend

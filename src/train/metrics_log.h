@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <string_view>
-#include <vector>
 
 #include "base/json.h"
 
@@ -45,10 +44,9 @@ class MetricsLog {
   AppendFile file_;
 };
 
-// Goes through the whole lines of such a file; a cut last line is left out. None where there is no
-// file.
+// Goes through the whole lines of such a file, up to the first that is no JSON object; a cut last
+// line is left out. None where there is no file. Throws Error(kRuntime) for one that can't be read.
 void ForEachMetric(const std::filesystem::path& path, const std::function<void(const Json&)>& use);
-std::vector<Json> ReadMetrics(const std::filesystem::path& path);
 
 }  // namespace attend
 

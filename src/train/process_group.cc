@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <torch/cuda.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "base/thread_pool.h"
 #include "train/rank_watch.h"
 
 namespace attend {
@@ -41,6 +43,7 @@ constexpr const char* kSize = "size";
 
 std::string AddressKey(int64_t rank) { return fmt::format("address/{}", rank); }
 std::string MachineKey(int64_t rank) { return fmt::format("machine/{}", rank); }
+std::string ProcessorsKey(int64_t rank) { return fmt::format("processors/{}", rank); }
 std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
@@ -191,6 +194,8 @@ struct ProcessGroup::Impl {
     Try([&] {
       store->set(AddressKey(world.rank), AddressTowards(world.address, world.port));
       store->set(MachineKey(world.rank), MachineName());
+      store->set(ProcessorsKey(world.rank),
+                 fmt::format("{} {}", MachineName(), fmt::join(AvailableProcessors(), ",")));
     });
     if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1) {
       refuse(fmt::format(
@@ -209,12 +214,15 @@ struct ProcessGroup::Impl {
     return absent;
   }
 
-  // Counts the ranks of this machine where the environment does not tell.
+  // Counts the ranks that are where this one is.
   void CompleteWorld(World* world) {
-    const std::vector<std::string> names = Try([&] { return OfAll(store, *world, MachineKey); });
-    const auto own = names.begin() + world->rank;
-    if (world->local_rank < 0) world->local_rank = std::count(names.begin(), own, *own);
-    if (world->local_size == 0) world->local_size = std::count(names.begin(), names.end(), *own);
+    Try([&] {
+      const std::vector<std::string> machines = OfAll(store, *world, MachineKey);
+      const auto own = machines.begin() + world->rank;
+      if (world->local_rank < 0) world->local_rank = std::count(machines.begin(), own, *own);
+      const std::vector<std::string> processors = OfAll(store, *world, ProcessorsKey);
+      world->sharers = std::count(processors.begin(), processors.end(), processors[world->rank]);
+    });
   }
 
   // NCCL takes what is on GPUs alone, Gloo what is in memory.
@@ -370,6 +378,8 @@ void ProcessGroup::EndSetUp() {
 
 void ProcessGroup::Leave() {
   if (alone()) return;
+  // NCCL's operations may still run: a rank that ends would take them from the others.
+  if (impl_->nccl) torch::cuda::synchronize();
   Sum(0);
   impl_->watch.reset();
 }
@@ -378,8 +388,7 @@ void ProcessGroup::Fail(const std::string& why) {
   if (alone() || !impl_->watch || std::exchange(impl_->failed, true)) return;
   impl_->watch->Ending(why);
   try {
-    impl_->watch->Tell(
-        fmt::format("rank {} failed: {}", rank(), Excerpt(why.substr(0, why.find('\n')), 1000)));
+    impl_->watch->Tell(fmt::format("rank {} failed: {}", rank(), Excerpt(why, 1000)));
   } catch (const std::exception&) {
     // The store is gone, and with it everyone who could be told.
   }

@@ -26,12 +26,14 @@ namespace attend {
 
 class ProcessGroup {
  public:
-  // How this process ends where it can't by itself; called on a thread of the group's.
+  // How this process ends where it can't by itself; called on threads of the group's, unless it
+  // says otherwise.
   struct Ends {
     // Gets what to tell the user.
     std::function<void(const std::string& why)> abandon;
-    // From the time that others wait for this rank until EndSetUp stops are held: once one is
-    // requested, the others are told, and the process ends as `hold_stop` lets go.
+    // From the time that others wait for this rank until EndSetUp stops are held (on the thread
+    // that makes the group): once one is requested, the others are told, and the process ends as
+    // `hold_stop` lets go.
     std::function<bool()> stop_requested = [] { return false; };
     std::function<void(bool held)> hold_stop = [](bool) {};
   };

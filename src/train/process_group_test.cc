@@ -38,7 +38,6 @@ void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
       world.rank = rank;
       world.size = size;
       world.local_rank = -1;
-      world.local_size = 0;
       world.address = "127.0.0.1";
       world.port = port;
       ProcessGroup group(world, {.abandon = [](const std::string& why) { FAIL() << why; }},
@@ -68,7 +67,7 @@ TEST(ProcessGroupTest, AloneEverythingStaysAsItIs) {
 TEST(ProcessGroupTest, RanksOfAMachineAreCounted) {
   OnEachRank(3, [](ProcessGroup* group) {
     EXPECT_EQ(group->world().local_rank, group->rank());
-    EXPECT_EQ(group->world().local_size, 3);
+    EXPECT_EQ(group->world().sharers, 3);
   });
 }
 

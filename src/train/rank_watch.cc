@@ -11,11 +11,11 @@ namespace {
 using std::chrono::seconds;
 
 // Silence is counted in beats of the listener, so that time in which all were stopped is none.
-constexpr std::chrono::milliseconds kBeat{1000};
 constexpr int kSilentBeats = 30;          // after which a rank counts as dead
 constexpr int kSilentBeatsAfterLoss = 5;  // the same where a connection broke
 constexpr int kGraceBeats = 10;           // from a verdict to the end of a rank that waits for more
 constexpr int kEndingBeats = 2 * kGraceBeats;  // the same of one that ends, and tells why
+static_assert(kSilentBeats + kEndingBeats < 60, "a rank's death ends the others within a minute");
 constexpr const char* kVerdict = "verdict";
 constexpr const char* kHeard = "heard";
 constexpr const char* kCure =
@@ -32,8 +32,13 @@ std::string HostName() {
   return name;
 }
 
-RankWatch::RankWatch(StorePtr store, const World& world, ProcessGroup::Ends ends)
-    : store_(std::move(store)), world_(world), ends_(std::move(ends)), patience_(kSilentBeats) {
+RankWatch::RankWatch(StorePtr store, const World& world, ProcessGroup::Ends ends,
+                     std::chrono::milliseconds beat)
+    : store_(std::move(store)),
+      world_(world),
+      ends_(std::move(ends)),
+      beat_(beat),
+      patience_(kSilentBeats) {
   Announce();
   beats_ = std::thread([this] { Beat(); });
   guard_ = std::thread([this] { Guard(); });
@@ -57,7 +62,7 @@ std::string RankWatch::verdict() {
 std::string RankWatch::AwaitVerdict() {
   std::unique_lock lock(mutex_);
   patience_ = kSilentBeatsAfterLoss;
-  changed_.wait_for(lock, 3 * kSilentBeatsAfterLoss * kBeat, [&] { return !verdict_.empty(); });
+  changed_.wait_for(lock, 3 * kSilentBeatsAfterLoss * beat_, [&] { return !verdict_.empty(); });
   return verdict_;
 }
 
@@ -85,7 +90,7 @@ void RankWatch::Tell(const std::string& why) {
   }
   Hear();
   const bool holds_store = world_.rank == 0 && !world_.store_stands;
-  for (int i = 0; holds_store && i < kGraceBeats * kBeat / kGlance; ++i) {
+  for (int i = 0; holds_store && i < kGraceBeats * beat_ / kGlance; ++i) {
     if (store_->add(kHeard, 0) >= world_.size) return;
     std::this_thread::sleep_for(kGlance);
   }
@@ -151,7 +156,7 @@ int RankWatch::Answered() {
 void RankWatch::Convict(int64_t rank, int beats) {
   const std::string why =
       fmt::format("rank {} ({}) died: no sign of life for {} s{}", rank,
-                  store_->get_to_str(PlaceKey(rank)), beats * kBeat / seconds(1), kCure);
+                  store_->get_to_str(PlaceKey(rank)), beats * beat_ / seconds(1), kCure);
   store_->compareSet(kVerdict, "", why);
 }
 
@@ -170,7 +175,7 @@ void RankWatch::Conclude(const std::string& why) {
 
 bool RankWatch::Pause() {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kBeat, [this] { return stopping_; });
+  return changed_.wait_for(lock, beat_, [this] { return stopping_; });
 }
 
 void RankWatch::Guard() {
@@ -179,7 +184,8 @@ void RankWatch::Guard() {
     if (verdict_.empty()) {
       if (++store_silent_ <= kSilentBeats) continue;
       lock.unlock();
-      Conclude(StoreIsGone(fmt::format("gave no answer for {} s", kSilentBeats)));
+      Conclude(
+          StoreIsGone(fmt::format("gave no answer for {} s", kSilentBeats * beat_ / seconds(1))));
     } else if (++beats_after_verdict > (ending_.empty() ? kGraceBeats : kEndingBeats)) {
       const bool untold = !ending_.empty() && !told_;
       const std::string why =

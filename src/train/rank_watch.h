@@ -1,6 +1,6 @@
 // How a rank learns that another has died, failed or was stopped. Each tells a store every second
-// that it lives. The first to miss another, or to go itself, leaves a verdict there, which then is
-// everyone's.
+// (a beat) that it lives. The first to miss another, or to go itself, leaves a verdict there, which
+// then is everyone's.
 #ifndef ATTEND_TRAIN_RANK_WATCH_H_
 #define ATTEND_TRAIN_RANK_WATCH_H_
 
@@ -27,8 +27,10 @@ std::string HostName();
 // Watches from its making on. Thread-safe.
 class RankWatch {
  public:
-  // `store` is used by no other caller: one that waits for an answer locks it meanwhile.
-  RankWatch(StorePtr store, const World& world, ProcessGroup::Ends ends);
+  // `store` is used by no other caller: one that waits for an answer locks it meanwhile. Silence is
+  // counted in beats; tests have shorter ones.
+  RankWatch(StorePtr store, const World& world, ProcessGroup::Ends ends,
+            std::chrono::milliseconds beat = std::chrono::seconds(1));
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
@@ -68,6 +70,7 @@ class RankWatch {
   const StorePtr store_;
   const World world_;
   const ProcessGroup::Ends ends_;
+  const std::chrono::milliseconds beat_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string verdict_;

@@ -81,24 +81,24 @@ TEST(RankWatchTest, AStopDuringSetUpIsToldToTheOthers) {
 }
 
 // A rank that ends while the network hangs is given longer than one that waits, and is ended with
-// its own reason within a minute.
-TEST(RankWatchTest, ARankThatCannotTellWhyItEndsIsEndedWithinAMinute) {
+// its own reason.
+TEST(RankWatchTest, ARankThatCannotTellWhyItEndsIsEnded) {
+  constexpr std::chrono::milliseconds kBeat{100};  // 30 without an answer, and 20 more
   const auto store = c10::make_intrusive<Store>();
   std::promise<std::string> abandoned;
   RankWatch watch(store, Place(1),
-                  {.abandon = [&](const std::string& why) { abandoned.set_value(why); }});
+                  {.abandon = [&](const std::string& why) { abandoned.set_value(why); }}, kBeat);
   store->Plug(false);
   watch.Ending("the disk is full");
   std::thread teller([&] { watch.Tell("rank 1 failed: the disk is full"); });
   std::future<std::string> why = abandoned.get_future();
-  EXPECT_EQ(why.wait_for(seconds(45)), std::future_status::timeout);
-  // Some 52 beats; a loaded machine makes them longer.
-  const bool ended = why.wait_for(seconds(45)) == std::future_status::ready;
+  EXPECT_EQ(why.wait_for(45 * kBeat), std::future_status::timeout);
+  const bool ended = why.wait_for(seconds(60)) == std::future_status::ready;
   store->Plug(true);
   teller.join();
   ASSERT_TRUE(ended);
   EXPECT_EQ(why.get(),
-            "the disk is full; it can't be told: rank 0 died: 10.0.0.1:29500 gave no answer for 30 "
+            "the disk is full; it can't be told: rank 0 died: 10.0.0.1:29500 gave no answer for 3 "
             "s; give every rank its command again: training goes on from the last checkpoint");
 }
 

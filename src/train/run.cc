@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "base/failure.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "model/config_fields.h"
@@ -415,7 +416,7 @@ RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
     group->Connect(DeviceOf(settings.device, settings.world));
     return (group->first() ? Lead : Help)(std::move(options), settings, group);
   } catch (const std::exception& error) {
-    group->Fail(error.what());
+    group->Fail(MessageOf(error));
     throw;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "attend/nn/schedule.h"
+#include "base/failure.h"
 #include "base/random.h"
 #include "model/safetensors.h"
 #include "train/environment.h"
@@ -136,7 +137,7 @@ TrainOutcome Trainer::Run() {
     batches_.reset();  // whose workers may wait for other ranks
     return outcome;
   } catch (const std::exception& error) {
-    group_->Fail(error.what());  // first, for the same reason
+    group_->Fail(MessageOf(error));  // first, for the same reason
     throw;
   }
 }

@@ -126,7 +126,7 @@ TEST_F(TrainerTest, ProgressTellsTheSpeedAndItsShareOfThePeak) {
   // nothing.
   EXPECT_NEAR(reports[0].flops, 7.2, 1e-9);
   EXPECT_EQ(reports[0].peak_flops, 16);
-  const std::vector<Json> timing = ReadMetrics(fs::path(options_.output) / "timing.jsonl");
+  const std::vector<Json> timing = Metrics("timing.jsonl");
   EXPECT_NEAR(timing.at(0)["flops"].get<double>(), 7.2, 1e-9);
   EXPECT_NEAR(timing.at(0)["utilisation"].get<double>(), 0.45, 1e-9);
 }

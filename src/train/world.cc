@@ -69,7 +69,6 @@ World WorldFromEnvironment(const std::function<const char*(const char* name)>& v
   world.size = variables.Number("WORLD_SIZE", 1, kMaxSize);
   world.rank = variables.Number("RANK", 0, world.size - 1);
   if (world.size == 1) return world;
-  world.local_size = variables.NumberOr(0, "LOCAL_WORLD_SIZE", 1, world.size);
   world.local_rank = variables.NumberOr(-1, "LOCAL_RANK", 0, world.size - 1);
   variables.Require("MASTER_ADDR", "WORLD_SIZE");
   variables.Require("MASTER_PORT", "WORLD_SIZE");
@@ -82,7 +81,7 @@ World WorldFromEnvironment(const std::function<const char*(const char* name)>& v
 }
 
 int ShareOfThreads(int threads, const World& world) {
-  return std::max(threads / static_cast<int>(world.local_size), 1);
+  return std::max(threads / static_cast<int>(world.sharers), 1);
 }
 
 }  // namespace attend

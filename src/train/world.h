@@ -13,7 +13,7 @@ namespace attend {
 struct World {
   int64_t rank = 0, size = 1;  // RANK, WORLD_SIZE
   int64_t local_rank = 0;      // LOCAL_RANK, of this machine's; -1: not told
-  int64_t local_size = 1;      // LOCAL_WORLD_SIZE; 0: not told
+  int64_t sharers = 1;         // ranks with the same processors, this one too; known once they met
   std::string address;         // MASTER_ADDR: where ranks meet
   int64_t port = 0;            // MASTER_PORT
   std::string interface;       // GLOO_SOCKET_IFNAME; empty: the one that leads to `address`
@@ -25,7 +25,7 @@ struct World {
 // variables that are no numbers, contradict each other or are missing.
 World WorldFromEnvironment(const std::function<const char*(const char* name)>& variable);
 
-// Of a machine's threads, those of each of its processes.
+// Of as many threads as there are processors, those of each rank that has these; at least 1.
 int ShareOfThreads(int threads, const World& world);
 
 }  // namespace attend

@@ -42,7 +42,6 @@ TEST(WorldTest, ReadsWhatTorchrunSets) {
   const World world = Read({{"RANK", "5"},
                             {"WORLD_SIZE", "8"},
                             {"LOCAL_RANK", "1"},
-                            {"LOCAL_WORLD_SIZE", "4"},
                             {"MASTER_ADDR", "10.0.0.1"},
                             {"MASTER_PORT", "29501"},
                             {"TORCHELASTIC_USE_AGENT_STORE", "True"},
@@ -50,18 +49,16 @@ TEST(WorldTest, ReadsWhatTorchrunSets) {
   EXPECT_EQ(world.rank, 5);
   EXPECT_EQ(world.size, 8);
   EXPECT_EQ(world.local_rank, 1);
-  EXPECT_EQ(world.local_size, 4);
   EXPECT_EQ(world.address, "10.0.0.1");
   EXPECT_EQ(world.port, 29501);
   EXPECT_TRUE(world.store_stands);
   EXPECT_EQ(world.attempt, "2");
 }
 
-TEST(WorldTest, LocalNumbersMayBeLeftToTheMeeting) {
+TEST(WorldTest, TheLocalRankMayBeLeftToTheMeeting) {
   const World world = Read(
       {{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "29501"}});
   EXPECT_EQ(world.local_rank, -1);
-  EXPECT_EQ(world.local_size, 0);
 }
 
 TEST(WorldTest, BadVariablesAreNamedWithWhatIsExpected) {

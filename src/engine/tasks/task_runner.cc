@@ -61,7 +61,7 @@ TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
                        const std::string& instruction_set,
                        std::shared_ptr<const Shortlist> shortlist)
     : transformer_(model, instruction_set, std::move(shortlist)),
-      pool_(threads > 0 ? threads : ThreadsOfTheMachine()),
+      pool_(threads > 0 ? threads : DefaultThreads()),
       workspaces_(pool_.size()) {
   if (!model->source_vocabulary.empty()) {
     source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
