@@ -47,8 +47,7 @@ std::string ProcessorsKey(int64_t rank) { return fmt::format("processors/{}", ra
 std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
-  const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
-  const std::string text = of_torch ? of_torch->what_without_backtrace() : error.what();
+  const std::string text = error.what();  // c10d's go on with a trace of calls
   return Excerpt(text.substr(0, text.find('\n')), 400);
 }
 
@@ -191,11 +190,12 @@ struct ProcessGroup::Impl {
     const std::string size = Try([&] { return store->compareSet(kSize, "", own_size); });
     if (size != own_size)
       refuse(fmt::format("WORLD_SIZE is {}, expected {} as on other ranks", own_size, size));
+    const std::string machine = MachineName();
     Try([&] {
       store->set(AddressKey(world.rank), AddressTowards(world.address, world.port));
-      store->set(MachineKey(world.rank), MachineName());
+      store->set(MachineKey(world.rank), machine);
       store->set(ProcessorsKey(world.rank),
-                 fmt::format("{} {}", MachineName(), fmt::join(AvailableProcessors(), ",")));
+                 fmt::format("{} {}", machine, fmt::join(AvailableProcessors(), ",")));
     });
     if (Try([&] { return store->add(TakenKey(world.rank), 1); }) != 1) {
       refuse(fmt::format(
@@ -238,7 +238,6 @@ struct ProcessGroup::Impl {
   const StorePtr store;
   std::unique_ptr<RankWatch> watch;  // until the group is left
   BackendPtr nccl, gloo;             // no NCCL on CPUs
-  bool failed = false;
 };
 
 ProcessGroup::ProcessGroup() = default;
@@ -385,8 +384,7 @@ void ProcessGroup::Leave() {
 }
 
 void ProcessGroup::Fail(const std::string& why) {
-  if (alone() || !impl_->watch || std::exchange(impl_->failed, true)) return;
-  impl_->watch->Ending(why);
+  if (alone() || !impl_->watch || !impl_->watch->Ending(why)) return;
   try {
     impl_->watch->Tell(fmt::format("rank {} failed: {}", rank(), Excerpt(why, 1000)));
   } catch (const std::exception&) {

@@ -71,10 +71,12 @@ std::string RankWatch::VerdictAfter(const std::string& how) {
   return verdict.empty() ? fmt::format("lost another rank: {}{}", how, kCure) : verdict;
 }
 
-void RankWatch::Ending(const std::string& why) {
+bool RankWatch::Ending(const std::string& why) {
   const std::lock_guard lock(mutex_);
-  ending_ = why;
   setting_up_ = false;
+  if (!ending_.empty()) return false;
+  ending_ = why;
+  return true;
 }
 
 void RankWatch::EndSetUp() {

@@ -42,8 +42,9 @@ class RankWatch {
   std::string AwaitVerdict();
   // The verdict after a connection broke, as `how` says.
   std::string VerdictAfter(const std::string& how);
-  // The caller ends by itself, for this reason: soon, or else it is stuck, and abandoned.
-  void Ending(const std::string& why);
+  // The caller ends by itself, for this reason: soon, or else it is stuck, and abandoned. False
+  // where it has said so before.
+  bool Ending(const std::string& why);
   // The caller asks for stops itself.
   void EndSetUp();
   // Leaves the verdict, unless there is one; where the store ends with this process, not before the

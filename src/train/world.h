@@ -1,5 +1,5 @@
-// The place of this process among those that train one model together, as the environment has it:
-// torchrun's variables, or the same ones set by hand.
+// The place of this process among those that train one model together: torchrun's variables of the
+// environment, or the same ones set by hand, and what the processes learn when they meet.
 #ifndef ATTEND_TRAIN_WORLD_H_
 #define ATTEND_TRAIN_WORLD_H_
 

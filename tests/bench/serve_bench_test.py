@@ -8,12 +8,12 @@ import subprocess
 import sys
 
 import pytest
+import random_model
 from tables import rows_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build"))
 GOLDEN = ROOT / "tests/data/golden_v1"
-sys.path.insert(0, str(ROOT / "bench"))
 
 
 def run(*command, text=None):
@@ -21,10 +21,8 @@ def run(*command, text=None):
 
 
 def test_a_random_model_is_one_that_attend_translates_with(tmp_path):
-    from random_model import text  # pylint: disable=import-outside-toplevel
-
     run(sys.executable, ROOT / "bench/random_model.py", tmp_path / "model", "--preset", "tiny", "--vocab-size", 500)
-    lines = text(500, 3, 24)
+    lines = random_model.text(500, 3, 24)
     assert [len(line.split()) for line in lines] == [24] * 3
     out = run(BUILD / "attend", "translate", "--model", tmp_path / "model", "--min-length", 9, "--max-length", 9, text="\n".join(lines))
     assert [len(line.split()) for line in out.splitlines()] == [9] * 3

@@ -1,13 +1,11 @@
 """bench/shapes.py: what a token costs, against a real model's tensors and a count by hand."""
 
 import pathlib
-import sys
+
+from numpy_transformer import read_safetensors
+from shapes import Lengths, Shape, multiply_adds, once_weights, step_weights, weight_bytes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests/model")]
-from numpy_transformer import read_safetensors  # noqa: E402  (after its folder is known)
-from shapes import Lengths, Shape, multiply_adds, once_weights, step_weights, weight_bytes  # noqa: E402
-
 GOLDEN = Shape(encoder_layers=2, decoder_layers=2, d_model=32, heads=4, d_ff=48)
 SMALL = Shape(encoder_layers=1, decoder_layers=1, d_model=2, heads=1, d_ff=3)
 

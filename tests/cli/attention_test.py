@@ -4,7 +4,6 @@ import html.parser
 import json
 import pathlib
 import re
-import sys
 import xml.etree.ElementTree
 
 import pytest
@@ -47,7 +46,6 @@ def test_malformed_utf8_is_repaired(tmp_path, name):
 
 
 def test_json_is_what_the_formulas_give(tmp_path):
-    sys.path.insert(0, str(MODEL.parents[1] / "model"))
     numpy, transformer = pytest.importorskip("numpy"), pytest.importorskip("numpy_transformer")
     result = json.loads(draw(tmp_path / "a.json"))
     spm = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(MODEL / "vocab.spm"))

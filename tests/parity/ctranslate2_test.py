@@ -16,14 +16,13 @@ import types
 
 import numpy as np
 import pytest
+from random_model import write_safetensors
 
 pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements.txt")
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
-import compare_outputs  # noqa: E402  (after its folder is known)
+import compare_outputs  # noqa: E402  (needs the peer)
 import to_ctranslate2  # noqa: E402
-from random_model import write_safetensors  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ATTEND = pathlib.Path(os.environ.get("BUILD_DIR", ROOT / "build")) / "attend"
 GOLDEN = ROOT / "tests/data/golden_v1"
 WORDS = "lumi tavo keri sona mipa rudu vesta olin paku neri dosa ilvo brant grau holm jarn kvist myrr noord prax".split()

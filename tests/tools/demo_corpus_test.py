@@ -4,13 +4,11 @@ import pathlib
 import subprocess
 import sys
 
+import demo_corpus as demo
+import demo_lexicon as lexicon
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-import demo_corpus as demo  # noqa: E402
-import demo_lexicon as lexicon  # noqa: E402
-
 SETS = ("train", "valid", "test_pairs", "test_lengths")
 
 

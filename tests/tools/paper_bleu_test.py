@@ -2,15 +2,12 @@
 
 import os
 import pathlib
-import sys
 
+import paper_bleu
 import pytest
 import sacrebleu
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-import paper_bleu  # noqa: E402
-
 ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
 HYPOTHESIS = ["Die E-Mail kam am 3. Mai an.", "Der Zug-Chef sagte: \"Wir fahren.\""]
 REFERENCE = ["Die E-Mail kam am 3. Mai.", "Der Zug-Schaffner sagte: \"Wir fahren los.\""]

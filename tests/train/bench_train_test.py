@@ -5,14 +5,11 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
 import pytest
 import tiny_run
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-from shapes import PRESETS, once_weights, step_weights  # noqa: E402  (after its folder is known)
+from shapes import PRESETS, once_weights, step_weights
 
 ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
 

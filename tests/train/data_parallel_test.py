@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import tiny_run
 import torch
+from numpy_transformer import read_safetensors
 
 TORCHRUN = pathlib.Path(sys.executable).with_name("torchrun")
 LONG = {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}
@@ -79,7 +80,7 @@ def assert_close(output, expected, tolerance=1e-5):
 
 
 def assert_tensors_close(path, expected):
-    found, wanted = tiny_run.read_safetensors(path), tiny_run.read_safetensors(expected)
+    found, wanted = read_safetensors(path), read_safetensors(expected)
     assert sorted(found) == sorted(wanted) and len(wanted) > 5
     for name, tensor in wanted.items():
         np.testing.assert_allclose(found[name], tensor, rtol=1e-2, atol=1e-3 * np.abs(tensor).max(), err_msg=name)

@@ -6,11 +6,7 @@ import os
 import pathlib
 import random
 import subprocess
-import sys
 import time
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-from numpy_transformer import read_safetensors  # noqa: E402, F401  (for tests, too; after its folder is known)
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ATTEND, TRAIN = BUILD / "attend", BUILD / "attend-train"

@@ -13,6 +13,7 @@ import tomllib
 import numpy as np
 import pytest
 import tiny_run
+from numpy_transformer import read_safetensors
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 ATTEND = tiny_run.ATTEND
@@ -76,8 +77,8 @@ def test_model_is_the_mean_of_the_last_checkpoints(run):
     output, _, _ = run
     checkpoints = sorted((output / "checkpoints").iterdir())
     assert [path.name for path in checkpoints] == [f"update-{update:010}" for update in (50, 100, 150)]
-    each = [tiny_run.read_safetensors(path / "weights.safetensors") for path in checkpoints]
-    model = tiny_run.read_safetensors(output / "model" / "model.safetensors")
+    each = [read_safetensors(path / "weights.safetensors") for path in checkpoints]
+    model = read_safetensors(output / "model" / "model.safetensors")
     assert set(model) == set(each[0])
     for name, values in model.items():
         mean = np.mean([tensors[name].astype(np.float64) for tensors in each], axis=0)
@@ -89,8 +90,8 @@ def test_model_is_the_mean_of_the_last_checkpoints(run):
 def test_export_takes_checkpoints_or_a_run(run, tmp_path):
     output, _, _ = run
     subprocess.run([ATTEND, "export", "--checkpoint", output, "--output", tmp_path / "one"], check=True, capture_output=True)
-    newest = tiny_run.read_safetensors(output / "checkpoints" / "update-0000000150" / "weights.safetensors")
-    one = tiny_run.read_safetensors(tmp_path / "one" / "model.safetensors")
+    newest = read_safetensors(output / "checkpoints" / "update-0000000150" / "weights.safetensors")
+    one = read_safetensors(tmp_path / "one" / "model.safetensors")
     assert all(np.array_equal(one[name], newest[name]) for name in newest)
     # Samples of a model that still dropped some of its activations would not be the engine's.
     assert json.loads((tmp_path / "one" / "samples.json").read_text(encoding="utf-8"))
