@@ -95,6 +95,9 @@ struct Command {
   int (*run)(const std::vector<std::string>& arguments);  // returns the exit status
 };
 
+// "0.1.0 (0123456789ab)": the version and the commit.
+std::string ProgramVersion();
+
 // Runs the command that argv names; prints --help and --version; turns Error into one line on
 // standard error and an exit status (2 usage and configuration, 3 input, 1 else). A closed pipe
 // ends quietly. `more_libraries` follows what --version names.

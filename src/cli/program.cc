@@ -49,15 +49,15 @@ void PrintHelp(const std::vector<Command>& commands) {
 
 void PrintVersion(const std::string& more_libraries) {
   std::cout << fmt::format(
-      "attend {} ({})\nlibraries: fmt {}.{}.{}, spdlog {}.{}.{}, nlohmann-json {}.{}.{}, ICU {}, "
+      "attend {}\nlibraries: fmt {}.{}.{}, spdlog {}.{}.{}, nlohmann-json {}.{}.{}, ICU {}, "
       "libsodium {}, "
       "SentencePiece 0.2.1{}\n"
       "instruction sets: {} (active: {})\n",
-      ATTEND_VERSION, ATTEND_COMMIT, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-      FMT_VERSION % 100, SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH,
-      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
-      U_ICU_VERSION, sodium_version_string(), more_libraries,
-      fmt::join(AvailableInstructionSets(), ", "), SelectKernels().name);
+      ProgramVersion(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
+      SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH, NLOHMANN_JSON_VERSION_MAJOR,
+      NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, U_ICU_VERSION,
+      sodium_version_string(), more_libraries, fmt::join(AvailableInstructionSets(), ", "),
+      SelectKernels().name);
 }
 
 int RunCommand(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {
@@ -85,6 +85,8 @@ int Fail(const std::string& message, int status) {
 }
 
 }  // namespace
+
+std::string ProgramVersion() { return fmt::format("{} ({})", ATTEND_VERSION, ATTEND_COMMIT); }
 
 int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
                const std::string& more_libraries) {

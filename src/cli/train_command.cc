@@ -144,6 +144,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   settings.threads = common.ThreadCount();
   settings.share_threads = common.threads == 0;
   settings.device = common.device;
+  settings.program = ProgramVersion();
   settings.is_given = [&](const std::string& name) { return command_line.IsSet(name); };
   settings.effects.log = ProgressLog(common.quiet);
   settings.effects.now = Now;

@@ -28,7 +28,7 @@ bool CpuHasBf16();
 std::string TorchVersion();
 
 // Processor, instruction set, LibTorch version, threads and device: with all of them equal, so are
-// the bits.
+// the bits of one version of this program.
 Json DescribeEnvironment(const std::string& device, int threads);
 
 // "threads was 2, now 1" for each member that differs.

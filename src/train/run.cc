@@ -239,6 +239,7 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
   run.model = FieldsToJson(Fields(options.model));
   run.data_digests = DigestsOf(task, options);
   run.environment = DescribeEnvironment(settings.device, settings.threads);
+  run.environment["attend"] = settings.program;
   run.task = {{"tokenization", DescribeTokenization(options, task.vocabularies())},
               {"sample_sources", SampleSources(task.sample_lines())}};
   return run;

@@ -16,8 +16,9 @@ namespace attend {
 
 struct RunSettings {
   int threads = 1;
-  bool share_threads = false;  // between the processes of this machine
+  bool share_threads = false;  // between the processes that have the same processors
   std::string device = "cpu";  // or cuda[:N]; of several processes, each takes its own with cuda
+  std::string program;         // its version, on which bits depend too; empty: not told
   World world;                 // the processes that train together
   TrainerEffects effects;
   // Tells the user and ends the process where another has died and this one is stuck.

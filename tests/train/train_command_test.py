@@ -16,7 +16,7 @@ import tiny_run
 from numpy_transformer import read_safetensors
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-ATTEND = tiny_run.ATTEND
+ATTEND, TRAIN = tiny_run.ATTEND, tiny_run.TRAIN
 
 
 @pytest.fixture(name="run", scope="module")
@@ -204,6 +204,16 @@ def test_a_finished_run_goes_on_with_more_updates(run):
     tiny_run.refused(more, 2, "batch_tokens")
 
 
+def test_another_version_that_goes_on_is_told_of(options, tmp_path):
+    tiny_run.trained(options | {"max_updates": 4, "checkpoint_every": 4}, tmp_path / "out")
+    state = tmp_path / "out/checkpoints/update-0000000004/state.json"
+    version = json.loads(state.read_text(encoding="utf-8"))["run"]["environment"]["attend"]
+    assert f"attend {version}\n" in subprocess.run([TRAIN, "--version"], check=True, capture_output=True, text=True).stdout
+    state.write_text(state.read_text(encoding="utf-8").replace(version, "0.0.9 (0)"), encoding="utf-8")
+    done = tiny_run.trained(options | {"max_updates": 6}, tmp_path / "out")
+    assert f'may differ from an unbroken run: attend was "0.0.9 (0)", now "{version}"' in done.stderr
+
+
 def test_another_metric_does_not_compare_with_the_one_before(options, tmp_path):
     output = tmp_path / "out"
     by_loss = options | {"max_updates": 4, "checkpoint_every": 2, "early_stopping_metric": "loss"}
@@ -379,16 +389,36 @@ def test_a_damaged_newest_checkpoint_is_named_and_the_one_before_used(options, t
         assert (output / path).read_bytes() == (tmp_path / "unbroken" / path).read_bytes()
 
 
-RECIPES = sorted((pathlib.Path(__file__).resolve().parents[2] / "recipes").glob("*.toml"))
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "recipes"
+RECIPES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=[recipe.stem for recipe in RECIPES])
-def test_recipes_run_on_any_parallel_text(recipe, options, tmp_path):
-    smaller = {name: value for name, value in options.items() if name.startswith(("train_", "valid_", "encoder.", "decoder."))}
-    smaller |= {"test_source": options["valid_source"], "test_target": options["valid_target"], "max_updates": 2}
-    smaller |= {"config": recipe, "vocab_size": 60, "batch_tokens": 96, "validate_every": 1, "threads": 1}
-    tiny_run.trained(smaller, tmp_path / "out")
-    assert "BLEU" in (tmp_path / "out" / "result.json").read_text(encoding="utf-8").upper()
+def run_before(name):
+    """The recipe whose model the recipe `name` goes on from, where its README puts that; None where it begins anew."""
+    return pathlib.Path(RECIPES[name]["init"]).parts[1] if "init" in RECIPES[name] else None
+
+
+def run_small(name, text, output):
+    smaller = text | {"vocab_size": 60, "batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
+    if first := run_before(name):
+        smaller["init"] = run_small(first, text, output.with_name("first")) / "model"
+    tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml"}, output)
+    return output
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipes_run_on_any_parallel_text(name, options, tmp_path):
+    text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
+    text |= {"test_source": options["valid_source"], "test_target": options["valid_target"]}
+    assert "BLEU" in (run_small(name, text, tmp_path / "out") / "result.json").read_text(encoding="utf-8").upper()
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if run_before(name)])
+def test_a_recipe_goes_on_from_a_model_as_its_own(name):
+    def model(recipe):
+        return {option: value for option, value in recipe.items() if option in ("preset", "encoder", "decoder", "languages", "lowercase")}
+
+    assert model(RECIPES[name]) == model(RECIPES[run_before(name)])
 
 
 # Sections 5 and 6.1, tables 2 and 3: the model, P_drop, updates, and how many checkpoints are averaged.
@@ -397,7 +427,7 @@ PAPER = {"wmt14-en-de-base": ("base", 0.1, 100000, 5), "wmt14-en-de-big": ("big"
 
 @pytest.mark.parametrize("name", PAPER)
 def test_recipes_of_the_paper_have_its_settings(name):
-    recipe = tomllib.loads((RECIPES[0].parent / f"{name}.toml").read_text(encoding="utf-8"))
+    recipe = RECIPES[name]
     settings = ("preset", "dropout", "max_updates", "average_last")
     assert tuple(recipe[setting] for setting in settings) == PAPER[name]
     assert (recipe["schedule"], recipe["warmup_updates"], recipe["label_smoothing"]) == ("noam", 4000, 0.1)
