@@ -90,9 +90,12 @@ Log ProgressLog(bool quiet) {
 CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
   CommandLine command_line(
       "train", "train a model; goes on by itself where the output directory holds a checkpoint",
-      "attend train --config recipes/multi30k-en-de.toml --data-dir data --output runs/en-de\n"
+      "attend train --config recipes/multi30k-en-de-bidirectional.toml --data-dir data "
+      "--output runs/multi30k-en-de-bidirectional\n"
+      "attend train --config recipes/multi30k-en-de.toml --data-dir data --output "
+      "runs/multi30k-en-de\n"
       "attend train --config recipe.toml --encoder.layers 4 --dropout 0.2 --output runs/deep\n"
-      "attend train --config more-text.toml --init runs/en-de/model --output runs/tuned\n"
+      "attend train --config more-text.toml --init runs/deep/model --output runs/tuned\n"
       "attend train --config recipe.toml --dry-run\n"
       "torchrun --no-python --nproc-per-node 2 attend train --config recipe.toml --output "
       "runs/two");
