@@ -85,19 +85,4 @@ BatchPlan BatchesByLength(const ExampleTable& table, const BatchLimits& limits) 
   return batches;
 }
 
-double PaddingShare(const ExampleTable& table, const BatchPlan& batches) {
-  int64_t tokens = 0, positions = 0;
-  for (const std::vector<int64_t>& batch : batches) {
-    for (int64_t column = 0; column < table.columns(); ++column) {
-      int64_t longest = 0;
-      for (const int64_t index : batch) {
-        tokens += table.Length(index, column);
-        longest = std::max(longest, table.Length(index, column));
-      }
-      positions += longest * std::ssize(batch);
-    }
-  }
-  return positions == 0 ? 0 : 1 - static_cast<double>(tokens) / static_cast<double>(positions);
-}
-
 }  // namespace attend

@@ -30,9 +30,6 @@ BatchPlan ShuffledBatches(const ExampleTable& table, const BatchLimits& limits, 
 // One pass sorted by length, the longest first; equal lengths in the table's order.
 BatchPlan BatchesByLength(const ExampleTable& table, const BatchLimits& limits);
 
-// Share of padding in batches: positions that hold no token, over all columns.
-double PaddingShare(const ExampleTable& table, const BatchPlan& batches);
-
 }  // namespace attend
 
 #endif  // ATTEND_DATA_BATCH_PLAN_H_

@@ -451,6 +451,22 @@ TEST(BatchesByLength, CoversAllAndSorts) {
   EXPECT_EQ(order, all);
 }
 
+// Share of padding in batches: positions that hold no token, over all columns.
+double PaddingShare(const ExampleTable& table, const BatchPlan& batches) {
+  int64_t tokens = 0, positions = 0;
+  for (const std::vector<int64_t>& batch : batches) {
+    for (int64_t column = 0; column < table.columns(); ++column) {
+      int64_t longest = 0;
+      for (const int64_t index : batch) {
+        tokens += table.Length(index, column);
+        longest = std::max(longest, table.Length(index, column));
+      }
+      positions += longest * std::ssize(batch);
+    }
+  }
+  return positions == 0 ? 0 : 1 - static_cast<double>(tokens) / static_cast<double>(positions);
+}
+
 TEST(BatchStream, WastesLittleOnRealText) {
   const char* data = std::getenv("ATTEND_DATA");
   if (data == nullptr) GTEST_SKIP() << "ATTEND_DATA is not set";

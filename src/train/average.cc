@@ -12,7 +12,7 @@ namespace {
 using Arrays = std::vector<std::vector<float>>;
 
 TensorTable LoadWeights(const StoredCheckpoint& checkpoint) {
-  const bool moving_average = checkpoint.state["files"].contains(kAverageFile);
+  const bool moving_average = checkpoint.digests.contains(kAverageFile);
   return LoadSafetensors(CheckedFile(checkpoint, moving_average ? kAverageFile : kWeightsFile));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "attend/error.h"
 #include "base/files.h"
@@ -14,9 +15,11 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kCheckpointFormat = 1;
+constexpr int64_t kCheckpointFormat = 2;
 constexpr std::string_view kPrefix = "update-";
 constexpr const char* kStateFile = "state.json";
+constexpr const char* kDigestsFile = "SHA256SUMS";
+constexpr std::string_view kBetween = "  ";  // a digest and a name, as sha256sum writes them
 
 // The update that a checkpoint's directory is named after.
 std::optional<int64_t> UpdateOf(const std::string& name) {
@@ -31,6 +34,17 @@ std::optional<int64_t> UpdateOf(const std::string& name) {
 
 [[noreturn]] void Damaged(const fs::path& path, const std::string& why) {
   throw Error(ErrorKind::kInput, fmt::format("checkpoint file '{}' {}", path.string(), why));
+}
+
+std::map<std::string, std::string> ReadDigests(const fs::path& path) {
+  std::map<std::string, std::string> digests;
+  std::istringstream lines(ReadFile(path));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t between = line.find(kBetween);
+    if (between == std::string::npos) Damaged(path, "is damaged");
+    digests[line.substr(between + kBetween.size())] = line.substr(0, between);
+  }
+  return digests;
 }
 
 }  // namespace
@@ -61,29 +75,35 @@ std::vector<int64_t> CheckpointStore::Updates() const {
 void CheckpointStore::Write(int64_t update, const std::map<std::string, TensorTable>& files,
                             Json state) {
   AtomicDirectory directory(DirectoryOf(update));
-  Json digests = Json::object();
+  std::string digests;
+  const auto add_digest = [&](const std::string& name) {
+    digests += Sha256OfFile(directory.path() / name).append(kBetween).append(name).append("\n");
+  };
   for (const auto& [name, tensors] : files) {
     SaveSafetensors(tensors, directory.path() / name);
-    digests[name] = Sha256OfFile(directory.path() / name);
+    add_digest(name);
   }
   state["format"] = kCheckpointFormat;
-  state["files"] = std::move(digests);
   WriteFileSynced(directory.path() / kStateFile, state.dump(1) + "\n");
+  add_digest(kStateFile);
+  WriteFileSynced(directory.path() / kDigestsFile, digests);
   directory.Commit();
 }
 
 StoredCheckpoint ReadCheckpointState(const fs::path& directory) {
-  const fs::path path = directory / kStateFile;
-  if (!fs::exists(path)) {
+  if (!fs::exists(directory / kStateFile)) {
     throw Error(ErrorKind::kInput, fmt::format("'{}' is not a checkpoint: it has no {}",
                                                directory.string(), kStateFile));
   }
-  StoredCheckpoint checkpoint{directory, 0, ParseJson(ReadFile(path), path.string())};
+  const fs::path digests = directory / kDigestsFile;
+  if (!fs::exists(digests)) Damaged(digests, "is missing");
+  StoredCheckpoint checkpoint{directory, 0, ReadDigests(digests), Json()};
+  const fs::path path = CheckedFile(checkpoint, kStateFile);
+  checkpoint.state = ParseJson(ReadFile(path), path.string());
   const Json& state = checkpoint.state;
-  if (!state.is_object() || !state.contains("format") || !state.contains("files") ||
-      !state.contains("update") || !state["files"].is_object() ||
+  if (!state.is_object() || !state.contains("format") || !state.contains("update") ||
       !state["update"].is_number_integer()) {
-    Damaged(path, "is damaged: it lacks format, files or update");
+    Damaged(path, "lacks format or update");
   }
   if (state["format"] != kCheckpointFormat) {
     Damaged(path, fmt::format("has format {}, expected {}; use the release that wrote it",
@@ -95,19 +115,16 @@ StoredCheckpoint ReadCheckpointState(const fs::path& directory) {
 
 StoredCheckpoint ReadCheckpoint(const fs::path& directory) {
   StoredCheckpoint checkpoint = ReadCheckpointState(directory);
-  for (const auto& [name, digest] : checkpoint.state["files"].items()) {
-    CheckedFile(checkpoint, name);
-  }
+  for (const auto& [name, digest] : checkpoint.digests) CheckedFile(checkpoint, name);
   return checkpoint;
 }
 
 fs::path CheckedFile(const StoredCheckpoint& checkpoint, const std::string& name) {
   const fs::path path = checkpoint.directory / fs::path(name).filename();
-  const Json& files = checkpoint.state["files"];
-  if (!files.contains(name) || !fs::exists(path)) Damaged(path, "is missing");
-  if (!files[name].is_string() || Sha256OfFile(path) != files[name].get<std::string>()) {
-    Damaged(path, "is damaged: its SHA-256 is not the one in state.json");
-  }
+  const auto digest = checkpoint.digests.find(name);
+  if (digest == checkpoint.digests.end() || !fs::exists(path)) Damaged(path, "is missing");
+  if (Sha256OfFile(path) != digest->second)
+    Damaged(path, fmt::format("is damaged: its SHA-256 is not the one in {}", kDigestsFile));
   return path;
 }
 

@@ -1,5 +1,5 @@
 // The checkpoints of one run, on disk: DIR/checkpoints/update-NNNNNNNNNN, each a directory of
-// safetensors files and state.json.
+// safetensors files, state.json and SHA256SUMS, which `sha256sum --check` reads too.
 //
 // A checkpoint appears whole or not at all (temporary name, sync, rename, directory synced) and
 // carries the SHA-256 of its files. The store keeps a bounded number: the newest whole, others with
@@ -29,7 +29,8 @@ inline constexpr const char* kOptimizerFile = "optimizer.safetensors";  // neede
 struct StoredCheckpoint {
   std::filesystem::path directory;
   int64_t update = 0;
-  Json state;  // state.json
+  std::map<std::string, std::string> digests;  // of each file, by its name
+  Json state;                                  // state.json
 };
 
 class CheckpointStore {
@@ -41,7 +42,7 @@ class CheckpointStore {
   // writer, who holds the output's lock.
   void Prepare();
 
-  // Writes the files and `state`, to which it adds `format` and `files`.
+  // Writes the files and `state`, to which it adds `format`.
   void Write(int64_t update, const std::map<std::string, TensorTable>& files, Json state);
 
   // The newest checkpoint that is whole. Each newer one that is not is named in a warning, unless
@@ -61,12 +62,12 @@ class CheckpointStore {
   std::filesystem::path directory_;
 };
 
-// Reads a checkpoint's state.json, and no other file. Throws Error(kInput) naming the file that is
-// missing or damaged, as the others do.
+// Reads a checkpoint's state.json and digests. Throws Error(kInput) naming the file that is missing
+// or damaged, as the others do.
 StoredCheckpoint ReadCheckpointState(const std::filesystem::path& directory);
-// The same, and checks every file that it lists.
+// The same, and checks every file of the checkpoint.
 StoredCheckpoint ReadCheckpoint(const std::filesystem::path& directory);
-// The path of a file that state.json lists, once its digest is found right.
+// The path of a file of the checkpoint, once its digest is found right.
 std::filesystem::path CheckedFile(const StoredCheckpoint& checkpoint, const std::string& name);
 
 }  // namespace attend

@@ -68,7 +68,7 @@ TEST_F(CheckpointStoreTest, NewestIsFoundByNumber) {
 
 TEST_F(CheckpointStoreTest, EveryDamageIsNamedAndTheOneBeforeUsed) {
   const CheckpointStore store(directory_);
-  for (const char* file : {kWeightsFile, kOptimizerFile, "state.json"}) {
+  for (const std::string file : {kWeightsFile, kOptimizerFile, "state.json", "SHA256SUMS"}) {
     for (const bool remove : {true, false}) {
       fs::remove_all(directory_);
       Write(1, {1, 2, 3});
@@ -77,11 +77,9 @@ TEST_F(CheckpointStoreTest, EveryDamageIsNamedAndTheOneBeforeUsed) {
       if (remove) {
         fs::remove(path);
       } else {
-        fs::resize_file(path, fs::file_size(path) - 1);
+        fs::resize_file(path, fs::file_size(path) / 2);
       }
       warnings_.clear();
-      if (!remove && std::string(file) == "state.json")
-        fs::resize_file(path, fs::file_size(path) / 2);
       EXPECT_EQ(store.FindNewest(Collect())->update, 1);
       ASSERT_EQ(warnings_.size(), 1u);
       EXPECT_THAT(warnings_[0], HasSubstr("update-0000000002"));
@@ -90,12 +88,19 @@ TEST_F(CheckpointStoreTest, EveryDamageIsNamedAndTheOneBeforeUsed) {
 }
 
 TEST_F(CheckpointStoreTest, OneFlippedBitIsDamage) {
-  Write(1, {1, 2, 3});
-  const fs::path path = CheckpointStore(directory_).DirectoryOf(1) / kWeightsFile;
-  std::string bytes = ReadFile(path);
-  bytes.back() ^= 1;
-  WriteFileSynced(path, bytes);
-  EXPECT_THROW(CheckpointStore(directory_).FindNewest(NoLog()), Error);  // there is none before it
+  const CheckpointStore store(directory_);
+  for (const std::string file : {kWeightsFile, "state.json", "SHA256SUMS"}) {
+    Write(1, {1, 2, 3});
+    const fs::path path = store.DirectoryOf(1) / file;
+    const std::string whole = ReadFile(path);
+    for (size_t i = 0; i < whole.size(); ++i) {
+      std::string bytes = whole;
+      bytes[i] ^= 1;
+      WriteFileSynced(path, bytes);
+      EXPECT_THROW(store.FindNewest(NoLog()), Error) << file << i;  // there is none before it
+    }
+    fs::remove_all(directory_);
+  }
 }
 
 TEST_F(CheckpointStoreTest, PruneBoundsWhatIsKept) {

@@ -38,7 +38,6 @@ std::string ProcessorName() {
 }  // namespace
 
 void SetUpTorch(int threads) {
-  setenv("OMP_DYNAMIC", "false", 1);
   setenv("MKL_DYNAMIC", "false", 1);
   // Without it a GPU's matrix products are not deterministic, and LibTorch refuses them.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);

@@ -179,13 +179,12 @@ TEST_F(TrainerTest, AStateThatIsNoRunsIsBadInput) {
   options_.run.max_updates = 10;
   LineTask task;
   Run(&task);
-  const fs::path path =
-      fs::path(options_.output) / "checkpoints" / "update-0000000010" / "state.json";
-  const Json good = ParseJson(ReadFile(path), "state.json");
+  CheckpointStore store(fs::path(options_.output) / "checkpoints");
+  const Json good = store.FindNewest(NoLog())->state;
   for (const char* member : {"options", "model", "data_digests", "environment", "task", ""}) {
     Json bad = good;
     *member != '\0' ? bad["run"].erase(member) : bad.erase("run");
-    WriteFileSynced(path, bad.dump());
+    store.Write(10, {}, bad);
     LineTask again;
     EXPECT_THAT(Complaint(&again), HasSubstr("not the state of a training run")) << member;
   }

@@ -51,7 +51,9 @@ def test_checkpoints_hold_all_that_is_compared(unbroken):
         "optimizer.safetensors",
         "average.safetensors",
         "state.json",
+        "SHA256SUMS",
     }
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=newest, check=True, capture_output=True)
     state = json.loads((newest / "state.json").read_text(encoding="utf-8"))
     assert state["update"] == 12 and len(state["best"]) == 2 and state["changes"] == []
     logged = [line["update"] for line in tiny_run.metrics(unbroken[0]) if "validation" not in line]

@@ -210,6 +210,9 @@ def test_another_version_that_goes_on_is_told_of(options, tmp_path):
     version = json.loads(state.read_text(encoding="utf-8"))["run"]["environment"]["attend"]
     assert f"attend {version}\n" in subprocess.run([TRAIN, "--version"], check=True, capture_output=True, text=True).stdout
     state.write_text(state.read_text(encoding="utf-8").replace(version, "0.0.9 (0)"), encoding="utf-8")
+    files = sorted({path.name for path in state.parent.iterdir()} - {"SHA256SUMS"})
+    sums = subprocess.run(["sha256sum", *files], cwd=state.parent, check=True, capture_output=True)
+    (state.parent / "SHA256SUMS").write_bytes(sums.stdout)
     done = tiny_run.trained(options | {"max_updates": 6}, tmp_path / "out")
     assert f'may differ from an unbroken run: attend was "0.0.9 (0)", now "{version}"' in done.stderr
 
