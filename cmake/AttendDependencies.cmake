@@ -85,6 +85,13 @@ if(ATTEND_TRAIN)
   find_package(mimalloc 2.0 REQUIRED)
   # LibTorch holds Gloo, but not the headers that c10d's include.
   find_path(ATTEND_GLOO_INCLUDE gloo/context.h REQUIRED)
+  # The same of NCCL, whose header comes with PyPI's torch, or with Debian's libnccl-dev.
+  if(TARGET torch_cuda)
+    find_path(ATTEND_NCCL_INCLUDE nccl.h HINTS ${ATTEND_TORCH}/../nvidia/nccl/include)
+    if(NOT ATTEND_NCCL_INCLUDE)
+      message(WARNING "nccl.h was not found: one process trains on one GPU, and no more of them together")
+    endif()
+  endif()
   # A folder with nothing but the system's fmt, to be searched before LibTorch's own copy of another version.
   get_target_property(fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
   set(ATTEND_FMT_HEADERS ${PROJECT_BINARY_DIR}/fmt_headers)

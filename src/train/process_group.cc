@@ -17,8 +17,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
-#if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
-#define ATTEND_NCCL
+#ifdef ATTEND_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
@@ -140,8 +139,8 @@ BackendPtr MakeNccl([[maybe_unused]] const StorePtr& store, [[maybe_unused]] con
                                                      static_cast<int>(world.size), options);
 #else
   throw Error(ErrorKind::kConfiguration,
-              "several processes with device cuda need NCCL, which this LibTorch is built "
-              "without, or whose header was not found");
+              "several processes with device cuda need a build with NCCL, whose header nccl.h was "
+              "not there");
 #endif
 }
 
@@ -238,6 +237,7 @@ struct ProcessGroup::Impl {
   const StorePtr store;
   std::unique_ptr<RankWatch> watch;  // until the group is left
   BackendPtr nccl, gloo;             // no NCCL on CPUs
+  torch::Device device{torch::kCPU};
 };
 
 ProcessGroup::ProcessGroup() = default;
@@ -286,6 +286,7 @@ void ProcessGroup::Meet(const Log& log) {
 void ProcessGroup::Connect(const torch::Device& device) {
   if (alone()) return;
   try {
+    impl_->device = device;
     if (device.is_cuda()) impl_->nccl = MakeNccl(impl_->store, world_);
     impl_->gloo = MakeGloo(impl_->store, world_);
   } catch (const Error&) {
@@ -378,7 +379,7 @@ void ProcessGroup::EndSetUp() {
 void ProcessGroup::Leave() {
   if (alone()) return;
   // NCCL's operations may still run: a rank that ends would take them from the others.
-  if (impl_->nccl) torch::cuda::synchronize();
+  if (impl_->nccl) torch::cuda::synchronize(impl_->device.index());
   Sum(0);
   impl_->watch.reset();
 }
