@@ -1,4 +1,5 @@
-"""The losses of a small run stay what they were: of every machine, instruction set and number of threads, to 1e-4.
+"""The losses of a small run stay what they were: of every machine, instruction set and number of threads, to 1e-4; in bf16, which
+processors without it round otherwise, to 2e-3.
 
 A change that moves them needs a reason in its commit; `BUILD_DIR=build python tests/train/golden_losses_test.py` writes the new ones.
 """
@@ -25,11 +26,16 @@ VARIANTS = {
         "label_smoothing_mass": "wrong",
         "tie_source_target=false": [],
     },
+    "streamed": {},
+    "bf16": {"precision": "bf16"},
 }
 
 
 def losses(variant, folder, threads):
-    options = tiny_run.prepare(folder) | VARIANTS[variant]
+    options = tiny_run.prepare(folder)
+    if variant == "streamed":
+        options = tiny_run.streamed(options, folder)
+    options |= VARIANTS[variant]
     options |= {"max_updates": 20, "threads": threads, "validate_translations=false": [], "validate_every": 20}
     tiny_run.trained(options, folder / "out")
     return [row["loss"] for row in tiny_run.metrics(folder / "out") if "loss" in row]
@@ -40,7 +46,7 @@ def losses(variant, folder, threads):
 def test_losses_are_those_of_the_golden_run(variant, threads, tmp_path):
     expected = json.loads(GOLDEN.read_text(encoding="utf-8"))[variant]
     assert len(expected) == 20
-    assert losses(variant, tmp_path, threads) == pytest.approx(expected, rel=1e-4)
+    assert losses(variant, tmp_path, threads) == pytest.approx(expected, rel=2e-3 if variant == "bf16" else 1e-4)
 
 
 if __name__ == "__main__":
