@@ -3,19 +3,21 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/sha256.h"
 #include "fuzz/harness.h"
 #include "train/checkpoint_store.h"
 #include "train/train_options.h"
 #include "train/train_state.h"
 
-// The seed's state.json names no other file.
+// A state.json with its right digest, so that what reads it is reached.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace attend;
   return ReadForeign(data, size, ErrorKind::kInput, [](std::string_view bytes) {
     const auto directory = std::filesystem::temp_directory_path() /
                            ("attend_fuzz_checkpoint_" + std::to_string(getpid()));
     std::filesystem::create_directories(directory);
-    std::ofstream(directory / "state.json", std::ios::binary) << bytes;
+    std::ofstream(directory / kStateFile, std::ios::binary) << bytes;
+    std::ofstream(directory / kDigestsFile) << Sha256(bytes) << "  " << kStateFile << "\n";
     struct Remove {
       const std::filesystem::path& path;
       ~Remove() { std::filesystem::remove_all(path); }
@@ -25,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (state.update < 0 || state.data.epoch < 0 || !state.changes.is_array()) std::abort();
     TrainOptions options;
     const Json recorded = FieldsToJson(RecordedFields(options));
-    CompareOptions(RunOf(checkpoint.state, "state.json").options, recorded);
+    const RunIdentity run = RunOf(checkpoint.state, "state.json");
+    CompareOptions(run.options, recorded);
+    ModelConfigOf(run.model, "state.json");
   });
 }

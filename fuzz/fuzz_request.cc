@@ -6,15 +6,15 @@
 namespace attend {
 namespace {
 
+constexpr const char* kLibreTexts[] = {"q", "source", "target", "format", "model", "api_key"};
+
 void ReadLibre(std::string_view json) {
   HttpRequest request;
   request.content_type = "application/json";
   request.body = json;
   const RequestBody body(request);
   body.Number("alternatives");
-  for (const char* name : {"q", "source", "target", "format", "model", "api_key"}) {
-    body.Text(name, "");
-  }
+  for (const char* name : kLibreTexts) body.Text(name, "");
 }
 
 // JSON alone, which ReadLibre tests.
@@ -26,6 +26,8 @@ void ReadNative(std::string_view json) {
     return;
   }
   if (!body.is_object()) return;
+  for (const char* name : kLibreTexts) body.erase(name);  // one seed for both
+  body.erase("alternatives");
   body.erase("text");
   RequestOptions asked;
   FieldsFromJson(body, Fields(asked), "request body");

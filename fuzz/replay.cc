@@ -1,5 +1,5 @@
-// Runs a harness without libFuzzer: replay [--mutations N] FILE...  Each file as it is, then N
-// damaged copies of it.
+// Runs a harness without libFuzzer: replay [--mutations N] FILE...  Each file as it is, which the
+// reader has to take (else the copies reach nothing behind what it refuses), then N damaged copies.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -37,6 +37,10 @@ int Replay(int argc, char** argv) {
     }
     const std::string good = ReadFile(argv[i]);
     Run(good);
+    if (!refusal.empty()) {
+      std::fprintf(stderr, "%s is refused: %s\n", argv[i], refusal.c_str());
+      return 1;
+    }
     for (int64_t n = 0; n < mutations; ++n) {
       Random random{static_cast<uint64_t>(n)};
       const std::string bad = Mutate(good, &random);

@@ -17,8 +17,6 @@ namespace {
 
 constexpr int64_t kCheckpointFormat = 2;
 constexpr std::string_view kPrefix = "update-";
-constexpr const char* kStateFile = "state.json";
-constexpr const char* kDigestsFile = "SHA256SUMS";
 constexpr std::string_view kBetween = "  ";  // a digest and a name, as sha256sum writes them
 
 // The update that a checkpoint's directory is named after.
@@ -34,6 +32,20 @@ std::optional<int64_t> UpdateOf(const std::string& name) {
 
 [[noreturn]] void Damaged(const fs::path& path, const std::string& why) {
   throw Error(ErrorKind::kInput, fmt::format("checkpoint file '{}' {}", path.string(), why));
+}
+
+// Whole, but of another version of the program.
+struct OtherFormat : Error {
+  using Error::Error;
+};
+
+void CheckFormat(const Json& state, const fs::path& directory) {
+  if (!state.is_object() || !state.contains("format") || state["format"] == kCheckpointFormat)
+    return;
+  throw OtherFormat(ErrorKind::kInput,
+                    fmt::format("checkpoint '{}' has format {}, expected {}; use the version of "
+                                "attend that wrote it, or begin anew in another directory",
+                                directory.string(), state["format"].dump(), kCheckpointFormat));
 }
 
 std::map<std::string, std::string> ReadDigests(const fs::path& path) {
@@ -95,20 +107,19 @@ StoredCheckpoint ReadCheckpointState(const fs::path& directory) {
     throw Error(ErrorKind::kInput, fmt::format("'{}' is not a checkpoint: it has no {}",
                                                directory.string(), kStateFile));
   }
-  const fs::path digests = directory / kDigestsFile;
-  if (!fs::exists(digests)) Damaged(digests, "is missing");
+  const fs::path digests = directory / kDigestsFile, path = directory / kStateFile;
+  if (!fs::exists(digests)) {  // as before format 2
+    CheckFormat(ParseJson(ReadFile(path), path.string()), directory);
+    Damaged(digests, "is missing");
+  }
   StoredCheckpoint checkpoint{directory, 0, ReadDigests(digests), Json()};
-  const fs::path path = CheckedFile(checkpoint, kStateFile);
-  checkpoint.state = ParseJson(ReadFile(path), path.string());
+  checkpoint.state = ParseJson(ReadFile(CheckedFile(checkpoint, kStateFile)), path.string());
   const Json& state = checkpoint.state;
   if (!state.is_object() || !state.contains("format") || !state.contains("update") ||
       !state["update"].is_number_integer()) {
     Damaged(path, "lacks format or update");
   }
-  if (state["format"] != kCheckpointFormat) {
-    Damaged(path, fmt::format("has format {}, expected {}; use the release that wrote it",
-                              state["format"].dump(), kCheckpointFormat));
-  }
+  CheckFormat(state, directory);
   checkpoint.update = state["update"];
   return checkpoint;
 }
@@ -136,6 +147,8 @@ std::optional<StoredCheckpoint> CheckpointStore::FindNewest(const Log& log) cons
     if (pruned) continue;
     try {
       return ReadCheckpoint(DirectoryOf(*update));
+    } catch (const OtherFormat&) {
+      throw;
     } catch (const Error& error) {
       log(LogLevel::kWarning, fmt::format("{}; trying the checkpoint before it", error.what()));
     }

@@ -1,5 +1,5 @@
 // The checkpoints of one run, on disk: DIR/checkpoints/update-NNNNNNNNNN, each a directory of
-// safetensors files, state.json and SHA256SUMS, which `sha256sum --check` reads too.
+// safetensors files, state.json and SHA256SUMS, which `sha256sum --check` reads of whole ones, too.
 //
 // A checkpoint appears whole or not at all (temporary name, sync, rename, directory synced) and
 // carries the SHA-256 of its files. The store keeps a bounded number: the newest whole, others with
@@ -25,6 +25,8 @@ namespace attend {
 inline constexpr const char* kWeightsFile = "weights.safetensors";
 inline constexpr const char* kAverageFile = "average.safetensors";      // with ema_decay
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";  // needed only to go on
+inline constexpr const char* kStateFile = "state.json";
+inline constexpr const char* kDigestsFile = "SHA256SUMS";
 
 struct StoredCheckpoint {
   std::filesystem::path directory;
@@ -47,7 +49,7 @@ class CheckpointStore {
 
   // The newest checkpoint that is whole. Each newer one that is not is named in a warning, unless
   // it is what Prune leaves of one. Nothing where there are none; throws Error(kInput) where there
-  // are some and none is whole.
+  // are some and none is whole, or where another version's stands before a whole one.
   std::optional<StoredCheckpoint> FindNewest(const Log& log) const;
 
   // Keeps the checkpoints of the updates in `whole`, the newest among them, of those in

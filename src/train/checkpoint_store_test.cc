@@ -1,5 +1,6 @@
 #include "train/checkpoint_store.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 
 #include "attend/error.h"
 #include "base/files.h"
+#include "base/sha256.h"
 #include "train/average.h"
 
 namespace attend {
@@ -68,7 +70,7 @@ TEST_F(CheckpointStoreTest, NewestIsFoundByNumber) {
 
 TEST_F(CheckpointStoreTest, EveryDamageIsNamedAndTheOneBeforeUsed) {
   const CheckpointStore store(directory_);
-  for (const std::string file : {kWeightsFile, kOptimizerFile, "state.json", "SHA256SUMS"}) {
+  for (const std::string file : {kWeightsFile, kOptimizerFile, kStateFile, kDigestsFile}) {
     for (const bool remove : {true, false}) {
       fs::remove_all(directory_);
       Write(1, {1, 2, 3});
@@ -89,7 +91,7 @@ TEST_F(CheckpointStoreTest, EveryDamageIsNamedAndTheOneBeforeUsed) {
 
 TEST_F(CheckpointStoreTest, OneFlippedBitIsDamage) {
   const CheckpointStore store(directory_);
-  for (const std::string file : {kWeightsFile, "state.json", "SHA256SUMS"}) {
+  for (const std::string file : {kWeightsFile, kStateFile, kDigestsFile}) {
     Write(1, {1, 2, 3});
     const fs::path path = store.DirectoryOf(1) / file;
     const std::string whole = ReadFile(path);
@@ -99,6 +101,30 @@ TEST_F(CheckpointStoreTest, OneFlippedBitIsDamage) {
       WriteFileSynced(path, bytes);
       EXPECT_THROW(store.FindNewest(NoLog()), Error) << file << i;  // there is none before it
     }
+    fs::remove_all(directory_);
+  }
+}
+
+TEST_F(CheckpointStoreTest, AnotherFormatIsNoDamage) {
+  const CheckpointStore store(directory_);
+  for (const bool with_digests : {false, true}) {
+    Write(1, {1, 2, 3});
+    Write(2, {1, 2, 3});
+    const fs::path newest = store.DirectoryOf(2);
+    const std::string state = R"({"format": 1, "update": 2})";
+    WriteFileSynced(newest / kStateFile, state);
+    if (with_digests) {
+      WriteFileSynced(newest / kDigestsFile, fmt::format("{}  {}\n", Sha256(state), kStateFile));
+    } else {
+      fs::remove(newest / kDigestsFile);
+    }
+    try {
+      store.FindNewest(Collect());
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("has format 1, expected 2"));
+    }
+    EXPECT_THAT(warnings_, ElementsAre());
     fs::remove_all(directory_);
   }
 }

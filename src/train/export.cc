@@ -8,7 +8,6 @@
 #include "attend/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "model/config_fields.h"
 #include "train/average.h"
 #include "train/checkpoint_store.h"
 #include "train/parameters.h"
@@ -53,20 +52,12 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
 
 // The checkpoint itself, or the newest one of a run's output directory.
 StoredCheckpoint CheckpointAt(const fs::path& path, const Log& log) {
-  if (fs::exists(path / "state.json") || !fs::is_directory(path / "checkpoints"))
+  if (fs::exists(path / kStateFile) || !fs::is_directory(path / "checkpoints"))
     return ReadCheckpointState(path);
   const auto newest = CheckpointStore(path / "checkpoints").FindNewest(log);
   if (!newest)
     throw Error(ErrorKind::kInput, fmt::format("'{}' holds no checkpoint", path.string()));
   return *newest;
-}
-
-ModelConfig ConfigOf(const Json& json, const std::string& where) {
-  ModelConfig config;
-  if (json.value("encoder", Json()).is_null()) config.encoder.reset();
-  if (json.value("decoder", Json()).is_null()) config.decoder.reset();
-  FieldsFromJson(json, Fields(config), where);
-  return config;
 }
 
 // What a run's task leaves for its export.
@@ -95,7 +86,7 @@ Vocabularies VocabulariesOf(const StoredCheckpoint& checkpoint, const Json& dige
 }
 
 std::string StateFileOf(const StoredCheckpoint& checkpoint) {
-  return (checkpoint.directory / "state.json").string();
+  return (checkpoint.directory / kStateFile).string();
 }
 
 // The later one says that its run went on with other options after the earlier one.
@@ -175,7 +166,7 @@ std::vector<int64_t> ExportCheckpoints(const std::vector<fs::path>& checkpoints,
   const TaskOfExport task = TaskOf(run, where);
 
   Model model;
-  model.config = ConfigOf(run.model, where);
+  model.config = ModelConfigOf(run.model, where);
   model.tensors = weights;
   model.source_vocabulary = vocabularies.source->bytes();
   model.target_vocabulary = vocabularies.target->bytes();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "model/config_fields.h"
 
 namespace attend {
 namespace {
@@ -112,13 +113,27 @@ RunIdentity RunOf(const Json& state, const std::string& where) {
           member("task")};
 }
 
+ModelConfig ModelConfigOf(const Json& model, const std::string& where) {
+  ModelConfig config;
+  if (model.value("encoder", Json()).is_null()) config.encoder.reset();
+  if (model.value("decoder", Json()).is_null()) config.decoder.reset();
+  try {
+    FieldsFromJson(model, Fields(config), where);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kInput, error.what());
+  }
+  return config;
+}
+
 RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
   RunChanges changes = CompareOptions(before.options, now.options);
   if (before.model != now.model)
     changes.forbidden.emplace_back("the model's configuration is another");
   for (const auto& [name, digest] : now.data_digests.items()) {
-    if (before.data_digests.value(name, Json()) != digest)
-      changes.forbidden.push_back(fmt::format("{} holds other text or is new", name));
+    if (before.data_digests.value(name, Json()) == digest) continue;
+    changes.forbidden.push_back(name == "init"
+                                    ? "init, the model to fine-tune, is another or is new"
+                                    : fmt::format("{} holds other text or is new", name));
   }
   for (const auto& [name, digest] : before.data_digests.items()) {
     // What a run was fine-tuned from is in its checkpoints.

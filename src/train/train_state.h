@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/model_config.h"
 #include "base/json.h"
 #include "data/batch_stream.h"
 #include "train/train_options.h"
@@ -51,6 +52,8 @@ Json ToJson(const RunIdentity& run);
 // Of a checkpoint's state, which has the run as its member `run`. Throws Error(kInput) opening with
 // `where` for anything else.
 RunIdentity RunOf(const Json& state, const std::string& where);
+// Of the member `model` of a Transformer's run. Throws Error(kInput) opening with `where`.
+ModelConfig ModelConfigOf(const Json& model, const std::string& where);
 
 // What sets `now`, which would go on from `before`, apart from it; no surroundings.
 RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now);

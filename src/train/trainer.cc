@@ -93,7 +93,7 @@ void Trainer::Resume() {
     checkpoint = store_.FindNewest(effects_.log);
   }
   if (checkpoint) {
-    state_ = TrainStateFromJson(checkpoint->state, (checkpoint->directory / "state.json").string());
+    state_ = TrainStateFromJson(checkpoint->state, (checkpoint->directory / kStateFile).string());
     CheckIdentity(*checkpoint);
     shared = ToJson(state_);
   }

@@ -113,7 +113,7 @@ TEST_P(TrainerInEachModeTest, InterruptedRunEndsInTheSameBits) {
   EXPECT_EQ(ReadFile(fs::path(options_.output) / "metrics.jsonl"),
             ReadFile(reference / "metrics.jsonl"));
   for (const char* update : {"update-0000000040", "update-0000000050", "update-0000000060"}) {
-    for (const char* file : {kWeightsFile, kAverageFile, "state.json"}) {
+    for (const char* file : {kWeightsFile, kAverageFile, kStateFile}) {
       EXPECT_EQ(ReadFile(fs::path(options_.output) / "checkpoints" / update / file),
                 ReadFile(reference / "checkpoints" / update / file))
           << update << file;
@@ -165,7 +165,7 @@ TEST_F(TrainerTest, DeferredDecisionsLeaveTheSameFiles) {
   EXPECT_EQ(warnings_.size(), 8u);
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(warnings_[4 + i], warnings_[i]);
   EXPECT_EQ(ReadFile(outputs[1] / "metrics.jsonl"), ReadFile(outputs[0] / "metrics.jsonl"));
-  for (const char* file : {kWeightsFile, kOptimizerFile, kAverageFile, "state.json"}) {
+  for (const char* file : {kWeightsFile, kOptimizerFile, kAverageFile, kStateFile}) {
     const fs::path path = fs::path("checkpoints") / "update-0000000060" / file;
     EXPECT_EQ(ReadFile(outputs[1] / path), ReadFile(outputs[0] / path)) << file;
   }
