@@ -285,7 +285,10 @@ FieldList RecordedFields(TrainOptions& options) {
 FieldList Fields(TrainOptions& options) {
   FieldList fields = RecipeFields(options);
   fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
-      .Add("init", &options.init, "model to fine-tune: weights and vocabulary are taken from it")
+      .Add("init", &options.init,
+           "model to fine-tune, a path from the working directory on: weights and vocabulary are "
+           "taken "
+           "from it")
       .Add("dry_run", &options.dry_run,
            "print counts, what filters dropped, memory, speed of data and training, and time, and "
            "stop")
@@ -295,7 +298,8 @@ FieldList Fields(TrainOptions& options) {
 
 std::string RecipeToml(TrainOptions& options) {
   std::string toml;
-  const FieldList fields = RecordedFields(options);
+  FieldList fields = RecordedFields(options);
+  if (!options.init.empty()) fields.Add("init", &options.init, "");
   for (const Field& field : fields.fields()) {
     std::string value = field.ValueText();
     if (value.empty()) continue;

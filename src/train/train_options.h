@@ -132,8 +132,8 @@ FieldList RecordedFields(TrainOptions& options);
 // All of them.
 FieldList Fields(TrainOptions& options);
 
-// A recipe that sets the recorded options to their present values, for --config. Those that are not
-// set are left out.
+// A recipe that sets the recorded options and `init` to their present values, for --config. Those
+// that are not set are left out.
 std::string RecipeToml(TrainOptions& options);
 
 // Throws Error(kConfiguration) naming options that contradict each other or are missing.

@@ -275,6 +275,23 @@ def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
     tiny_run.trained(tuning | {"vocab_size": 60}, tmp_path / "tuned")  # as the recipe that the model is from says
 
 
+def test_a_fine_tuned_run_goes_on_without_the_model_it_began_with(run, options, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(run[0] / "model", model)
+    tuning = {name: value for name, value in options.items() if not name.startswith(("encoder.", "decoder."))} | {"vocab": None, "init": model}
+    for name in ("tuned", "unbroken"):
+        tiny_run.trained(tuning | {"max_updates": 8 if name == "tuned" else 12}, tmp_path / name)
+    shutil.rmtree(model)
+    assert "is not there any more" in tiny_run.trained({"config": tmp_path / "tuned/config.toml", "max_updates": 12}, tmp_path / "tuned").stderr
+    model = "model/model.safetensors"
+    assert (tmp_path / "tuned" / model).read_bytes() == (tmp_path / "unbroken" / model).read_bytes()
+    shutil.copytree(tmp_path / "tuned/model", tmp_path / "model")
+    longer = tuning | {"max_updates": 16}
+    tiny_run.refused(tiny_run.train(longer, tmp_path / "tuned"), 2, "init, the model to fine-tune, is another")
+    shutil.rmtree(tmp_path / "model")
+    tiny_run.refused(tiny_run.train(longer, tmp_path / "new"), 3, "model")
+
+
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_writes_a_checkpoint_and_the_run_ends_the_same(which, options, tmp_path):
     long = options | {"max_updates": 120, "checkpoint_every": 100, "validate_every": 100}
@@ -418,8 +435,10 @@ def test_recipes_run_on_any_parallel_text(name, options, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if run_before(name)])
 def test_a_recipe_goes_on_from_a_model_as_its_own(name):
+    names = ("preset", "encoder", "decoder", "languages", "lowercase", "vocab_size", "vocab_type")
+
     def model(recipe):
-        return {option: value for option, value in recipe.items() if option in ("preset", "encoder", "decoder", "languages", "lowercase")}
+        return {option: value for option, value in recipe.items() if option in names}
 
     assert model(RECIPES[name]) == model(RECIPES[run_before(name)])
 

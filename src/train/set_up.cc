@@ -1,0 +1,294 @@
+#include "train/set_up.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "base/excerpt.h"
+#include "base/sha256.h"
+#include "model/config_fields.h"
+#include "model/config_file.h"
+#include "model/model_directory.h"
+#include "text/letter_case.h"
+#include "text/lines.h"
+#include "train/checkpoint_store.h"
+#include "train/device.h"
+#include "train/environment.h"
+#include "train/export.h"
+#include "train/parameters.h"
+#include "train/ranks_agree.h"
+#include "train/vocabularies.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+// Options that describe the model must not contradict the model that training starts from.
+void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
+  ModelConfig stored = init;
+  const FieldList wanted = Fields(options.model), found = Fields(stored);
+  for (const Field& field : wanted.fields()) {
+    const bool stack = field.name.starts_with("encoder.") || field.name.starts_with("decoder.");
+    if (!settings.is_given(field.name) && !(stack && settings.is_given("preset"))) continue;
+    const Field* other = found.Find(field.name);
+    const std::string value = other == nullptr ? "nothing" : other->ValueText();
+    if (value == field.ValueText()) continue;
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("{} is {}, but the model in '{}' has {}; leave it out when fine-tuning",
+                            field.name, field.ValueText(), options.init, value));
+  }
+}
+
+// Better known before a vocabulary is made, which may take long.
+void CheckParallel(const CorpusOptions& corpus) {
+  const auto check = [](const auto& source, const auto& target) {
+    for (size_t i = 0; i < source.size(); ++i) {
+      CheckLineCounts({source[i], "", CountLines(source[i])},
+                      {target[i], "", CountLines(target[i])});
+    }
+  };
+  check(corpus.train_source, corpus.train_target);
+  check(corpus.valid_source, corpus.valid_target);
+}
+
+CheckpointStore StoreOf(const TrainOptions& options) {
+  return CheckpointStore(fs::path(options.output) / "checkpoints");
+}
+
+bool GoesOn(const TrainOptions& options) {
+  return !options.output.empty() && !StoreOf(options).Updates().empty();
+}
+
+// The configuration of a run that goes on after the model that it was fine-tuned from has gone, as
+// rank 0's newest checkpoint has it; null for others.
+Json ConfigWithoutInit(const TrainOptions& options, const Log& log, ProcessGroup* group) {
+  Json config;
+  if (group->first() && !fs::exists(options.init) && GoesOn(options)) {
+    const auto checkpoint = StoreOf(options).FindNewest(NoLog());
+    config = RunOf(checkpoint->state, checkpoint->directory.string()).model;
+    log(LogLevel::kWarning, fmt::format("'{}', the model to fine-tune, is not there any more; the "
+                                        "run goes on from its checkpoint",
+                                        options.init));
+  }
+  return ParseJson(group->FromFirst(config.dump()), "the model's configuration on rank 0");
+}
+
+// The model to fine-tune, which decides what `options` say of the model. None where there is none
+// to, and none that is needed.
+std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options,
+                                      ProcessGroup* group) {
+  if (options->init.empty()) return nullptr;
+  const Json without = ConfigWithoutInit(*options, settings.effects.log, group);
+  const std::shared_ptr<const Model> init = without.is_null() ? LoadModel(options->init) : nullptr;
+  const ModelConfig config = init ? init->config : ModelConfigOf(without, options->output);
+  if (!config.encoder || !config.decoder) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the model in '{}' has no {}, which training needs", options->init,
+                            config.encoder ? "decoder" : "encoder"));
+  }
+  CheckAgainstInit(config, *options, settings);
+  const std::vector<std::string> languages = options->model.languages;
+  options->model = config;
+  if (!languages.empty()) options->model.languages = languages;
+  return init;
+}
+
+Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<const Model>& init,
+                             const Log& log) {
+  if (init != nullptr) {
+    if (init->source_vocabulary.empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("the model in '{}' has no vocabulary, which training on text needs",
+                              options.init));
+    }
+    const auto source = Vocabulary::FromBytes(init->source_vocabulary, options.init);
+    const bool joint = init->source_vocabulary == init->target_vocabulary;
+    return {source, joint ? source : Vocabulary::FromBytes(init->target_vocabulary, options.init)};
+  }
+  if (options.init.empty() && !options.MakesVocabulary()) return MakeVocabularies(options, log);
+  if (GoesOn(options)) return LoadVocabularies(options.output);
+  CheckParallel(options.corpus);
+  return MakeVocabularies(options, log);
+}
+
+std::string TypeText(VocabularyOptions options) {
+  return Fields(options).Find("type")->ValueText();
+}
+
+// What is said of a vocabulary that is given must be true of it.
+void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions& options,
+                            const RunSettings& settings) {
+  if (options.MakesVocabulary()) return;
+  const VocabularyOptions& said = options.corpus.vocabulary;
+  for (const auto& vocabulary : {vocabularies.source, vocabularies.target}) {
+    if (said.size != 0 && said.size != vocabulary->size()) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("vocab_size is {}, but the vocabulary given has {} pieces; leave "
+                              "vocab_size out, or set it to 0",
+                              said.size, vocabulary->size()));
+    }
+    VocabularyOptions found;
+    found.type = vocabulary->is_bpe() ? VocabularyType::kBpe : VocabularyType::kUnigram;
+    if (settings.is_given("vocab_type") && said.type != found.type) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "
+                              "vocab_type out",
+                              TypeText(said), TypeText(found)));
+    }
+  }
+}
+
+// Whether text is lower-cased stands in the vocabulary; what scores outputs must know it.
+void CompleteLowercase(const Vocabularies& vocabularies, const RunSettings& settings,
+                       VocabularyOptions* options) {
+  const bool source = LowerCases(*vocabularies.source), target = LowerCases(*vocabularies.target);
+  if (options->lowercase && !(source && target)) {
+    throw Error(ErrorKind::kConfiguration,
+                "lowercase is true, but the vocabulary given keeps capital letters; make one with "
+                "`attend vocab --lowercase`, or leave lowercase out");
+  }
+  if (!options->lowercase && target && settings.is_given("lowercase")) {
+    throw Error(ErrorKind::kConfiguration,
+                "lowercase is false, but the vocabulary given lower-cases all text; leave "
+                "lowercase out, or make one with `attend vocab`");
+  }
+  options->lowercase = target;
+}
+
+// All of a model's configuration that no vocabulary decides: better known before one is made.
+void CheckShape(ModelConfig model) {
+  model.source_vocab_size = model.target_vocab_size =
+      std::max({model.special_ids.pad, model.special_ids.unk, model.special_ids.bos,
+                model.special_ids.eos}) +
+      1;
+  CheckModelConfig(model);
+}
+
+void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings,
+                   ModelConfig* model) {
+  model->source_vocab_size = vocabularies.source->size();
+  model->target_vocab_size = vocabularies.target->size();
+  model->special_ids = vocabularies.target->special_ids();
+  if (!vocabularies.joint() && !settings.is_given("tie_source_target"))
+    model->tie_source_target = false;
+  CheckModelConfig(*model);
+}
+
+// Rank 0 makes them, or knows where they are.
+Vocabularies SharedVocabularies(const TrainOptions& options,
+                                const std::shared_ptr<const Model>& init, const Log& log,
+                                ProcessGroup* group) {
+  Vocabularies own;
+  std::string source, target;
+  if (group->first()) {
+    own = VocabulariesFor(options, init, log);
+    source = own.source->bytes();
+    target = own.joint() ? "" : own.target->bytes();
+  }
+  source = group->FromFirst(source);
+  target = group->FromFirst(target);
+  if (group->first()) return own;
+  own.source = Vocabulary::FromBytes(source, "rank 0's vocabulary");
+  own.target =
+      target.empty() ? own.source : Vocabulary::FromBytes(target, "rank 0's target vocabulary");
+  return own;
+}
+
+Json DigestsOf(const TranslationTask& task) {
+  Json digests = Json::object();
+  const auto add = [&](const std::string& name, const Corpus& corpus) {
+    const size_t files = corpus.digests().size() / 2;
+    for (size_t i = 0; i < corpus.digests().size(); ++i) {
+      digests[fmt::format("{}_{} file {}", name, i < files ? "source" : "target", i % files + 1)] =
+          corpus.digests()[i].sha256;
+    }
+  };
+  add("train", task.train());
+  if (task.valid() != nullptr) add("valid", *task.valid());
+  digests["source vocabulary"] = Sha256(task.vocabularies().source->bytes());
+  digests["target vocabulary"] = Sha256(task.vocabularies().target->bytes());
+  return digests;
+}
+
+// The first sentences that the exported model is to prove itself on.
+Json SampleSources(const std::vector<std::string>& lines) {
+  Json sources = Json::array();
+  for (const std::string& line : lines) {
+    if (sources.size() < kSampleCount && !line.empty()) sources.push_back(line);
+  }
+  return sources;
+}
+
+// A file that can't be read is better known before others are made into a vocabulary, which may
+// take long.
+void CheckTextFiles(const CorpusOptions& corpus) {
+  for (const auto* files : {&corpus.train_source, &corpus.train_target, &corpus.valid_source,
+                            &corpus.valid_target, &corpus.test_source, &corpus.test_target}) {
+    std::string line;
+    for (const std::string& file : *files) LineReader(file).Next(&line);
+  }
+}
+
+// Read before training, since what is wrong with it is better known then.
+std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
+  if (corpus.test_source.empty()) return std::nullopt;
+  return ReadParallelText(corpus.test_source, corpus.test_target);
+}
+
+RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
+                       const RunSettings& settings) {
+  RunIdentity run;
+  run.options = FieldsToJson(RecordedFields(options));
+  run.model = FieldsToJson(Fields(options.model));
+  run.data_digests = DigestsOf(task);
+  run.environment = DescribeEnvironment(settings.device, settings.threads);
+  run.environment["attend"] = settings.program;
+  run.task = {{"tokenization", DescribeTokenization(options, task.vocabularies())},
+              {"sample_sources", SampleSources(task.sample_lines())}};
+  return run;
+}
+
+}  // namespace
+
+Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
+  const Log log = group->first() ? settings.effects.log : NoLog();
+  CheckTrainOptions(options);
+  CheckTextFiles(options.corpus);
+  Setup setup;
+  setup.test = TestText(options.corpus);
+  const torch::Device device = DeviceOf(settings.device, settings.world);
+  WarnOfPrecision(options.optimization, device,
+                  settings.world.local_rank == 0 ? settings.effects.log : NoLog());
+  // Shards of a batch are what threads share; LibTorch's own would share operations too small.
+  SetUpTorch(1);
+  const std::shared_ptr<const Model> init = LoadInit(settings, &options, group);
+  CheckShape(options.model);
+  CheckFilters(options.corpus.filters, options.model);
+  const Vocabularies vocabularies = SharedVocabularies(options, init, log, group);
+  CheckGivenVocabularies(vocabularies, options, settings);
+  CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
+  CompleteModel(vocabularies, settings, &options.model);
+  if (setup.test)
+    CheckTestText(*setup.test, options.corpus.test_source, *vocabularies.source, options.model);
+  if (!group->first()) setup.test.reset();
+  try {
+    setup.task =
+        std::make_unique<TranslationTask>(options, vocabularies, settings.threads, device, log);
+  } catch (const c10::Error& error) {  // too large for the memory
+    throw Error(ErrorKind::kRuntime, fmt::format("can't make a model of {} parameters: {}",
+                                                 ParameterCount(options.model),
+                                                 Excerpt(error.what_without_backtrace(), 240)));
+  }
+  if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
+  setup.identity = IdentityOf(*setup.task, options, settings);
+  if (init != nullptr) {
+    setup.identity.data_digests["init"] = Sha256OfFile(fs::path(options.init) / kTensorFile);
+  }
+  setup.identity.environment["processes"] = group->size();
+  CheckRanksAgree(setup.identity, settings.effects.log, group);
+  setup.options = std::move(options);
+  return setup;
+}
+
+}  // namespace attend
