@@ -5,21 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <functional>
+#include <future>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <thread>
 
 #include "attend/error.h"
 #include "base/random.h"
 #include "data/batch_plan.h"
-#include "data/parallel_corpus.h"
-#include "text/vocabulary_trainer.h"
 
 namespace attend {
 namespace {
@@ -40,6 +37,8 @@ class MadeUpSource : public ExampleSource {
       tables_.back().Add({{0, i}, {std::vector<int32_t>(length), std::vector<int32_t>(other)}});
     }
   }
+  // Called with each window's number as a worker has made it.
+  std::function<void(int64_t window)> on_made = [](int64_t) {};
   // As many windows more without an example.
   void AddEmptyWindows(int64_t count) {
     for (int64_t i = 0; i < count; ++i) tables_.emplace_back(2);
@@ -79,6 +78,7 @@ class MadeUpSource : public ExampleSource {
           report.malformed = 1;
           report.first_malformed = fmt::format("t:{}", window);
         }
+        source->on_made(window);
         return Window{table, report};
       };
       work.last = ++window_ == std::ssize(source_->tables_);
@@ -167,6 +167,17 @@ TEST(BatchStream, OrderDoesNotDependOnWorkers) {
       EXPECT_EQ(Take(&stream, std::ssize(expected)), expected) << workers;
     }
   }
+}
+
+TEST(BatchStream, MakesTheNextWindowWhileOneIsInUse) {
+  MadeUpSource source(1000, 170);
+  std::promise<void> next;
+  source.on_made = [&](int64_t window) {
+    if (window == 1) next.set_value();
+  };
+  BatchStream stream(&source, Small());
+  stream.Next();
+  EXPECT_EQ(next.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
 }
 
 TEST(BatchStream, EpochsAndSeedsDiffer) {
@@ -432,65 +443,6 @@ TEST(BatchStream, EndsQuietlyInTheMiddle) {
     options.worker_threads = 1 + i % 4;
     BatchStream stream(&source, options);
     Take(&stream, i % 5);
-  }
-}
-
-TEST(BatchesByLength, CoversAllAndSorts) {
-  const MadeUpSource source(300);
-  const BatchPlan batches = BatchesByLength(source.table(), Small().limits);
-  std::vector<int64_t> order;
-  for (const auto& batch : batches) order.insert(order.end(), batch.begin(), batch.end());
-  const auto cost = [&](int64_t index) {
-    return std::max(source.table().Length(index, 0), source.table().Length(index, 1));
-  };
-  EXPECT_TRUE(std::is_sorted(order.begin(), order.end(),
-                             [&](int64_t a, int64_t b) { return cost(a) > cost(b); }));
-  std::sort(order.begin(), order.end());
-  std::vector<int64_t> all(300);
-  std::iota(all.begin(), all.end(), 0);
-  EXPECT_EQ(order, all);
-}
-
-// Share of padding in batches: positions that hold no token, over all columns.
-double PaddingShare(const ExampleTable& table, const BatchPlan& batches) {
-  int64_t tokens = 0, positions = 0;
-  for (const std::vector<int64_t>& batch : batches) {
-    for (int64_t column = 0; column < table.columns(); ++column) {
-      int64_t longest = 0;
-      for (const int64_t index : batch) {
-        tokens += table.Length(index, column);
-        longest = std::max(longest, table.Length(index, column));
-      }
-      positions += longest * std::ssize(batch);
-    }
-  }
-  return positions == 0 ? 0 : 1 - static_cast<double>(tokens) / static_cast<double>(positions);
-}
-
-TEST(BatchStream, WastesLittleOnRealText) {
-  const char* data = std::getenv("ATTEND_DATA");
-  if (data == nullptr) GTEST_SKIP() << "ATTEND_DATA is not set";
-  const std::string folder = std::string(data) + "/multi30k/train.";
-  VocabularyOptions vocabulary_options;
-  vocabulary_options.size = 6000;
-  vocabulary_options.type = VocabularyType::kBpe;
-  vocabulary_options.lowercase = true;
-  const auto vocabulary =
-      Vocabulary::FromBytes(TrainVocabulary(std::vector<std::string>{folder + "en", folder + "de"},
-                                            vocabulary_options, 1, NoLog()),
-                            "test");
-  const ParallelCorpus corpus(
-      {SourceColumn({folder + "en"}, vocabulary), TargetColumn({folder + "de"}, vocabulary)}, {},
-      2);
-  for (const int64_t batch_tokens : {2048, 4096}) {
-    BatchOptions options;
-    options.limits.tokens = batch_tokens;
-    const BatchPlan batches = ShuffledBatches(corpus.examples(), options.limits, 1, 3, 0);
-    const double waste = PaddingShare(corpus.examples(), batches);
-    std::printf("batch_tokens %ld: %zu batches, %.2f %% padding; %s\n",
-                static_cast<long>(batch_tokens), batches.size(), 100 * waste,
-                corpus.report().Text().c_str());
-    EXPECT_LT(waste, 0.06);
   }
 }
 

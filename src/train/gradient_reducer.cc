@@ -22,7 +22,6 @@ void GradientReducer::Begin() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.gradients * std::ssize(parts_);
   for (std::vector<bool>& ready : ready_) ready.assign(ready.size(), false);
   started_ = 0;
-  pending_.clear();
 }
 
 void GradientReducer::Ready(int64_t part, int64_t parameter) {
@@ -49,6 +48,7 @@ void GradientReducer::Start(const Bucket& bucket) {
 
 void GradientReducer::Wait() {
   for (const ProcessGroup::Pending& pending : pending_) pending();
+  pending_.clear();
 }
 
 }  // namespace attend

@@ -33,7 +33,7 @@ class GradientReducer {
   void Ready(int64_t part, int64_t parameter);
   // Those of all other parameters are, too.
   void AllReady(int64_t part);
-  // Returns when all sums are there. Precondition: AllReady was called for each part.
+  // Returns when the sums that have begun are there: all of them after AllReady of each part.
   void Wait();
 
  private:

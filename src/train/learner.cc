@@ -190,6 +190,12 @@ Learner::Share Learner::ShareOf(int64_t rank) const {
   return {begin, std::min(length, size - begin)};
 }
 
+int64_t Learner::optimizer_bytes() const {
+  int64_t bytes = adam_.first_moment.nbytes() + adam_.second_moment.nbytes();
+  if (average_.defined()) bytes += average_.nbytes();
+  return bytes;
+}
+
 bool Learner::IsCut(Buffer buffer) const {
   return buffer != Buffer::kWeights && ShareOf(0).size < parameters_.layout().size;
 }

@@ -81,6 +81,8 @@ class Learner {
   LossAndNorm Read(const Findings& findings) const;
 
   Parameters& parameters() { return parameters_; }
+  // Of Adam's moments and the average, on this rank.
+  int64_t optimizer_bytes() const;
   const UpdateMode& mode() const { return mode_; }
 
   // On rank 0 the whole buffer, on the CPU; what the learner holds whole is not copied. Undefined

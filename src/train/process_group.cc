@@ -17,7 +17,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
-#ifdef ATTEND_NCCL
+#if defined(ATTEND_NCCL) && defined(USE_C10D_NCCL)
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
@@ -132,7 +132,7 @@ StorePtr OpenStore(const World& world, bool server, seconds patience, const Log&
 using BackendPtr = c10::intrusive_ptr<c10d::Backend>;
 
 BackendPtr MakeNccl([[maybe_unused]] const StorePtr& store, [[maybe_unused]] const World& world) {
-#ifdef ATTEND_NCCL
+#if defined(ATTEND_NCCL) && defined(USE_C10D_NCCL)
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = kLongest;
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, static_cast<int>(world.rank),

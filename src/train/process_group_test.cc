@@ -11,6 +11,7 @@
 
 #include "attend/error.h"
 #include "train/gradient_reducer.h"
+#include "train/ranks_agree.h"
 
 namespace attend {
 namespace {
@@ -102,13 +103,35 @@ TEST(ProcessGroupTest, RanksAddUpAndTellEachOther) {
   });
 }
 
-TEST(GradientReducerTest, AddsUpPartsAndRanksInAnyOrderOfArrival) {
+TEST(RanksAgreeTest, RanksOfOtherVersionsAreRefused) {
+  OnEachRank(2, [](ProcessGroup* group) {
+    RunIdentity identity;
+    identity.options = identity.data_digests = Json::object();
+    identity.environment = {{"threads", 1}, {"attend", group->first() ? "0.1.0 (a)" : "0.1.0 (b)"}};
+    try {
+      CheckRanksAgree(identity, NoLog(), group);
+      EXPECT_TRUE(group->first());
+    } catch (const Error& error) {
+      EXPECT_FALSE(group->first());
+      EXPECT_THAT(error.what(),
+                  testing::HasSubstr(R"_(attend is "0.1.0 (b)", there "0.1.0 (a)")_"));
+    }
+  });
+}
+
+FlatLayout SmallLayout() {
   FlatLayout layout;
   for (const int64_t elements : {40, 16, 3, 100, 16}) {
     layout.entries.push_back({"p", {elements}, layout.size});
     layout.size += (elements + 15) / 16 * 16;
   }
-  constexpr int64_t kBucket = 16;  // a parameter each
+  return layout;
+}
+
+constexpr int64_t kBucket = 16;  // a parameter each
+
+TEST(GradientReducerTest, AddsUpPartsAndRanksInAnyOrderOfArrival) {
+  const FlatLayout layout = SmallLayout();
   OnEachRank(2, [&](ProcessGroup* group) {
     const std::vector<torch::Tensor> parts{torch::zeros({layout.size}),
                                            torch::zeros({layout.size})};
@@ -124,6 +147,24 @@ TEST(GradientReducerTest, AddsUpPartsAndRanksInAnyOrderOfArrival) {
       reducer.Wait();
       EXPECT_TRUE(parts[0].equal(torch::full({layout.size}, 26.0 * update))) << update;
     }
+  });
+}
+
+TEST(GradientReducerTest, ABucketIsOnItsWayBeforeTheOthersAreThere) {
+  const FlatLayout layout = SmallLayout();
+  OnEachRank(2, [&](ProcessGroup* group) {
+    const torch::Tensor part = torch::ones({layout.size});
+    GradientReducer reducer(layout, {part}, group, kBucket);
+    reducer.Begin();
+    for (int64_t parameter = 4; parameter > 1; --parameter) reducer.Ready(0, parameter);
+    reducer.Wait();
+    const int64_t first = layout.entries[2].offset;
+    EXPECT_TRUE(part.narrow(0, 0, first).equal(torch::ones({first})));
+    const int64_t size = layout.size - first;
+    EXPECT_TRUE(part.narrow(0, first, size).equal(torch::full({size}, 2.0)));
+    reducer.AllReady(0);
+    reducer.Wait();
+    EXPECT_TRUE(part.equal(torch::full({layout.size}, 2.0)));
   });
 }
 

@@ -29,6 +29,10 @@ void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* 
   }
   if (!differences.empty()) differences.push_back("give all ranks the same options and data");
   const Json &environment = own["environment"], &there = first["environment"];
+  if (environment["attend"] != there["attend"]) {  // what ranks send each other may differ
+    differences.push_back(fmt::format("attend is {}, there {}; start the same version on all",
+                                      environment["attend"].dump(), there["attend"].dump()));
+  }
   const auto threads = environment["threads"].get<int64_t>(),
              threads_there = there["threads"].get<int64_t>();
   if (threads != threads_there) {  // as on machines of several sizes

@@ -9,8 +9,8 @@
 namespace attend {
 
 // Called by all ranks together. Throws Error(kConfiguration) on a rank whose run is not rank 0's,
-// naming what differs; what may change the last bits only, such as another processor or version,
-// goes to `log`.
+// naming what differs; what may change the last bits only, such as another processor, goes to
+// `log`.
 void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* group);
 
 }  // namespace attend

@@ -46,6 +46,12 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
       store_(fs::path(options.output) / "checkpoints"),
       learner_(task, options.optimization, mode, group_) {
   Resume();
+  if (options_.optimization.shard_optimizer && !group_->alone()) {
+    effects_.log(
+        LogLevel::kInfo,
+        fmt::format("the optimiser's state is shared by {} processes, {:.3f} MB in this",
+                    group_->size(), static_cast<double>(learner_.optimizer_bytes()) / 1e6));
+  }
   BatchOptions batching = BatchingOf(options_, effects_.log);
   batching.peers = {group_->rank(), group_->size(),
                     [group = group_](const std::string& part) { return group->BeginGather(part); }};

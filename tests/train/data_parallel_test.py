@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -144,6 +145,15 @@ def test_a_sharded_optimiser_gives_the_same_bits(options, two, tmp_path):
     tensors = [name for name in expected if name.endswith(".safetensors")]
     assert len(tensors) > 5 and "metrics.jsonl" in expected
     assert [name for name in [*tensors, "metrics.jsonl"] if found[name] != expected[name]] == []
+
+
+def test_a_sharded_optimiser_takes_half_the_memory_in_two_processes(options, two, tmp_path):
+    [(status, error), _] = finish(start_ranks(options | {"shard_optimizer": [], "max_updates": 1}, tmp_path / "run"))
+    assert status == 0, error
+    [megabytes] = re.findall(r"the optimiser's state is shared by 2 processes, ([\d.]+) MB in this", error)
+    newest = max((two / "checkpoints").iterdir())
+    whole = sum(array.nbytes for name in ("optimizer", "average") for array in read_safetensors(newest / f"{name}.safetensors").values())
+    assert float(megabytes) == pytest.approx(whole / 2 / 1e6, rel=0.1)
 
 
 def test_torchrun_starts_it(options, two, tmp_path):
