@@ -37,9 +37,12 @@ class Transformer(nn.Module):
         self.register_buffer("positions", torch.stack([angles.sin(), angles.cos()], -1).flatten(1))
         self.dropout = nn.Dropout(dropout)
         self.stacks = nn.Transformer(width, heads, layers, layers, d_ff, dropout, batch_first=True)
+        self.stacks.encoder.norm = self.stacks.decoder.norm = None  # the paper's have none, and attention no biases
         for name, module in self.stacks.named_modules():
             if isinstance(module, nn.MultiheadAttention):
                 module.dropout = 0.0
+                module.register_parameter("in_proj_bias", None)
+                module.out_proj.register_parameter("bias", None)
             elif name.endswith(".dropout"):  # of hidden units; dropout1 to dropout3 follow sub-layers
                 module.p = 0.0
 
