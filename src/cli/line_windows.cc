@@ -10,7 +10,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kLeastLines = 512, kLinesOfAThread = 256, kLinesOnTerminal = 16;
+constexpr size_t kLinesOnTerminal = 16;
 constexpr size_t kBytesOfALine = 512;  // on average
 
 }  // namespace
@@ -22,9 +22,8 @@ void CheckStandardInput(const std::vector<std::string>& paths) {
 }
 
 LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, int threads)
-    : most_lines_(terminal ? kLinesOnTerminal
-                           : std::max(kLeastLines, kLinesOfAThread * static_cast<size_t>(threads))),
-      most_bytes_(std::max(kLeastLines, most_lines_) * kBytesOfALine) {
+    : most_lines_(terminal ? kLinesOnTerminal : LinesAtOnce(threads)),
+      most_bytes_(std::max(LinesAtOnce(1), most_lines_) * kBytesOfALine) {
   CheckStandardInput(paths);
   for (const std::string& path : paths) {
     files_.push_back({std::make_unique<LineReader>(path), {}, 0});

@@ -8,6 +8,7 @@
 #ifndef ATTEND_TEXT_LINES_H_
 #define ATTEND_TEXT_LINES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,11 @@
 namespace attend {
 
 inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
+
+// As many as fill the batches of every thread that runs a model on them.
+constexpr size_t LinesAtOnce(int threads) {
+  return std::max<size_t>(512, size_t{256} * static_cast<size_t>(threads));
+}
 
 // One owner; not thread-safe.
 class LineReader {

@@ -24,6 +24,25 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
+// Of work that shows nothing else: says every ten seconds how far it is.
+class Progress {
+ public:
+  Progress(Log log, std::function<double()> now)
+      : log_(std::move(log)), now_(std::move(now)), told_(now_()) {}
+  void Tell(const std::string& message) {
+    constexpr double kSecondsBetween = 10;
+    const double time = now_();
+    if (time - told_ < kSecondsBetween) return;
+    told_ = time;
+    log_(LogLevel::kInfo, message);
+  }
+
+ private:
+  Log log_;
+  std::function<double()> now_;
+  double told_;
+};
+
 void ReportCorpora(const TranslationTask& task, const Log& log) {
   log(LogLevel::kInfo, fmt::format("training text: {}", task.train().Text()));
   if (task.valid() != nullptr)
@@ -33,15 +52,20 @@ void ReportCorpora(const TranslationTask& task, const Log& log) {
 // Scores the exported model's translations of the test text, which are kept too.
 Json Test(const ParallelText& test, const TrainOptions& options, const RunSettings& settings,
           const fs::path& model) {
+  const Log& log = settings.effects.log;
+  Progress progress(log, settings.effects.now);
+  const auto tell = [&](size_t lines) {
+    progress.Tell(
+        fmt::format("translated {} of {} lines of the test text", lines, test.source.size()));
+  };
   const std::vector<std::string> outputs =
-      TranslateLines(LoadModel(model), test.source, options.run, settings.threads);
+      TranslateLines(LoadModel(model), test.source, options.run, settings.threads, tell);
   std::string text;
   for (const std::string& output : outputs) text += output + "\n";
   WriteFileAtomically(fs::path(options.output) / "test_output.txt", text);
   const Json scores = ScoreTranslations(outputs, test.target, options.corpus.vocabulary.lowercase);
   WriteFileAtomically(fs::path(options.output) / "result.json", scores.dump() + "\n");
-  settings.effects.log(LogLevel::kInfo,
-                       fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
+  log(LogLevel::kInfo, fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
                                    scores["bleu"]["signature"].get<std::string>()));
   return scores;
 }
@@ -53,17 +77,13 @@ struct EpochSize {
 
 EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching,
                        const std::function<double()>& now) {
-  constexpr double kSecondsBetweenMessages = 10;
   EpochSize size;
   const double begin = now();
-  double told = begin;
+  Progress progress(batching.log, now);
   for (BatchStream batches(&task.examples(), batching); batches.position().epoch == 0;) {
     size.targets += task.CountTargets(batches.Next());
     ++size.batches;
-    const double time = now();
-    if (time - told < kSecondsBetweenMessages) continue;
-    told = time;
-    batching.log(LogLevel::kInfo, fmt::format("an epoch, so far: {} target tokens", size.targets));
+    progress.Tell(fmt::format("an epoch, so far: {} target tokens", size.targets));
   }
   size.seconds = std::max(now() - begin, 1e-9);
   return size;

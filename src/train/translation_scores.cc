@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "attend/error.h"
@@ -47,14 +49,21 @@ ParallelText ReadParallelText(const std::vector<std::string>& source,
 
 std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
                                         const std::vector<std::string>& lines,
-                                        const RunOptions& options, int threads) {
+                                        const RunOptions& options, int threads,
+                                        const std::function<void(size_t)>& translated) {
+  const auto at_once = static_cast<std::ptrdiff_t>(LinesAtOnce(threads));
   const Translator translator(std::move(model), {.threads = threads});
   TranslationOptions search;
   search.beam_size = options.beam_size;
   search.length_penalty = options.length_penalty;
   std::vector<std::string> outputs;
-  for (const Translation& translation : translator.Translate(lines, search))
-    outputs.push_back(translation.hypotheses.at(0).text);
+  for (auto next = lines.begin(); next != lines.end();) {
+    const auto end = next + std::min(at_once, lines.end() - next);
+    for (const Translation& translation : translator.Translate({next, end}, search))
+      outputs.push_back(translation.hypotheses.at(0).text);
+    translated(outputs.size());
+    next = end;
+  }
   return outputs;
 }
 

@@ -2,6 +2,7 @@
 #ifndef ATTEND_TRAIN_TRANSLATION_SCORES_H_
 #define ATTEND_TRAIN_TRANSLATION_SCORES_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +22,11 @@ ParallelText ReadParallelText(const std::vector<std::string>& source,
                               const std::vector<std::string>& target);
 
 // Beam search with the run's beam size and length penalty; one output for each line, in order.
-std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
-                                        const std::vector<std::string>& lines,
-                                        const RunOptions& options, int threads);
+// `translated` hears now and then of how many lines there are outputs.
+std::vector<std::string> TranslateLines(
+    std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
+    const RunOptions& options, int threads,
+    const std::function<void(size_t)>& translated = [](size_t) {});
 
 // As `attend evaluate --json` prints them: {"bleu": {"score": 41.02, "signature": "..."}, "chrf":
 // ..., "chrf++": ..., "ter": ...}.
