@@ -29,7 +29,7 @@ void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* 
   }
   if (!differences.empty()) differences.push_back("give all ranks the same options and data");
   const Json &environment = own["environment"], &there = first["environment"];
-  if (environment["attend"] != there["attend"]) {  // what ranks send each other may differ
+  if (environment["attend"] != there["attend"]) {  // their sums may differ
     differences.push_back(fmt::format("attend is {}, there {}; start the same version on all",
                                       environment["attend"].dump(), there["attend"].dump()));
   }

@@ -24,6 +24,8 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr char kInitDigest[] = "init";  // of a fine-tuned run, among data_digests
+
 // Options that describe the model must not contradict the model that training starts from.
 void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
   ModelConfig stored = init;
@@ -60,26 +62,27 @@ bool GoesOn(const TrainOptions& options) {
   return !options.output.empty() && !StoreOf(options).Updates().empty();
 }
 
-// The configuration of a run that goes on after the model that it was fine-tuned from has gone, as
-// rank 0's newest checkpoint has it; null for others.
-Json ConfigWithoutInit(const TrainOptions& options, const Log& log, ProcessGroup* group) {
-  Json config;
-  if (group->first() && !fs::exists(options.init) && GoesOn(options)) {
-    const auto checkpoint = StoreOf(options).FindNewest(NoLog());
-    config = RunOf(checkpoint->state, checkpoint->directory.string()).model;
-    log(LogLevel::kWarning, fmt::format("'{}', the model to fine-tune, is not there any more; the "
-                                        "run goes on from its checkpoint",
-                                        options.init));
-  }
-  return ParseJson(group->FromFirst(config.dump()), "the model's configuration on rank 0");
+// The configuration of a fine-tuned run that goes on after the model it began with has gone, as its
+// newest checkpoint has it; null for others.
+Json ConfigWithoutInit(const TrainOptions& options, const Log& log) {
+  if (options.init.empty() || fs::exists(options.init) || !GoesOn(options)) return {};
+  const auto checkpoint = StoreOf(options).FindNewest(NoLog());
+  const RunIdentity run = RunOf(checkpoint->state, checkpoint->directory.string());
+  if (!run.data_digests.contains(kInitDigest)) return {};
+  log(LogLevel::kWarning, fmt::format("'{}', the model to fine-tune, is not there any more; the "
+                                      "run goes on from its checkpoint",
+                                      options.init));
+  return run.model;
 }
 
-// The model to fine-tune, which decides what `options` say of the model. None where there is none
-// to, and none that is needed.
+// The model to fine-tune, which decides what `options` say of the model. Null without `init`, and
+// where the run goes on without it. Every rank calls it, whatever its options.
 std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options,
                                       ProcessGroup* group) {
+  const Json own = group->first() ? ConfigWithoutInit(*options, settings.effects.log) : Json();
+  const Json without =
+      ParseJson(group->FromFirst(own.dump()), "the model's configuration on rank 0");
   if (options->init.empty()) return nullptr;
-  const Json without = ConfigWithoutInit(*options, settings.effects.log, group);
   const std::shared_ptr<const Model> init = without.is_null() ? LoadModel(options->init) : nullptr;
   const ModelConfig config = init ? init->config : ModelConfigOf(without, options->output);
   if (!config.encoder || !config.decoder) {
@@ -283,7 +286,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
   setup.identity = IdentityOf(*setup.task, options, settings);
   if (init != nullptr) {
-    setup.identity.data_digests["init"] = Sha256OfFile(fs::path(options.init) / kTensorFile);
+    setup.identity.data_digests[kInitDigest] = Sha256OfFile(fs::path(options.init) / kTensorFile);
   }
   setup.identity.environment["processes"] = group->size();
   CheckRanksAgree(setup.identity, settings.effects.log, group);

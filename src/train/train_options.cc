@@ -247,9 +247,16 @@ void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
   }
 }
 
-// What is recorded of a run is TOML and JSON.
+// What config.toml holds: what is recorded, and the model that a fine-tuned run begins with.
+FieldList SavedFields(TrainOptions& options) {
+  std::vector<std::string> names = RecordedFields(options).Names();
+  if (!options.init.empty()) names.emplace_back("init");
+  return Fields(options).Select(names);
+}
+
+// What is saved of a run is TOML and JSON.
 void CheckTexts(TrainOptions options) {
-  const FieldList fields = RecordedFields(options);
+  const FieldList fields = SavedFields(options);
   for (const Field& field : fields.fields()) {
     if (const std::string text = field.ValueText(); !IsValidUtf8(text))
       Refuse(fmt::format("{} is '{}', expected UTF-8", field.name, RepairUtf8(text)));
@@ -287,8 +294,7 @@ FieldList Fields(TrainOptions& options) {
   fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
       .Add("init", &options.init,
            "model to fine-tune, a path from the working directory on: weights and vocabulary are "
-           "taken "
-           "from it")
+           "taken from it")
       .Add("dry_run", &options.dry_run,
            "print counts, what filters dropped, memory, speed of data and training, and time, and "
            "stop")
@@ -298,8 +304,7 @@ FieldList Fields(TrainOptions& options) {
 
 std::string RecipeToml(TrainOptions& options) {
   std::string toml;
-  FieldList fields = RecordedFields(options);
-  if (!options.init.empty()) fields.Add("init", &options.init, "");
+  const FieldList fields = SavedFields(options);
   for (const Field& field : fields.fields()) {
     std::string value = field.ValueText();
     if (value.empty()) continue;

@@ -60,6 +60,10 @@ TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
   options.corpus.train_source = {"caf\xe9.en"};  // of a run, JSON and TOML tell
   EXPECT_THAT(Complaint(options), HasSubstr("train_source is 'caf\uFFFD.en', expected UTF-8"));
   options = Enough();
+  options.corpus.vocab.clear();
+  options.init = "caf\xe9";
+  EXPECT_THAT(Complaint(options), HasSubstr("init is 'caf\uFFFD', expected UTF-8"));
+  options = Enough();
   options.output.clear();
   EXPECT_THAT(Complaint(options), HasSubstr("output is needed"));
 }
@@ -78,6 +82,9 @@ TEST(TrainOptionsTest, RecipeTomlIsTyped) {
   EXPECT_THAT(toml, HasSubstr("\ntie_source_target = true\n"));
   EXPECT_THAT(toml, HasSubstr("\nadam_epsilon = 1e-09\n"));
   EXPECT_THAT(toml, testing::Not(HasSubstr("source_vocab")));  // not set
+  EXPECT_THAT(toml, testing::Not(HasSubstr("init")));
+  options.init = "model";
+  EXPECT_THAT(RecipeToml(options), HasSubstr("\ninit = \"model\"\n"));
 }
 
 TEST(TrainOptionsTest, WeightsAreNumbersOneForEachFileAndStream) {

@@ -181,6 +181,20 @@ def test_a_killed_rank_is_named_and_the_run_goes_on(options, two, victim, shard,
     tiny_run.assert_same(trained(options, output), two)
 
 
+def test_a_killed_rank_ends_torchrun_and_the_run_goes_on(options, two, tmp_path):
+    command = [TORCHRUN, "--no-python", "--nproc-per-node", "2", "--master-port", str(free_port())]
+    with running([start(options | LONG, tmp_path / "run", {}, prefix=command)]) as [torchrun]:
+        tiny_run.wait_for_updates(tmp_path / "run", [torchrun], 20)
+        ranks = pathlib.Path(f"/proc/{torchrun.pid}/task/{torchrun.pid}/children").read_text(encoding="utf-8").split()
+        assert len(ranks) == 2
+        os.kill(int(ranks[1]), signal.SIGKILL)
+        killed = time.monotonic()
+        [(status, error)] = finish([torchrun])
+    assert status != 0 and time.monotonic() - killed < STOPS_WITHIN
+    assert "rank 1" in error or "local_rank: 1" in error, error
+    tiny_run.assert_same(trained(options, tmp_path / "run"), two)
+
+
 def variant(kind, options, folder):
     """A way to train: with Adam's state on one rank or on all, with text in memory or on disk, in f32 or bf16, by one pass or two."""
     if kind == "streamed":
@@ -218,8 +232,12 @@ def test_a_run_goes_on_in_another_number_of_processes(options, one, kind, tmp_pa
         assert_tensors_close(*(run / f"checkpoints/update-0000000012/{name}.safetensors" for run in (output, one)))
     changes = json.loads((output / "checkpoints/update-0000000012/state.json").read_text(encoding="utf-8"))["changes"]
     assert any("processes was 2, now 1" in change for each in changes for change in each["changes"])
-    trained(options | {"max_updates": 16}, output, size=3)
-    assert tiny_run.metrics(output)[-1]["update"] == 16
+    for run, processes in ((output, 3), (one, 1)):
+        further = tmp_path / f"further{processes}"
+        shutil.copytree(run, further)
+        trained(options | {"max_updates": 16}, further, size=processes)
+    assert tiny_run.metrics(tmp_path / "further3")[-1]["update"] == 16
+    assert_close(tmp_path / "further3", tmp_path / "further1", 1e-4)
 
 
 @pytest.mark.parametrize("receiver", [0, 1])
@@ -274,6 +292,14 @@ def test_ranks_with_other_options_data_or_threads_are_refused(options, tmp_path)
         for part in parts:
             assert part in last_line(second_error), second_error
             assert "rank 1 failed" in last_line(first_error) and part in last_line(first_error), first_error
+
+
+@pytest.mark.parametrize("tuning", [0, 1])
+def test_ranks_of_which_one_fine_tunes_are_refused(tuning, options, one, tmp_path):
+    difference = {tuning: {"vocab": None, "init": one / "model"}}
+    (_, first_error), (second, second_error) = finish(start_ranks(options, tmp_path / "run", options_of=difference))
+    assert second == 2 and f"rank {1 - tuning} has no init" in last_line(second_error), second_error
+    assert "rank 1 failed" in last_line(first_error), first_error
 
 
 def test_ranks_of_a_machine_share_its_processors(options, tmp_path):

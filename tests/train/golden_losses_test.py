@@ -27,13 +27,14 @@ VARIANTS = {
         "tie_source_target=false": [],
     },
     "streamed": {},
+    "streamed_unigram": {"bpe_dropout": None, "sampling_alpha": 0.3},
     "bf16": {"precision": "bf16"},
 }
 
 
 def losses(variant, folder, threads):
-    options = tiny_run.prepare(folder)
-    if variant == "streamed":
+    options = tiny_run.prepare(folder, *(["unigram", 45] if variant == "streamed_unigram" else []))
+    if variant.startswith("streamed"):
         options = tiny_run.streamed(options, folder)
     options |= VARIANTS[variant]
     options |= {"max_updates": 20, "threads": threads, "validate_translations=false": [], "validate_every": 20}

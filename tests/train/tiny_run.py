@@ -28,11 +28,11 @@ def write_corpus(folder, seed=7, lines=160, prefix="train"):
     (folder / f"{prefix}.de").write_text("\n".join(target) + "\n", encoding="utf-8")
 
 
-def prepare(folder):
+def prepare(folder, vocab_type="bpe", vocab_size=60):
     """Text and vocabulary; returns the options that every run has."""
     write_corpus(folder)
     write_corpus(folder, seed=8, lines=12, prefix="valid")
-    command = [ATTEND, "vocab", "--input", folder / "train.en", folder / "train.de", "--size", "60", "--type", "bpe", "--quiet"]
+    command = [ATTEND, "vocab", "--input", folder / "train.en", folder / "train.de", "--size", str(vocab_size), "--type", vocab_type, "--quiet"]
     subprocess.run([*command, "--output", folder / "vocab.spm"], check=True, capture_output=True)
     options = {
         "train_source": folder / "train.en",

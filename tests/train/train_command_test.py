@@ -281,6 +281,7 @@ def test_a_fine_tuned_run_goes_on_without_the_model_it_began_with(run, options, 
     tuning = {name: value for name, value in options.items() if not name.startswith(("encoder.", "decoder."))} | {"vocab": None, "init": model}
     for name in ("tuned", "unbroken"):
         tiny_run.trained(tuning | {"max_updates": 8 if name == "tuned" else 12}, tmp_path / name)
+    tiny_run.trained(options | {"max_updates": 2}, tmp_path / "plain")
     shutil.rmtree(model)
     assert "is not there any more" in tiny_run.trained({"config": tmp_path / "tuned/config.toml", "max_updates": 12}, tmp_path / "tuned").stderr
     model = "model/model.safetensors"
@@ -289,7 +290,8 @@ def test_a_fine_tuned_run_goes_on_without_the_model_it_began_with(run, options, 
     longer = tuning | {"max_updates": 16}
     tiny_run.refused(tiny_run.train(longer, tmp_path / "tuned"), 2, "init, the model to fine-tune, is another")
     shutil.rmtree(tmp_path / "model")
-    tiny_run.refused(tiny_run.train(longer, tmp_path / "new"), 3, "model")
+    for name in ("new", "plain"):  # none of them began with it
+        tiny_run.refused(tiny_run.train(longer, tmp_path / name), 3, str(tmp_path / "model"))
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
@@ -460,13 +462,14 @@ def test_recipes_of_the_paper_have_its_settings(name):
     assert not [setting for setting in of_the_model if setting in recipe]
 
 
-def test_malformed_text_is_read_with_replacements(options, tmp_path):
-    text = {}
+@pytest.mark.parametrize("stream", [None, []], ids=["in_memory", "streamed"])
+def test_malformed_text_is_read_with_replacements_and_named(stream, options, tmp_path):
+    text = {"stream": stream, "quiet": None}
     for side in ("train_source", "valid_source"):
         text[side] = tmp_path / side
         text[side].write_bytes(b"one \xff two " + options[side].read_bytes())
     output = tmp_path / "out"
-    tiny_run.trained(options | text | {"max_updates": 4}, output)
+    assert f"{text['train_source']}:1" in tiny_run.trained(options | text | {"max_updates": 4}, output).stderr
     samples = json.loads((output / "model/samples.json").read_text(encoding="utf-8"))
     assert samples[0]["source"].startswith("one \ufffd two ")
 
