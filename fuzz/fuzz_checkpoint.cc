@@ -23,12 +23,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       ~Remove() { std::filesystem::remove_all(path); }
     } remove{directory};
     const StoredCheckpoint checkpoint = ReadCheckpoint(directory);
-    const TrainState state = TrainStateFromJson(checkpoint.state, "state.json");
+    const TrainState state = TrainStateFromJson(checkpoint.state, kStateFile);
     if (state.update < 0 || state.data.epoch < 0 || !state.changes.is_array()) std::abort();
     TrainOptions options;
     const Json recorded = FieldsToJson(RecordedFields(options));
-    const RunIdentity run = RunOf(checkpoint.state, "state.json");
+    const RunIdentity run = RunOf(checkpoint.state, kStateFile);
     CompareOptions(run.options, recorded);
-    ModelConfigOf(run.model, "state.json");
+    ModelConfigOf(run.model, kStateFile);
   });
 }

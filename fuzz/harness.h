@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace attend {
 
-// What the reader said of the last bytes it was given; empty: it took them.
+// What the reader said of the last bytes it was given; empty: it took them. A variable, since
+// libFuzzer's function has no other way to tell replay.cc.
 inline std::string refusal;
 
 template <class Read>

@@ -198,9 +198,11 @@ TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
   filters.max_length = 8;
   const StreamedCorpus corpus = Stream(options, filters);
   const auto reader = corpus.Open(0, {});
+  std::vector<std::string> malformed;
   for (bool last = false; !last;) {
     const WindowWork work = reader->Next();
     const Window whole = work.make({});
+    malformed.push_back(whole.report.first_malformed);
     for (const int64_t count : {1, 3, 100}) {
       std::vector<std::string> parts;
       for (int64_t i = 0; i < count; ++i) parts.push_back(BytesOf(work.make({i, count})));
@@ -214,6 +216,7 @@ TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
     }
     last = work.last;
   }
+  EXPECT_THAT(malformed, testing::Contains(testing::EndsWith("bad:2")));
 }
 
 TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {

@@ -58,7 +58,8 @@ Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateM
     hooks_.push_back(
         parameter.register_hook([this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
   }
-  if (!group_->alone()) reducer_.emplace(parameters_.layout(), gradients, group_.get());
+  if (!group_->alone())
+    reducer_.emplace(parameters_.layout(), gradients, group_.get(), mode.bucket_elements);
 }
 
 Learner::~Learner() {
@@ -191,8 +192,10 @@ Learner::Share Learner::ShareOf(int64_t rank) const {
 }
 
 int64_t Learner::optimizer_bytes() const {
-  int64_t bytes = adam_.first_moment.nbytes() + adam_.second_moment.nbytes();
-  if (average_.defined()) bytes += average_.nbytes();
+  int64_t bytes = 0;
+  for (const torch::Tensor& held : {adam_.first_moment, adam_.second_moment, average_}) {
+    if (held.defined()) bytes += static_cast<int64_t>(held.storage().nbytes());
+  }
   return bytes;
 }
 

@@ -34,6 +34,7 @@ struct UpdateMode {
   int threads = 1;        // that share each, on a CPU
   bool deferred = false;  // the device decides about clipping and skipping, as a GPU must; see
                           // Learner::Backward
+  int64_t bucket_elements = GradientReducer::kBucketElements;  // that ranks add up at once
 };
 
 // Of one update; not finite where something went wrong.

@@ -138,9 +138,10 @@ BackendPtr MakeNccl([[maybe_unused]] const StorePtr& store, [[maybe_unused]] con
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, static_cast<int>(world.rank),
                                                      static_cast<int>(world.size), options);
 #else
-  throw Error(ErrorKind::kConfiguration,
-              "several processes with device cuda need a build with NCCL, whose header nccl.h was "
-              "not there");
+  throw Error(
+      ErrorKind::kConfiguration,
+      "several processes with device cuda need a build with NCCL: a LibTorch that has it, and "
+      "its header nccl.h");
 #endif
 }
 

@@ -7,10 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <thread>
 
 #include "attend/error.h"
+#include "train/environment.h"
 #include "train/gradient_reducer.h"
+#include "train/learner.h"
 #include "train/ranks_agree.h"
 
 namespace attend {
@@ -165,6 +168,59 @@ TEST(GradientReducerTest, ABucketIsOnItsWayBeforeTheOthersAreThere) {
     reducer.AllReady(0);
     reducer.Wait();
     EXPECT_TRUE(part.equal(torch::full({layout.size}, 2.0)));
+  });
+}
+
+// Two parameters, of which the backward pass comes to the second first; in between it calls
+// `between`.
+class TwoParameters : public TrainingTask {
+ public:
+  TwoParameters() {
+    first_ = module_.register_parameter("first", torch::ones({16}));
+    second_ = module_.register_parameter("second", torch::ones({16}));
+  }
+  const ExampleSource& examples() const override { throw std::logic_error("not for use"); }
+  torch::nn::Module& module() override { return module_; }
+  int64_t CountTargets(const Batch& batch) const override { return std::ssize(batch.examples); }
+  double Work(const Example&) const override { return 1; }
+  torch::Tensor Loss(const Shard& shard, uint64_t) override {
+    const torch::Tensor hidden = first_ * static_cast<double>(shard.examples.size());
+    hidden.register_hook([this](const torch::Tensor&) { between(); });
+    return (hidden * second_).sum().to(torch::kFloat64);
+  }
+  bool CanValidate() const override { return false; }
+  ValidationResult Validate() override { return {}; }
+
+  std::function<void()> between;
+
+ private:
+  torch::nn::Module module_;
+  torch::Tensor first_, second_;
+};
+
+TEST(GradientReducerTest, BucketsAreAddedUpWhileTheBackwardPassGoesOn) {
+  SetUpTorch(1);
+  OnEachRank(2, [&](ProcessGroup* group) {
+    TwoParameters task;
+    UpdateMode mode;
+    mode.bucket_elements = kBucket;
+    Learner learner(&task, {}, mode, std::shared_ptr<ProcessGroup>(group, [](ProcessGroup*) {}));
+    int passes = 0;
+    task.between = [&] {
+      ++passes;
+      const torch::Tensor second = learner.parameters().gradients().narrow(0, 16, 16);
+      const auto added_up = [&] { return second.equal(torch::ones({16})); };  // half from each
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (!added_up() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      EXPECT_TRUE(added_up());
+    };
+    Batch batch;
+    batch.examples = {{{0, 0}, {{1}, {1}}}, {{0, 1}, {{1}, {1}}}};
+    GlobalBatch both{{batch}};
+    both.targets = 2;
+    learner.Backward(both, 1);
+    EXPECT_EQ(passes, 1);
+    EXPECT_TRUE(learner.parameters().gradients().equal(torch::ones({32})));
   });
 }
 
