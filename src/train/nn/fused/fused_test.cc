@@ -6,14 +6,12 @@
 #include <cstdlib>
 
 #include "attend/error.h"
-#include "attend/nn/transformer.h"
 #include "engine/kernels/dispatch.h"
 #include "train/nn/fused/embedding.h"
 #include "train/nn/fused/label_smoothed_cross_entropy.h"
 #include "train/nn/fused/packed_attention.h"
 #include "train/nn/fused/residual_norm.h"
 #include "train/nn/fused/select_kernels.h"
-#include "train/nn/test_models.h"
 
 namespace attend::nn {
 namespace {
@@ -52,11 +50,34 @@ void ExpectClose(const Tensors& found, const Tensors& expected, double tolerance
   }
 }
 
+// The gradients of the function in f64 against a central difference in a random direction.
+void ExpectGradientsOfTheValue(const Function& function, const Tensors& inputs,
+                               const std::string& what) {
+  constexpr double kStep = 1e-6;
+  const Tensors found = ValueAndGradients(function, inputs, torch::kFloat64);
+  torch::manual_seed(99);
+  const torch::Tensor weights = Random(found[0].sizes());
+  Tensors above, below;
+  double expected = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const torch::Tensor input = inputs[i].to(torch::kFloat64), direction = Random(input.sizes());
+    above.push_back(input + kStep * direction);
+    below.push_back(input - kStep * direction);
+    expected += (found[i + 1] * direction).sum().item<double>();
+  }
+  const auto loss = [&](const Tensors& at) {
+    return (function(at) * weights).sum().item<double>();
+  };
+  EXPECT_NEAR((loss(above) - loss(below)) / (2 * kStep), expected, 1e-6 * (1 + std::abs(expected)))
+      << what;
+}
+
 // The fused function in f64 and f32 against the plain one in f64.
 void ExpectEqual(const Function& fused, const Function& plain, const Tensors& inputs,
                  const std::string& what) {
   const Tensors expected = ValueAndGradients(plain, inputs, torch::kFloat64);
   ExpectClose(ValueAndGradients(fused, inputs, torch::kFloat64), expected, 1e-12, what + " f64");
+  ExpectGradientsOfTheValue(fused, inputs, what);
   const Tensors once = ValueAndGradients(fused, inputs, torch::kFloat32);
   ExpectClose(once, expected, 1e-5, what + " f32");
   const Tensors again = ValueAndGradients(fused, inputs, torch::kFloat32);
@@ -412,72 +433,6 @@ TEST(CrossEntropyKernelTest, EqualsThePlainVersionAtEveryTail) {
           "classes " + std::to_string(classes));
     }
   }
-}
-
-// Sentences `first` to `last` of ids padded with 0.
-PackedIds Pack(const torch::Tensor& ids_BS, int64_t first, int64_t last) {
-  PackedIds packed;
-  std::vector<int64_t> lengths;
-  Tensors ids, places;
-  for (int64_t b = first; b < last; ++b) {
-    ids.push_back(ids_BS[b].index({ids_BS[b] != 0}));
-    lengths.push_back(ids.back().size(0));
-    places.push_back(torch::arange(lengths.back()));
-    packed.longest = std::max(packed.longest, lengths.back());
-  }
-  packed.ids_R = torch::cat(ids);
-  packed.places_R = torch::cat(places);
-  packed.offsets_B1 = Offsets(lengths);
-  return packed;
-}
-
-TEST(PackedModelTest, EqualsThePaddedOne) {
-  for (const auto& [name, config] : SmallModels()) {
-    if (!config.decoder) continue;
-    Transformer model(config, Dropout{0, 0, 0, 0});
-    model->to(torch::kFloat64);
-    const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
-    const auto gradients = [&](const torch::Tensor& hidden_RD) {
-      torch::manual_seed(8);
-      const torch::Tensor weights = torch::randn(hidden_RD.sizes(), torch::kFloat64);
-      return torch::autograd::grad({(hidden_RD * weights).sum()}, model->parameters(),
-                                   /*grad_outputs=*/{}, /*retain_graph=*/false,
-                                   /*create_graph=*/false, /*allow_unused=*/true);
-    };
-    const torch::Tensor padded = model->Hidden(source, target).index({target != 0});
-    const torch::Tensor packed =
-        model->PackedHidden(Pack(source, 0, source.size(0)), Pack(target, 0, target.size(0)));
-    ASSERT_LT((padded - packed).abs().max().item<double>(), 1e-12) << name;
-    const Tensors expected = gradients(padded), found = gradients(packed);
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (!expected[i].defined()) continue;
-      EXPECT_LT((found[i] - expected[i]).norm().item<double>(),
-                1e-11 * (1 + expected[i].norm().item<double>()))
-          << name << " " << model->named_parameters()[i].key();
-    }
-  }
-}
-
-TEST(PackedModelTest, DropoutDoesNotDependOnHowABatchIsCut) {
-  Transformer model(SmallModel(), Dropout{0.2, 0.3, 0.1, 0.4});
-  model->to(torch::kFloat64);
-  const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
-  const int64_t sentences = source.size(0), half = 1;
-  const PackedIds all_source = Pack(source, 0, sentences), all_target = Pack(target, 0, sentences);
-  const torch::Tensor whole = model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0});
-  const DropoutKey later{11, all_source.offsets_B1[half].item<int64_t>(),
-                         all_target.offsets_B1[half].item<int64_t>()};
-  const torch::Tensor parts = torch::cat(
-      {model->PackedHidden(Pack(source, 0, half), Pack(target, 0, half), DropoutKey{11, 0, 0}),
-       model->PackedHidden(Pack(source, half, sentences), Pack(target, half, sentences), later)});
-  EXPECT_LT((whole - parts).abs().max().item<double>(), 1e-12);
-  const torch::Tensor other = model->PackedHidden(all_source, all_target, DropoutKey{12, 0, 0});
-  EXPECT_GT((whole - other).abs().max().item<double>(), 1e-2);
-  EXPECT_TRUE(
-      torch::equal(whole, model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0})));
-  model->eval();
-  EXPECT_TRUE(torch::equal(model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0}),
-                           model->PackedHidden(all_source, all_target)));
 }
 
 }  // namespace

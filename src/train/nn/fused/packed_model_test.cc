@@ -1,0 +1,82 @@
+// Whole models on packed batches against the same on padded ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "attend/nn/transformer.h"
+#include "train/nn/test_models.h"
+
+namespace attend::nn {
+namespace {
+
+using Tensors = std::vector<torch::Tensor>;
+
+// Sentences `first` to `last` of ids padded with 0.
+PackedIds Pack(const torch::Tensor& ids_BS, int64_t first, int64_t last) {
+  PackedIds packed;
+  std::vector<int64_t> offsets{0};
+  Tensors ids, places;
+  for (int64_t b = first; b < last; ++b) {
+    ids.push_back(ids_BS[b].index({ids_BS[b] != 0}));
+    const int64_t length = ids.back().size(0);
+    offsets.push_back(offsets.back() + length);
+    places.push_back(torch::arange(length));
+    packed.longest = std::max(packed.longest, length);
+  }
+  packed.ids_R = torch::cat(ids);
+  packed.places_R = torch::cat(places);
+  packed.offsets_B1 = torch::tensor(offsets);
+  return packed;
+}
+
+TEST(PackedModelTest, EqualsThePaddedOne) {
+  for (const auto& [name, config] : SmallModels()) {
+    if (!config.decoder) continue;
+    Transformer model(config, Dropout{0, 0, 0, 0});
+    model->to(torch::kFloat64);
+    const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
+    const auto gradients = [&](const torch::Tensor& hidden_RD) {
+      torch::manual_seed(8);
+      const torch::Tensor weights = torch::randn(hidden_RD.sizes(), torch::kFloat64);
+      return torch::autograd::grad({(hidden_RD * weights).sum()}, model->parameters(),
+                                   /*grad_outputs=*/{}, /*retain_graph=*/false,
+                                   /*create_graph=*/false, /*allow_unused=*/true);
+    };
+    const torch::Tensor padded = model->Hidden(source, target).index({target != 0});
+    const torch::Tensor packed =
+        model->PackedHidden(Pack(source, 0, source.size(0)), Pack(target, 0, target.size(0)));
+    ASSERT_LT((padded - packed).abs().max().item<double>(), 1e-12) << name;
+    const Tensors expected = gradients(padded), found = gradients(packed);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!expected[i].defined()) continue;
+      EXPECT_LT((found[i] - expected[i]).norm().item<double>(),
+                1e-11 * (1 + expected[i].norm().item<double>()))
+          << name << " " << model->named_parameters()[i].key();
+    }
+  }
+}
+
+TEST(PackedModelTest, DropoutDoesNotDependOnHowABatchIsCut) {
+  Transformer model(SmallModel(), Dropout{0.2, 0.3, 0.1, 0.4});
+  model->to(torch::kFloat64);
+  const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
+  const int64_t sentences = source.size(0), half = 1;
+  const PackedIds all_source = Pack(source, 0, sentences), all_target = Pack(target, 0, sentences);
+  const torch::Tensor whole = model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0});
+  const DropoutKey later{11, all_source.offsets_B1[half].item<int64_t>(),
+                         all_target.offsets_B1[half].item<int64_t>()};
+  const torch::Tensor parts = torch::cat(
+      {model->PackedHidden(Pack(source, 0, half), Pack(target, 0, half), DropoutKey{11, 0, 0}),
+       model->PackedHidden(Pack(source, half, sentences), Pack(target, half, sentences), later)});
+  EXPECT_LT((whole - parts).abs().max().item<double>(), 1e-12);
+  const torch::Tensor other = model->PackedHidden(all_source, all_target, DropoutKey{12, 0, 0});
+  EXPECT_GT((whole - other).abs().max().item<double>(), 1e-2);
+  EXPECT_TRUE(
+      torch::equal(whole, model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0})));
+  model->eval();
+  EXPECT_TRUE(torch::equal(model->PackedHidden(all_source, all_target, DropoutKey{11, 0, 0}),
+                           model->PackedHidden(all_source, all_target)));
+}
+
+}  // namespace
+}  // namespace attend::nn
