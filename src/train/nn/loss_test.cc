@@ -1,6 +1,7 @@
 #include "attend/nn/loss.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <torch/nn/functional/loss.h>
 
 #include "attend/error.h"
@@ -183,6 +184,25 @@ TEST(FusedCrossEntropyTest, EqualsThePlainVersionOverManyChunks) {
     EXPECT_LT(((found[i] - wanted[i]).norm() / wanted[i].norm()).item<double>(), 1e-5) << i;
   }
 }
+
+// Sanitizers have memory of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+int64_t PeakBytes() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+TEST(FusedCrossEntropyTest, KeepsNoLogits) {
+  constexpr int64_t kRows = 4000, kClasses = 20000;
+  const Problem problem(kRows, kClasses, torch::kFloat32);
+  const int64_t before = PeakBytes();
+  LabelSmoothingLoss loss(0.1, 0);
+  loss->FromHidden(problem.hidden_RD, problem.weight_VD, problem.bias_V, problem.targets_R)
+      .loss.backward();
+  EXPECT_LT(PeakBytes() - before, kRows * kClasses);  // a quarter of the logits
+}
+#endif
 
 TEST(FusedCrossEntropyTest, WithoutBiasWithoutGradientAndWithoutRows) {
   const Problem problem;
