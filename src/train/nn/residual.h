@@ -15,7 +15,8 @@ struct Residual {
   bool training;
   DropoutStream* stream;
 
-  // LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))).
+  // LayerNorm(x + Dropout(Sublayer(x))) in one pass after the sub-layer, or
+  // x + Dropout(Sublayer(LayerNorm(x))) in one before and one after it.
   template <class Sublayer>
   torch::Tensor operator()(const torch::Tensor& x_BTD, torch::nn::LayerNorm& norm,
                            const Sublayer& sublayer) const {
