@@ -25,11 +25,17 @@ bool ReservesLargePages() {
   return file >> pages && pages > 0;
 }
 
-// Memory comes in pages of 2 MiB, as an update writes hundreds of megabytes of tensors anew.
-// mimalloc takes more than there is without asking: the limit, of this process alone, makes a
-// request beyond the machine's or the container's memory an error.
+// Memory comes in pages of 2 MiB, as an update writes hundreds of megabytes of tensors anew, and is
+// kept for the next one: the system fills with zeros what it is asked for again. mimalloc takes
+// more than there is without asking: the limit, of this process alone, makes a request beyond the
+// machine's or the container's memory an error.
 void SetUpMemory() {
   if (!ReservesLargePages()) mi_option_enable(mi_option_large_os_pages);
+#if MI_MALLOC_VERSION < 210
+  mi_option_disable(mi_option_allow_decommit);
+#else
+  mi_option_set(mi_option_purge_delay, -1);
+#endif
   struct rlimit limit = {};
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, attend::MachineMemory());

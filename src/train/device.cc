@@ -41,7 +41,7 @@ void WarnOfPrecision(const OptimizationOptions& options, const torch::Device& de
   if (options.Bf16Products() && device.is_cpu() && !CpuHasBf16()) {
     log(LogLevel::kWarning,
         "precision is bf16, but this processor has no instructions for it (AVX512_BF16, AMX or "
-        "Arm's BF16): training is slower than with f32");
+        "Arm's BF16): training is no faster than with f32");
   }
   if (!options.Bf16Products() && !device.is_cpu()) {
     log(LogLevel::kWarning,

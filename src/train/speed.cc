@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "train/environment.h"
+#include "train/nn/fused/packed_factor.h"
 
 namespace attend {
 
@@ -15,10 +16,10 @@ struct ProductShape {
 };
 
 // Large enough for the device's best, and small enough to take no longer than that needs.
-ProductShape ShapeFor(const torch::TensorOptions& options) {
-  if (!options.device().is_cpu()) return {16384, 8192};
-  const bool slow = options.dtype() == torch::kBFloat16 && !CpuHasBf16();
-  return {slow ? 16 : 2048, 1024};
+ProductShape ShapeFor(const torch::Tensor& x, torch::ScalarType type) {
+  if (!x.is_cpu()) return {16384, 8192};
+  const bool slow = type == torch::kBFloat16 && !nn::HasProductKernels(x, type) && !CpuHasBf16();
+  return {slow ? 16 : 1920, 960};
 }
 
 }  // namespace
@@ -59,16 +60,23 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
 double MeasureProductRate(int threads, const torch::TensorOptions& options,
                           const std::function<double()>& now) {
   constexpr int kTimes = 10;
-  const ProductShape shape = ShapeFor(options);
-  const torch::Tensor a = torch::randn({shape.rows, shape.width}, options),
-                      b = torch::randn({shape.width, shape.width}, options);
+  // On CPUs f32 numbers are rounded as they are multiplied.
+  const auto type = c10::typeMetaToScalarType(options.dtype());
+  const torch::TensorOptions held =
+      options.device().is_cpu() ? options.dtype(torch::kFloat32) : options;
+  const ProductShape shape = ShapeFor(torch::empty({0}, held), type);
+  const torch::Tensor a = torch::randn({shape.rows, shape.width}, held),
+                      b = torch::randn({shape.width, shape.width}, held);
+  const nn::PackedFactor factor(b, type);
   const double operations = 2.0 * static_cast<double>(shape.rows * shape.width * shape.width);
   std::vector<double> best(threads);
   ThreadPool pool(threads);
   ParallelForTorch(&pool, threads, [&](int64_t thread) {
+    const torch::Tensor result = torch::empty_like(a);
     for (int i = 0; i < kTimes; ++i) {
       const double start = now();
-      Download(torch::mm(a, b).view(-1).narrow(0, 0, 1)).Wait();
+      factor.Multiply(a, result);
+      Download(result.view(-1).narrow(0, 0, 1)).Wait();
       best[thread] = std::max(best[thread], operations / (now() - start));
     }
   });

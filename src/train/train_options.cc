@@ -106,8 +106,8 @@ FieldList OptimizationFields(OptimizationOptions& options) {
            "each of several processes keeps only its share of Adam's moments and of the moving "
            "average (ZeRO stage 1); results are the same")
       .Add("precision", &options.precision, {"f32", "bf16"},
-           "of matrix products, their inputs and results; weights, their updates, residual sums, "
-           "norms and losses stay f32")
+           "of what matrix products multiply, and on a GPU of their results; weights, their "
+           "updates, residual sums, norms and losses stay f32")
       .Add("max_bad_updates", &options.max_bad_updates, 1, kMany,
            "stop after so many updates in a row without a finite loss and gradient");
   return fields;

@@ -49,7 +49,7 @@ def test_bf16_learns_as_well_as_f32(options, tmp_path):
     assert bleu > 85 and rounded_bleu > bleu - 1, (bleu, rounded_bleu)
     features = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     fast = {"avx512_bf16", "amx_bf16", "bf16"} & set(features)
-    assert ("slower than with f32" in rounded_said) == (not fast)
+    assert ("no faster than with f32" in rounded_said) == (not fast)
     assert "bf16" not in said
 
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "attend/error.h"
-#include "train/nn/bf16_products.h"
 #include "train/nn/fused/packed_attention.h"
+#include "train/nn/linear.h"
 
 namespace attend::nn {
 namespace {

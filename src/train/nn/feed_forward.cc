@@ -1,7 +1,7 @@
 #include "attend/nn/feed_forward.h"
 
-#include "train/nn/bf16_products.h"
 #include "train/nn/fused/residual_norm.h"
+#include "train/nn/linear.h"
 
 namespace attend::nn {
 

@@ -90,7 +90,12 @@ TEST(TrainKernelsTest, AreOfTheEnginesSet) {
   if (const char* forced = std::getenv("ATTEND_ISA")) {
     EXPECT_EQ(set, forced);
   }
-  EXPECT_EQ(SelectTrainKernels<float>().name, set.starts_with("avx512") ? "avx512" : set);
+  const std::string found = SelectTrainKernels<float>().name;
+  if (set == "avx512_vnni") {
+    EXPECT_TRUE(found == "avx512" || found == "avx512_bf16") << found;
+  } else {
+    EXPECT_EQ(found, set);
+  }
 }
 
 // Philox4x32-10 written out, as its authors give it.
@@ -384,11 +389,12 @@ TEST(CrossEntropyKernelTest, WithoutKernelsTheStepIsThePlainVersionAndItsGradien
                      : PlainLabelSmoothedCrossEntropy(sums, targets, weights);
       expected.loss.backward();
       const torch::NoGradGuard no_grad;
-      const torch::Tensor step = logits.clone(), found = torch::ones({2}, torch::kFloat64),
+      const torch::Tensor found = torch::ones({2}, torch::kFloat64),
                           bias_gradient = torch::ones({9}, torch::kFloat64);
-      AddLossByTorch({step, with_bias ? bias : torch::Tensor(), targets,
-                      with_bias ? bias_gradient : torch::Tensor(), found},
-                     options);
+      const torch::Tensor step =
+          AddLossByTorch({logits.detach().clone(), with_bias ? bias : torch::Tensor(), targets,
+                          with_bias ? bias_gradient : torch::Tensor(), found},
+                         options);
       EXPECT_NEAR(found[0].item<double>(), 1 + expected.loss.item<double>(), 1e-12);
       EXPECT_NEAR(found[1].item<double>(), 1 + expected.nll.item<double>(), 1e-12);
       EXPECT_TRUE(torch::allclose(step, logits.grad(), 1e-12, 1e-14));

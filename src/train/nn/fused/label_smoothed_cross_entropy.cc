@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "train/nn/bf16_products.h"
+#include "train/nn/fused/packed_factor.h"
 #include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
@@ -12,11 +13,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
 // Rows whose logits are made at a time: enough for the matrix products to run at full speed, few
-// enough for logits and their gradients to stay in a CPU's cache. In bf16 the weight's gradient of
-// each chunk is added in a pass of its own, which fewer chunks pay for.
-constexpr int64_t kChunkRows = 64, kBf16ChunkRows = 256, kGpuChunkRows = 4096;
-// On CPUs a bf16 product is compiled for its shape: the last chunk's rows are a multiple of this.
-constexpr int64_t kBf16RowStep = 64;
+// enough for logits and their gradients to stay in a CPU's cache.
+constexpr int64_t kChunkRows = 64, kGpuChunkRows = 4096;
 
 void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
   const torch::Tensor& logits_RV = rows.logits_RV;
@@ -48,12 +46,11 @@ void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
   });
 }
 
-void AddLoss(const LossRows& rows, const LossOptions& options) {
-  if (HasKernels(rows.logits_RV)) {
-    AddLossByKernels(rows, options);
-  } else {
-    AddLossByTorch(rows, options);
-  }
+// The gradient by the logits, which may take their memory.
+torch::Tensor AddLoss(const LossRows& rows, const LossOptions& options) {
+  if (!HasKernels(rows.logits_RV)) return AddLossByTorch(rows, options);
+  AddLossByKernels(rows, options);
+  return rows.logits_RV;
 }
 
 torch::Tensor ZeroSums(const torch::Tensor& like) {
@@ -69,8 +66,9 @@ struct LogitsFunction : torch::autograd::Function<LogitsFunction> {
                              const torch::Tensor& targets_R, const LossOptions& options) {
     const torch::Tensor work_RV = logits_RV.clone(torch::MemoryFormat::Contiguous),
                         sums_2 = ZeroSums(logits_RV);
-    AddLoss({work_RV, {}, targets_R.contiguous(), {}, sums_2}, options);
-    if (options.with_gradient) context->save_for_backward({work_RV});
+    const torch::Tensor gradient_RV =
+        AddLoss({work_RV, {}, targets_R.contiguous(), {}, sums_2}, options);
+    if (options.with_gradient) context->save_for_backward({gradient_RV});
     tensor_list outputs = Scalars(sums_2, logits_RV.scalar_type());
     context->mark_non_differentiable({outputs[1]});
     return outputs;
@@ -92,90 +90,66 @@ struct Totals {
   Projection gradients;  // undefined ones are not wanted
 };
 
-// result = a b; inputs of another type than the result's are multiplied in theirs.
-void Multiply(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor result) {
-  if (a.scalar_type() == result.scalar_type()) {
-    torch::mm_out(result, a, b);
-  } else {
-    result.copy_(torch::mm(a, b));
-  }
-}
-
-// result += a b
-void MultiplyAdd(const torch::Tensor& a, const torch::Tensor& b, torch::Tensor result) {
-  if (a.scalar_type() == result.scalar_type()) {
-    result.addmm_(a, b);
-  } else {
-    result.add_(torch::mm(a, b));
-  }
-}
-
-// Adds what the rows from `first` on, whose logits go to `logits_CV`, give. Products take the type
-// of the inputs' hidden states and weight, the loss that of the logits. Rows without a target,
-// which make products larger, add nothing.
-void AddLossOfRows(const Projection& inputs, const torch::Tensor& targets_R, int64_t first,
-                   const torch::Tensor& logits_CV, const LossOptions& options,
-                   const Totals& totals) {
-  const int64_t passes = options.passes(), count = logits_CV.size(0),
-                real = std::min(count, passes * targets_R.size(0) - first);
-  const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
-  Multiply(hidden_CD, inputs.weight_VD.t(), logits_CV);
-  AddLoss(
-      {logits_CV.narrow(0, 0, real), inputs.bias_V,
-       targets_R.narrow(0, first / passes, real / passes), totals.gradients.bias_V, totals.sums_2},
-      options);
-  if (!options.with_gradient) return;
-  logits_CV.narrow(0, real, count - real).zero_();
-  const torch::Tensor logits_gradient_CV = logits_CV.to(hidden_CD.scalar_type());
-  Multiply(logits_gradient_CV, inputs.weight_VD,
-           totals.gradients.hidden_RD.narrow(0, first, count));
-  MultiplyAdd(logits_gradient_CV.t(), hidden_CD, totals.gradients.weight_VD);
-}
-
-// How rows are cut into chunks.
-struct Chunks {
-  int64_t length, rows;  // of a chunk, of all together
-
-  Chunks(const torch::Tensor& hidden_RD, torch::ScalarType product_type) {
-    const bool bf16 = product_type == torch::kBFloat16, cpu = hidden_RD.is_cpu();
-    length = !cpu ? kGpuChunkRows : bf16 ? kBf16ChunkRows : kChunkRows;
-    const int64_t step = cpu && bf16 ? kBf16RowStep : 1;
-    rows = (hidden_RD.size(0) + step - 1) / step * step;
-  }
+// The weight as the right factor of what makes logits, and of what makes the hidden states'
+// gradient.
+struct Factors {
+  PackedFactor transposed_DV, weight_VD;
 };
+
+// Adds what the rows from `first` on give, whose logits are made in `logits_CV`.
+void AddLossOfRows(const Projection& inputs, const Factors& factors, const torch::Tensor& targets_R,
+                   int64_t first, const torch::Tensor& logits_CV, const LossOptions& options,
+                   const Totals& totals) {
+  const int64_t passes = options.passes(), count = logits_CV.size(0);
+  const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
+  factors.transposed_DV.Multiply(hidden_CD, logits_CV);
+  const torch::Tensor gradient_CV =
+      AddLoss({logits_CV, inputs.bias_V, targets_R.narrow(0, first / passes, count / passes),
+               totals.gradients.bias_V, totals.sums_2},
+              options);
+  if (!options.with_gradient) return;
+  factors.weight_VD.Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
+  PackedFactor(hidden_CD, ProductType(inputs.hidden_RD))
+      .MultiplyAdd(gradient_CV.t(), totals.gradients.weight_VD);
+}
+
+// Of logits: f32 for kernels, which read and write each several times; what products have
+// elsewhere.
+torch::ScalarType LogitsType(const torch::Tensor& hidden_RD) {
+  const torch::ScalarType type = ProductType(hidden_RD);
+  return type == torch::kBFloat16 && HasKernels(hidden_RD) ? torch::kFloat32 : type;
+}
 
 struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
   static tensor_list forward(AutogradContext* context, const torch::Tensor& hidden_RD,
                              const torch::Tensor& weight_VD,
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
-    const torch::ScalarType type = hidden_RD.scalar_type(), product_type = ProductType(hidden_RD);
-    const Chunks chunks(hidden_RD, product_type);
-    const Projection inputs{FilledRows(hidden_RD, chunks.rows, product_type),
-                            weight_VD.to(product_type).contiguous(),
-                            bias_V.value_or(torch::Tensor())};
+    const torch::ScalarType type = ProductType(hidden_RD);
+    const Projection inputs{hidden_RD.contiguous(), weight_VD, bias_V.value_or(torch::Tensor())};
+    const Factors factors{{weight_VD.t(), type}, {weight_VD, type}};
     const torch::Tensor targets = targets_R.contiguous();
     Totals totals{ZeroSums(hidden_RD), {}};
     Projection& gradients = totals.gradients;
     if (options.with_gradient) {
-      const auto contiguous = torch::MemoryFormat::Contiguous;
-      gradients = {torch::empty({chunks.rows, hidden_RD.size(1)}, hidden_RD.options()),
-                   torch::zeros_like(weight_VD, {}, contiguous),
+      gradients = {torch::empty_like(inputs.hidden_RD),
+                   torch::zeros_like(weight_VD, {}, torch::MemoryFormat::Contiguous),
                    {}};
       if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
     }
+    const int64_t rows = hidden_RD.size(0),
+                  chunk = std::min(rows, hidden_RD.is_cpu() ? kChunkRows : kGpuChunkRows);
     const torch::Tensor logits_CV =
-        torch::empty({std::min(chunks.length, chunks.rows), weight_VD.size(0)},
-                     hidden_RD.options().dtype(type == torch::kFloat64 ? type : torch::kFloat32));
-    for (int64_t first = 0; first < chunks.rows; first += chunks.length) {
-      const int64_t count = std::min(chunks.length, chunks.rows - first);
-      AddLossOfRows(inputs, targets, first, logits_CV.narrow(0, 0, count), options, totals);
-    }
-    if (options.with_gradient) {
-      gradients.hidden_RD = gradients.hidden_RD.narrow(0, 0, hidden_RD.size(0));
+        torch::empty({chunk, weight_VD.size(0)}, hidden_RD.options().dtype(LogitsType(hidden_RD)));
+    for (int64_t first = 0; first < rows; first += chunk) {
+      const int64_t count = std::min(chunk, rows - first);
+      AddLossOfRows(inputs, factors, targets, first, logits_CV.narrow(0, 0, count), options,
+                    totals);
     }
     context->save_for_backward({gradients.hidden_RD, gradients.weight_VD, gradients.bias_V});
-    tensor_list outputs = Scalars(totals.sums_2, logits_CV.scalar_type());
+    tensor_list outputs =
+        Scalars(totals.sums_2,
+                hidden_RD.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32);
     context->mark_non_differentiable({outputs[1]});
     return outputs;
   }
@@ -231,22 +205,57 @@ LossAndNll PlainTwoPassCrossEntropy(const torch::Tensor& logits_R2V, const torch
           (first.nll + second.nll) / 2};
 }
 
-void AddLossByTorch(const LossRows& rows, const LossOptions& options) {
+namespace {
+
+// The gradient of one pass's loss by the logits: (the smoothed target's mass, 1) p - each_class,
+// less `target` at the target. f32, or f64 for such logits; `log_probs_RV` becomes it.
+torch::Tensor GradientFromLogProbs(const torch::Tensor& log_probs_RV,
+                                   const torch::Tensor& targets_R,
+                                   const SmoothingWeights& weights) {
+  const torch::Tensor targets_R1 = targets_R.unsqueeze(1);
+  torch::Tensor gradient_RV = log_probs_RV;
+  gradient_RV.exp_().sub_(weights.each_class);
+  return gradient_RV.scatter_(1, targets_R1, gradient_RV.gather(1, targets_R1) - weights.target);
+}
+
+// Of both passes, side by side.
+torch::Tensor TwoPassesByTorch(const torch::Tensor& sums_RV, const LossRows& rows,
+                               const LossOptions& options) {
   const torch::AutoGradMode with_gradient(options.with_gradient);
-  const torch::Tensor& logits_RV = rows.logits_RV;
-  const torch::Tensor sums_RV = (rows.bias_V.defined() ? logits_RV + rows.bias_V : logits_RV)
-                                    .detach()
-                                    .requires_grad_(options.with_gradient);
+  const torch::Tensor inputs_RV = sums_RV.detach().requires_grad_(options.with_gradient);
   const LossAndNll found =
-      options.divergence_weight
-          ? PlainTwoPassCrossEntropy(sums_RV.view({-1, 2, logits_RV.size(1)}), rows.targets_R,
-                                     options.weights, *options.divergence_weight)
-          : PlainLabelSmoothedCrossEntropy(sums_RV, rows.targets_R, options.weights);
+      PlainTwoPassCrossEntropy(inputs_RV.view({-1, 2, inputs_RV.size(1)}), rows.targets_R,
+                               options.weights, *options.divergence_weight);
   rows.sums_2.add_(torch::stack({found.loss.detach().to(torch::kFloat64), found.nll}));
-  if (!options.with_gradient) return;
-  const torch::Tensor gradient_RV = torch::autograd::grad({found.loss}, {sums_RV})[0];
-  logits_RV.copy_(gradient_RV);
+  if (!options.with_gradient) return {};
+  return torch::autograd::grad({found.loss}, {inputs_RV})[0];
+}
+
+torch::Tensor OnePassByTorch(const torch::Tensor& sums_RV, const LossRows& rows,
+                             const LossOptions& options) {
+  const torch::ScalarType type =
+      sums_RV.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
+  const torch::Tensor log_probs_RV = torch::log_softmax(sums_RV, 1, type);
+  const torch::Tensor nll = -log_probs_RV.gather(1, rows.targets_R.unsqueeze(1)).sum();
+  const torch::Tensor loss =
+      options.weights.target * nll - options.weights.each_class * log_probs_RV.sum();
+  rows.sums_2.add_(torch::stack({loss, nll}).to(torch::kFloat64));
+  if (!options.with_gradient) return {};
+  return GradientFromLogProbs(log_probs_RV, rows.targets_R, options.weights);
+}
+
+}  // namespace
+
+torch::Tensor AddLossByTorch(const LossRows& rows, const LossOptions& options) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor& logits_RV = rows.logits_RV;
+  const torch::Tensor sums_RV = rows.bias_V.defined() ? logits_RV + rows.bias_V : logits_RV;
+  const torch::Tensor gradient_RV = options.divergence_weight
+                                        ? TwoPassesByTorch(sums_RV, rows, options)
+                                        : OnePassByTorch(sums_RV, rows, options);
+  if (!options.with_gradient) return {};
   if (rows.bias_gradient_V.defined()) rows.bias_gradient_V.add_(gradient_RV.sum(0));
+  return gradient_RV.to(logits_RV.scalar_type());
 }
 
 LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,

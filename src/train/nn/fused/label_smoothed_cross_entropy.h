@@ -60,15 +60,16 @@ struct LossOptions {
 };
 
 struct LossRows {
-  torch::Tensor logits_RV;  // become their gradient, in place; both passes of a row side by side
+  torch::Tensor logits_RV;  // both passes of a row side by side; their memory may be used
   torch::Tensor bias_V;     // may be undefined
   torch::Tensor targets_R;
   torch::Tensor bias_gradient_V;  // added to; may be undefined
   torch::Tensor sums_2;           // loss and negative log-likelihood, added to; f64
 };
 
-// A step of the projected losses where there are no kernels; nothing in it waits for a GPU.
-void AddLossByTorch(const LossRows& rows, const LossOptions& options);
+// A step of the projected losses where there are no kernels; nothing in it waits for a GPU. Returns
+// the gradient by the logits, in their type.
+torch::Tensor AddLossByTorch(const LossRows& rows, const LossOptions& options);
 
 }  // namespace attend::nn
 

@@ -14,6 +14,10 @@ bool HasKernels(const torch::Tensor& x);
 // For float the set that the engine's kernels use (ATTEND_ISA included); for double plain C++.
 template <class Real>
 const TrainKernels<Real>& SelectTrainKernels();
+template <>
+const TrainKernels<float>& SelectTrainKernels<float>();
+template <>
+const TrainKernels<double>& SelectTrainKernels<double>();
 
 // Calls body with a Real of the tensor's type. Precondition: HasKernels(x).
 template <class Body>

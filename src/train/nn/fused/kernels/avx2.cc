@@ -10,10 +10,14 @@ using Real = float;
 #include "engine/kernels/vector_math.inc"
 // after its functions
 #include "train/nn/fused/kernels/body.inc"
+// after Vec and the arguments' types
+#include "train/nn/fused/kernels/bf16_vec_avx2.h"
+// after products of numbers
+#include "train/nn/fused/kernels/bf16_product.inc"
 
 namespace attend::nn {
 
-static constexpr TrainKernels<Real> kTable = TableNamed("avx2");
+static constexpr TrainKernels<Real> kTable = WithBf16(TableNamed("avx2"));
 
 const TrainKernels<Real>* Avx2TrainKernels() noexcept { return &kTable; }
 

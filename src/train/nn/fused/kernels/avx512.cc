@@ -10,10 +10,14 @@ using Real = float;
 #include "engine/kernels/vector_math.inc"
 // after its functions
 #include "train/nn/fused/kernels/body.inc"
+// after Vec and the arguments' types
+#include "train/nn/fused/kernels/bf16_vec_avx512.h"
+// after products of numbers
+#include "train/nn/fused/kernels/bf16_product.inc"
 
 namespace attend::nn {
 
-static constexpr TrainKernels<Real> kTable = TableNamed("avx512");
+static constexpr TrainKernels<Real> kTable = WithBf16(TableNamed("avx512"));
 
 const TrainKernels<Real>* Avx512TrainKernels() noexcept { return &kTable; }
 

@@ -1,5 +1,5 @@
-// The arithmetic of training beside matrix products: one table of functions for each instruction
-// set and type of number.
+// The arithmetic of training on CPUs: one table of functions for each instruction set and type of
+// number.
 //
 // As the engine's kernels (engine/kernels/kernels.h): noexcept, without allocation or state, safe
 // on many threads at once; a row's results do not depend on the other rows, but for gradients of
@@ -114,6 +114,25 @@ struct EmbeddingGradients {
   Real* positions_gradient;  // or null
 };
 
+// c = a * b + bias, or with `add` c += a * b. b is packed into panels of panel_columns columns, one
+// after the other, each [inner, panel_columns] and filled up with zeros.
+template <class Real, class Element>
+struct ProductArguments {
+  int64_t rows, inner, columns;
+  const Element* a;  // element (r, k) is at a[r * a_row + k * a_column]
+  int64_t a_row, a_column;
+  const Element* packed;
+  const Real* bias;  // [columns], or null; null with `add`
+  bool add;
+  Real* c;  // row r is at c + r * c_stride
+  int64_t c_stride;
+};
+
+// Two numbers in bf16 that are neighbours along a product's inner dimension.
+struct Bf16Pair {
+  uint16_t even, odd;
+};
+
 template <class Real>
 struct TrainKernels {
   const char* name;
@@ -128,6 +147,14 @@ struct TrainKernels {
   void (*two_pass_cross_entropy)(TwoPassArguments<Real>* arguments) noexcept;
   void (*embed)(const EmbeddingArguments<Real>& arguments) noexcept;
   void (*embed_backward)(const EmbeddingGradients<Real>& gradients) noexcept;
+  int64_t panel_columns;
+  void (*product)(const ProductArguments<Real, Real>& arguments) noexcept;
+  // Sets without vectors have none of what follows.
+  // Rounds `count` numbers to (count + 1) / 2 pairs of neighbours, the last one's odd 0 if need be.
+  void (*pair_columns)(const Real* x, int64_t count, Bf16Pair* pairs) noexcept;
+  // Rounds two rows of `count` numbers to as many pairs; `odd` null is zeros.
+  void (*pair_rows)(const Real* even, const Real* odd, int64_t count, Bf16Pair* pairs) noexcept;
+  void (*bf16_product)(const ProductArguments<Real, Bf16Pair>& arguments) noexcept;
 };
 
 // `Plain` runs everywhere; call the others only where the machine has the instructions.
@@ -135,6 +162,7 @@ const TrainKernels<float>* PlainTrainKernels() noexcept;
 const TrainKernels<double>* PlainTrainKernelsF64() noexcept;
 const TrainKernels<float>* Avx2TrainKernels() noexcept;
 const TrainKernels<float>* Avx512TrainKernels() noexcept;
+const TrainKernels<float>* Avx512Bf16TrainKernels() noexcept;
 
 }  // namespace attend::nn
 

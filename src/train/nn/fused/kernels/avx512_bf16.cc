@@ -1,0 +1,24 @@
+// The training kernels for AVX-512 F, BW, DQ, VL and BF16. Includes nothing of the standard
+// library: see engine/kernels/kernels.h.
+namespace attend {
+using Real = float;
+}
+#include "engine/kernels/fold.h"
+#include "engine/kernels/philox_avx2.h"
+#include "engine/kernels/vec_avx512.h"
+// after Vec
+#include "engine/kernels/vector_math.inc"
+// after its functions
+#include "train/nn/fused/kernels/body.inc"
+// after Vec and the arguments' types
+#include "train/nn/fused/kernels/bf16_vec_avx512_bf16.h"
+// after products of numbers
+#include "train/nn/fused/kernels/bf16_product.inc"
+
+namespace attend::nn {
+
+static constexpr TrainKernels<Real> kTable = WithBf16(TableNamed("avx512_bf16"));
+
+const TrainKernels<Real>* Avx512Bf16TrainKernels() noexcept { return &kTable; }
+
+}  // namespace attend::nn

@@ -1,0 +1,44 @@
+// Matrix products with a factor that is packed once for many rows.
+#ifndef ATTEND_TRAIN_NN_FUSED_PACKED_FACTOR_H_
+#define ATTEND_TRAIN_NN_FUSED_PACKED_FACTOR_H_
+
+#include "attend/nn/torch.h"
+
+namespace attend::nn {
+
+// The right factor of products, in the type they are computed in: that of the matrix, or bf16, to
+// which both factors are rounded. On CPUs with vector instructions, and in f64, kernels of our own
+// multiply and add up in the type of the result, each sum over the inner dimension in one order
+// whatever the number of rows and threads; elsewhere LibTorch does.
+class PackedFactor {
+ public:
+  PackedFactor(const torch::Tensor& b_KN, torch::ScalarType type);
+
+  // result = a b + bias. `a` may be transposed; the result's columns lie side by side in memory.
+  void Multiply(const torch::Tensor& a_RK, const torch::Tensor& result_RN,
+                const torch::Tensor& bias_N = {}) const;
+  // result += a b
+  void MultiplyAdd(const torch::Tensor& a_RK, const torch::Tensor& result_RN) const;
+
+ private:
+  struct Target {
+    torch::Tensor result_RN, bias_N;
+    bool add;
+  };
+  void MultiplyInto(const torch::Tensor& a_RK, const Target& target) const;
+  template <class Element>
+  void RunKernels(const Element* a, at::IntArrayRef strides, const Target& target) const;
+  void RunTorch(const torch::Tensor& a_RK, const Target& target) const;
+
+  torch::ScalarType type_;
+  int64_t inner_, columns_;  // of the kernels; in bf16 `inner_` counts pairs
+  torch::Tensor packed_;     // bytes for kernels, or undefined
+  torch::Tensor b_KN_;       // for LibTorch, or undefined
+};
+
+// Whether products with `x` in `type` are made by kernels.
+bool HasProductKernels(const torch::Tensor& x, torch::ScalarType type);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_TRAIN_NN_FUSED_PACKED_FACTOR_H_

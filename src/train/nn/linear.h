@@ -1,0 +1,20 @@
+// The layers' matrix products.
+#ifndef ATTEND_TRAIN_NN_LINEAR_H_
+#define ATTEND_TRAIN_NN_LINEAR_H_
+
+#include "attend/nn/torch.h"
+
+namespace attend::nn {
+
+// torch::linear, x W^T + b. On a CPU, where gradients are wanted, by kernels of our own
+// (packed_factor.h), and under Bf16Products with a result in f32. Without gradients f32 products
+// are LibTorch's, so that what is exported was computed by other code than the engine's or ours.
+torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
+                     const torch::Tensor& bias);
+inline torch::Tensor Linear(const torch::Tensor& x, const torch::nn::Linear& linear) {
+  return Linear(x, linear->weight, linear->bias);
+}
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_TRAIN_NN_LINEAR_H_
