@@ -35,6 +35,8 @@ TEST(TranslationBatchTest, PaddedInputsHaveTheRowsOfPackedOnes) {
   EXPECT_TRUE(torch::equal(batch.target_in_BT.flatten().index_select(0, batch.target_rows_R),
                            packed.target_in.ids_R));
   EXPECT_TRUE(torch::equal(batch.target_out_R, packed.target_out_R));
+  EXPECT_TRUE(batch.source_padded);
+  EXPECT_FALSE(MakePaddedTranslationBatch(std::span(kExamples).first(1), 0).source_padded);
 }
 
 TEST(TransferTest, OnTheCpuNothingIsCopied) {

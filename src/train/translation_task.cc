@@ -175,6 +175,7 @@ PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examp
   const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
   PaddedTranslationBatch batch{
       Padded(packed.source, pad_id), Padded(packed.target_in, pad_id), {}, packed.target_out_R};
+  batch.source_padded = packed.source.ids_R.numel() < batch.source_BS.numel();
   batch.target_rows_R = PaddedRows(packed.target_in);
   return batch;
 }
@@ -236,7 +237,8 @@ TranslationTask::Hidden TranslationTask::PaddedHidden(std::span<const Example> e
       MakePaddedTranslationBatch(examples, options_.model.special_ids.pad);
   const std::vector<torch::Tensor> there = uploader_.Upload(
       {batch.source_BS, batch.target_in_BT, batch.target_rows_R, batch.target_out_R});
-  const torch::Tensor hidden_BTD = transformer_->Hidden(there[0], there[1]);
+  const nn::Memory memory = transformer_->Encode(there[0], /*trace=*/nullptr, batch.source_padded);
+  const torch::Tensor hidden_BTD = transformer_->Decode(there[1], memory);
   return {hidden_BTD.flatten(0, 1).index_select(0, there[2]), there[3]};
 }
 

@@ -34,9 +34,10 @@ PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examp
 
 // The same with inputs that are padded, as GPUs take them: ids [B, longest].
 struct PaddedTranslationBatch {
-  torch::Tensor source_BS, target_in_BT;
-  torch::Tensor target_rows_R;  // where [B * T] rows are no padding
+  torch::Tensor source_BS, target_in_BT;  // padded on the right
+  torch::Tensor target_rows_R;            // where [B * T] rows are no padding
   torch::Tensor target_out_R;
+  bool source_padded = true;  // known here, where a GPU would have to be waited for
 };
 PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
                                                   int64_t pad_id);

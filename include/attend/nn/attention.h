@@ -18,18 +18,18 @@ struct AttentionOutput {
                                // where it is fully masked
 };
 
-// softmax(Q K^T / sqrt(d_k) + mask) V, section 3.2.1. A query whose keys are all masked gives
-// zeros, and zero gradients.
+// softmax(Q K^T / sqrt(d_k) + mask) V, section 3.2.1, over padded tensors. A query whose keys are
+// all masked gives zeros, and zero gradients.
 class ScaledDotProductAttentionImpl : public torch::nn::Module {
  public:
   // `dropout` acts on the weights; the paper has none there.
   explicit ScaledDotProductAttentionImpl(double dropout = 0);
   AttentionOutput forward(const torch::Tensor& query_BHTK, const torch::Tensor& key_BHSK,
-                          const torch::Tensor& value_BHSV, const torch::Tensor& mask = {});
+                          const torch::Tensor& value_BHSV, const AttentionMask& mask = {});
   // The output alone, by LibTorch's fused kernel: same values up to rounding, no [T, S] tensor in
   // memory.
   torch::Tensor Output(const torch::Tensor& query_BHTK, const torch::Tensor& key_BHSK,
-                       const torch::Tensor& value_BHSV, const torch::Tensor& mask = {});
+                       const torch::Tensor& value_BHSV, const AttentionMask& mask = {});
 
  private:
   double dropout_;

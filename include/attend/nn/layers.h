@@ -50,7 +50,7 @@ class DecoderLayerImpl : public torch::nn::Module {
  public:
   explicit DecoderLayerImpl(const StackConfig& config, const Dropout& dropout = {},
                             bool with_cross_attention = true);
-  // `self_mask` must hide the future; see CausalMask.
+  // `self_mask` must hide the future, as AttentionMask::Causal does.
   torch::Tensor forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
                         const Memory& memory = {}, LayerTrace* trace = nullptr,
                         DropoutStream* dropout = nullptr);

@@ -9,11 +9,19 @@
 
 namespace attend::nn {
 
-// Which keys a query may attend to: what an additive mask says over padded tensors, or, over packed
-// ones, those of its own sentence.
+// Which keys a query may attend to: over padded tensors what an additive mask says, or its own
+// place and those before; over packed ones those of its own sentence.
 struct AttentionMask {
   AttentionMask() = default;  // all keys
   AttentionMask(torch::Tensor mask) : additive(std::move(mask)) {}
+  // Query t sees keys 0 to t, of as many as there are queries. Of sentences that are padded on the
+  // right it hides the padding too, from all queries that are none. Unlike an additive mask it
+  // leaves a GPU the choice of any kernel.
+  static AttentionMask Causal() {
+    AttentionMask mask;
+    mask.causal = true;
+    return mask;
+  }
   // Sentence b has rows offsets[b] to offsets[b + 1]; int64, on the CPU. With `causal`, its query t
   // sees its keys 0 to t.
   static AttentionMask Packed(torch::Tensor query_offsets_B1, torch::Tensor key_offsets_B1,
@@ -26,7 +34,7 @@ struct AttentionMask {
   }
   bool packed() const { return query_offsets_B1.defined(); }
 
-  torch::Tensor additive;
+  torch::Tensor additive;  // not with `causal`
   torch::Tensor query_offsets_B1, key_offsets_B1;
   bool causal = false;
 };
@@ -43,9 +51,6 @@ torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype
 
 // Hides keys after the query: [1, 1, T, T].
 torch::Tensor CausalMask(int64_t length, const torch::TensorOptions& options);
-
-// What either mask hides. Undefined where both are.
-torch::Tensor CombineMasks(const torch::Tensor& first, const torch::Tensor& second);
 
 }  // namespace attend::nn
 

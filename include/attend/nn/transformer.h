@@ -30,9 +30,9 @@ class OutputProjectionImpl : public torch::nn::Module {
 };
 TORCH_MODULE(OutputProjection);
 
-// Ids are int64, [sentences, longest], filled with special_ids.pad. Parameters have the names and
-// order of the model file (model/tensor_table.h); a tied weight stands once. Padding never reaches
-// other positions' results.
+// Ids are int64, [sentences, longest], filled with special_ids.pad on the right. Parameters have
+// the names and order of the model file (model/tensor_table.h); a tied weight stands once. Padding
+// never reaches other positions' results; its own are of no use.
 class TransformerImpl : public torch::nn::Module {
  public:
   // Weights follow from `seed` alone, but building also draws from Torch's default generator: seed
@@ -40,8 +40,9 @@ class TransformerImpl : public torch::nn::Module {
   explicit TransformerImpl(const ModelConfig& config, const Dropout& dropout = {},
                            uint64_t seed = 1);
 
-  // The encoder's output and the mask of its padding. Precondition: the model has an encoder.
-  Memory Encode(const torch::Tensor& source_BS, StackTrace* trace = nullptr);
+  // The encoder's output and the mask of its padding, which ids on a GPU are not searched for:
+  // without `padded` there is none. Precondition: the model has an encoder.
+  Memory Encode(const torch::Tensor& source_BS, StackTrace* trace = nullptr, bool padded = true);
   // Hidden states under the output projection, [B, T, D]; row t has seen target ids up to t.
   // `memory` is empty where the model has no encoder.
   torch::Tensor Decode(const torch::Tensor& target_BT, const Memory& memory = {},

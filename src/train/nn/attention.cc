@@ -35,10 +35,12 @@ ScaledDotProductAttentionImpl::ScaledDotProductAttentionImpl(double dropout) : d
 AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& query_BHTK,
                                                        const torch::Tensor& key_BHSK,
                                                        const torch::Tensor& value_BHSV,
-                                                       const torch::Tensor& mask) {
+                                                       const AttentionMask& mask) {
   const double scale = 1 / std::sqrt(static_cast<double>(query_BHTK.size(-1)));
   torch::Tensor scores_BHTS = torch::matmul(query_BHTK * scale, key_BHSK.transpose(-2, -1));
-  if (mask.defined()) scores_BHTS = scores_BHTS + mask;
+  const torch::Tensor additive =
+      mask.causal ? CausalMask(scores_BHTS.size(-1), scores_BHTS.options()) : mask.additive;
+  if (additive.defined()) scores_BHTS = scores_BHTS + additive;
   const torch::Tensor weights_BHTS =
       at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
   const torch::Tensor kept_BHTS = torch::dropout(weights_BHTS, dropout_, is_training());
@@ -48,11 +50,11 @@ AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& quer
 torch::Tensor ScaledDotProductAttentionImpl::Output(const torch::Tensor& query_BHTK,
                                                     const torch::Tensor& key_BHSK,
                                                     const torch::Tensor& value_BHSV,
-                                                    const torch::Tensor& mask) {
+                                                    const AttentionMask& mask) {
   std::optional<torch::Tensor> additive;
-  if (mask.defined()) additive = mask;
+  if (mask.additive.defined()) additive = mask.additive;
   return at::scaled_dot_product_attention(query_BHTK, key_BHSK, value_BHSV, additive,
-                                          is_training() ? dropout_ : 0.0);
+                                          is_training() ? dropout_ : 0.0, mask.causal);
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout)
@@ -109,11 +111,11 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
   for (torch::Tensor& part : parts) part = SplitHeads(part, heads_);
   torch::Tensor heads_BHTV;
   if (weights != nullptr) {
-    AttentionOutput result = attention_(parts[0], parts[1], parts[2], mask.additive);
+    AttentionOutput result = attention_(parts[0], parts[1], parts[2], mask);
     heads_BHTV = result.output_BHTV;
     *weights = result.weights_BHTS;
   } else {
-    heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask.additive);
+    heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask);
   }
   return Linear(heads_BHTV.transpose(1, 2).flatten(2), output);
 }

@@ -151,7 +151,7 @@ class NumpyModel:
         if "decoder" not in self.config:
             return None
         table = self.weights.get("decoder.embedding.weight", self.weights.get("encoder.embedding.weight"))
-        causal = np.tril(np.ones((target.shape[1],) * 2, bool)) & (target != PAD)[:, None, :]
+        causal = np.tril(np.ones((target.shape[1],) * 2, bool))[None]  # which hides what is padded on the right from all else
         hidden = self.stack("decoder", self.embed(target, self.config["decoder"], "decoder", table), causal, memory, keys)
         return hidden @ self.weights.get("head.weight", table).T + self.weights.get("head.bias", 0)
 
@@ -229,7 +229,7 @@ class TorchModel:
             memory = self.stack("encoder", source, self.weights["encoder.embedding.weight"], keys)
         read, wanted = target[:, :-1], target[:, 1:]
         table = self.weights.get("decoder.embedding.weight", self.weights.get("encoder.embedding.weight"))
-        causal = torch.ones(read.shape[1], read.shape[1], dtype=torch.bool).tril() & (read != PAD)[:, None, :]
+        causal = torch.ones(read.shape[1], read.shape[1], dtype=torch.bool).tril()[None]
         hidden = self.stack("decoder", read, table, causal, (memory, keys))
         logits = F.linear(hidden, self.weights.get("head.weight", table), self.weights.get("head.bias"))
         return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD, label_smoothing=0.1)
@@ -316,7 +316,6 @@ def test_layers_are_those_of_nn_transformer(folder, name):
                 after = layer(before, src_key_padding_mask=source == PAD)
             else:
                 future = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).triu(1)
-                after = layer(before, seen["encoder.output"], tgt_mask=future, tgt_key_padding_mask=target == PAD,
-                              memory_key_padding_mask=source == PAD)
+                after = layer(before, seen["encoder.output"], tgt_mask=future, memory_key_padding_mask=source == PAD)
             assert_close(seen[f"{stack}.{i}.feed_forward"], after, f"{name} {prefix}")
             before = after

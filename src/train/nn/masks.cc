@@ -22,9 +22,4 @@ torch::Tensor CausalMask(int64_t length, const torch::TensorOptions& options) {
   return torch::full({length, length}, hidden, options).triu_(1).view({1, 1, length, length});
 }
 
-torch::Tensor CombineMasks(const torch::Tensor& first, const torch::Tensor& second) {
-  if (!first.defined()) return second;
-  return second.defined() ? first + second : first;
-}
-
 }  // namespace attend::nn

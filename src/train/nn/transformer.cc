@@ -87,20 +87,18 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropo
   InitializeWeights(*this, at::detail::createCPUGenerator(seed));
 }
 
-Memory TransformerImpl::Encode(const torch::Tensor& source_BS, StackTrace* trace) {
+Memory TransformerImpl::Encode(const torch::Tensor& source_BS, StackTrace* trace, bool padded) {
   const torch::Tensor x_BSD = encoder->Embed(source_BS);
-  const torch::Tensor mask =
-      PaddingMask(ValidTokens(source_BS, config_.special_ids.pad), x_BSD.scalar_type());
+  torch::Tensor mask;
+  if (padded)
+    mask = PaddingMask(ValidTokens(source_BS, config_.special_ids.pad), x_BSD.scalar_type());
   return {encoder(x_BSD, AttentionMask(mask), trace), mask};
 }
 
 torch::Tensor TransformerImpl::Decode(const torch::Tensor& target_BT, const Memory& memory,
                                       StackTrace* trace) {
   const torch::Tensor x_BTD = decoder->Embed(target_BT, DecoderEmbedding());
-  const torch::Tensor padding =
-      PaddingMask(ValidTokens(target_BT, config_.special_ids.pad), x_BTD.scalar_type());
-  const torch::Tensor causal = CausalMask(target_BT.size(1), x_BTD.options().requires_grad(false));
-  return decoder(x_BTD, AttentionMask(CombineMasks(causal, padding)), memory, trace);
+  return decoder(x_BTD, AttentionMask::Causal(), memory, trace);
 }
 
 torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,

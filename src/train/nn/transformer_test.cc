@@ -1,5 +1,7 @@
 #include "attend/nn/transformer.h"
 
+#include <ATen/record_function.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attend/error.h"
@@ -91,6 +93,46 @@ TEST(TransformerTest, PaddingAndTheFutureChangeNothing) {
     EXPECT_TRUE(torch::equal(after.slice(1, 0, 4), together.slice(1, 0, 4))) << name;
     EXPECT_FALSE(torch::equal(after.select(1, 4)[0], together.select(1, 4)[0])) << name;
   }
+}
+
+// What LibTorch's kernels of attention are asked for, call by call.
+class KernelCalls {
+ public:
+  KernelCalls() {
+    calls.clear();
+    handle_ = at::addThreadLocalCallback(
+        at::RecordFunctionCallback(Note).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+  }
+  ~KernelCalls() { at::removeCallback(handle_); }
+  static inline std::vector<std::string> calls;
+
+ private:
+  static std::unique_ptr<at::ObserverContext> Note(const at::RecordFunction& function) {
+    if (std::string(function.name()) == "aten::scaled_dot_product_attention") {
+      const auto inputs = function.inputs();
+      calls.push_back(inputs[5].toBool() ? "causal" : "all");
+      if (!inputs[3].isNone()) calls.back() += " masked";
+    }
+    return nullptr;
+  }
+  at::CallbackHandle handle_;
+};
+
+// A GPU's fastest kernel takes no mask.
+TEST(TransformerTest, OnlyPaddedSourcesNeedAMask) {
+  Transformer model(SmallModel());  // two layers each
+  const torch::Tensor padded = SmallIds(7, 1), full = SmallIds(7, 1, false);
+  const auto calls = [&](const torch::Tensor& source, bool said_padded) {
+    const KernelCalls kernel;
+    const Memory memory = model->Encode(source, nullptr, said_padded);
+    model->Decode(SmallIds(6, 2), memory);
+    return kernel.calls;
+  };
+  const std::vector<std::string> unmasked = {"all", "all", "causal", "all", "causal", "all"};
+  EXPECT_EQ(calls(full, true), unmasked);
+  EXPECT_EQ(calls(padded, false), unmasked);  // the caller's word counts
+  EXPECT_THAT(calls(padded, true), testing::ElementsAre("all masked", "all masked", "causal",
+                                                        "all masked", "causal", "all masked"));
 }
 
 TEST(TransformerTest, AnEmptySourceGivesNumbersAndFiniteGradients) {
