@@ -57,5 +57,6 @@ int main(int argc, char** argv) {
       {"export", "average checkpoints and write a model directory", attend::RunExport},
   };
   SetUpMemory();
+  attend::SetUpEnvironment();
   return attend::RunProgram(commands, argc, argv, ", LibTorch " + attend::TorchVersion());
 }

@@ -37,10 +37,18 @@ std::string ProcessorName() {
 
 }  // namespace
 
-void SetUpTorch(int threads) {
-  setenv("MKL_DYNAMIC", "false", 1);
+void SetUpEnvironment() {
+  setenv("MKL_DYNAMIC", "false", /*overwrite=*/1);
   // Without it a GPU's matrix products are not deterministic, and LibTorch refuses them.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  // 0, no handling: otherwise a thread of ProcessGroupNCCL's, where it meets the death of another
+  // rank first, aborts the process before RankWatch has said whose it was. The second name is an
+  // older one, which a user may have set.
+  if (std::getenv("NCCL_ASYNC_ERROR_HANDLING") == nullptr)
+    setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", /*overwrite=*/0);
+}
+
+void SetUpTorch(int threads) {
   at::set_num_threads(threads);
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);

@@ -12,6 +12,11 @@
 
 namespace attend {
 
+// Sets the variables of the environment that LibTorch's libraries read, some of them unless the
+// user has. Call at the start of a program: none of its other threads may read a variable
+// meanwhile.
+void SetUpEnvironment();
+
 // Sets LibTorch's own threads (one between operations) and turns deterministic algorithms on. Call
 // once, before any computation.
 void SetUpTorch(int threads);
