@@ -1,7 +1,10 @@
 #include "train/device.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
+
+#include <sstream>
 
 #include "attend/error.h"
 #include "train/environment.h"
@@ -33,7 +36,18 @@ torch::Device DeviceOf(const std::string& name, const World& world) {
     Refuse(name, fmt::format("but this process sees cuda:0 to cuda:{}; LOCAL_RANK or --device "
                              "cuda:N says which is its own",
                              count - 1));
+  // What LibTorch and NCCL do without naming a device would open a context on the first GPU.
+  if (device.has_index()) c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
   return device;
+}
+
+std::string GpuOfMachine(int64_t index, const std::string& visible) {
+  std::istringstream names(visible);
+  std::string name;
+  for (int64_t i = 0; i <= index; ++i) {
+    if (!std::getline(names >> std::ws, name, ',')) return std::to_string(index);
+  }
+  return name;
 }
 
 void WarnOfPrecision(const OptimizationOptions& options, const torch::Device& device,

@@ -32,8 +32,10 @@ int64_t FreePort() {
   return ntohs(address.sin_port);
 }
 
-// Calls body(group) on a thread for each rank.
-void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
+// Calls body(group) on a thread for each rank, and before(group) where it is not connected yet.
+void OnEachRank(
+    int64_t size, const std::function<void(ProcessGroup*)>& body,
+    const std::function<void(ProcessGroup*)>& before = [](ProcessGroup*) {}) {
   const int64_t port = FreePort();
   std::vector<std::thread> ranks;
   for (int64_t rank = 0; rank < size; ++rank) {
@@ -47,6 +49,7 @@ void OnEachRank(int64_t size, const std::function<void(ProcessGroup*)>& body) {
       ProcessGroup group(world, {.abandon = [](const std::string& why) { FAIL() << why; }},
                          NoLog());
       group.Meet(NoLog());
+      before(&group);
       group.Connect(torch::kCPU);
       body(&group);
       group.Leave();
@@ -73,6 +76,21 @@ TEST(ProcessGroupTest, RanksOfAMachineAreCounted) {
     EXPECT_EQ(group->world().local_rank, group->rank());
     EXPECT_EQ(group->world().sharers, 3);
   });
+}
+
+TEST(ProcessGroupTest, RanksOfOneGpuAreRefused) {
+  OnEachRank(
+      3, [](ProcessGroup* group) { EXPECT_EQ(group->Sum(1), 3); },
+      [](ProcessGroup* group) {
+        try {
+          group->Connect(torch::Device(torch::kCUDA, group->first() ? 1 : 0));
+          ADD_FAILURE() << "connected";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+          EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("ranks 1 and 2"),
+                                                   testing::HasSubstr("--device cuda, without")));
+        }
+      });
 }
 
 TEST(ProcessGroupTest, RanksAddUpAndTellEachOther) {
