@@ -18,7 +18,7 @@ struct World {
   int64_t port = 0;            // MASTER_PORT
   std::string interface;       // GLOO_SOCKET_IFNAME; empty: the one that leads to `address`
   bool store_stands = false;   // torchrun holds the meeting place; else rank 0 does
-  std::string attempt = "0";   // TORCHELASTIC_RESTART_COUNT
+  std::string attempt;         // TORCHELASTIC_RESTART_COUNT
 };
 
 // `variable` gives a variable of the environment, or null. Throws Error(kConfiguration) for
