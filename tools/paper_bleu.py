@@ -46,8 +46,11 @@ def main():
     parser.add_argument("hypothesis", type=pathlib.Path, help="translations, a line each")
     parser.add_argument("reference", type=pathlib.Path, help="right translations")
     parser.add_argument("language", help="of both, as Moses knows it: de, fr, en ...")
+    parser.add_argument("--attend", type=pathlib.Path, default=ATTEND, help="the program that counts (default: %(default)s)")
     options = parser.parse_args()
-    print(f"{paper_bleu(options.hypothesis, options.reference, options.language):.2f}")
+    if not options.attend.is_file():
+        parser.error(f"'{options.attend}' is missing; build it (make build), or name another with --attend")
+    print(f"{paper_bleu(options.hypothesis, options.reference, options.language, options.attend.absolute()):.2f}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import subprocess
+import sys
 
 import paper_bleu
 import pytest
@@ -51,3 +53,13 @@ def test_score_is_that_of_the_tokens(texts):
     assert paper_bleu.paper_bleu(*texts, "de", ATTEND) == pytest.approx(expected, abs=0.005)
     unsplit = sacrebleu.corpus_bleu(HYPOTHESIS, [REFERENCE], smooth_method="none").score
     assert abs(unsplit - expected) > 0.5
+
+
+def test_the_program_that_counts_may_be_another_and_its_lack_is_told(texts):
+    def run(*options):
+        command = [sys.executable, ROOT / "tools/paper_bleu.py", *texts, "de", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert float(run("--attend", ATTEND).stdout) == round(paper_bleu.paper_bleu(*texts, "de", ATTEND), 2)
+    missing = run("--attend", "none/attend")
+    assert missing.returncode == 2 and "'none/attend' is missing; build it" in missing.stderr.splitlines()[-1]
