@@ -445,7 +445,7 @@ def test_a_recipe_goes_on_from_a_model_as_its_own(name):
     assert model(RECIPES[name]) == model(RECIPES[run_before(name)])
 
 
-# Sections 5 and 6.1, tables 2 and 3: the model, P_drop, updates, and how many checkpoints are averaged.
+# Sections 5 and 6.1, tables 2 and 3: the model, P_drop, updates, and how many checkpoints are averaged; section 5.2: seconds an update.
 PAPER = {"wmt14-en-de-base": ("base", 0.1, 100000, 5), "wmt14-en-de-big": ("big", 0.3, 300000, 20), "wmt14-en-fr-big": ("big", 0.1, 300000, 20)}
 
 
@@ -456,6 +456,8 @@ def test_recipes_of_the_paper_have_its_settings(name):
     assert tuple(recipe[setting] for setting in settings) == PAPER[name]
     assert (recipe["schedule"], recipe["warmup_updates"], recipe["label_smoothing"]) == ("noam", 4000, 0.1)
     assert (recipe["beam_size"], recipe["length_penalty"], recipe["vocab_size"]) == (4, 0.6, 37000 if "de" in name else 32000)
+    every, seconds = recipe["checkpoint_every"], {"base": 0.4, "big": 1.0}[recipe["preset"]]
+    assert recipe["max_updates"] % every == 0 and 480 <= every * seconds <= 720  # evenly spaced, every ten minutes or so
     assert 22000 <= recipe["batch_tokens"] * recipe["accumulate"] <= 30000  # about 25,000 are no padding
     # What decides otherwise than the paper is a preset's or nothing.
     of_the_model = ("encoder", "decoder", "adam_beta1", "adam_beta2", "adam_epsilon", "noam_scale", "weight_decay", "clip_norm")
