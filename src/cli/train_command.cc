@@ -127,6 +127,7 @@ void CompletePaths(const CommonOptions& common, CorpusOptions* corpus) {
 
 void PrintPlan(const Json& plan) {
   for (const auto& [name, value] : plan.items()) {
+    if (value.is_object()) continue;  // for programs
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (value.is_number_float())
       text = fmt::format("{:.{}f}", value.get<double>(), value.get<double>() < 100 ? 2 : 0);

@@ -61,6 +61,7 @@ struct BatchStream::Impl {
   const BatchOptions options_;
   const bool in_parts_;
   DataPosition position_;
+  CorpusReport ended_epoch_;
   std::unique_ptr<const Planned> current_;  // null before the first one and after an epoch's last
 
   std::mutex mutex_;
@@ -250,10 +251,10 @@ void BatchStream::Impl::Take() {
 // An epoch may take days: what is wrong with the text is better known before it ends.
 void BatchStream::Impl::ReportWindow() {
   const CorpusReport& report = current_->window.report;
-  if (report.malformed > 0 && position_.report.malformed == 0) {
+  if (report.malformed.count > 0 && position_.report.malformed.count == 0) {
     options_.log(LogLevel::kWarning,
                  fmt::format("the text holds malformed UTF-8, which is read as U+FFFD, first in {}",
-                             report.first_malformed));
+                             report.malformed.Places()));
   }
   if (report.lines > 0 && current_->start.number == 0 && !current_->last)
     options_.log(LogLevel::kInfo, fmt::format("text so far: {}", report.Text()));
@@ -283,6 +284,7 @@ void BatchStream::Impl::EndEpoch() {
     options_.log(LogLevel::kInfo,
                  fmt::format("text of epoch {}: {}", position_.epoch + 1, report.Text()));
   }
+  ended_epoch_ = std::move(report);
   position_ = {position_.epoch + 1, 0, position_.sequence};
   current_.reset();
 }
@@ -317,5 +319,7 @@ Batch BatchStream::Next() {
 }
 
 const DataPosition& BatchStream::position() const { return impl_->position_; }
+
+const CorpusReport& BatchStream::ended_epoch() const { return impl_->ended_epoch_; }
 
 }  // namespace attend

@@ -36,8 +36,8 @@ struct BatchOptions {
   BatchLimits limits;
   uint64_t seed = 1;
   int64_t worker_threads = 1;
-  // Gets what filters dropped, of the first window and of each epoch that reads its text, and the
-  // first malformed line as its window comes.
+  // Gets what filters dropped, of the first window and of each epoch that reads its text, and where
+  // malformed lines are as the first window with any comes.
   Log log = NoLog();
   // Those that go through the same batches, from the same position on.
   Peers peers;
@@ -63,6 +63,8 @@ class BatchStream {
   Batch Next();
   // Where the next Next() stands.
   const DataPosition& position() const;
+  // Of the last epoch that ended, where its text was read as it went; else empty.
+  const CorpusReport& ended_epoch() const;
 
  private:
   struct Impl;

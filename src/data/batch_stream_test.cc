@@ -75,8 +75,7 @@ class MadeUpSource : public ExampleSource {
         report.lines = table->size();
         if (part.index == 0) ++report.lines;
         if (window > 1 && part.index + 1 == part.count) {
-          report.malformed = 1;
-          report.first_malformed = fmt::format("t:{}", window);
+          report.malformed = {2, {fmt::format("t:{}", window), "t:9"}};
         }
         source->on_made(window);
         return Window{table, report};
@@ -403,12 +402,13 @@ TEST(BatchStream, ReportsEachEpochWholeWhereverItIsResumed) {
     stream.Next();
     position = stream.position();
   }
-  EXPECT_THAT(messages, testing::ElementsAre(
-                            testing::StartsWith("text so far: 18 lines"),
-                            testing::EndsWith("U+FFFD, first in t:2"),
-                            testing::EndsWith("U+FFFD, first in t:2"),  // again, as resumed there
-                            testing::StartsWith("text of epoch 1: 64 lines"),
-                            testing::StartsWith("text of epoch 2: 64 lines")));
+  EXPECT_THAT(
+      messages,
+      testing::ElementsAre(testing::StartsWith("text so far: 18 lines"),
+                           testing::EndsWith("U+FFFD, first in t:2, 9"),
+                           testing::EndsWith("U+FFFD, first in t:2, 9"),  // again, as resumed there
+                           testing::StartsWith("text of epoch 1: 64 lines"),
+                           testing::StartsWith("text of epoch 2: 64 lines")));
 }
 
 TEST(BatchStream, RefusesAPositionBehindTheEndAndNoData) {

@@ -52,8 +52,13 @@ std::string Corpus::Where(const Place& place, size_t column) const {
   return fmt::format("{}:{}", columns_[column].files.at(place.file), place.line + 1);
 }
 
-// The count of the first reason to drop an example; null where it passes.
-int64_t CorpusReport::* Corpus::WhyDropped(const Example& example) const {
+void Corpus::Count(const Place& place, size_t column, NamedLines* lines) const {
+  ++lines->count;
+  if (lines->first.size() < NamedLines::kNamed) lines->first.push_back(Where(place, column));
+}
+
+// The first reason to drop an example; null where it passes.
+NamedLines CorpusReport::* Corpus::WhyDropped(const Example& example) const {
   const auto [shortest, longest] =
       std::minmax_element(example.columns.begin(), example.columns.end(),
                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
@@ -71,13 +76,11 @@ int64_t CorpusReport::* Corpus::WhyDropped(const Example& example) const {
 void Corpus::Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const {
   ++report->lines;
   for (size_t column = 0; column < columns_.size(); ++column) {
-    if (line.malformed[column] > 0 && report->malformed == 0)
-      report->first_malformed = Where(line.example.place, column);
-    report->malformed += line.malformed[column];
+    if (line.malformed[column] > 0) Count(line.example.place, column, &report->malformed);
   }
   report->tokens.resize(columns_.size());
-  if (int64_t CorpusReport::* const reason = WhyDropped(line.example)) {
-    ++(report->*reason);
+  if (NamedLines CorpusReport::* const reason = WhyDropped(line.example)) {
+    Count(line.example.place, 0, &(report->*reason));
     return;
   }
   ++report->kept;

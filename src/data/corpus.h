@@ -61,6 +61,8 @@ class Corpus : public ExampleSource {
   std::string Where(const Place& place) const override;
   // For people, before training: what is known of the lines by then.
   virtual std::string Text() const = 0;
+  // What became of the lines that were read by then.
+  virtual const CorpusReport& report() const = 0;
   // By column, then by file: what a checkpoint keeps to know the data again.
   const std::vector<FileDigest>& digests() const { return digests_; }
 
@@ -76,7 +78,8 @@ class Corpus : public ExampleSource {
 
  private:
   std::string Where(const Place& place, size_t column) const;
-  int64_t CorpusReport::* WhyDropped(const Example& example) const;
+  void Count(const Place& place, size_t column, NamedLines* lines) const;
+  NamedLines CorpusReport::* WhyDropped(const Example& example) const;
 
   std::vector<CorpusColumn> columns_;
   CorpusFilters filters_;

@@ -2,54 +2,95 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace attend {
 namespace {
 
-struct Count {
+struct Reason {
   const char* name;
-  int64_t CorpusReport::* member;
+  const char* text;
+  NamedLines CorpusReport::* member;
 };
 
-constexpr Count kCounts[] = {
-    {"lines", &CorpusReport::lines},        {"kept", &CorpusReport::kept},
-    {"empty", &CorpusReport::empty},        {"too_short", &CorpusReport::too_short},
-    {"too_long", &CorpusReport::too_long},  {"ratio", &CorpusReport::ratio},
-    {"malformed", &CorpusReport::malformed}};
+constexpr Reason kDropped[] = {{"empty", "empty", &CorpusReport::empty},
+                               {"too_short", "too short", &CorpusReport::too_short},
+                               {"too_long", "too long", &CorpusReport::too_long},
+                               {"ratio", "by length ratio", &CorpusReport::ratio}};
+
+std::string WithPlaces(const NamedLines& lines, const char* text) {
+  const std::string counted = fmt::format("{} {}", lines.count, text);
+  return lines.count == 0 ? counted : fmt::format("{} ({})", counted, lines.Places());
+}
+
+Json ToJson(const NamedLines& lines) { return {{"count", lines.count}, {"first", lines.first}}; }
+
+NamedLines NamedLinesFromJson(const Json& json, const char* name, const std::string& where) {
+  const auto lines = MemberOf<Json>(json, name, where);
+  return {MemberOf<int64_t>(lines, "count", where),
+          MemberOf<std::vector<std::string>>(lines, "first", where)};
+}
 
 }  // namespace
 
+void NamedLines::Add(const NamedLines& next) {
+  count += next.count;
+  for (const std::string& place : next.first) {
+    if (first.size() < kNamed) first.push_back(place);
+  }
+}
+
+std::string NamedLines::Places() const {
+  std::string text;
+  std::string_view file;
+  for (const std::string_view place : first) {
+    const size_t line = place.rfind(':') + 1;
+    if (!text.empty()) text += ", ";
+    text += place.substr(0, line) == file ? place.substr(line) : place;
+    file = place.substr(0, line);
+  }
+  const int64_t more = count - std::ssize(first);
+  return more > 0 ? fmt::format("{} and {} more", text, more) : text;
+}
+
 void CorpusReport::Add(const CorpusReport& next) {
-  for (const Count& count : kCounts) this->*count.member += next.*count.member;
-  if (first_malformed.empty()) first_malformed = next.first_malformed;
+  lines += next.lines;
+  kept += next.kept;
+  for (const Reason& reason : kDropped) (this->*reason.member).Add(next.*reason.member);
+  malformed.Add(next.malformed);
   if (tokens.size() < next.tokens.size()) tokens.resize(next.tokens.size());
   for (size_t column = 0; column < next.tokens.size(); ++column)
     tokens[column] += next.tokens[column];
 }
 
 std::string CorpusReport::Text() const {
-  std::string text = fmt::format(
-      "{} lines, {} kept; dropped: {} empty, {} too short, {} too long, {} by length ratio", lines,
-      kept, empty, too_short, too_long, ratio);
-  if (malformed > 0) {
-    text += fmt::format("; {} malformed UTF-8 sequences read as U+FFFD, the first in {}", malformed,
-                        first_malformed);
+  std::string text = fmt::format("{} lines, {} kept; dropped: ", lines, kept);
+  for (const Reason& reason : kDropped) {
+    if (&reason != kDropped) text += ", ";
+    text += WithPlaces(this->*reason.member, reason.text);
   }
+  if (malformed.count > 0)
+    text += "; " + WithPlaces(malformed, "with malformed UTF-8, read as U+FFFD");
   return text;
 }
 
 Json ToJson(const CorpusReport& report) {
   Json json = Json::object();
-  for (const Count& count : kCounts) json[count.name] = report.*count.member;
-  json["first_malformed"] = report.first_malformed;
+  json["lines"] = report.lines;
+  json["kept"] = report.kept;
+  for (const Reason& reason : kDropped) json[reason.name] = ToJson(report.*reason.member);
+  json["malformed"] = ToJson(report.malformed);
   json["tokens"] = report.tokens;
   return json;
 }
 
 CorpusReport CorpusReportFromJson(const Json& json, const std::string& where) {
   CorpusReport report;
-  for (const Count& count : kCounts)
-    report.*count.member = MemberOf<int64_t>(json, count.name, where);
-  report.first_malformed = MemberOf<std::string>(json, "first_malformed", where);
+  report.lines = MemberOf<int64_t>(json, "lines", where);
+  report.kept = MemberOf<int64_t>(json, "kept", where);
+  for (const Reason& reason : kDropped)
+    report.*reason.member = NamedLinesFromJson(json, reason.name, where);
+  report.malformed = NamedLinesFromJson(json, "malformed", where);
   report.tokens = MemberOf<std::vector<int64_t>>(json, "tokens", where);
   return report;
 }

@@ -10,21 +10,30 @@
 
 namespace attend {
 
+// Lines that have something in common.
+struct NamedLines {
+  static constexpr size_t kNamed = 5;
+  int64_t count = 0;
+  std::vector<std::string> first;  // where the first kNamed read of them stand: "train.en:17"
+
+  // Adds what follows.
+  void Add(const NamedLines& next);
+  // "train.en:3, 17 and 5 more"; empty where there are none.
+  std::string Places() const;
+  bool operator==(const NamedLines&) const = default;
+};
+
 // An example is counted under the first reason that drops it, in this order.
 struct CorpusReport {
   int64_t lines = 0;
   int64_t kept = 0;
-  int64_t empty = 0;
-  int64_t too_short = 0;
-  int64_t too_long = 0;
-  int64_t ratio = 0;
-  int64_t malformed = 0;        // malformed UTF-8 sequences read as U+FFFD
-  std::string first_malformed;  // where the first of them stands: "train.en:17"
+  NamedLines empty, too_short, too_long, ratio;
+  NamedLines malformed;         // lines of any column with malformed UTF-8, read as U+FFFD
   std::vector<int64_t> tokens;  // by column: ids kept, bos and eos included
 
   // Adds the counts of what follows.
   void Add(const CorpusReport& next);
-  // "29000 lines, 28990 kept; dropped: 0 empty, 0 too short, 10 too long, 0 by length ratio; ..."
+  // "29000 lines, 28998 kept; dropped: 0 empty, 0 too short, 2 too long (train.en:3, 17), ..."
   std::string Text() const;
   bool operator==(const CorpusReport&) const = default;
 };

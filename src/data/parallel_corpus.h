@@ -21,9 +21,9 @@ class ParallelCorpus : public Corpus {
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
   std::string Text() const override { return report_.Text(); }
+  const CorpusReport& report() const override { return report_; }
 
   const ExampleTable& examples() const { return examples_; }
-  const CorpusReport& report() const { return report_; }
 
  private:
   void ReadFiles(int64_t file, int threads);

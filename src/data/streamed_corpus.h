@@ -44,6 +44,7 @@ class StreamedCorpus : public Corpus {
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
   bool in_parts() const override { return true; }
   std::string Text() const override;
+  const CorpusReport& report() const override { return none_; }
 
  private:
   class Reader;
@@ -56,6 +57,7 @@ class StreamedCorpus : public Corpus {
   Window Make(int64_t epoch, std::span<const Line> lines) const;
 
   StreamOptions options_;
+  const CorpusReport none_;
   std::vector<Segment> segments_;  // in the order of the files
   std::vector<FileStamp> stamps_;  // as digests()
 };

@@ -72,19 +72,23 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
 
 struct EpochSize {
   int64_t batches = 0, targets = 0;
+  CorpusReport text;
   double seconds = 0;  // to make its batches, with nothing that trains on them
 };
 
 EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching,
                        const std::function<double()>& now) {
   EpochSize size;
+  size.text = task.train().report();
   const double begin = now();
   Progress progress(batching.log, now);
-  for (BatchStream batches(&task.examples(), batching); batches.position().epoch == 0;) {
+  BatchStream batches(&task.examples(), batching);
+  while (batches.position().epoch == 0) {
     size.targets += task.CountTargets(batches.Next());
     ++size.batches;
     progress.Tell(fmt::format("an epoch, so far: {} target tokens", size.targets));
   }
+  size.text.Add(batches.ended_epoch());
   size.seconds = std::max(now() - begin, 1e-9);
   return size;
 }
@@ -209,6 +213,7 @@ Json DryRun(TrainOptions given, RunSettings settings) {
     total = std::min(total, static_cast<double>(options.run.max_target_tokens));
   Json plan = Json::object();
   plan["train"] = setup.task->train().Text();
+  plan["train_lines"] = ToJson(epoch.text);
   if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->Text();
   if (setup.test) plan["test"] = fmt::format("{} lines", setup.test->source.size());
   plan["source_vocabulary"] = options.model.source_vocab_size;

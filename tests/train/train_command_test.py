@@ -257,7 +257,7 @@ def test_saved_configuration_is_a_recipe(run):
     )
     plan = json.loads(done.stdout)
     assert plan["parameters"] > 0 and plan["target_tokens_per_s"] > 0 and plan["data_tokens_per_s"] > 0
-    assert "160 lines" in plan["train"]
+    assert "160 lines" in plan["train"] and plan["train_lines"]["kept"] == 160
 
 
 def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
@@ -470,8 +470,10 @@ def test_malformed_text_is_read_with_replacements_and_named(stream, options, tmp
     for side in ("train_source", "valid_source"):
         text[side] = tmp_path / side
         text[side].write_bytes(b"one \xff two " + options[side].read_bytes())
-    output = tmp_path / "out"
-    assert f"{text['train_source']}:1" in tiny_run.trained(options | text | {"max_updates": 4}, output).stderr
+    output, place = tmp_path / "out", f"{text['train_source']}:1"
+    assert place in tiny_run.trained(options | text | {"max_updates": 4}, output).stderr
+    plan = subprocess.run(tiny_run.command_line(options | text | {"dry_run": [], "json": []}, "none"), capture_output=True, check=True)
+    assert json.loads(plan.stdout)["train_lines"]["malformed"] == {"count": 1, "first": [place]}
     samples = json.loads((output / "model/samples.json").read_text(encoding="utf-8"))
     assert samples[0]["source"].startswith("one \ufffd two ")
 
