@@ -90,25 +90,24 @@ struct Totals {
   Projection gradients;  // undefined ones are not wanted
 };
 
-// The weight as the right factor of what makes logits, and of what makes the hidden states'
-// gradient.
-struct Factors {
+// What the chunks are made of. The weight is the right factor of what makes logits, and of what
+// makes the hidden states' gradient.
+struct Inputs {
+  torch::Tensor hidden_RD, bias_V, targets_R;
   PackedFactor transposed_DV, weight_VD;
 };
 
 // Adds what the rows from `first` on give, whose logits are made in `logits_CV`.
-void AddLossOfRows(const Projection& inputs, const Factors& factors, const torch::Tensor& targets_R,
-                   int64_t first, const torch::Tensor& logits_CV, const LossOptions& options,
-                   const Totals& totals) {
+void AddLossOfRows(const Inputs& inputs, int64_t first, const torch::Tensor& logits_CV,
+                   const LossOptions& options, const Totals& totals) {
   const int64_t passes = options.passes(), count = logits_CV.size(0);
-  const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count);
-  factors.transposed_DV.Multiply(hidden_CD, logits_CV);
-  const torch::Tensor gradient_CV =
-      AddLoss({logits_CV, inputs.bias_V, targets_R.narrow(0, first / passes, count / passes),
-               totals.gradients.bias_V, totals.sums_2},
-              options);
+  const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count),
+                      targets_C = inputs.targets_R.narrow(0, first / passes, count / passes);
+  inputs.transposed_DV.Multiply(hidden_CD, logits_CV);
+  const torch::Tensor gradient_CV = AddLoss(
+      {logits_CV, inputs.bias_V, targets_C, totals.gradients.bias_V, totals.sums_2}, options);
   if (!options.with_gradient) return;
-  factors.weight_VD.Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
+  inputs.weight_VD.Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
   PackedFactor(hidden_CD, ProductType(inputs.hidden_RD))
       .MultiplyAdd(gradient_CV.t(), totals.gradients.weight_VD);
 }
@@ -126,9 +125,11 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
     const torch::ScalarType type = ProductType(hidden_RD);
-    const Projection inputs{hidden_RD.contiguous(), weight_VD, bias_V.value_or(torch::Tensor())};
-    const Factors factors{{weight_VD.t(), type}, {weight_VD, type}};
-    const torch::Tensor targets = targets_R.contiguous();
+    const Inputs inputs{hidden_RD.contiguous(),
+                        bias_V.value_or(torch::Tensor()),
+                        targets_R.contiguous(),
+                        {weight_VD.t(), type},
+                        {weight_VD, type}};
     Totals totals{ZeroSums(hidden_RD), {}};
     Projection& gradients = totals.gradients;
     if (options.with_gradient) {
@@ -143,8 +144,7 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
         torch::empty({chunk, weight_VD.size(0)}, hidden_RD.options().dtype(LogitsType(hidden_RD)));
     for (int64_t first = 0; first < rows; first += chunk) {
       const int64_t count = std::min(chunk, rows - first);
-      AddLossOfRows(inputs, factors, targets, first, logits_CV.narrow(0, 0, count), options,
-                    totals);
+      AddLossOfRows(inputs, first, logits_CV.narrow(0, 0, count), options, totals);
     }
     context->save_for_backward({gradients.hidden_RD, gradients.weight_VD, gradients.bias_V});
     tensor_list outputs =

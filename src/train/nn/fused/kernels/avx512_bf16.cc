@@ -7,11 +7,11 @@ using Real = float;
 #include "engine/kernels/philox_avx2.h"
 #include "engine/kernels/vec_avx512.h"
 // after Vec
+#include "engine/kernels/bf16_vec_avx512_bf16.h"
+// after Vec
 #include "engine/kernels/vector_math.inc"
 // after its functions
 #include "train/nn/fused/kernels/body.inc"
-// after Vec and the arguments' types
-#include "train/nn/fused/kernels/bf16_vec_avx512_bf16.h"
 // after products of numbers
 #include "train/nn/fused/kernels/bf16_product.inc"
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "attend/nn/dropout.h"
+#include "engine/kernels/bf16_pair.h"
 
 namespace attend::nn {
 
@@ -126,11 +127,6 @@ struct ProductArguments {
   bool add;
   Real* c;  // row r is at c + r * c_stride
   int64_t c_stride;
-};
-
-// Two numbers in bf16 that are neighbours along a product's inner dimension.
-struct Bf16Pair {
-  uint16_t even, odd;
 };
 
 template <class Real>

@@ -1,13 +1,13 @@
 // Eight pairs of bf16 in an AVX register, multiplied as floats. Included after Vec. Internal
-// linkage throughout: see engine/kernels/kernels.h.
-#ifndef ATTEND_TRAIN_NN_FUSED_KERNELS_BF16_VEC_AVX2_H_
-#define ATTEND_TRAIN_NN_FUSED_KERNELS_BF16_VEC_AVX2_H_
+// linkage throughout: see kernels.h.
+#ifndef ATTEND_ENGINE_KERNELS_BF16_VEC_AVX2_H_
+#define ATTEND_ENGINE_KERNELS_BF16_VEC_AVX2_H_
 
 #include <immintrin.h>
 
-#include "train/nn/fused/kernels/train_kernels.h"
+#include "engine/kernels/bf16_pair.h"
 
-namespace attend::nn {
+namespace attend {
 namespace {
 
 struct BfVec {
@@ -28,6 +28,6 @@ struct BfVec {
 };
 
 }  // namespace
-}  // namespace attend::nn
+}  // namespace attend
 
-#endif  // ATTEND_TRAIN_NN_FUSED_KERNELS_BF16_VEC_AVX2_H_
+#endif  // ATTEND_ENGINE_KERNELS_BF16_VEC_AVX2_H_

@@ -1,14 +1,14 @@
 // Sixteen pairs of bf16 in an AVX-512 register, multiplied by the instructions for them, which take
 // and make 0 of what is below the smallest normal float. Included after Vec. Internal linkage
-// throughout: see engine/kernels/kernels.h.
-#ifndef ATTEND_TRAIN_NN_FUSED_KERNELS_BF16_VEC_AVX512_BF16_H_
-#define ATTEND_TRAIN_NN_FUSED_KERNELS_BF16_VEC_AVX512_BF16_H_
+// throughout: see kernels.h.
+#ifndef ATTEND_ENGINE_KERNELS_BF16_VEC_AVX512_BF16_H_
+#define ATTEND_ENGINE_KERNELS_BF16_VEC_AVX512_BF16_H_
 
 #include <immintrin.h>
 
-#include "train/nn/fused/kernels/train_kernels.h"
+#include "engine/kernels/bf16_pair.h"
 
-namespace attend::nn {
+namespace attend {
 namespace {
 
 struct BfVec {
@@ -25,6 +25,6 @@ struct BfVec {
 };
 
 }  // namespace
-}  // namespace attend::nn
+}  // namespace attend
 
-#endif  // ATTEND_TRAIN_NN_FUSED_KERNELS_BF16_VEC_AVX512_BF16_H_
+#endif  // ATTEND_ENGINE_KERNELS_BF16_VEC_AVX512_BF16_H_
