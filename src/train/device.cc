@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
-#include <sstream>
-
 #include "attend/error.h"
 #include "train/environment.h"
 
@@ -20,8 +18,11 @@ namespace {
 
 torch::Device DeviceOf(const std::string& name, const World& world) {
   if (name == "cpu") return {torch::kCPU};
-  if (name == "cuda" && world.size > 1)
-    return DeviceOf(fmt::format("cuda:{}", world.local_rank), world);
+  if (name == "cuda" && world.size > 1) {
+    // A batch system may show each process its own GPU alone.
+    const bool sees_one = torch::cuda::device_count() == 1;
+    return DeviceOf(fmt::format("cuda:{}", sees_one ? 0 : world.local_rank), world);
+  }
   if (name != "cuda" && !name.starts_with("cuda:")) Refuse(name, "expected cpu or cuda[:N]");
   if (!torch::cuda::is_available())
     Refuse(name, "but this LibTorch finds no CUDA device; use --device cpu");
@@ -39,15 +40,6 @@ torch::Device DeviceOf(const std::string& name, const World& world) {
   // What LibTorch and NCCL do without naming a device would open a context on the first GPU.
   if (device.has_index()) c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
   return device;
-}
-
-std::string GpuOfMachine(int64_t index, const std::string& visible) {
-  std::istringstream names(visible);
-  std::string name;
-  for (int64_t i = 0; i <= index; ++i) {
-    if (!std::getline(names >> std::ws, name, ',')) return std::to_string(index);
-  }
-  return name;
 }
 
 void WarnOfPrecision(const OptimizationOptions& options, const torch::Device& device,

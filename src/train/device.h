@@ -11,14 +11,11 @@
 
 namespace attend {
 
-// "cpu", or "cuda[:N]"; "cuda" of several processes is each one's own GPU of its machine, and a GPU
-// that is named is the calling thread's current one from then on. Throws Error(kConfiguration) for
-// any other name and a GPU that is not there.
+// "cpu", or "cuda[:N]"; "cuda" of several processes is each one's own GPU of its machine, by its
+// local rank or as the only one that it sees, and a GPU that is named is the calling thread's
+// current one from then on. Throws Error(kConfiguration) for any other name and a GPU that is not
+// there.
 torch::Device DeviceOf(const std::string& name, const World& world);
-
-// What the machine calls the GPU that this process sees under `index`; `visible` is
-// CUDA_VISIBLE_DEVICES, empty where all are seen.
-std::string GpuOfMachine(int64_t index, const std::string& visible);
 
 // Warns of a precision that is slow on this device: bf16 is right on every CPU, and fast on some.
 void WarnOfPrecision(const OptimizationOptions& options, const torch::Device& device,

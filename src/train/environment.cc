@@ -14,6 +14,7 @@
 #include "attend/nn/torch.h"
 #include "engine/kernels/dispatch.h"
 #include "train/gpu.h"
+#include "train/nn/fused/select_kernels.h"
 
 namespace attend {
 namespace {
@@ -79,6 +80,7 @@ Json DescribeEnvironment(const std::string& device, int threads) {
   environment["processor"] = ProcessorName();
   environment["instruction_set"] = at::get_cpu_capability();
   environment["engine_instruction_set"] = SelectKernels().name;  // validation's scores
+  environment["kernels"] = nn::SelectTrainKernels<float>().name;
   environment["libtorch"] = TorchVersion();
   environment["threads"] = threads;
   environment["device"] = device;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -45,11 +44,14 @@ constexpr const char* kSize = "size";
 std::string AddressKey(int64_t rank) { return fmt::format("address/{}", rank); }
 std::string MachineKey(int64_t rank) { return fmt::format("machine/{}", rank); }
 std::string ProcessorsKey(int64_t rank) { return fmt::format("processors/{}", rank); }
-std::string GpuKey(int64_t rank) { return fmt::format("gpu/{}", rank); }
 std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
   const std::string text = error.what();  // c10d's go on with a trace of calls
+  if (text.find("Duplicate GPU") != std::string::npos) {
+    return "two ranks have the same GPU; --device cuda, without a number, gives each rank of a "
+           "machine its own, by LOCAL_RANK where that is set";
+  }
   return Excerpt(text.substr(0, text.find('\n')), 400);
 }
 
@@ -228,25 +230,6 @@ struct ProcessGroup::Impl {
     });
   }
 
-  // NCCL refuses two ranks of one GPU by a message that names no cure.
-  void CheckOwnGpu(const World& world, const torch::Device& device) {
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    const std::string gpu = GpuOfMachine(device.index(), visible == nullptr ? "" : visible);
-    const std::vector<std::string> gpus = Try([&] {
-      store->set(GpuKey(world.rank), fmt::format("{} {}", MachineName(), gpu));
-      return OfAll(store, world, GpuKey);
-    });
-    for (auto one = gpus.begin(); one != gpus.end(); ++one) {
-      const auto other = std::find(one + 1, gpus.end(), *one);
-      if (other == gpus.end()) continue;
-      throw Error(
-          ErrorKind::kConfiguration,
-          fmt::format("ranks {} and {} have the same GPU; --device cuda, without a number, "
-                      "gives each rank of a machine its own, by LOCAL_RANK where that is set",
-                      one - gpus.begin(), other - gpus.begin()));
-    }
-  }
-
   // NCCL takes what is on GPUs alone, Gloo what is in memory.
   c10d::Backend& Of(const torch::Tensor& tensor) const { return tensor.is_cpu() ? *gloo : *nccl; }
 
@@ -310,10 +293,7 @@ void ProcessGroup::Connect(const torch::Device& device) {
   if (alone()) return;
   try {
     impl_->device = device;
-    if (device.is_cuda()) {
-      impl_->CheckOwnGpu(world_, device);
-      impl_->nccl = MakeNccl(impl_->store, world_);
-    }
+    if (device.is_cuda()) impl_->nccl = MakeNccl(impl_->store, world_);
     impl_->gloo = MakeGloo(impl_->store, world_);
   } catch (const Error&) {
     throw;

@@ -53,8 +53,7 @@ class ProcessGroup {
   // where two ranks are given the same number or other sizes of the world. `world` knows its local
   // numbers then.
   void Meet(const Log& log);
-  // Before the first operation, after Meet. Throws Error(kConfiguration) where two ranks have the
-  // same GPU.
+  // Before the first operation, after Meet.
   void Connect(const torch::Device& device);
 
   const World& world() const { return world_; }

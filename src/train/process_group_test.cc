@@ -78,21 +78,6 @@ TEST(ProcessGroupTest, RanksOfAMachineAreCounted) {
   });
 }
 
-TEST(ProcessGroupTest, RanksOfOneGpuAreRefused) {
-  OnEachRank(
-      3, [](ProcessGroup* group) { EXPECT_EQ(group->Sum(1), 3); },
-      [](ProcessGroup* group) {
-        try {
-          group->Connect(torch::Device(torch::kCUDA, group->first() ? 1 : 0));
-          ADD_FAILURE() << "connected";
-        } catch (const Error& error) {
-          EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
-          EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("ranks 1 and 2"),
-                                                   testing::HasSubstr("--device cuda, without")));
-        }
-      });
-}
-
 TEST(ProcessGroupTest, RanksAddUpAndTellEachOther) {
   OnEachRank(3, [](ProcessGroup* group) {
     const auto rank = static_cast<double>(group->rank());

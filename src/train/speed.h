@@ -22,7 +22,7 @@ struct SpeedPlan {
 TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
                              BatchStream* batches, const std::function<double()>& now);
 
-// Operations a second of LibTorch's products of large matrices of this type on this device: each
+// Operations a second of training's products of large matrices in this type on this device: each
 // thread's best of several, added up. Of few rows where a CPU without bf16 makes them, slowly.
 double MeasureProductRate(int threads, const torch::TensorOptions& options,
                           const std::function<double()>& now);

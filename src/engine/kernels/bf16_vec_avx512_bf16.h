@@ -20,7 +20,7 @@ struct BfVec {
     __builtin_memcpy(&bits, &x, sizeof(bits));
     return {_mm512_set1_epi32(bits)};
   }
-  // c + even * even + odd * odd.
+  // c + odd * odd + even * even.
   Vec MulAdd(BfVec b, Vec c) const { return {_mm512_dpbf16_ps(c.v, (__m512bh)v, (__m512bh)b.v)}; }
 };
 

@@ -51,7 +51,7 @@ torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias) {
   const torch::ScalarType type = ProductType(x);
   const bool rounds = type == torch::kBFloat16;
-  if (!HasKernels(x) || (!rounds && !torch::GradMode::is_enabled()) ||
+  if (!HasKernels(x) || x.dim() < 2 || (!rounds && !torch::GradMode::is_enabled()) ||
       !(rounds || HasProductKernels(x, type)))
     return torch::linear(x, weight, bias);
   // An autograd function takes no undefined tensor.

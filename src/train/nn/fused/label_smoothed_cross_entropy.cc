@@ -94,7 +94,8 @@ struct Totals {
 // makes the hidden states' gradient.
 struct Inputs {
   torch::Tensor hidden_RD, bias_V, targets_R;
-  PackedFactor transposed_DV, weight_VD;
+  PackedFactor transposed_DV;
+  std::optional<PackedFactor> weight_VD;  // where gradients are wanted
 };
 
 // Adds what the rows from `first` on give, whose logits are made in `logits_CV`.
@@ -107,7 +108,7 @@ void AddLossOfRows(const Inputs& inputs, int64_t first, const torch::Tensor& log
   const torch::Tensor gradient_CV = AddLoss(
       {logits_CV, inputs.bias_V, targets_C, totals.gradients.bias_V, totals.sums_2}, options);
   if (!options.with_gradient) return;
-  inputs.weight_VD.Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
+  inputs.weight_VD->Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
   PackedFactor(hidden_CD, ProductType(inputs.hidden_RD))
       .MultiplyAdd(gradient_CV.t(), totals.gradients.weight_VD);
 }
@@ -125,11 +126,12 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                              const std::optional<torch::Tensor>& bias_V,
                              const torch::Tensor& targets_R, const LossOptions& options) {
     const torch::ScalarType type = ProductType(hidden_RD);
-    const Inputs inputs{hidden_RD.contiguous(),
-                        bias_V.value_or(torch::Tensor()),
-                        targets_R.contiguous(),
-                        {weight_VD.t(), type},
-                        {weight_VD, type}};
+    Inputs inputs{hidden_RD.contiguous(),
+                  bias_V.value_or(torch::Tensor()),
+                  targets_R.contiguous(),
+                  {weight_VD.t(), type},
+                  {}};
+    if (options.with_gradient) inputs.weight_VD.emplace(weight_VD, type);
     Totals totals{ZeroSums(hidden_RD), {}};
     Projection& gradients = totals.gradients;
     if (options.with_gradient) {
@@ -181,16 +183,29 @@ LossAndNll Projected(const Projection& inputs, const torch::Tensor& targets_R,
 
 }  // namespace
 
+namespace {
+
+struct LogProbs {
+  torch::Tensor log_probs_RV, loss, nll;  // f32 or, for such logits, f64
+};
+
+LogProbs LogProbsOf(const torch::Tensor& logits_RV, const torch::Tensor& targets_R,
+                    const SmoothingWeights& weights) {
+  const bool exact = logits_RV.scalar_type() == torch::kFloat64;
+  const torch::Tensor log_probs_RV =
+      torch::log_softmax(logits_RV, 1, exact ? torch::kFloat64 : torch::kFloat32);  // of bf16 too
+  const torch::Tensor nll = -log_probs_RV.gather(1, targets_R.unsqueeze(1)).sum();
+  return {log_probs_RV, weights.target * nll - weights.each_class * log_probs_RV.sum(), nll};
+}
+
+}  // namespace
+
 LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
   CheckCount(targets_R, logits_RV.size(0), "targets");
-  const torch::ScalarType type = logits_RV.scalar_type();
-  const torch::Tensor log_probs_RV = torch::log_softmax(
-      logits_RV, 1, type == torch::kFloat64 ? type : torch::kFloat32);  // of bf16 too
-  const torch::Tensor nll = -log_probs_RV.gather(1, targets_R.unsqueeze(1)).sum();
-  const torch::Tensor loss = weights.target * nll - weights.each_class * log_probs_RV.sum();
-  return {loss, nll.detach().to(torch::kFloat64)};
+  const LogProbs found = LogProbsOf(logits_RV, targets_R, weights);
+  return {found.loss, found.nll.detach().to(torch::kFloat64)};
 }
 
 LossAndNll PlainTwoPassCrossEntropy(const torch::Tensor& logits_R2V, const torch::Tensor& targets_R,
@@ -207,15 +222,19 @@ LossAndNll PlainTwoPassCrossEntropy(const torch::Tensor& logits_R2V, const torch
 
 namespace {
 
-// The gradient of one pass's loss by the logits: (the smoothed target's mass, 1) p - each_class,
-// less `target` at the target. f32, or f64 for such logits; `log_probs_RV` becomes it.
+// The gradient of one pass's loss by the logits, which is p - each_class less `target` at the
+// target; `log_probs_RV` becomes it. A GPU would be waited for to see whether ids are in range.
 torch::Tensor GradientFromLogProbs(const torch::Tensor& log_probs_RV,
                                    const torch::Tensor& targets_R,
                                    const SmoothingWeights& weights) {
-  const torch::Tensor targets_R1 = targets_R.unsqueeze(1);
   torch::Tensor gradient_RV = log_probs_RV;
   gradient_RV.exp_().sub_(weights.each_class);
-  return gradient_RV.scatter_(1, targets_R1, gradient_RV.gather(1, targets_R1) - weights.target);
+  const int64_t rows = gradient_RV.size(0), classes = gradient_RV.size(1);
+  const torch::Tensor places_R = torch::arange(rows, targets_R.options()) * classes + targets_R;
+  torch::Tensor flat = gradient_RV.view(-1);
+  at::_index_put_impl_(flat, {places_R}, flat.index_select(0, places_R) - weights.target,
+                       /*accumulate=*/false, /*unsafe=*/true);
+  return gradient_RV;
 }
 
 // Of both passes, side by side.
@@ -233,15 +252,10 @@ torch::Tensor TwoPassesByTorch(const torch::Tensor& sums_RV, const LossRows& row
 
 torch::Tensor OnePassByTorch(const torch::Tensor& sums_RV, const LossRows& rows,
                              const LossOptions& options) {
-  const torch::ScalarType type =
-      sums_RV.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
-  const torch::Tensor log_probs_RV = torch::log_softmax(sums_RV, 1, type);
-  const torch::Tensor nll = -log_probs_RV.gather(1, rows.targets_R.unsqueeze(1)).sum();
-  const torch::Tensor loss =
-      options.weights.target * nll - options.weights.each_class * log_probs_RV.sum();
-  rows.sums_2.add_(torch::stack({loss, nll}).to(torch::kFloat64));
+  const LogProbs found = LogProbsOf(sums_RV, rows.targets_R, options.weights);
+  rows.sums_2.add_(torch::stack({found.loss, found.nll}).to(torch::kFloat64));
   if (!options.with_gradient) return {};
-  return GradientFromLogProbs(log_probs_RV, rows.targets_R, options.weights);
+  return GradientFromLogProbs(found.log_probs_RV, rows.targets_R, options.weights);
 }
 
 }  // namespace

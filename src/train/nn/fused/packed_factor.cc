@@ -1,9 +1,11 @@
 #include "train/nn/fused/packed_factor.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
+#include "attend/error.h"
 #include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
@@ -106,7 +108,8 @@ Pairs PairUp(const torch::Tensor& given) {
 // `x`, with columns whole pages apart moved to others.
 torch::Tensor Spread(const torch::Tensor& x) {
   const int64_t distance = ColumnDistance(x.stride(1));
-  if (x.stride(0) != 1 || distance == x.stride(1)) return x;
+  const bool columns_lie_together = x.stride(0) == 1 && x.stride(1) >= x.size(0);
+  if (!columns_lie_together || distance == x.stride(1)) return x;
   return torch::empty_strided(x.sizes(), {1, distance}, x.options()).copy_(x);
 }
 
@@ -119,6 +122,13 @@ void RunProduct(const ProductArguments<float, Bf16Pair>& a) {
   SelectTrainKernels<float>().bf16_product(a);
 }
 
+void CheckFit(bool fits, const char* what, const torch::Tensor& a, const torch::Tensor& b) {
+  if (fits) return;
+  throw Error(ErrorKind::kUsage, fmt::format("a product's {} do not fit: {} of {}, {} of {}", what,
+                                             c10::str(a.sizes()), c10::toString(a.scalar_type()),
+                                             c10::str(b.sizes()), c10::toString(b.scalar_type())));
+}
+
 }  // namespace
 
 bool HasProductKernels(const torch::Tensor& x, torch::ScalarType type) {
@@ -127,7 +137,7 @@ bool HasProductKernels(const torch::Tensor& x, torch::ScalarType type) {
 }
 
 PackedFactor::PackedFactor(const torch::Tensor& b_KN, torch::ScalarType type)
-    : type_(type), inner_(b_KN.size(0)), columns_(b_KN.size(1)) {
+    : type_(type), b_KN_(b_KN), inner_(b_KN.size(0)) {
   if (!HasProductKernels(b_KN, type)) {
     b_KN_ = b_KN.to(type);
     return;
@@ -157,7 +167,17 @@ void PackedFactor::MultiplyAdd(const torch::Tensor& a_RK, const torch::Tensor& r
 }
 
 void PackedFactor::MultiplyInto(const torch::Tensor& a_RK, const Target& target) const {
-  if (b_KN_.defined()) return RunTorch(a_RK, target);
+  const auto& [result_RN, bias_N, add] = target;
+  CheckFit(a_RK.dim() == 2 && a_RK.size(1) == b_KN_.size(0), "factors", a_RK, b_KN_);
+  if (!packed_.defined()) return RunTorch(a_RK, target);
+  CheckFit(a_RK.scalar_type() == b_KN_.scalar_type(), "factors", a_RK, b_KN_);
+  CheckFit(result_RN.dim() == 2 && result_RN.size(0) == a_RK.size(0) &&
+               result_RN.size(1) == b_KN_.size(1) && result_RN.stride(1) == 1 &&
+               result_RN.scalar_type() == a_RK.scalar_type(),
+           "left factor and result", a_RK, result_RN);
+  CheckFit(!bias_N.defined() ||
+               (bias_N.numel() == b_KN_.size(1) && bias_N.scalar_type() == b_KN_.scalar_type()),
+           "right factor and bias", b_KN_, bias_N);
   if (type_ == torch::kBFloat16) {
     const Pairs pairs = PairUp(a_RK);
     return RunKernels(pairs.matrix.data, {pairs.matrix.row, pairs.matrix.column}, target);
@@ -174,11 +194,12 @@ void PackedFactor::RunKernels(const Element* a, at::IntArrayRef strides,
   const torch::Tensor& result_RN = target.result_RN;
   ProductArguments<Real, Element> all{};
   all.inner = inner_;
-  all.columns = columns_;
+  all.columns = b_KN_.size(1);
   all.a_row = strides[0];
   all.a_column = strides[1];
   all.packed = static_cast<const Element*>(packed_.const_data_ptr());
-  if (target.bias_N.defined()) all.bias = target.bias_N.const_data_ptr<Real>();
+  const torch::Tensor bias = target.bias_N.defined() ? target.bias_N.contiguous() : torch::Tensor();
+  if (bias.defined()) all.bias = bias.const_data_ptr<Real>();
   all.add = target.add;
   all.c_stride = result_RN.stride(0);
   Real* const c = result_RN.mutable_data_ptr<Real>();

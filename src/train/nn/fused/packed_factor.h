@@ -14,7 +14,8 @@ class PackedFactor {
  public:
   PackedFactor(const torch::Tensor& b_KN, torch::ScalarType type);
 
-  // result = a b + bias. `a` may be transposed; the result's columns lie side by side in memory.
+  // result = a b + bias. `a` may be transposed; a row of the result lies together in memory. Throws
+  // Error(kUsage) for shapes and types that do not fit.
   void Multiply(const torch::Tensor& a_RK, const torch::Tensor& result_RN,
                 const torch::Tensor& bias_N = {}) const;
   // result += a b
@@ -31,9 +32,9 @@ class PackedFactor {
   void RunTorch(const torch::Tensor& a_RK, const Target& target) const;
 
   torch::ScalarType type_;
-  int64_t inner_, columns_;  // of the kernels; in bf16 `inner_` counts pairs
-  torch::Tensor packed_;     // bytes for kernels, or undefined
-  torch::Tensor b_KN_;       // for LibTorch, or undefined
+  torch::Tensor b_KN_;    // for LibTorch in `type_`
+  int64_t inner_;         // what kernels count: pairs in bf16
+  torch::Tensor packed_;  // bytes for kernels, or undefined
 };
 
 // Whether products with `x` in `type` are made by kernels.

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "train/nn/fused/select_kernels.h"
+#include "attend/error.h"
+#include "engine/kernels/dispatch.h"
 
 namespace attend::nn {
 namespace {
@@ -29,7 +30,14 @@ std::vector<Shape> Shapes() {
 }
 
 // A matrix as it is, and the same one lying transposed in memory.
-std::vector<torch::Tensor> Layouts(const torch::Tensor& x) { return {x, x.t().contiguous().t()}; }
+std::vector<torch::Tensor> Layouts(const torch::Tensor& x) {
+  std::vector<torch::Tensor> layouts{x, x.t().contiguous().t()};
+  if (x.numel() == 0) return layouts;
+  layouts.push_back(x.slice(0, 0, 1).expand_as(x));
+  layouts.push_back(x.slice(1, 0, 1).contiguous().expand_as(x));
+  layouts.push_back(x.slice(0, 0, 1).slice(1, 0, 1).expand_as(x));
+  return layouts;
+}
 
 torch::Tensor Rounded(const torch::Tensor& x, torch::ScalarType type) {
   return x.to(type).to(torch::kFloat64);
@@ -40,12 +48,12 @@ void ExpectProduct(const Shape& shape, torch::ScalarType type) {
   const torch::Tensor a = torch::randn({shape.rows, shape.inner}, held),
                       b = torch::randn({shape.inner, shape.columns}, held),
                       bias = torch::randn({shape.columns}, held);
-  // Results of LibTorch in bf16 are rounded once more.
-  const double tolerance = type == torch::kFloat64                                 ? 1e-14
-                           : type == torch::kFloat32 || HasProductKernels(a, type) ? 1e-6
-                                                                                   : 0.005;
-  const torch::Tensor product = torch::mm(Rounded(a, type), Rounded(b, type)),
-                      most = torch::mm(a.abs(), b.abs()).to(torch::kFloat64) + 3;
+  // Additions round, in f64 those of what is expected too, and LibTorch its results in bf16.
+  const double step = type == torch::kFloat64 ? 0x1p-51 : 0x1p-23;
+  const bool rounds_results = type == torch::kBFloat16 && !HasProductKernels(a, type);
+  const double tolerance =
+      step * static_cast<double>(shape.inner + 10) + (rounds_results ? 0x1p-7 : 0);
+  torch::Tensor product, most;
   const auto expect = [&](const torch::Tensor& found, const torch::Tensor& expected) {
     const torch::Tensor difference = (found.to(torch::kFloat64) - expected).abs() / most;
     const double worst = difference.numel() == 0 ? 0 : difference.max().item<double>();
@@ -55,6 +63,8 @@ void ExpectProduct(const Shape& shape, torch::ScalarType type) {
   for (const torch::Tensor& left : Layouts(a)) {
     for (const torch::Tensor& right : Layouts(b)) {
       const PackedFactor factor(right, type);
+      product = torch::mm(Rounded(left, type), Rounded(right, type));
+      most = torch::mm(left.abs(), right.abs()).to(torch::kFloat64) + 3;
       // Within a wider tensor, of which nothing else may be written.
       const torch::Tensor wide = torch::full({shape.rows, shape.columns + 2}, 0.5, held);
       const torch::Tensor result = wide.narrow(1, 0, shape.columns);
@@ -77,6 +87,32 @@ TEST(PackedFactorTest, ProductsAreThoseOfF64) {
   }
   // Columns that lie whole pages apart.
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) ExpectProduct({1024, 20, 9}, type);
+}
+
+TEST(PackedFactorTest, KernelsMakeThemOnEverySetWithVectors) {
+  const bool vectors = SelectKernels().name != std::string("reference");
+  const torch::Tensor x = torch::ones({1, 1});
+  EXPECT_EQ(HasProductKernels(x, torch::kFloat32), vectors);
+  EXPECT_EQ(HasProductKernels(x, torch::kBFloat16), vectors);
+  EXPECT_TRUE(HasProductKernels(x.to(torch::kFloat64), torch::kFloat64));
+}
+
+TEST(PackedFactorTest, ShapesAndTypesThatDoNotFitAreErrors) {
+  const torch::Tensor a = torch::ones({3, 4}), b = torch::ones({4, 5});
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    if (!HasProductKernels(a, type)) continue;
+    const PackedFactor factor(b, type);
+    const torch::Tensor result = torch::empty({3, 5});
+    EXPECT_NO_THROW(factor.Multiply(a, result, torch::ones({5})));
+    EXPECT_THROW(factor.Multiply(torch::ones({3, 3}), result), Error);
+    EXPECT_THROW(factor.Multiply(torch::ones({4}), result), Error);
+    EXPECT_THROW(factor.Multiply(a.to(torch::kFloat64), result), Error);
+    EXPECT_THROW(factor.Multiply(a, torch::empty({2, 5})), Error);
+    EXPECT_THROW(factor.Multiply(a, torch::empty({3, 4})), Error);
+    EXPECT_THROW(factor.Multiply(a, torch::empty({5, 3}).t()), Error);
+    EXPECT_THROW(factor.Multiply(a, result.to(torch::kFloat64)), Error);
+    EXPECT_THROW(factor.Multiply(a, result, torch::ones({4})), Error);
+  }
 }
 
 TEST(PackedFactorTest, ARowsBitsDoNotDependOnTheOthersNorOnThreads) {
