@@ -232,26 +232,31 @@ double TranslationTask::Work(const Example& example) const {
   return source_work_ * tokens(0) + target_work_ * (tokens(1) - 1);
 }
 
-TranslationTask::Hidden TranslationTask::PaddedHidden(std::span<const Example> examples) {
-  const PaddedTranslationBatch batch =
+TranslationTask::Ids TranslationTask::IdsOf(std::span<const Example> examples) {
+  if (device_.is_cpu()) return MakePackedTranslationBatch(examples);
+  PaddedTranslationBatch batch =
       MakePaddedTranslationBatch(examples, options_.model.special_ids.pad);
   const std::vector<torch::Tensor> there = uploader_.Upload(
       {batch.source_BS, batch.target_in_BT, batch.target_rows_R, batch.target_out_R});
-  const nn::Memory memory = transformer_->Encode(there[0], /*trace=*/nullptr, batch.source_padded);
-  const torch::Tensor hidden_BTD = transformer_->Decode(there[1], memory);
-  return {hidden_BTD.flatten(0, 1).index_select(0, there[2]), there[3]};
+  return PaddedTranslationBatch{there[0], there[1], there[2], there[3], batch.source_padded};
 }
 
-TranslationTask::Hidden TranslationTask::HiddenOf(std::span<const Example> examples,
+TranslationTask::Hidden TranslationTask::HiddenOf(const Ids& ids,
                                                   const std::optional<nn::DropoutKey>& dropout) {
-  if (!device_.is_cpu()) return PaddedHidden(examples);
-  const PackedTranslationBatch ids = MakePackedTranslationBatch(examples);
-  return {transformer_->PackedHidden(ids.source, ids.target_in, dropout), ids.target_out_R};
+  if (const auto* packed = std::get_if<PackedTranslationBatch>(&ids)) {
+    return {transformer_->PackedHidden(packed->source, packed->target_in, dropout),
+            packed->target_out_R};
+  }
+  const auto& padded = std::get<PaddedTranslationBatch>(ids);
+  const nn::Memory memory =
+      transformer_->Encode(padded.source_BS, /*trace=*/nullptr, padded.source_padded);
+  const torch::Tensor hidden_BTD = transformer_->Decode(padded.target_in_BT, memory);
+  return {hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R), padded.target_out_R};
 }
 
 nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
-  const Hidden pass = HiddenOf(examples, dropout);
+  const Hidden pass = HiddenOf(IdsOf(examples), dropout);
   return loss_->FromHidden(pass.hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
                            pass.targets_R);
 }
@@ -265,7 +270,8 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
   if (divergence == 0) return LossOf(shard.examples, key).loss;
   nn::DropoutKey other = key;
   other.seed = Random({key.seed, /*pass*/ 1}).Next();
-  const Hidden first = HiddenOf(shard.examples, key), second = HiddenOf(shard.examples, other);
+  const Ids ids = IdsOf(shard.examples);
+  const Hidden first = HiddenOf(ids, key), second = HiddenOf(ids, other);
   return loss_
       ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, transformer_->OutputWeight(),
                       transformer_->OutputBias(), first.targets_R, divergence)

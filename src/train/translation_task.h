@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "attend/nn/loss.h"
@@ -82,13 +83,15 @@ class TranslationTask : public TrainingTask {
   std::shared_ptr<Model> CurrentModel();
 
  private:
+  // A batch on the device: packed on CPUs, padded on GPUs.
+  using Ids = std::variant<PackedTranslationBatch, PaddedTranslationBatch>;
+  Ids IdsOf(std::span<const Example> examples);
   // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device.
   struct Hidden {
     torch::Tensor hidden_RD, targets_R;
   };
-  Hidden PaddedHidden(std::span<const Example> examples);
   // Of one pass, without padding; dropout as TransformerImpl::PackedHidden has it.
-  Hidden HiddenOf(std::span<const Example> examples, const std::optional<nn::DropoutKey>& dropout);
+  Hidden HiddenOf(const Ids& ids, const std::optional<nn::DropoutKey>& dropout);
   nn::LossSums LossOf(std::span<const Example> examples,
                       const std::optional<nn::DropoutKey>& dropout);
   void Translate(ValidationResult* result);

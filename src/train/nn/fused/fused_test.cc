@@ -403,6 +403,31 @@ TEST(CrossEntropyKernelTest, WithoutKernelsTheStepIsThePlainVersionAndItsGradien
   }
 }
 
+// As a GPU has them; what is summed stays f32.
+TEST(CrossEntropyKernelTest, WithoutKernelsLogitsInBf16HaveTheirGradientInBf16) {
+  torch::manual_seed(8);
+  const SmoothingWeights weights{0.8, 0.2 / 9};
+  const torch::Tensor logits = torch::randn({30, 9}).to(torch::kBFloat16),
+                      targets = torch::arange(30).remainder(9);
+  for (const bool with_bias : {false, true}) {
+    const torch::Tensor bias = with_bias ? torch::randn({9}) : torch::zeros({9});
+    const torch::Tensor sums = (logits.to(torch::kFloat32) + bias).requires_grad_();
+    const LossAndNll expected = PlainLabelSmoothedCrossEntropy(sums, targets, weights);
+    expected.loss.backward();
+    const torch::Tensor found = torch::zeros({2}, torch::kFloat64),
+                        bias_gradient = torch::zeros({9});
+    const torch::Tensor step = AddLossByTorch({logits, with_bias ? bias : torch::Tensor(), targets,
+                                               with_bias ? bias_gradient : torch::Tensor(), found},
+                                              {weights, {}});
+    EXPECT_EQ(step.scalar_type(), torch::kBFloat16);
+    EXPECT_NEAR(found[0].item<double>(), expected.loss.item<double>(), 1e-4);
+    EXPECT_TRUE(torch::allclose(step.to(torch::kFloat32), sums.grad(), 0x1p-8, 1e-6));
+    if (with_bias) {
+      EXPECT_TRUE(torch::allclose(bias_gradient, sums.grad().sum(0), 1e-5, 1e-5));
+    }
+  }
+}
+
 TEST(CrossEntropyKernelTest, ABiasLearnsOverFrozenWeights) {
   torch::manual_seed(6);
   const torch::Tensor hidden = torch::randn({6, 4}), weight = torch::randn({9, 4});
