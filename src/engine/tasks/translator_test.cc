@@ -434,15 +434,16 @@ TEST(TranslatorTest, ACallThatIsStoppedEnds) {
 TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
   using Sentences = std::vector<std::vector<int32_t>>;
   const Translator translator(MakeModel(SmallConfig()), {.threads = 1});
-  for (const auto set : {+[](TranslationOptions* o) { o->beam_size = 0; },
-                         +[](TranslationOptions* o) { o->n_best = 5; },
-                         +[](TranslationOptions* o) { o->length_penalty = -1; },
-                         +[](TranslationOptions* o) { o->length_penalty = NAN; },
-                         +[](TranslationOptions* o) { o->max_length = -3; },
-                         +[](TranslationOptions* o) { o->max_length = (o->min_length = 9) - 1; },
-                         +[](TranslationOptions* o) { o->alignments = true, o->alignment_layer = 3; },
-                         +[](TranslationOptions* o) { o->batch_sentences = 0; },
-                         +[](TranslationOptions* o) { o->batch_tokens = 0; }}) {
+  for (const auto set :
+       {+[](TranslationOptions* o) { o->beam_size = 0; },
+        +[](TranslationOptions* o) { o->n_best = 5; },
+        +[](TranslationOptions* o) { o->length_penalty = -1; },
+        +[](TranslationOptions* o) { o->length_penalty = NAN; },
+        +[](TranslationOptions* o) { o->max_length = -3; },
+        +[](TranslationOptions* o) { o->max_length = (o->min_length = 9) - 1; },
+        +[](TranslationOptions* o) { o->alignments = true, o->alignment_layer = 3; },
+        +[](TranslationOptions* o) { o->batch_sentences = 0; },
+        +[](TranslationOptions* o) { o->batch_tokens = 0; }}) {
     TranslationOptions options;
     set(&options);
     EXPECT_THROW(translator.TranslateIds(Sentences(1, {5}), options), Error);

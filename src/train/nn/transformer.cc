@@ -9,13 +9,13 @@
 namespace attend::nn {
 namespace {
 
-void FillXavierUniform(torch::Tensor weight, torch::Generator& generator) {
+void FillXavierUniform(const torch::Tensor& weight, torch::Generator& generator) {
   const double bound = std::sqrt(6.0 / static_cast<double>(weight.size(0) + weight.size(1)));
   weight.uniform_(-bound, bound, generator);
 }
 
 // N(0, 1/width): times sqrt(width) these rows have unit variance.
-void FillEmbedding(torch::Tensor weight, torch::Generator& generator) {
+void FillEmbedding(const torch::Tensor& weight, torch::Generator& generator) {
   weight.normal_(0, 1 / std::sqrt(static_cast<double>(weight.size(1))), generator);
 }
 
