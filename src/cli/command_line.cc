@@ -134,8 +134,10 @@ CommandLine& CommandLine::Positional(std::string name, std::vector<std::string>*
 
 void CommandLine::RefuseExtra(const std::string& extra) const {
   if (extra.rfind('-', 0) != 0) {
+    const bool truth = extra == "true" || extra == "false";
     throw Error(ErrorKind::kUsage,
-                fmt::format("attend {}: unexpected argument '{}'", name_, extra));
+                fmt::format("attend {}: unexpected argument '{}'{}", name_, extra,
+                            truth ? "; true and false follow their option after '='" : ""));
   }
   std::vector<std::string> known = {"--config", "--help"};
   for (const Field& field : fields_.fields()) known.push_back(OptionName(field.name));

@@ -100,6 +100,12 @@ TEST_F(CommandLineTest, RequiredOptionsComeFromTheCommandLineOrTheFile) {
             "attend test: --input is missing: files");
 }
 
+TEST_F(CommandLineTest, SaysWhereTrueAndFalseStand) {
+  EXPECT_EQ(
+      MessageOf({"m", "--scores", "false"}),
+      "attend test: unexpected argument 'false'; true and false follow their option after '='");
+}
+
 TEST_F(CommandLineTest, SaysWhatIsWrong) {
   EXPECT_EQ(MessageOf({"m", "--beam-sizze", "3"}),
             "attend test: unknown option '--beam-sizze'; did you mean '--beam-size'?");
