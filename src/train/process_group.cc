@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -48,11 +49,16 @@ std::string TakenKey(int64_t rank) { return fmt::format("taken/{}", rank); }
 
 std::string ReasonOf(const std::exception& error) {
   const std::string text = error.what();  // c10d's go on with a trace of calls
-  if (text.find("Duplicate GPU") != std::string::npos) {
-    return "two ranks have the same GPU; --device cuda, without a number, gives each rank of a "
-           "machine its own, by LOCAL_RANK where that is set";
-  }
   return Excerpt(text.substr(0, text.find('\n')), 400);
+}
+
+// NCCL finds it in the first operation, on every rank.
+void RefuseSharedGpu(const std::exception& error) {
+  if (std::string_view(error.what()).find("Duplicate GPU") == std::string_view::npos) return;
+  throw Error(
+      ErrorKind::kConfiguration,
+      "two ranks have the same GPU: a machine runs no more ranks than it has GPUs, and "
+      "--device cuda, without a number, gives each its own, by LOCAL_RANK where that is set");
 }
 
 // No other machine's or container's.
@@ -184,6 +190,7 @@ struct ProcessGroup::Impl {
     try {
       return call();
     } catch (const std::exception& error) {
+      RefuseSharedGpu(error);
       throw Error(ErrorKind::kRuntime, watch->VerdictAfter(ReasonOf(error)));
     }
   }
