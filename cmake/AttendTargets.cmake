@@ -47,7 +47,7 @@ endfunction()
 # What a program that uses Torch needs to share attend_train's precompiled header.
 function(attend_use_torch target)
   target_link_libraries(${target} PRIVATE attend_train spdlog::spdlog fmt::fmt nlohmann_json::nlohmann_json)
-  target_include_directories(${target} BEFORE PRIVATE ${ATTEND_FMT_HEADERS})
+  target_include_directories(${target} SYSTEM BEFORE PRIVATE ${ATTEND_FMT_HEADERS})
   target_precompile_headers(${target} REUSE_FROM attend_train)
   # The header was compiled with -fPIC, and g++ refuses it under -fPIE, CMake's choice for programs.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
+#include <cstdlib>
+
 #include "attend/error.h"
 #include "train/environment.h"
 
@@ -20,8 +22,9 @@ torch::Device DeviceOf(const std::string& name, const World& world) {
   if (name == "cpu") return {torch::kCPU};
   if (name == "cuda" && world.size > 1) {
     // A batch system may show each process its own GPU alone.
-    const bool sees_one = torch::cuda::device_count() == 1;
-    return DeviceOf(fmt::format("cuda:{}", sees_one ? 0 : world.local_rank), world);
+    const bool shown_one =
+        std::getenv("CUDA_VISIBLE_DEVICES") != nullptr && torch::cuda::device_count() == 1;
+    return DeviceOf(fmt::format("cuda:{}", shown_one ? 0 : world.local_rank), world);
   }
   if (name != "cuda" && !name.starts_with("cuda:")) Refuse(name, "expected cpu or cuda[:N]");
   if (!torch::cuda::is_available())
@@ -44,10 +47,10 @@ torch::Device DeviceOf(const std::string& name, const World& world) {
 
 void WarnOfPrecision(const OptimizationOptions& options, const torch::Device& device,
                      const Log& log) {
-  if (options.Bf16Products() && device.is_cpu() && !CpuHasBf16()) {
+  if (options.Bf16Products() && device.is_cpu() && !HasBf16Instructions()) {
     log(LogLevel::kWarning,
-        "precision is bf16, but this processor has no instructions for it (AVX512_BF16, AMX or "
-        "Arm's BF16): training is no faster than with f32");
+        "precision is bf16, but training has no instructions for it here (AVX512_BF16, or Arm's "
+        "BF16): it is no faster than with f32");
   }
   if (!options.Bf16Products() && !device.is_cpu()) {
     log(LogLevel::kWarning,

@@ -14,7 +14,7 @@
 #include "attend/nn/torch.h"
 #include "engine/kernels/dispatch.h"
 #include "train/gpu.h"
-#include "train/nn/fused/select_kernels.h"
+#include "train/nn/fused/kernels/dispatch.h"
 
 namespace attend {
 namespace {
@@ -65,7 +65,9 @@ void ParallelForTorch(ThreadPool* pool, int64_t tasks,
   });
 }
 
-bool CpuHasBf16() {
+bool HasBf16Instructions() {
+  const nn::TrainKernels<float>& kernels = nn::SelectTrainKernels<float>();
+  if (kernels.bf16_product != nullptr) return kernels.bf16_instructions;
   std::istringstream features(CpuInfo({"flags", "Features"}));  // as x86-64 and aarch64 say it
   for (std::string feature; features >> feature;) {
     if (feature == "avx512_bf16" || feature == "amx_bf16" || feature == "bf16") return true;

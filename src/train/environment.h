@@ -26,9 +26,9 @@ void SetUpTorch(int threads);
 void ParallelForTorch(ThreadPool* pool, int64_t tasks,
                       const std::function<void(int64_t task)>& body);
 
-// The CPU multiplies matrices of bf16 (AVX512_BF16, AMX, or Arm's BF16); others convert every
-// number.
-bool CpuHasBf16();
+// Products in bf16 take instructions for them (AVX512_BF16; of LibTorch's products AMX or Arm's
+// BF16 too); others convert every number.
+bool HasBf16Instructions();
 
 std::string TorchVersion();
 

@@ -18,7 +18,8 @@ struct ProductShape {
 // Large enough for the device's best, and small enough to take no longer than that needs.
 ProductShape ShapeFor(const torch::Tensor& x, torch::ScalarType type) {
   if (!x.is_cpu()) return {16384, 8192};
-  const bool slow = type == torch::kBFloat16 && !nn::HasProductKernels(x, type) && !CpuHasBf16();
+  const bool slow =
+      type == torch::kBFloat16 && !nn::HasProductKernels(x, type) && !HasBf16Instructions();
   return {slow ? 16 : 1920, 960};
 }
 

@@ -11,6 +11,7 @@ namespace attend {
 namespace {
 
 struct BfVec {
+  static constexpr bool kInstructions = false;
   __m256i v;
 
   static BfVec Load(const Bf16Pair* p) {

@@ -12,6 +12,7 @@ namespace attend {
 namespace {
 
 struct BfVec {
+  static constexpr bool kInstructions = true;
   __m512i v;
 
   static BfVec Load(const Bf16Pair* p) { return {_mm512_loadu_si512(p)}; }

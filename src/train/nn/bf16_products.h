@@ -1,5 +1,5 @@
-// Matrix products in bf16: a switch for `Linear` and the projected losses on CPUs, LibTorch's
-// autocast elsewhere.
+// Matrix products in bf16: LibTorch's autocast, which on CPUs `Linear` and the projected losses
+// take as a switch for kernels of their own.
 #ifndef ATTEND_TRAIN_NN_BF16_PRODUCTS_H_
 #define ATTEND_TRAIN_NN_BF16_PRODUCTS_H_
 
@@ -8,9 +8,10 @@
 namespace attend::nn {
 
 // While one lives and `on`, the products that the calling thread computes on such a device, forward
-// and (of what is computed now) backward, have inputs in bf16; on a GPU so have their results and
-// what lies between two of them. Parameters, their gradients and updates, the sums of residual
-// connections, norms and losses stay in f32. Each use of a weight is rounded anew: the rounded ones
+// and (of what is computed now) backward, have inputs in bf16; so have their results and what
+// lies between two of them, but on CPUs those of `Linear` and the projected losses, which are f32.
+// Parameters, their gradients and updates, the sums of residual connections, norms and losses stay
+// in f32. Each use of a weight is rounded anew: the rounded ones
 // that autocast would keep are shared by threads, and with them the order of sums.
 class Bf16Products {
  public:

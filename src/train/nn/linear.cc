@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "train/nn/bf16_products.h"
+#include "train/nn/fused/fused_function.h"
 #include "train/nn/fused/packed_factor.h"
-#include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
 namespace {
@@ -31,14 +31,17 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {
-    CheckNoGraphWanted();
     const tensor_list saved = context->get_saved_variables();
     const auto& [x_RD, weight_ED] = std::tie(saved[0], saved[1]);
     const auto type = static_cast<torch::ScalarType>(context->saved_data["type"].toInt());
     const torch::Tensor& gradient_RE = gradients[0];
+    // With create_graph the gradients have gradients, which are LibTorch's.
+    const auto product = [&](const torch::Tensor& a, const torch::Tensor& b) {
+      return torch::GradMode::is_enabled() ? torch::mm(a, b) : Product(a, b, type);
+    };
     tensor_list result(4);
-    if (context->needs_input_grad(0)) result[0] = Product(gradient_RE, weight_ED, type);
-    if (context->needs_input_grad(1)) result[1] = Product(gradient_RE.t(), x_RD, type);
+    if (context->needs_input_grad(0)) result[0] = product(gradient_RE, weight_ED);
+    if (context->needs_input_grad(1)) result[1] = product(gradient_RE.t(), x_RD);
     if (context->saved_data["with_bias"].toBool() && context->needs_input_grad(2))
       result[2] = gradient_RE.sum(0);
     return result;
@@ -51,15 +54,15 @@ torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias) {
   const torch::ScalarType type = ProductType(x);
   const bool rounds = type == torch::kBFloat16;
-  if (!HasKernels(x) || x.dim() < 2 || (!rounds && !torch::GradMode::is_enabled()) ||
+  if (!HasKernels(x) || (!rounds && !torch::GradMode::is_enabled()) ||
       !(rounds || HasProductKernels(x, type)))
     return torch::linear(x, weight, bias);
-  // An autograd function takes no undefined tensor.
-  const std::optional<torch::Tensor> given = bias.defined() ? std::optional(bias) : std::nullopt;
+  const std::optional<torch::Tensor> given = IfDefined(bias);
   if (x.dim() == 2) return LinearFunction::apply(x, weight, given, type);
   std::vector<int64_t> shape = x.sizes().vec();
   shape.back() = weight.size(0);
-  return LinearFunction::apply(x.flatten(0, -2), weight, given, type).view(shape);
+  const torch::Tensor x_RD = x.dim() == 1 ? x.unsqueeze(0) : x.flatten(0, -2);
+  return LinearFunction::apply(x_RD, weight, given, type).view(shape);
 }
 
 }  // namespace attend::nn

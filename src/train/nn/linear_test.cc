@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "attend/error.h"
+#include "train/nn/fused/packed_factor.h"
 
 namespace attend::nn {
 namespace {
@@ -37,14 +38,54 @@ TEST(LinearTest, EqualsLibTorchs) {
              {torch::randn(of_result, type), torch::randn({kOut}, type), torch::randn({1}, type)}) {
           const Tensors found = Pass(inputs, true, gradient),
                         expected = Pass(inputs, false, gradient);
+          const double tolerance = type == torch::kFloat64 ? 1e-12 : 1e-4;
           for (size_t i = 0; i < expected.size(); ++i) {
-            EXPECT_TRUE(torch::allclose(found[i], expected[i], 1e-4, 1e-4))
+            EXPECT_TRUE(torch::allclose(found[i], expected[i], tolerance, tolerance))
                 << type << " " << expected[i].sizes() << " " << i;
           }
         }
       }
     }
   }
+}
+
+// Whose bits LibTorch's differ from: 301 numbers are added up in another order.
+TEST(LinearTest, IsMadeByKernelsWhereGradientsAreWanted) {
+  const torch::Tensor x = torch::randn({37, 301}).requires_grad_(),
+                      weight = torch::randn({29, 301}).requires_grad_(),
+                      gradient = torch::randn({37, 29});
+  if (!HasProductKernels(x, torch::kFloat32)) GTEST_SKIP() << "this set multiplies with LibTorch";
+  const Tensors found = Pass({x, weight}, true, gradient);
+  const auto product = [](const torch::Tensor& a, const torch::Tensor& b) {
+    const torch::Tensor result = torch::empty({a.size(0), b.size(1)});
+    PackedFactor(b, torch::kFloat32).Multiply(a, result);
+    return result;
+  };
+  const torch::NoGradGuard no_grad;
+  EXPECT_TRUE(torch::equal(found[0], product(gradient, weight)));
+  EXPECT_TRUE(torch::equal(found[1], product(gradient.t(), x)));
+  EXPECT_TRUE(torch::equal(found[2], product(x, weight.t())));
+}
+
+TEST(LinearTest, GradientsHaveGradients) {
+  const auto second = [](bool own) {
+    torch::manual_seed(2);
+    const auto random = [](at::IntArrayRef shape) {
+      return torch::randn(shape, torch::kFloat64).requires_grad_();
+    };
+    const Tensors inputs{random({9, 5}), random({4, 5}), random({4})};
+    const torch::Tensor result = own ? Linear(inputs[0], inputs[1], inputs[2])
+                                     : torch::linear(inputs[0], inputs[1], inputs[2]);
+    torch::Tensor sum = torch::zeros({}, torch::kFloat64);
+    for (const torch::Tensor& gradient :
+         torch::autograd::grad({result.pow(3).sum()}, inputs, {}, /*retain_graph=*/true,
+                               /*create_graph=*/true))
+      sum = sum + gradient.square().sum();
+    return torch::autograd::grad({sum}, inputs);
+  };
+  const Tensors found = second(true), expected = second(false);
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(torch::allclose(found[i], expected[i], 1e-12, 1e-12)) << i;
 }
 
 // Samples of a model are computed by other products than the engine's and training's.

@@ -5,6 +5,7 @@
 
 #include "attend/error.h"
 #include "attend/nn/masks.h"
+#include "train/nn/linear.h"
 
 namespace attend::nn {
 namespace {
@@ -132,7 +133,7 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
 }
 
 torch::Tensor TransformerImpl::Logits(const torch::Tensor& hidden_RD) {
-  return torch::linear(hidden_RD, OutputWeight(), OutputBias());
+  return Linear(hidden_RD, OutputWeight(), OutputBias());
 }
 
 torch::Tensor TransformerImpl::forward(const torch::Tensor& source_BS,

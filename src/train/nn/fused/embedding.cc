@@ -1,6 +1,6 @@
 #include "train/nn/fused/embedding.h"
 
-#include "train/nn/fused/select_kernels.h"
+#include "train/nn/fused/fused_function.h"
 
 namespace attend::nn {
 namespace {
@@ -85,14 +85,11 @@ torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
     CheckCount(inputs.places_R, inputs.ids_R.numel(), "places");
     CheckIds(inputs.places_R, inputs.positions_TD.size(0));
   }
-  // An autograd function takes no undefined tensor.
-  const auto positions = inputs.positions_TD.defined()
-                             ? std::optional(inputs.positions_TD.contiguous())
-                             : std::nullopt;
   EmbeddingInputs rows = inputs;
   rows.ids_R = inputs.ids_R.contiguous();
   rows.places_R = inputs.places_R.contiguous();
-  return EmbeddingFunction::apply(inputs.table_VD.contiguous(), positions, rows, site);
+  return EmbeddingFunction::apply(inputs.table_VD.contiguous(), IfDefined(inputs.positions_TD),
+                                  rows, site);
 }
 
 }  // namespace attend::nn

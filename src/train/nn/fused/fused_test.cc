@@ -8,10 +8,10 @@
 #include "attend/error.h"
 #include "engine/kernels/dispatch.h"
 #include "train/nn/fused/embedding.h"
+#include "train/nn/fused/fused_function.h"
 #include "train/nn/fused/label_smoothed_cross_entropy.h"
 #include "train/nn/fused/packed_attention.h"
 #include "train/nn/fused/residual_norm.h"
-#include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
 namespace {
@@ -298,7 +298,7 @@ TEST(EmbeddingTest, EqualsThePlainVersion) {
 }
 
 TEST(FusedFunctionsTest, RefuseASecondDerivative) {
-  const torch::Tensor x = torch::randn({4, 6}).requires_grad_(), table = x, ids = torch::arange(4),
+  const torch::Tensor x = torch::randn({4, 6}).requires_grad_(), ids = torch::arange(4),
                       targets = torch::arange(4), offsets = Offsets({1, 3});
   const auto mask = AttentionMask::Packed(offsets, offsets, false);
   torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({6}));
@@ -306,7 +306,7 @@ TEST(FusedFunctionsTest, RefuseASecondDerivative) {
       {"residual", [&] { return AddDropped(x, x, kSome); }},
       {"norm", [&] { return ResidualNorm(x, x, kNone, norm); }},
       {"attention", [&] { return PackedAttention(x, {}, {1, 2, 2}, mask, kNone); }},
-      {"embedding", [&] { return FusedEmbedding({table, {}, ids, ids, 1}, kNone); }},
+      {"embedding", [&] { return FusedEmbedding({x, {}, ids, ids, 1}, kNone); }},
       {"loss", [&] { return FusedLabelSmoothedCrossEntropy(x, targets, {1, 0}).loss; }},
       {"projected",
        [&] { return ProjectedLabelSmoothedCrossEntropy(x, x, {}, targets, {1, 0}).loss; }}};
@@ -325,6 +325,18 @@ TEST(CrossEntropyKernelTest, RefusesAnotherNumberOfTargetsThanRows) {
     EXPECT_THROW(FusedLabelSmoothedCrossEntropy(hidden, targets, {1, 0}), Error);
     EXPECT_THROW(PlainLabelSmoothedCrossEntropy(hidden, targets, {1, 0}), Error);
   }
+}
+
+TEST(CrossEntropyKernelTest, TakesABiasForEachClassWhereverItLies) {
+  const torch::Tensor hidden = torch::randn({6, 4}), weight = torch::randn({9, 4}),
+                      targets = torch::arange(6), wide = torch::randn({9, 2});
+  const auto loss = [&](const torch::Tensor& bias) {
+    return ProjectedLabelSmoothedCrossEntropy(hidden, weight, bias, targets, {1, 0}).loss;
+  };
+  const torch::Tensor strided = wide.select(1, 0).requires_grad_();
+  EXPECT_TRUE(torch::equal(loss(strided), loss(strided.contiguous())));
+  EXPECT_EQ(torch::autograd::grad({loss(strided)}, {strided})[0].sizes(), strided.sizes());
+  for (const int64_t count : {1, 8, 10}) EXPECT_THROW(loss(torch::zeros({count})), Error) << count;
 }
 
 TEST(CrossEntropyKernelTest, TwoPassesEqualThePlainVersionAtEveryTail) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "train/nn/bf16_products.h"
+#include "train/nn/fused/fused_function.h"
 #include "train/nn/fused/packed_factor.h"
-#include "train/nn/fused/select_kernels.h"
 
 namespace attend::nn {
 namespace {
@@ -171,19 +171,14 @@ LossAndNll Projected(const Projection& inputs, const torch::Tensor& targets_R,
                      LossOptions options) {
   const auto& [hidden_RD, weight_VD, bias_V] = inputs;
   CheckCount(targets_R, hidden_RD.size(0) / options.passes(), "targets");
+  if (bias_V.defined()) CheckCount(bias_V, weight_VD.size(0), "biases");
   options.with_gradient =
       torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad() ||
                                         (bias_V.defined() && bias_V.requires_grad()));
-  // An autograd function takes no undefined tensor.
-  const std::optional<torch::Tensor> bias = bias_V.defined() ? std::optional(bias_V) : std::nullopt;
   const tensor_list outputs =
-      ProjectedFunction::apply(hidden_RD, weight_VD, bias, targets_R, options);
+      ProjectedFunction::apply(hidden_RD, weight_VD, IfDefined(bias_V), targets_R, options);
   return {outputs[0], outputs[1]};
 }
-
-}  // namespace
-
-namespace {
 
 struct LogProbs {
   torch::Tensor log_probs_RV, loss, nll;  // f32 or, for such logits, f64

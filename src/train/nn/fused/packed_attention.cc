@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "attend/error.h"
-#include "train/nn/fused/select_kernels.h"
+#include "train/nn/fused/fused_function.h"
 
 namespace attend::nn {
 namespace {
@@ -217,9 +217,7 @@ torch::Tensor PackedAttention(const torch::Tensor& query, const torch::Tensor& m
   if (mask.query_offsets_B1.size(0) != mask.key_offsets_B1.size(0)) {
     throw Error(ErrorKind::kInput, "queries and keys are packed from other numbers of sentences");
   }
-  // An autograd function takes no undefined tensor.
-  const auto rows = memory.defined() ? std::optional(memory.contiguous()) : std::nullopt;
-  return PackedAttentionFunction::apply(query.contiguous(), rows, shape, mask, site);
+  return PackedAttentionFunction::apply(query.contiguous(), IfDefined(memory), shape, mask, site);
 }
 
 }  // namespace attend::nn

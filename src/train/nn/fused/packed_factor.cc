@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
-#include "train/nn/fused/select_kernels.h"
+#include "train/nn/fused/fused_function.h"
 
 namespace attend::nn {
 namespace {
@@ -133,56 +133,57 @@ void CheckFit(bool fits, const char* what, const torch::Tensor& a, const torch::
 
 bool HasProductKernels(const torch::Tensor& x, torch::ScalarType type) {
   if (!HasKernels(x)) return false;
-  return type == torch::kFloat64 || SelectTrainKernels<float>().bf16_product != nullptr;
+  if (type == torch::kBFloat16) return SelectTrainKernels<float>().bf16_product != nullptr;
+  return type == torch::kFloat64 || SelectTrainKernels<float>().product != nullptr;
 }
 
-PackedFactor::PackedFactor(const torch::Tensor& b_KN, torch::ScalarType type)
-    : type_(type), b_KN_(b_KN), inner_(b_KN.size(0)) {
-  if (!HasProductKernels(b_KN, type)) {
-    b_KN_ = b_KN.to(type);
+PackedFactor::PackedFactor(const torch::Tensor& b_DE, torch::ScalarType type)
+    : type_(type), b_DE_(b_DE), inner_(b_DE.size(0)) {
+  if (!HasProductKernels(b_DE, type)) {
+    b_DE_ = b_DE.to(type);
     return;
   }
   if (type == torch::kBFloat16) {
-    const Pairs pairs = PairUp(b_KN.t());
+    const Pairs pairs = PairUp(b_DE.t());
     const Matrix<Bf16Pair>& b = pairs.matrix;
     inner_ = b.columns;
     packed_ = Pack(Matrix<Bf16Pair>{b.data, b.column, b.row, b.columns, b.rows},
                    SelectTrainKernels<float>().panel_columns);
     return;
   }
-  const torch::Tensor ordered = Ordered(b_KN);
+  const torch::Tensor ordered = Ordered(b_DE);
   WithReal(ordered, [&](auto real) {
     using Real = decltype(real);
     packed_ = Pack(MatrixOf<Real>(ordered), SelectTrainKernels<Real>().panel_columns);
   });
 }
 
-void PackedFactor::Multiply(const torch::Tensor& a_RK, const torch::Tensor& result_RN,
-                            const torch::Tensor& bias_N) const {
-  MultiplyInto(a_RK, {result_RN, bias_N, /*add=*/false});
+void PackedFactor::Multiply(const torch::Tensor& a_RD, const torch::Tensor& result_RE,
+                            const torch::Tensor& bias_E) const {
+  MultiplyInto(a_RD, {result_RE, bias_E, /*add=*/false});
 }
 
-void PackedFactor::MultiplyAdd(const torch::Tensor& a_RK, const torch::Tensor& result_RN) const {
-  MultiplyInto(a_RK, {result_RN, {}, /*add=*/true});
+void PackedFactor::MultiplyAdd(const torch::Tensor& a_RD, const torch::Tensor& result_RE) const {
+  MultiplyInto(a_RD, {result_RE, {}, /*add=*/true});
 }
 
-void PackedFactor::MultiplyInto(const torch::Tensor& a_RK, const Target& target) const {
-  const auto& [result_RN, bias_N, add] = target;
-  CheckFit(a_RK.dim() == 2 && a_RK.size(1) == b_KN_.size(0), "factors", a_RK, b_KN_);
-  if (!packed_.defined()) return RunTorch(a_RK, target);
-  CheckFit(a_RK.scalar_type() == b_KN_.scalar_type(), "factors", a_RK, b_KN_);
-  CheckFit(result_RN.dim() == 2 && result_RN.size(0) == a_RK.size(0) &&
-               result_RN.size(1) == b_KN_.size(1) && result_RN.stride(1) == 1 &&
-               result_RN.scalar_type() == a_RK.scalar_type(),
-           "left factor and result", a_RK, result_RN);
-  CheckFit(!bias_N.defined() ||
-               (bias_N.numel() == b_KN_.size(1) && bias_N.scalar_type() == b_KN_.scalar_type()),
-           "right factor and bias", b_KN_, bias_N);
+void PackedFactor::MultiplyInto(const torch::Tensor& a_RD, const Target& target) const {
+  const auto& [result_RE, bias_E, add] = target;
+  CheckFit(a_RD.dim() == 2 && a_RD.size(1) == b_DE_.size(0), "factors", a_RD, b_DE_);
+  CheckFit(result_RE.dim() == 2 && result_RE.size(0) == a_RD.size(0) &&
+               result_RE.size(1) == b_DE_.size(1) && result_RE.stride(1) == 1,
+           "left factor and result", a_RD, result_RE);
+  CheckFit(!bias_E.defined() || bias_E.numel() == b_DE_.size(1), "right factor and bias", b_DE_,
+           bias_E);
+  if (!packed_.defined()) return RunTorch(a_RD, target);
+  for (const torch::Tensor& each : {a_RD, result_RE, bias_E}) {
+    CheckFit(!each.defined() || each.scalar_type() == b_DE_.scalar_type(), "types", each, b_DE_);
+  }
   if (type_ == torch::kBFloat16) {
-    const Pairs pairs = PairUp(a_RK);
+    const Pairs pairs = PairUp(a_RD);
     return RunKernels(pairs.matrix.data, {pairs.matrix.row, pairs.matrix.column}, target);
   }
-  const torch::Tensor a = Spread(a_RK);
+  const torch::Tensor a = Spread(a_RD);
   WithReal(a,
            [&](auto real) { RunKernels(a.const_data_ptr<decltype(real)>(), a.strides(), target); });
 }
@@ -191,19 +192,19 @@ template <class Element>
 void PackedFactor::RunKernels(const Element* a, at::IntArrayRef strides,
                               const Target& target) const {
   using Real = std::conditional_t<std::is_same_v<Element, double>, double, float>;
-  const torch::Tensor& result_RN = target.result_RN;
+  const torch::Tensor& result_RE = target.result_RE;
   ProductArguments<Real, Element> all{};
   all.inner = inner_;
-  all.columns = b_KN_.size(1);
+  all.columns = b_DE_.size(1);
   all.a_row = strides[0];
   all.a_column = strides[1];
   all.packed = static_cast<const Element*>(packed_.const_data_ptr());
-  const torch::Tensor bias = target.bias_N.defined() ? target.bias_N.contiguous() : torch::Tensor();
+  const torch::Tensor bias = target.bias_E.defined() ? target.bias_E.contiguous() : torch::Tensor();
   if (bias.defined()) all.bias = bias.const_data_ptr<Real>();
   all.add = target.add;
-  all.c_stride = result_RN.stride(0);
-  Real* const c = result_RN.mutable_data_ptr<Real>();
-  at::parallel_for(0, result_RN.size(0), kGrainRows, [&](int64_t begin, int64_t end) {
+  all.c_stride = result_RE.stride(0);
+  Real* const c = result_RE.mutable_data_ptr<Real>();
+  at::parallel_for(0, result_RE.size(0), kGrainRows, [&](int64_t begin, int64_t end) {
     ProductArguments<Real, Element> part = all;
     part.rows = end - begin;
     part.a = a + begin * part.a_row;
@@ -212,20 +213,20 @@ void PackedFactor::RunKernels(const Element* a, at::IntArrayRef strides,
   });
 }
 
-void PackedFactor::RunTorch(const torch::Tensor& a_RK, const Target& target) const {
-  const torch::Tensor a = a_RK.to(type_);
-  const auto& [result_RN, bias_N, add] = target;
-  if (add && result_RN.scalar_type() == type_) {
-    result_RN.addmm_(a, b_KN_);
+void PackedFactor::RunTorch(const torch::Tensor& a_RD, const Target& target) const {
+  const torch::Tensor a = a_RD.to(type_);
+  const auto& [result_RE, bias_E, add] = target;
+  if (add && result_RE.scalar_type() == type_) {
+    result_RE.addmm_(a, b_DE_);
   } else if (add) {
-    result_RN.add_(torch::mm(a, b_KN_));
-  } else if (result_RN.scalar_type() == type_) {
-    torch::Tensor result = result_RN;
-    torch::mm_out(result, a, b_KN_);
+    result_RE.add_(torch::mm(a, b_DE_));
+  } else if (result_RE.scalar_type() == type_) {
+    torch::Tensor result = result_RE;
+    torch::mm_out(result, a, b_DE_);
   } else {
-    result_RN.copy_(torch::mm(a, b_KN_));
+    result_RE.copy_(torch::mm(a, b_DE_));
   }
-  if (bias_N.defined()) result_RN.add_(bias_N);
+  if (bias_E.defined()) result_RE.add_(bias_E);
 }
 
 }  // namespace attend::nn

@@ -12,27 +12,28 @@ namespace attend::nn {
 // whatever the number of rows and threads; elsewhere LibTorch does.
 class PackedFactor {
  public:
-  PackedFactor(const torch::Tensor& b_KN, torch::ScalarType type);
+  PackedFactor(const torch::Tensor& b_DE, torch::ScalarType type);
 
   // result = a b + bias. `a` may be transposed; a row of the result lies together in memory. Throws
-  // Error(kUsage) for shapes and types that do not fit.
-  void Multiply(const torch::Tensor& a_RK, const torch::Tensor& result_RN,
-                const torch::Tensor& bias_N = {}) const;
+  // Error(kUsage) for shapes that do not fit, and where kernels multiply for tensors that are not
+  // all of one type.
+  void Multiply(const torch::Tensor& a_RD, const torch::Tensor& result_RE,
+                const torch::Tensor& bias_E = {}) const;
   // result += a b
-  void MultiplyAdd(const torch::Tensor& a_RK, const torch::Tensor& result_RN) const;
+  void MultiplyAdd(const torch::Tensor& a_RD, const torch::Tensor& result_RE) const;
 
  private:
   struct Target {
-    torch::Tensor result_RN, bias_N;
+    torch::Tensor result_RE, bias_E;
     bool add;
   };
-  void MultiplyInto(const torch::Tensor& a_RK, const Target& target) const;
+  void MultiplyInto(const torch::Tensor& a_RD, const Target& target) const;
   template <class Element>
   void RunKernels(const Element* a, at::IntArrayRef strides, const Target& target) const;
-  void RunTorch(const torch::Tensor& a_RK, const Target& target) const;
+  void RunTorch(const torch::Tensor& a_RD, const Target& target) const;
 
   torch::ScalarType type_;
-  torch::Tensor b_KN_;    // for LibTorch in `type_`
+  torch::Tensor b_DE_;    // for LibTorch in `type_`
   int64_t inner_;         // what kernels count: pairs in bf16
   torch::Tensor packed_;  // bytes for kernels, or undefined
 };

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "train/nn/fused/select_kernels.h"
+#include "train/nn/fused/fused_function.h"
 
 namespace attend::nn {
 namespace {
@@ -148,8 +148,7 @@ torch::Tensor AddDropped(const torch::Tensor& x, const torch::Tensor& sublayer,
   if (site.rate == 0 || !HasKernels(x.defined() ? x : sublayer))
     return PlainAddDropped(x, sublayer, site);
   const torch::Tensor same_type = x.defined() ? sublayer.to(x.scalar_type()) : sublayer;
-  // An autograd function takes no undefined tensor.
-  return AddDroppedFunction::apply(x.defined() ? std::optional(x) : std::nullopt, same_type, site);
+  return AddDroppedFunction::apply(IfDefined(x), same_type, site);
 }
 
 torch::Tensor PlainResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,

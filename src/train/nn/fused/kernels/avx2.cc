@@ -17,7 +17,7 @@ using Real = float;
 
 namespace attend::nn {
 
-static constexpr TrainKernels<Real> kTable = WithBf16(TableNamed("avx2"));
+static constexpr TrainKernels<Real> kTable = WithBf16(WithProducts(TableNamed("avx2")));
 
 const TrainKernels<Real>* Avx2TrainKernels() noexcept { return &kTable; }
 

@@ -17,7 +17,7 @@ using Real = float;
 
 namespace attend::nn {
 
-static constexpr TrainKernels<Real> kTable = WithBf16(TableNamed("avx512"));
+static constexpr TrainKernels<Real> kTable = WithBf16(WithProducts(TableNamed("avx512")));
 
 const TrainKernels<Real>* Avx512TrainKernels() noexcept { return &kTable; }
 

@@ -17,7 +17,7 @@ using Real = float;
 
 namespace attend::nn {
 
-static constexpr TrainKernels<Real> kTable = WithBf16(TableNamed("avx512_bf16"));
+static constexpr TrainKernels<Real> kTable = WithBf16(WithProducts(TableNamed("avx512_bf16")));
 
 const TrainKernels<Real>* Avx512Bf16TrainKernels() noexcept { return &kTable; }
 

@@ -8,7 +8,7 @@ using Real = double;
 
 namespace attend::nn {
 
-static constexpr TrainKernels<Real> kTable = TableNamed("reference");
+static constexpr TrainKernels<Real> kTable = WithProducts(TableNamed("reference"));
 
 const TrainKernels<Real>* PlainTrainKernelsF64() noexcept { return &kTable; }
 

@@ -143,14 +143,16 @@ struct TrainKernels {
   void (*two_pass_cross_entropy)(TwoPassArguments<Real>* arguments) noexcept;
   void (*embed)(const EmbeddingArguments<Real>& arguments) noexcept;
   void (*embed_backward)(const EmbeddingGradients<Real>& gradients) noexcept;
+  // Where it has none, LibTorch's products are faster than plain C++.
   int64_t panel_columns;
   void (*product)(const ProductArguments<Real, Real>& arguments) noexcept;
-  // Sets without vectors have none of what follows.
+  // Sets without vectors have none of what follows, f64 none either.
   // Rounds `count` numbers to (count + 1) / 2 pairs of neighbours, the last one's odd 0 if need be.
   void (*pair_columns)(const Real* x, int64_t count, Bf16Pair* pairs) noexcept;
   // Rounds two rows of `count` numbers to as many pairs; `odd` null is zeros.
   void (*pair_rows)(const Real* even, const Real* odd, int64_t count, Bf16Pair* pairs) noexcept;
   void (*bf16_product)(const ProductArguments<Real, Bf16Pair>& arguments) noexcept;
+  bool bf16_instructions;  // the set has some for these products; others convert every number
 };
 
 // `Plain` runs everywhere; call the others only where the machine has the instructions.

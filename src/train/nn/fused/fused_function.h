@@ -1,23 +1,17 @@
-// The training kernels of this machine, and which tensors they take.
-#ifndef ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
-#define ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
+// What the fused functions have in common: which tensors they take, checks, dropout.
+#ifndef ATTEND_TRAIN_NN_FUSED_FUSED_FUNCTION_H_
+#define ATTEND_TRAIN_NN_FUSED_FUSED_FUNCTION_H_
+
+#include <optional>
 
 #include "attend/nn/torch.h"
-#include "train/nn/fused/kernels/train_kernels.h"
+#include "train/nn/fused/kernels/dispatch.h"
 
 namespace attend::nn {
 
 // Fused functions run on CPU tensors of f32, and of f64 for checking gradients; all others take the
 // plain versions. The one place that decides.
 bool HasKernels(const torch::Tensor& x);
-
-// For float the set that the engine's kernels use (ATTEND_ISA included); for double plain C++.
-template <class Real>
-const TrainKernels<Real>& SelectTrainKernels();
-template <>
-const TrainKernels<float>& SelectTrainKernels<float>();
-template <>
-const TrainKernels<double>& SelectTrainKernels<double>();
 
 // Calls body with a Real of the tensor's type. Precondition: HasKernels(x).
 template <class Body>
@@ -28,6 +22,9 @@ void WithReal(const torch::Tensor& x, Body body) {
     body(double{});
   }
 }
+
+// `x`, lying together in memory; an autograd function takes no undefined tensor.
+std::optional<torch::Tensor> IfDefined(const torch::Tensor& x);
 
 // Throws Error(kInput) for an id that is none of `rows`; kernels trust theirs. Ids are on the CPU.
 void CheckIds(const torch::Tensor& ids_R, int64_t rows);
@@ -49,4 +46,4 @@ DropoutSite SavedSite(torch::autograd::AutogradContext* context);
 
 }  // namespace attend::nn
 
-#endif  // ATTEND_TRAIN_NN_FUSED_SELECT_KERNELS_H_
+#endif  // ATTEND_TRAIN_NN_FUSED_FUSED_FUNCTION_H_

@@ -1,11 +1,8 @@
-#include "train/nn/fused/select_kernels.h"
+#include "train/nn/fused/fused_function.h"
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "attend/error.h"
-#include "engine/kernels/dispatch.h"
 
 namespace attend::nn {
 
@@ -20,25 +17,9 @@ bool HasKernels(const torch::Tensor& x) {
   return x.is_cpu() && (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kFloat64);
 }
 
-template <>
-const TrainKernels<float>& SelectTrainKernels<float>() {
-  static const TrainKernels<float>* const chosen = [] {
-#if defined(__x86_64__)
-    const std::string name = SelectKernels().name;
-    // Processors with products in bf16 have VNNI too; `avx512` is the set without either.
-    if (name == "avx512_vnni" && __builtin_cpu_supports("avx512bf16"))
-      return Avx512Bf16TrainKernels();
-    if (name.starts_with("avx512")) return Avx512TrainKernels();
-    if (name == "avx2") return Avx2TrainKernels();
-#endif
-    return PlainTrainKernels();
-  }();
-  return *chosen;
-}
-
-template <>
-const TrainKernels<double>& SelectTrainKernels<double>() {
-  return *PlainTrainKernelsF64();
+std::optional<torch::Tensor> IfDefined(const torch::Tensor& x) {
+  if (!x.defined()) return std::nullopt;
+  return x.contiguous();
 }
 
 void CheckIds(const torch::Tensor& ids_R, int64_t rows) {
