@@ -1,5 +1,7 @@
-"""The losses of a small run stay what they were: of every machine, instruction set and number of threads, to 1e-4; in bf16, which
-processors without it round otherwise, to 2e-3.
+"""The losses of a small run stay what they were: of every machine, instruction set and number of threads, to 1e-4.
+
+In bf16 the first ten to 3e-4, the others to 2e-3: sums in another order put some inputs on the other side of a rounding, which is
+a step of 4e-3. Measured between the instruction sets of one machine: 2e-4 and 9e-4.
 
 A change that moves them needs a reason in its commit; `BUILD_DIR=build python tests/train/golden_losses_test.py` writes the new ones.
 """
@@ -47,7 +49,10 @@ def losses(variant, folder, threads):
 def test_losses_are_those_of_the_golden_run(variant, threads, tmp_path):
     expected = json.loads(GOLDEN.read_text(encoding="utf-8"))[variant]
     assert len(expected) == 20
-    assert losses(variant, tmp_path, threads) == pytest.approx(expected, rel=2e-3 if variant == "bf16" else 1e-4)
+    found = losses(variant, tmp_path, threads)
+    first, others = (3e-4, 2e-3) if variant == "bf16" else (1e-4, 1e-4)
+    assert found[:10] == pytest.approx(expected[:10], rel=first)
+    assert found[10:] == pytest.approx(expected[10:], rel=others)
 
 
 if __name__ == "__main__":
