@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
-#include <cstdlib>
-
 #include "attend/error.h"
 #include "train/environment.h"
 
@@ -22,9 +20,8 @@ torch::Device DeviceOf(const std::string& name, const World& world) {
   if (name == "cpu") return {torch::kCPU};
   if (name == "cuda" && world.size > 1) {
     // A batch system may show each process its own GPU alone.
-    const bool shown_one =
-        std::getenv("CUDA_VISIBLE_DEVICES") != nullptr && torch::cuda::device_count() == 1;
-    return DeviceOf(fmt::format("cuda:{}", shown_one ? 0 : world.local_rank), world);
+    const bool sees_one = torch::cuda::device_count() == 1;
+    return DeviceOf(fmt::format("cuda:{}", sees_one ? 0 : world.local_rank), world);
   }
   if (name != "cuda" && !name.starts_with("cuda:")) Refuse(name, "expected cpu or cuda[:N]");
   if (!torch::cuda::is_available())

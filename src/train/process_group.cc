@@ -52,7 +52,8 @@ std::string ReasonOf(const std::exception& error) {
   return Excerpt(text.substr(0, text.find('\n')), 400);
 }
 
-// NCCL finds it in the first operation, on every rank.
+// NCCL finds it in the first operation, on the ranks that share one; others hear of it as a
+// verdict.
 void RefuseSharedGpu(const std::exception& error) {
   if (std::string_view(error.what()).find("Duplicate GPU") == std::string_view::npos) return;
   throw Error(

@@ -175,6 +175,25 @@ TEST(Bf16ProductsTest, F64StaysF64) {
   EXPECT_TRUE(torch::allclose(Linear(x, weight, {}), torch::linear(x, weight), 1e-14, 1e-15));
 }
 
+TEST(Bf16ProductsTest, GradientsOfALinearMapAreRoundedWithCreateGraphToo) {
+  const torch::Tensor x = torch::randn({20, 60}).requires_grad_(),
+                      weight = torch::randn({30, 60}).requires_grad_(),
+                      factor = torch::randn({20, 30});
+  torch::Tensor sum;
+  {
+    const Bf16Products products(torch::kCPU, true);
+    sum = (Linear(x, weight, {}) * factor).sum();
+  }
+  const Pass alone = torch::autograd::grad({sum}, {x, weight}, {}, /*retain_graph=*/true);
+  const Pass with_graph = torch::autograd::grad({sum}, {x, weight}, {}, /*retain_graph=*/true,
+                                                /*create_graph=*/true);
+  const torch::NoGradGuard no_grad;
+  const Pass exact = {torch::mm(factor, weight), torch::mm(factor.t(), x)};
+  EXPECT_LT(RelativeDistance(with_graph, alone), 0.003);  // LibTorch rounds results too
+  EXPECT_GT(RelativeDistance(alone, exact), 0.001);
+  EXPECT_GT(RelativeDistance(with_graph, exact), 0.001);
+}
+
 // Gradients of what is asked for alone, as torch::linear's.
 TEST(Bf16ProductsTest, ALinearMapOfAFrozenWeightHasTheGradientOfItsInput) {
   const torch::Tensor x = torch::randn({20, 6}).requires_grad_(), weight = torch::randn({8, 6});

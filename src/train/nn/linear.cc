@@ -35,9 +35,9 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const auto& [x_RD, weight_ED] = std::tie(saved[0], saved[1]);
     const auto type = static_cast<torch::ScalarType>(context->saved_data["type"].toInt());
     const torch::Tensor& gradient_RE = gradients[0];
-    // With create_graph the gradients have gradients, which are LibTorch's.
     const auto product = [&](const torch::Tensor& a, const torch::Tensor& b) {
-      return torch::GradMode::is_enabled() ? torch::mm(a, b) : Product(a, b, type);
+      if (!torch::GradMode::is_enabled()) return Product(a, b, type);
+      return torch::mm(a.to(type), b.to(type)).to(a.scalar_type());  // has gradients itself
     };
     tensor_list result(4);
     if (context->needs_input_grad(0)) result[0] = product(gradient_RE, weight_ED);
@@ -54,7 +54,7 @@ torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias) {
   const torch::ScalarType type = ProductType(x);
   const bool rounds = type == torch::kBFloat16;
-  if (!HasKernels(x) || (!rounds && !torch::GradMode::is_enabled()) ||
+  if (!HasKernels(x) || x.dim() == 0 || (!rounds && !torch::GradMode::is_enabled()) ||
       !(rounds || HasProductKernels(x, type)))
     return torch::linear(x, weight, bias);
   const std::optional<torch::Tensor> given = IfDefined(bias);

@@ -99,6 +99,7 @@ TEST(LinearTest, ShapesThatDoNotFitAreErrors) {
   const torch::Tensor x = torch::randn({3, 4}), weight = torch::randn({5, 6}).requires_grad_();
   EXPECT_ANY_THROW(Linear(x, weight, {}));
   EXPECT_ANY_THROW(Linear(x.unsqueeze(0), weight, {}));
+  EXPECT_ANY_THROW(Linear(torch::ones({}), weight, {}));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
   if (!HasKernels(inputs.table_VD)) return PlainEmbedding(inputs, site);
   CheckIds(inputs.ids_R, inputs.table_VD.size(0));
   if (inputs.positions_TD.defined()) {
-    CheckCount(inputs.places_R, inputs.ids_R.numel(), "places");
+    CheckCount(inputs.places_R, "places", inputs.ids_R.numel(), "rows");
     CheckIds(inputs.places_R, inputs.positions_TD.size(0));
   }
   EmbeddingInputs rows = inputs;

@@ -31,10 +31,10 @@ void CheckIds(const torch::Tensor& ids_R, int64_t rows) {
   }
 }
 
-void CheckCount(const torch::Tensor& x, int64_t rows, const char* what) {
-  if (x.numel() == rows) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("{} {} for {} rows, expected one for each", x.numel(), what, rows));
+void CheckCount(const torch::Tensor& x, const char* what, int64_t count, const char* others) {
+  if (x.numel() == count) return;
+  throw Error(ErrorKind::kInput, fmt::format("{} {} for {} {}, expected one for each", x.numel(),
+                                             what, count, others));
 }
 
 void CheckNoGraphWanted() {

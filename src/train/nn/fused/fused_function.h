@@ -28,8 +28,8 @@ std::optional<torch::Tensor> IfDefined(const torch::Tensor& x);
 
 // Throws Error(kInput) for an id that is none of `rows`; kernels trust theirs. Ids are on the CPU.
 void CheckIds(const torch::Tensor& ids_R, int64_t rows);
-// Throws Error(kInput) unless there is one of `what` for each of the rows.
-void CheckCount(const torch::Tensor& x, int64_t rows, const char* what);
+// Throws Error(kInput) unless there is one of `what` for each of `count` `others`.
+void CheckCount(const torch::Tensor& x, const char* what, int64_t count, const char* others);
 // For a backward pass that makes no graph of itself: throws Error(kUsage) where one is wanted.
 void CheckNoGraphWanted();
 

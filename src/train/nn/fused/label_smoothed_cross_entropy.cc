@@ -170,8 +170,8 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
 LossAndNll Projected(const Projection& inputs, const torch::Tensor& targets_R,
                      LossOptions options) {
   const auto& [hidden_RD, weight_VD, bias_V] = inputs;
-  CheckCount(targets_R, hidden_RD.size(0) / options.passes(), "targets");
-  if (bias_V.defined()) CheckCount(bias_V, weight_VD.size(0), "biases");
+  CheckCount(targets_R, "targets", hidden_RD.size(0) / options.passes(), "rows");
+  if (bias_V.defined()) CheckCount(bias_V, "biases", weight_VD.size(0), "classes");
   options.with_gradient =
       torch::GradMode::is_enabled() && (hidden_RD.requires_grad() || weight_VD.requires_grad() ||
                                         (bias_V.defined() && bias_V.requires_grad()));
@@ -198,7 +198,7 @@ LogProbs LogProbsOf(const torch::Tensor& logits_RV, const torch::Tensor& targets
 LossAndNll PlainLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
-  CheckCount(targets_R, logits_RV.size(0), "targets");
+  CheckCount(targets_R, "targets", logits_RV.size(0), "rows");
   const LogProbs found = LogProbsOf(logits_RV, targets_R, weights);
   return {found.loss, found.nll.detach().to(torch::kFloat64)};
 }
@@ -271,7 +271,7 @@ LossAndNll FusedLabelSmoothedCrossEntropy(const torch::Tensor& logits_RV,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights) {
   if (!HasKernels(logits_RV)) return PlainLabelSmoothedCrossEntropy(logits_RV, targets_R, weights);
-  CheckCount(targets_R, logits_RV.size(0), "targets");
+  CheckCount(targets_R, "targets", logits_RV.size(0), "rows");
   const bool with_gradient = torch::GradMode::is_enabled() && logits_RV.requires_grad();
   const tensor_list outputs =
       LogitsFunction::apply(logits_RV, targets_R, LossOptions{weights, {}, with_gradient});
