@@ -85,7 +85,8 @@ BatchStream::Impl::Impl(const ExampleSource* source, const BatchOptions& options
   if (options.limits.tokens < 1 || options.worker_threads < 1) {
     throw Error(ErrorKind::kConfiguration, "batch_tokens and worker_threads must be at least 1");
   }
-  reader_ = source->Open(position.epoch, position.window);
+  const WindowPart own = {options.peers.rank, options.peers.size};
+  reader_ = source->Open(position.epoch, position.window, in_parts_ ? own : WindowPart{});
   try {
     for (int64_t i = 0; i < options.worker_threads; ++i) threads_.emplace_back([this] { Work(); });
   } catch (...) {
@@ -151,10 +152,10 @@ Made BatchStream::Impl::MakeFrom(const WindowWork& work) const {
   made.planned = {work.epoch, work.start, work.last, {}, {}};
   try {
     if (in_parts_) {
-      made.part = BytesOf(work.make({options_.peers.rank, options_.peers.size}));
+      made.part = BytesOf(work.make());
       made.whole = false;
     } else {
-      made.planned.window = work.make({});
+      made.planned.window = work.make();
       Plan(&made.planned);
     }
   } catch (...) {

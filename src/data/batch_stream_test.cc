@@ -43,8 +43,9 @@ class MadeUpSource : public ExampleSource {
   void AddEmptyWindows(int64_t count) {
     for (int64_t i = 0; i < count; ++i) tables_.emplace_back(2);
   }
-  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override {
-    return std::make_unique<Reader>(this, epoch, start.number);
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
+                                     const WindowPart& part) const override {
+    return std::make_unique<Reader>(this, epoch, start.number, part);
   }
   bool in_parts() const override { return true; }
   std::string Where(const Place&) const override { return ""; }
@@ -61,11 +62,11 @@ class MadeUpSource : public ExampleSource {
  private:
   class Reader : public WindowReader {
    public:
-    Reader(const MadeUpSource* source, int64_t epoch, int64_t window)
-        : source_(source), epoch_(epoch), window_(window) {}
+    Reader(const MadeUpSource* source, int64_t epoch, int64_t window, const WindowPart& part)
+        : source_(source), epoch_(epoch), window_(window), part_(part) {}
     WindowWork Next() override {
       WindowWork work{epoch_, {window_, {}}, false, {}};
-      work.make = [source = source_, window = window_](const WindowPart& part) {
+      work.make = [source = source_, window = window_, part = part_] {
         if (window == source->fails_at_) throw Error(ErrorKind::kInput, "this window is broken");
         CorpusReport report;
         const ExampleTable& all = source->tables_[window];
@@ -91,6 +92,7 @@ class MadeUpSource : public ExampleSource {
    private:
     const MadeUpSource* source_;
     int64_t epoch_, window_;
+    WindowPart part_;
   };
 
   std::vector<ExampleTable> tables_;

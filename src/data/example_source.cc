@@ -8,7 +8,7 @@ class TableReader : public WindowReader {
   TableReader(const ExampleTable* table, int64_t epoch)
       : table_(std::shared_ptr<const void>(), table), epoch_(epoch) {}
   WindowWork Next() override {
-    const MakeWindow make = [table = table_](const WindowPart&) { return Window{table, {}}; };
+    const MakeWindow make = [table = table_] { return Window{table, {}}; };
     return {epoch_++, {}, /*last=*/true, make};
   }
 

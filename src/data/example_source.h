@@ -34,11 +34,12 @@ struct WindowPart {
   int64_t index = 0, count = 1;
 };
 
-// Makes a part of one window; callable on any thread, while the reader goes on. The parts'
-// examples, one part after another, are the window's, and the sum of their reports is its report.
-using MakeWindow = std::function<Window(const WindowPart& part)>;
+// Makes one window, or the reader's part of it; callable on any thread, while the reader goes on.
+// The parts' examples, one part after another, are the window's, and the sum of their reports is
+// its report.
+using MakeWindow = std::function<Window()>;
 
-// A window whose lines are read.
+// A window, or a part of it, whose lines are read.
 struct WindowWork {
   int64_t epoch = 0;
   WindowStart start;
@@ -56,10 +57,11 @@ class WindowReader {
 class ExampleSource {
  public:
   virtual ~ExampleSource() = default;
-  // A reader whose first window is the one that begins at `start`, which one of this source's
-  // windows had. The source must outlive it.
-  virtual std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const = 0;
-  // Whether windows can be made in several parts; else there is one part alone.
+  // A reader of this part of each window. The first window is the one that begins at `start`, which
+  // one of this source's windows had. The source must outlive it.
+  virtual std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
+                                             const WindowPart& part) const = 0;
+  // Whether there may be several parts.
   virtual bool in_parts() const { return false; }
   // An example's place for people: "train.en:17".
   virtual std::string Where(const Place& place) const = 0;

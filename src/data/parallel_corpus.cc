@@ -79,8 +79,8 @@ void ParallelCorpus::ReadFiles(int64_t file, int threads) {
   }
 }
 
-std::unique_ptr<WindowReader> ParallelCorpus::Open(int64_t epoch,
-                                                   const WindowStart& /*start*/) const {
+std::unique_ptr<WindowReader> ParallelCorpus::Open(int64_t epoch, const WindowStart& /*start*/,
+                                                   const WindowPart& /*part*/) const {
   return OpenTable(&examples_, epoch);
 }
 

@@ -19,7 +19,8 @@ class ParallelCorpus : public Corpus {
   // with their counts), and what Corpus throws.
   ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters, int threads);
 
-  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
+                                     const WindowPart& part) const override;
   std::string Text() const override { return report_.Text(); }
   const CorpusReport& report() const override { return report_; }
 

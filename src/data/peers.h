@@ -1,5 +1,5 @@
-// Processes that go through the same windows together, each of which cuts its stretch of a window's
-// lines into examples for all of them.
+// Processes that go through the same windows together, each of which reads its stretch of a
+// window's lines and cuts them into examples for all of them.
 #ifndef ATTEND_DATA_PEERS_H_
 #define ATTEND_DATA_PEERS_H_
 

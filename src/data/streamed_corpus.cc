@@ -23,11 +23,10 @@ constexpr uint64_t kOrderKey = 0x736861726473;   // "shards"
 constexpr uint64_t kWeightKey = 0x776569676874;  // "weight"
 constexpr uint64_t kSampleKey = 0x73616d706c65;  // "sample"
 
-// One reading of a segment, under way.
+// A segment that gives lines.
 struct OpenPass {
-  size_t pass = 0;                                   // of Group::passes()
-  int64_t line = 0;                                  // of the file
-  std::vector<std::unique_ptr<LineReader>> readers;  // by column
+  size_t pass = 0;   // of Group::passes()
+  int64_t line = 0;  // of the file: its next
 };
 
 // The segments of one weight, in one epoch. A weight above 1 takes all of them several times, one
@@ -43,10 +42,10 @@ struct Group {
 
   size_t times() const { return static_cast<size_t>(std::ceil(weight)); }
   size_t passes() const { return times() * order.size(); }
-  bool IsOpen(size_t pass) const {
-    return std::any_of(open.begin(), open.end(), [&](const OpenPass& other) {
-      return other.pass % order.size() == pass % order.size();
-    });
+  int64_t SegmentOf(size_t pass) const { return order[pass % order.size()]; }
+  bool IsOpen(int64_t segment) const {
+    return std::any_of(open.begin(), open.end(),
+                       [&](const OpenPass& other) { return SegmentOf(other.pass) == segment; });
   }
 };
 
@@ -81,37 +80,48 @@ struct StreamedCorpus::Segment {
 
 struct StreamedCorpus::Line {
   Place place;
-  int64_t pass = 0;
-  std::vector<std::string> text;  // by column
+  int64_t segment = 0, pass = 0;  // of all, and over it
+  std::vector<std::string> text;  // by column; empty until it is read
 };
 
 class StreamedCorpus::Reader : public WindowReader {
  public:
-  Reader(const StreamedCorpus* corpus, int64_t epoch, const WindowStart& start)
-      : corpus_(corpus), epoch_(epoch), number_(start.number) {
+  Reader(const StreamedCorpus* corpus, int64_t epoch, const WindowStart& start,
+         const WindowPart& part)
+      : corpus_(corpus), part_(part), epoch_(epoch), number_(start.number) {
     StartEpoch();
     if (!start.cursor.is_null()) Seek(start.cursor);
   }
   WindowWork Next() override;
 
  private:
+  // The files of a segment, which are read.
+  struct OpenFiles {
+    int64_t line = 0;                                  // their next
+    std::vector<std::unique_ptr<LineReader>> columns;  // by column
+  };
   void StartEpoch();
   Json Cursor() const;
   void Seek(const Json& cursor);
   bool IsPlace(const Group& group) const;
   const Segment& SegmentOf(const Group& group, size_t pass) const {
-    return corpus_->segments_[group.order[pass % group.order.size()]];
+    return corpus_->segments_[group.SegmentOf(pass)];
   }
-  OpenPass OpenSegment(const Group& group, size_t pass) const;
   void FillPlaces(Group* group) const;
   Group* NextGroup();
-  bool Read(Group* group, Line* line);
+  Line Advance(Group* group) const;
   bool IsTaken(const Group& group, const Line& line) const;
+  std::vector<Line> LinesOfWindow();
+  OpenFiles Open(const Segment& segment) const;
+  void ReadText(std::vector<Line>* lines);
+  void CloseFiles();
 
   const StreamedCorpus* corpus_;
+  const WindowPart part_;
   int64_t epoch_;
   int64_t number_;
   std::vector<Group> groups_;
+  std::map<std::pair<int64_t, int64_t>, OpenFiles> open_files_;  // by segment and pass over it
 };
 
 void StreamedCorpus::Reader::StartEpoch() {
@@ -132,22 +142,11 @@ void StreamedCorpus::Reader::StartEpoch() {
   }
 }
 
-OpenPass StreamedCorpus::Reader::OpenSegment(const Group& group, size_t pass) const {
-  const Segment& segment = SegmentOf(group, pass);
-  corpus_->CheckUnchanged(segment);
-  OpenPass open{pass, segment.first, {}};
-  for (const CorpusColumn& column : corpus_->columns())
-    open.readers.push_back(std::make_unique<LineReader>(column.files[segment.file]));
-  return open;
-}
-
 void StreamedCorpus::Reader::FillPlaces(Group* group) const {
   while (group->open.size() < kOpenSegments && group->next < group->passes() &&
-         !group->IsOpen(group->next)) {
-    OpenPass& open = group->open.emplace_back(OpenSegment(*group, group->next));
-    const Segment& segment = SegmentOf(*group, group->next++);
-    for (size_t column = 0; column < open.readers.size(); ++column)
-      open.readers[column]->SkipTo(segment.offsets[column], segment.first);
+         !group->IsOpen(group->SegmentOf(group->next))) {
+    group->open.push_back({group->next, SegmentOf(*group, group->next).first});
+    ++group->next;
   }
 }
 
@@ -155,11 +154,8 @@ Json StreamedCorpus::Reader::Cursor() const {
   Json cursor = Json::array();
   for (const Group& group : groups_) {
     Json open = Json::array();
-    for (const OpenPass& pass : group.open) {
-      Json offsets = Json::array();
-      for (const auto& reader : pass.readers) offsets.push_back(reader->offset());
-      open.push_back({{"pass", pass.pass}, {"line", pass.line}, {"offsets", offsets}});
-    }
+    for (const OpenPass& pass : group.open)
+      open.push_back({{"pass", pass.pass}, {"line", pass.line}});
     cursor.push_back(
         {{"next", group.next}, {"turn", group.turn}, {"read", group.read}, {"open", open}});
   }
@@ -180,12 +176,7 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
     for (const Json& pass : MemberOf<Json::array_t>(cursor[i], "open", where)) {
       const auto number = MemberOf<size_t>(pass, "pass", where);
       if (number >= group.passes()) refuse("a pass is none of the epoch's");
-      OpenPass& open = group.open.emplace_back(OpenSegment(group, number));
-      open.line = MemberOf<int64_t>(pass, "line", where);
-      const auto offsets = MemberOf<std::vector<int64_t>>(pass, "offsets", where);
-      if (offsets.size() != open.readers.size()) refuse("a pass has other columns");
-      for (size_t column = 0; column < offsets.size(); ++column)
-        open.readers[column]->SkipTo(offsets[column], open.line);
+      group.open.push_back({number, MemberOf<int64_t>(pass, "line", where)});
     }
     if (!IsPlace(group)) refuse("its lines do not add up");
   }
@@ -220,10 +211,32 @@ Group* StreamedCorpus::Reader::NextGroup() {
   return next;
 }
 
+// The group's next line.
+StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
+  FillPlaces(group);
+  OpenPass& open = group->open[group->turn];
+  const Segment& segment = SegmentOf(*group, open.pass);
+  Line line{{segment.file, open.line},
+            group->SegmentOf(open.pass),
+            static_cast<int64_t>(open.pass / group->order.size()),
+            {}};
+  ++open.line;
+  ++group->read;
+  if (open.line == segment.end) {
+    group->open.erase(group->open.begin() + static_cast<std::ptrdiff_t>(group->turn));
+    FillPlaces(group);
+  } else {
+    ++group->turn;
+  }
+  if (!group->open.empty()) group->turn %= group->open.size();
+  return line;
+}
+
 // Whether this pass takes the line: of `weight` passes an epoch, all epochs together take each line
 // as evenly as whole numbers allow. Where not all of an epoch's passes take it, the one that does
 // not is drawn, so that all have as many lines.
 bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const {
+  if (group.weight == std::floor(group.weight)) return true;
   Random random{corpus_->options_.seed, static_cast<uint64_t>(line.place.file),
                 static_cast<uint64_t>(line.place.line), kWeightKey};
   const double start = random.Uniform();
@@ -233,53 +246,76 @@ bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const
   return every || random.Below(group.times()) != static_cast<uint64_t>(line.pass);
 }
 
-// The group's next line; false where its pass does not take it.
-bool StreamedCorpus::Reader::Read(Group* group, Line* line) {
-  FillPlaces(group);
-  OpenPass& open = group->open[group->turn];
-  const Segment& segment = SegmentOf(*group, open.pass);
-  line->place = {segment.file, open.line};
-  line->pass = static_cast<int64_t>(open.pass / group->order.size());
-  line->text.resize(open.readers.size());
-  for (size_t column = 0; column < open.readers.size(); ++column) {
-    if (!open.readers[column]->Next(&line->text[column]))
-      RefuseChanged(open.readers[column]->name());
+// The next window's, without their text.
+std::vector<StreamedCorpus::Line> StreamedCorpus::Reader::LinesOfWindow() {
+  std::vector<Line> lines;
+  while (std::ssize(lines) < corpus_->options_.shuffle_buffer) {
+    Group* group = NextGroup();
+    if (group == nullptr) break;
+    Line line = Advance(group);
+    if (IsTaken(*group, line)) lines.push_back(std::move(line));
   }
-  ++open.line;
-  ++group->read;
-  if (open.line == segment.end) {
+  return lines;
+}
+
+StreamedCorpus::Reader::OpenFiles StreamedCorpus::Reader::Open(const Segment& segment) const {
+  corpus_->CheckUnchanged(segment);
+  OpenFiles files{segment.first, {}};
+  for (size_t column = 0; column < segment.offsets.size(); ++column) {
+    const std::string& path = corpus_->columns()[column].files[segment.file];
+    files.columns.push_back(std::make_unique<LineReader>(path));
+    files.columns.back()->SkipTo(segment.offsets[column], segment.first);
+  }
+  return files;
+}
+
+void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
+  for (Line& line : *lines) {
+    const Segment& segment = corpus_->segments_[line.segment];
+    const auto [found, first] = open_files_.try_emplace({line.segment, line.pass});
+    OpenFiles& files = found->second;
+    if (first) files = Open(segment);
+    line.text.resize(files.columns.size());
+    while (files.line <= line.place.line) {  // what comes before is another part's
+      for (size_t column = 0; column < files.columns.size(); ++column) {
+        if (!files.columns[column]->Next(&line.text[column]))
+          RefuseChanged(files.columns[column]->name());
+      }
+      ++files.line;
+    }
+    if (files.line < segment.end) continue;
     corpus_->CheckUnchanged(segment);
-    group->open.erase(group->open.begin() + static_cast<std::ptrdiff_t>(group->turn));
-    FillPlaces(group);
-  } else {
-    ++group->turn;
+    open_files_.erase(found);
   }
-  if (!group->open.empty()) group->turn %= group->open.size();
-  const bool whole = group->weight == std::floor(group->weight);
-  return whole || IsTaken(*group, *line);
+}
+
+// Those of segments that have no line left, whose last ones are another part's.
+void StreamedCorpus::Reader::CloseFiles() {
+  std::erase_if(open_files_, [&](const auto& files) {
+    const auto& [segment, pass] = files.first;
+    corpus_->CheckUnchanged(corpus_->segments_[segment]);
+    return std::none_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+      return std::any_of(group.open.begin(), group.open.end(), [&](const OpenPass& open) {
+        return group.SegmentOf(open.pass) == segment &&
+               static_cast<int64_t>(open.pass / group.order.size()) == pass;
+      });
+    });
+  });
 }
 
 WindowWork StreamedCorpus::Reader::Next() {
   WindowWork work;
   work.epoch = epoch_;
   work.start = {number_++, Cursor()};
-  auto lines = std::make_shared<std::vector<Line>>();
-  Group* group = NextGroup();
-  for (Line line; group != nullptr; group = NextGroup()) {
-    if (std::ssize(*lines) == corpus_->options_.shuffle_buffer) break;
-    if (Read(group, &line)) lines->push_back(std::move(line));
-  }
-  for (const Group& unfinished : groups_) {
-    for (const OpenPass& open : unfinished.open)
-      corpus_->CheckUnchanged(SegmentOf(unfinished, open.pass));
-  }
-  work.last = group == nullptr;
-  work.make = [corpus = corpus_, epoch = epoch_, lines](const WindowPart& part) {
-    const int64_t count = std::ssize(*lines);
-    const int64_t begin = count * part.index / part.count;
-    const int64_t end = count * (part.index + 1) / part.count;
-    return corpus->Make(epoch, std::span(*lines).subspan(begin, end - begin));
-  };
+  std::vector<Line> all = LinesOfWindow();
+  work.last = NextGroup() == nullptr;
+  const int64_t count = std::ssize(all);
+  const auto begin = all.begin() + count * part_.index / part_.count,
+             end = all.begin() + count * (part_.index + 1) / part_.count;
+  const auto lines = std::make_shared<std::vector<Line>>(begin, end);
+  ReadText(lines.get());
+  CloseFiles();
+  work.make = [corpus = corpus_, epoch = epoch_, lines] { return corpus->Make(epoch, *lines); };
   if (work.last) {
     ++epoch_;
     number_ = 0;
@@ -360,8 +396,9 @@ void StreamedCorpus::WarnOfLongFiles() const {
   }
 }
 
-std::unique_ptr<WindowReader> StreamedCorpus::Open(int64_t epoch, const WindowStart& start) const {
-  return std::make_unique<Reader>(this, epoch, start);
+std::unique_ptr<WindowReader> StreamedCorpus::Open(int64_t epoch, const WindowStart& start,
+                                                   const WindowPart& part) const {
+  return std::make_unique<Reader>(this, epoch, start, part);
 }
 
 std::string StreamedCorpus::Text() const {
@@ -370,7 +407,7 @@ std::string StreamedCorpus::Text() const {
   return fmt::format("{} lines in {} files, read as training goes", lines, files());
 }
 
-Window StreamedCorpus::Make(int64_t epoch, std::span<const Line> lines) const {
+Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const {
   auto table = std::make_shared<ExampleTable>(std::ssize(columns()));
   CorpusReport report;
   for (const Line& line : lines) {

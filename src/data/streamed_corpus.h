@@ -4,7 +4,6 @@
 #define ATTEND_DATA_STREAMED_CORPUS_H_
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +27,9 @@ struct StreamOptions {
 // shorter than a window, compressed ones, which can only be read from their beginning, not at all.
 // Segments come in an order drawn for each epoch, a few of them open at a time, which give lines in
 // turn; corpora give lines in proportion to what they have in an epoch, so that every window holds
-// its share of each and all end together. Holds no line but those of the windows at work. Immutable
-// once made; safe to use from many threads.
+// its share of each and all end together. Which lines a window has is known without reading them: a
+// reader of one part reads no others, but for those before them in their segments. Holds no line
+// but those of the windows at work. Immutable once made; safe to use from many threads.
 class StreamedCorpus : public Corpus {
  public:
   // Reads all files with `threads` threads, for counts, digests and segments. Throws Error(kInput)
@@ -41,7 +41,8 @@ class StreamedCorpus : public Corpus {
   ~StreamedCorpus() override;
 
   // Next() throws Error(kInput) for a file that was written to since the corpus was made.
-  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start) const override;
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
+                                     const WindowPart& part) const override;
   bool in_parts() const override { return true; }
   std::string Text() const override;
   const CorpusReport& report() const override { return none_; }
@@ -54,7 +55,7 @@ class StreamedCorpus : public Corpus {
   void WarnOfLongFiles() const;
   double WeightOf(int64_t file) const;
   void CheckUnchanged(const Segment& segment) const;
-  Window Make(int64_t epoch, std::span<const Line> lines) const;
+  Window Make(int64_t epoch, const std::vector<Line>& lines) const;
 
   StreamOptions options_;
   const CorpusReport none_;

@@ -74,6 +74,12 @@ class StreamedCorpusTest : public testing::Test {
   StreamedCorpus Stream(const StreamOptions& options = {}, const CorpusFilters& filters = {}) {
     return StreamedCorpus(Columns(), filters, options, 2);
   }
+  std::vector<std::string> Warnings(const std::vector<double>& weights, int64_t shuffle_buffer) {
+    std::vector<std::string> warnings;
+    Stream({1, weights, shuffle_buffer, 0,
+            [&](LogLevel, std::string_view message) { warnings.emplace_back(message); }});
+    return warnings;
+  }
   std::string Complaint() {
     try {
       const StreamedCorpus corpus = Stream();
@@ -96,10 +102,10 @@ using Key = std::pair<int64_t, int64_t>;
 // Places in the order in which an epoch's windows hold them.
 std::vector<std::vector<Key>> WindowsOf(const StreamedCorpus& corpus, int64_t epoch) {
   std::vector<std::vector<Key>> windows;
-  const auto reader = corpus.Open(epoch, {});
+  const auto reader = corpus.Open(epoch, {}, {});
   for (bool last = false; !last;) {
     const WindowWork work = reader->Next();
-    const Window window = work.make({});
+    const Window window = work.make();
     windows.emplace_back();
     for (int64_t i = 0; i < window.examples->size(); ++i) {
       const Place place = window.examples->Get(i).place;
@@ -139,13 +145,13 @@ TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
   options.shuffle_buffer = 50;
   const StreamedCorpus corpus = Stream(options, filters);
   EXPECT_EQ(corpus.digests(), whole.digests());
-  const auto reader = corpus.Open(0, {});
+  const auto reader = corpus.Open(0, {}, {});
   CorpusReport report;
   std::map<Key, std::vector<std::vector<int32_t>>> found;
   int64_t windows = 0;
   for (bool last = false; !last; ++windows) {
     const WindowWork work = reader->Next();
-    const Window window = work.make({});
+    const Window window = work.make();
     report.Add(window.report);
     for (int64_t i = 0; i < window.examples->size(); ++i) {
       const Example example = window.examples->Get(i);
@@ -199,15 +205,24 @@ TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
   CorpusFilters filters;
   filters.max_length = 8;
   const StreamedCorpus corpus = Stream(options, filters);
-  const auto reader = corpus.Open(0, {});
   std::vector<std::string> malformed;
-  for (bool last = false; !last;) {
-    const WindowWork work = reader->Next();
-    const Window whole = work.make({});
-    for (const std::string& place : whole.report.malformed.first) malformed.push_back(place);
-    for (const int64_t count : {1, 3, 100}) {
+  for (const int64_t count : {1, 3, 100}) {
+    const auto reader = corpus.Open(0, {}, {});
+    std::vector<std::unique_ptr<WindowReader>> readers;
+    for (int64_t i = 0; i < count; ++i) readers.push_back(corpus.Open(0, {}, {i, count}));
+    for (int64_t epoch = 0; epoch < 2;) {
+      const WindowWork work = reader->Next();
+      const Window whole = work.make();
+      if (count == 1 && epoch == 0) {
+        for (const std::string& place : whole.report.malformed.first) malformed.push_back(place);
+      }
       std::vector<std::string> parts;
-      for (int64_t i = 0; i < count; ++i) parts.push_back(BytesOf(work.make({i, count})));
+      for (const auto& each : readers) {
+        const WindowWork part = each->Next();
+        EXPECT_EQ(part.start, work.start);
+        EXPECT_EQ(part.last, work.last);
+        parts.push_back(BytesOf(part.make()));
+      }
       const Window joined = JoinParts(parts);
       EXPECT_EQ(joined.report, whole.report);
       ASSERT_EQ(joined.examples->size(), whole.examples->size());
@@ -215,11 +230,44 @@ TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
         EXPECT_EQ(joined.examples->Get(i).place, whole.examples->Get(i).place);
         EXPECT_EQ(joined.examples->Get(i).columns, whole.examples->Get(i).columns);
       }
+      epoch += work.last ? 1 : 0;
     }
-    last = work.last;
   }
   EXPECT_THAT(malformed, testing::UnorderedElementsAre(testing::EndsWith("bad:2"),
                                                        testing::EndsWith("bad:3")));
+}
+
+// Files that are gone are missed by the readers of the parts that have their lines, and no others.
+TEST_F(StreamedCorpusTest, AReaderReadsTheFilesOfItsPartAlone) {
+  for (int i = 0; i < 8; ++i) AddShard(60);
+  const StreamedCorpus corpus = Stream();
+  std::set<int64_t> files;
+  const Window first = corpus.Open(0, {}, {0, 2})->Next().make();
+  for (int64_t i = 0; i < first.examples->size(); ++i)
+    files.insert(first.examples->Get(i).place.file);
+  ASSERT_EQ(files.size(), 4u);  // of the one window, four are open at a time
+  for (int64_t file = 0; file < 8; ++file) {
+    if (files.contains(file)) continue;
+    std::filesystem::remove(source_[file]);
+    std::filesystem::remove(target_[file]);
+  }
+  EXPECT_EQ(corpus.Open(0, {}, {0, 2})->Next().make().examples->size(), 240);
+  EXPECT_THROW(corpus.Open(0, {}, {1, 2})->Next(), Error);
+}
+
+// The middle of a segment is reached from its beginning.
+TEST_F(StreamedCorpusTest, PartsGoOnInTheMiddle) {
+  for (const int64_t lines : {300, 200, 100}) AddShard(lines);
+  StreamOptions options;
+  options.shuffle_buffer = 70;
+  const StreamedCorpus corpus = Stream(options);
+  const WindowPart part{1, 3};
+  const auto reader = corpus.Open(0, {}, part);
+  for (int i = 0; i < 4; ++i) reader->Next();
+  WindowWork work = reader->Next();
+  const auto resumed = corpus.Open(0, work.start, part);
+  for (int i = 0; i < 8; ++i, work = reader->Next())
+    EXPECT_EQ(BytesOf(resumed->Next().make()), BytesOf(work.make())) << i;
 }
 
 TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {
@@ -227,10 +275,10 @@ TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {
   StreamOptions options;
   options.shuffle_buffer = 37;
   const StreamedCorpus corpus = Stream(options);
-  const auto reader = corpus.Open(0, {});
+  const auto reader = corpus.Open(0, {}, {});
   for (int i = 0; i < 3; ++i) reader->Next();
   const WindowStart start = reader->Next().start;
-  EXPECT_NO_THROW(corpus.Open(0, start));
+  EXPECT_NO_THROW(corpus.Open(0, start, {}));
   for (const auto& [path, values] :
        std::map<std::string, std::vector<Json>>{{"", {{1}, Json::array(), "x", 3, start.cursor[0]}},
                                                 {"/0", {{1}, "x", 3}},
@@ -239,13 +287,12 @@ TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {
                                                 {"/0/read", {-1, 0, 110, 112, 1000000, "x"}},
                                                 {"/0/open", {Json::array(), "x", 3}},
                                                 {"/0/open/1/pass", {-1, 6, 99, "x"}},
-                                                {"/0/open/1/line", {-1, 1000000, "x"}},
-                                                {"/0/open/1/offsets", {Json::array(), "x", 3}}}) {
+                                                {"/0/open/1/line", {-1, 1000000, "x"}}}) {
     for (const Json& value : values) {
       WindowStart wrong = start;
       wrong.cursor[Json::json_pointer(path)] = value;
       try {
-        corpus.Open(0, wrong);
+        corpus.Open(0, wrong, {});
         FAIL() << path << " " << value;
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -344,46 +391,26 @@ TEST_F(StreamedCorpusTest, WindowsOfOneFileSpanItAndDifferByEpoch) {
 }
 
 TEST_F(StreamedCorpusTest, WarnsOfACompressedFileThatIsHardlyShuffled) {
-  std::vector<std::string> warnings;
-  StreamOptions options;
-  options.shuffle_buffer = 100;
-  options.log = [&](LogLevel, std::string_view message) { warnings.emplace_back(message); };
   for (const int64_t lines : {100, 101, 0, 300}) AddShard(lines);
-  Stream(options);
-  EXPECT_THAT(warnings, testing::IsEmpty());  // the plain files' segments are enough to mix with
-  options.weights = {1, 2, 1, 1};
-  Stream(options);
-  EXPECT_THAT(warnings, testing::ElementsAre(AllOf(HasSubstr("the 101 lines of"),
-                                                   HasSubstr("cut it into many files"))));
-  options.shuffle_buffer = 101;
-  Stream(options);
-  EXPECT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(Warnings({}, 100), testing::IsEmpty());  // plain segments are enough to mix with
+  EXPECT_THAT(Warnings({1, 2, 1, 1}, 100),
+              testing::ElementsAre(
+                  AllOf(HasSubstr("the 101 lines of"), HasSubstr("cut it into many files"))));
+  EXPECT_THAT(Warnings({1, 2, 1, 1}, 101), testing::IsEmpty());
 }
 
 TEST_F(StreamedCorpusTest, WarnsOfACompressedFileThatIsReadAloneInTheEnd) {
-  std::vector<std::string> warnings;
-  StreamOptions options;
-  options.shuffle_buffer = 100;
-  options.log = [&](LogLevel, std::string_view message) { warnings.emplace_back(message); };
   for (const int64_t lines : {1000, 332}) AddShard(lines);
-  Stream(options);
-  EXPECT_THAT(warnings, testing::IsEmpty());
+  EXPECT_THAT(Warnings({}, 100), testing::IsEmpty());
   for (const int64_t lines : {0, 0, 450}) AddShard(lines);
-  Stream(options);
-  EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("the 450 lines of")));
+  EXPECT_THAT(Warnings({}, 100), testing::ElementsAre(HasSubstr("the 450 lines of")));
 }
 
 TEST_F(StreamedCorpusTest, WarnsOfFewCompressedFilesThatAreAlwaysReadTogether) {
-  std::vector<std::string> warnings;
-  StreamOptions options;
-  options.shuffle_buffer = 100;
-  options.log = [&](LogLevel, std::string_view message) { warnings.emplace_back(message); };
   for (const int64_t lines : {0, 400, 400, 0, 400, 400}) AddShard(lines);
-  Stream(options);
-  EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("the 400 lines of")));
+  EXPECT_THAT(Warnings({}, 100), testing::ElementsAre(HasSubstr("the 400 lines of")));
   for (const int64_t lines : {0, 400}) AddShard(lines);
-  Stream(options);
-  EXPECT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(Warnings({}, 100), testing::IsEmpty());
 }
 
 TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {
@@ -393,7 +420,7 @@ TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {
   const auto ids = [&](uint64_t seed, int64_t epoch) {
     options.seed = seed;
     const StreamedCorpus corpus = Stream(options);
-    const Window window = corpus.Open(epoch, {})->Next().make({});
+    const Window window = corpus.Open(epoch, {}, {})->Next().make();
     std::vector<std::vector<std::vector<int32_t>>> all;
     for (int64_t i = 0; i < window.examples->size(); ++i) {
       all.push_back(window.examples->Get(i).columns);
@@ -437,7 +464,7 @@ TEST_F(StreamedCorpusTest, NamesAFileThatIsWrittenTo) {
   const auto complaint = [&](int windows, const std::string& text) {
     Write("t", lines);
     const StreamedCorpus corpus = Stream(options);
-    const auto reader = corpus.Open(0, {});
+    const auto reader = corpus.Open(0, {}, {});
     for (int i = 0; i < windows; ++i) reader->Next();
     Write("t", text);
     if (text.size() == lines.size()) {

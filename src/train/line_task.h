@@ -26,7 +26,8 @@ class Numbers : public ExampleSource {
   Numbers() {
     for (int32_t i = 0; i < 24; ++i) table_.Add({{0, i}, {{i % 5 + 1}}});
   }
-  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart&) const override {
+  std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart&,
+                                     const WindowPart&) const override {
     return OpenTable(&table_, epoch);
   }
   std::string Where(const Place& place) const override {
