@@ -42,10 +42,12 @@ struct Group {
 
   size_t times() const { return static_cast<size_t>(std::ceil(weight)); }
   size_t passes() const { return times() * order.size(); }
-  int64_t SegmentOf(size_t pass) const { return order[pass % order.size()]; }
+  int64_t SegmentIndexOf(size_t pass) const { return order[pass % order.size()]; }
+  int64_t TimeOf(size_t pass) const { return static_cast<int64_t>(pass / order.size()); }
   bool IsOpen(int64_t segment) const {
-    return std::any_of(open.begin(), open.end(),
-                       [&](const OpenPass& other) { return SegmentOf(other.pass) == segment; });
+    return std::any_of(open.begin(), open.end(), [&](const OpenPass& other) {
+      return SegmentIndexOf(other.pass) == segment;
+    });
   }
 };
 
@@ -80,7 +82,8 @@ struct StreamedCorpus::Segment {
 
 struct StreamedCorpus::Line {
   Place place;
-  int64_t segment = 0, pass = 0;  // of all, and over it
+  int64_t segment = 0;            // of segments_
+  int64_t time = 0;               // which of the epoch's passes over it, from 0
   std::vector<std::string> text;  // by column; empty until it is read
 };
 
@@ -95,6 +98,7 @@ class StreamedCorpus::Reader : public WindowReader {
   WindowWork Next() override;
 
  private:
+  using Pass = std::pair<int64_t, int64_t>;  // Line's segment and time
   // The files of a segment, which are read.
   struct OpenFiles {
     int64_t line = 0;                                  // their next
@@ -105,23 +109,24 @@ class StreamedCorpus::Reader : public WindowReader {
   void Seek(const Json& cursor);
   bool IsPlace(const Group& group) const;
   const Segment& SegmentOf(const Group& group, size_t pass) const {
-    return corpus_->segments_[group.SegmentOf(pass)];
+    return corpus_->segments_[group.SegmentIndexOf(pass)];
   }
   void FillPlaces(Group* group) const;
   Group* NextGroup();
   Line Advance(Group* group) const;
   bool IsTaken(const Group& group, const Line& line) const;
-  std::vector<Line> LinesOfWindow();
+  std::vector<Line> PlannedLines();
   OpenFiles Open(const Segment& segment) const;
+  bool IsUnderWay(const Pass& pass) const;
   void ReadText(std::vector<Line>* lines);
-  void CloseFiles();
+  void CheckOpenFiles();
 
   const StreamedCorpus* corpus_;
   const WindowPart part_;
   int64_t epoch_;
   int64_t number_;
   std::vector<Group> groups_;
-  std::map<std::pair<int64_t, int64_t>, OpenFiles> open_files_;  // by segment and pass over it
+  std::map<Pass, OpenFiles> open_files_;
 };
 
 void StreamedCorpus::Reader::StartEpoch() {
@@ -144,7 +149,7 @@ void StreamedCorpus::Reader::StartEpoch() {
 
 void StreamedCorpus::Reader::FillPlaces(Group* group) const {
   while (group->open.size() < kOpenSegments && group->next < group->passes() &&
-         !group->IsOpen(group->SegmentOf(group->next))) {
+         !group->IsOpen(group->SegmentIndexOf(group->next))) {
     group->open.push_back({group->next, SegmentOf(*group, group->next).first});
     ++group->next;
   }
@@ -216,10 +221,8 @@ StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
   FillPlaces(group);
   OpenPass& open = group->open[group->turn];
   const Segment& segment = SegmentOf(*group, open.pass);
-  Line line{{segment.file, open.line},
-            group->SegmentOf(open.pass),
-            static_cast<int64_t>(open.pass / group->order.size()),
-            {}};
+  Line line{
+      {segment.file, open.line}, group->SegmentIndexOf(open.pass), group->TimeOf(open.pass), {}};
   ++open.line;
   ++group->read;
   if (open.line == segment.end) {
@@ -243,11 +246,11 @@ bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const
   const double before = std::floor(start + group.weight * static_cast<double>(epoch_));
   const double after = std::floor(start + group.weight * static_cast<double>(epoch_ + 1));
   const bool every = after - before == static_cast<double>(group.times());
-  return every || random.Below(group.times()) != static_cast<uint64_t>(line.pass);
+  return every || random.Below(group.times()) != static_cast<uint64_t>(line.time);
 }
 
-// The next window's, without their text.
-std::vector<StreamedCorpus::Line> StreamedCorpus::Reader::LinesOfWindow() {
+// This part's of the next window, without their text.
+std::vector<StreamedCorpus::Line> StreamedCorpus::Reader::PlannedLines() {
   std::vector<Line> lines;
   while (std::ssize(lines) < corpus_->options_.shuffle_buffer) {
     Group* group = NextGroup();
@@ -255,7 +258,11 @@ std::vector<StreamedCorpus::Line> StreamedCorpus::Reader::LinesOfWindow() {
     Line line = Advance(group);
     if (IsTaken(*group, line)) lines.push_back(std::move(line));
   }
-  return lines;
+  if (part_.count == 1) return lines;
+  const int64_t count = std::ssize(lines);
+  const auto begin = std::make_move_iterator(lines.begin());
+  return {begin + count * part_.index / part_.count,
+          begin + count * (part_.index + 1) / part_.count};
 }
 
 StreamedCorpus::Reader::OpenFiles StreamedCorpus::Reader::Open(const Segment& segment) const {
@@ -269,52 +276,54 @@ StreamedCorpus::Reader::OpenFiles StreamedCorpus::Reader::Open(const Segment& se
   return files;
 }
 
+// Whether windows to come have lines of the pass.
+bool StreamedCorpus::Reader::IsUnderWay(const Pass& pass) const {
+  return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+    return std::any_of(group.open.begin(), group.open.end(), [&](const OpenPass& open) {
+      return Pass(group.SegmentIndexOf(open.pass), group.TimeOf(open.pass)) == pass;
+    });
+  });
+}
+
+// Files are closed with the last of their lines that this part takes.
 void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
+  std::map<Pass, const Line*> last;
+  for (const Line& line : *lines) last[{line.segment, line.time}] = &line;
   for (Line& line : *lines) {
     const Segment& segment = corpus_->segments_[line.segment];
-    const auto [found, first] = open_files_.try_emplace({line.segment, line.pass});
+    const Pass pass{line.segment, line.time};
+    auto found = open_files_.find(pass);
+    if (found == open_files_.end()) found = open_files_.emplace(pass, Open(segment)).first;
     OpenFiles& files = found->second;
-    if (first) files = Open(segment);
     line.text.resize(files.columns.size());
-    while (files.line <= line.place.line) {  // what comes before is another part's
+    while (files.line <= line.place.line) {  // what comes before is not this part's
       for (size_t column = 0; column < files.columns.size(); ++column) {
         if (!files.columns[column]->Next(&line.text[column]))
           RefuseChanged(files.columns[column]->name());
       }
       ++files.line;
     }
-    if (files.line < segment.end) continue;
+    if (last.at(pass) != &line || IsUnderWay(pass)) continue;
     corpus_->CheckUnchanged(segment);
     open_files_.erase(found);
   }
 }
 
-// Those of segments that have no line left, whose last ones are another part's.
-void StreamedCorpus::Reader::CloseFiles() {
-  std::erase_if(open_files_, [&](const auto& files) {
-    const auto& [segment, pass] = files.first;
-    corpus_->CheckUnchanged(corpus_->segments_[segment]);
-    return std::none_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return std::any_of(group.open.begin(), group.open.end(), [&](const OpenPass& open) {
-        return group.SegmentOf(open.pass) == segment &&
-               static_cast<int64_t>(open.pass / group.order.size()) == pass;
-      });
-    });
-  });
+// That nobody wrote to them; and closes those whose last lines are not this part's.
+void StreamedCorpus::Reader::CheckOpenFiles() {
+  for (const auto& [pass, files] : open_files_)
+    corpus_->CheckUnchanged(corpus_->segments_[pass.first]);
+  std::erase_if(open_files_, [&](const auto& files) { return !IsUnderWay(files.first); });
 }
 
 WindowWork StreamedCorpus::Reader::Next() {
   WindowWork work;
   work.epoch = epoch_;
   work.start = {number_++, Cursor()};
-  std::vector<Line> all = LinesOfWindow();
+  const auto lines = std::make_shared<std::vector<Line>>(PlannedLines());
   work.last = NextGroup() == nullptr;
-  const int64_t count = std::ssize(all);
-  const auto begin = all.begin() + count * part_.index / part_.count,
-             end = all.begin() + count * (part_.index + 1) / part_.count;
-  const auto lines = std::make_shared<std::vector<Line>>(begin, end);
   ReadText(lines.get());
-  CloseFiles();
+  CheckOpenFiles();
   work.make = [corpus = corpus_, epoch = epoch_, lines] { return corpus->Make(epoch, *lines); };
   if (work.last) {
     ++epoch_;
@@ -414,7 +423,7 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
     EncodedLine encoded{{line.place, {}}, std::vector<int64_t>(columns().size())};
     Random random{options_.seed,
                   static_cast<uint64_t>(epoch),
-                  static_cast<uint64_t>(line.pass),
+                  static_cast<uint64_t>(line.time),
                   static_cast<uint64_t>(line.place.file),
                   static_cast<uint64_t>(line.place.line),
                   kSampleKey};

@@ -2,100 +2,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "attend/error.h"
-#include "data/batch_stream.h"
 #include "data/parallel_corpus.h"
-#include "text/vocabulary_trainer.h"
+#include "data/test_shards.h"
 
 namespace attend {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-class StreamedCorpusTest : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "streamed_corpus_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
-    std::filesystem::create_directories(folder_);
-    VocabularyOptions options;
-    options.type = VocabularyType::kBpe;
-    options.size = 40;
-    const std::string text = Write("vocabulary", "a b c d e f\nab cd ef abc\nbad cab fed abcdef\n");
-    vocabulary_ = Vocabulary::FromBytes(TrainVocabulary({text}, options, 1, NoLog()), "test");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  // Plain, or packed as the name says.
-  std::string Write(const std::string& name, const std::string& bytes) {
-    const std::string path = folder_ + name;
-    std::string written = bytes;
-    if (name.ends_with(".gz")) {
-      gzFile file = gzopen(path.c_str(), "wb");
-      gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
-      gzclose(file);
-      return path;
-    }
-    if (name.ends_with(".zst")) {
-      written.resize(ZSTD_compressBound(bytes.size()));
-      written.resize(ZSTD_compress(written.data(), written.size(), bytes.data(), bytes.size(), 3));
-    }
-    std::ofstream(path, std::ios::binary) << written;
-    return path;
-  }
-
-  // A pair of shards with `lines` lines of letters, packed in turn as nothing, gzip and zstd.
-  void AddShard(int64_t lines) {
-    const std::string endings[] = {"", ".gz", ".zst"};
-    const std::string name =
-        std::to_string(source_.size()) + endings[source_.size() % std::size(endings)];
-    std::string source, target;
-    for (int64_t line = 0; line < lines; ++line) {
-      source += "abcdef cab" + std::string(line % 7, 'a') + (line % 5 == 0 ? "\r\n" : "\n");
-      target += "fed " + std::string(1 + line % 9, 'b') + "\n";
-    }
-    source_.push_back(Write("s" + name, source));
-    target_.push_back(Write("t" + name, target));
-  }
-  std::vector<CorpusColumn> Columns() {
-    return {SourceColumn(source_, vocabulary_), TargetColumn(target_, vocabulary_)};
-  }
-  StreamedCorpus Stream(const StreamOptions& options = {}, const CorpusFilters& filters = {}) {
-    return StreamedCorpus(Columns(), filters, options, 2);
-  }
-  std::vector<std::string> Warnings(const std::vector<double>& weights, int64_t shuffle_buffer) {
-    std::vector<std::string> warnings;
-    Stream({1, weights, shuffle_buffer, 0,
-            [&](LogLevel, std::string_view message) { warnings.emplace_back(message); }});
-    return warnings;
-  }
-  std::string Complaint() {
-    try {
-      const StreamedCorpus corpus = Stream();
-      BatchStream stream(&corpus, {});
-      while (stream.position().epoch == 0) stream.Next();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kInput);
-      return error.what();
-    }
-    return "";
-  }
-
-  std::string folder_;
-  std::shared_ptr<const Vocabulary> vocabulary_;
-  std::vector<std::string> source_, target_;
-};
 
 using Key = std::pair<int64_t, int64_t>;
 
@@ -122,12 +44,6 @@ std::map<Key, int64_t> CountsOf(const StreamedCorpus& corpus, int64_t epoch) {
     for (const Key& key : window) ++counts[key];
   }
   return counts;
-}
-
-std::vector<std::vector<std::vector<int32_t>>> IdsOf(const Batch& batch) {
-  std::vector<std::vector<std::vector<int32_t>>> ids;
-  for (const Example& example : batch.examples) ids.push_back(example.columns);
-  return ids;
 }
 
 TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
@@ -165,141 +81,6 @@ TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
   EXPECT_EQ(report, whole.report());
   EXPECT_EQ(windows, (458 + 49) / 50);
   EXPECT_NE(WindowsOf(corpus, 0), WindowsOf(corpus, 1));
-}
-
-TEST_F(StreamedCorpusTest, ResumesAtEveryPosition) {
-  for (const int64_t lines : {150, 0, 1, 13, 40, 3, 70, 16}) AddShard(lines);
-  StreamOptions options;
-  options.weights = {1, 1, 1, 2.5, 1, 0.5, 1, 2.5};
-  options.shuffle_buffer = 32;
-  options.sampling = 0.2;
-  const StreamedCorpus corpus = Stream(options);
-  BatchOptions batching;
-  batching.limits.tokens = 60;
-  BatchStream whole(&corpus, batching);
-  std::vector<DataPosition> positions;
-  std::vector<std::vector<std::vector<std::vector<int32_t>>>> expected;
-  while (whole.position().epoch < 3) {
-    positions.push_back(whole.position());
-    expected.push_back(IdsOf(whole.Next()));
-  }
-  ASSERT_GT(positions.size(), 50u);
-  for (size_t i = 0; i < positions.size(); ++i) {
-    batching.worker_threads = 1 + static_cast<int64_t>(i) % 9;
-    const StreamedCorpus again = Stream(options);
-    BatchStream resumed(&again, batching, positions[i]);
-    for (size_t next = i; next < positions.size(); ++next)
-      ASSERT_EQ(IdsOf(resumed.Next()), expected[next]) << "from " << i;
-    EXPECT_EQ(resumed.position(), whole.position());
-  }
-}
-
-TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
-  for (const int64_t lines : {150, 1, 40, 3}) AddShard(lines);
-  source_.push_back(Write("bad", "abc\n\xff\n\xff\n"));
-  target_.push_back(Write("bad-target", "abc\nfed\nfed\n"));
-  StreamOptions options;
-  options.weights = {1, 1, 0.5, 1, 1};
-  options.shuffle_buffer = 64;
-  options.sampling = 0.2;
-  CorpusFilters filters;
-  filters.max_length = 8;
-  const StreamedCorpus corpus = Stream(options, filters);
-  std::vector<std::string> malformed;
-  for (const int64_t count : {1, 3, 100}) {
-    const auto reader = corpus.Open(0, {}, {});
-    std::vector<std::unique_ptr<WindowReader>> readers;
-    for (int64_t i = 0; i < count; ++i) readers.push_back(corpus.Open(0, {}, {i, count}));
-    for (int64_t epoch = 0; epoch < 2;) {
-      const WindowWork work = reader->Next();
-      const Window whole = work.make();
-      if (count == 1 && epoch == 0) {
-        for (const std::string& place : whole.report.malformed.first) malformed.push_back(place);
-      }
-      std::vector<std::string> parts;
-      for (const auto& each : readers) {
-        const WindowWork part = each->Next();
-        EXPECT_EQ(part.start, work.start);
-        EXPECT_EQ(part.last, work.last);
-        parts.push_back(BytesOf(part.make()));
-      }
-      const Window joined = JoinParts(parts);
-      EXPECT_EQ(joined.report, whole.report);
-      ASSERT_EQ(joined.examples->size(), whole.examples->size());
-      for (int64_t i = 0; i < whole.examples->size(); ++i) {
-        EXPECT_EQ(joined.examples->Get(i).place, whole.examples->Get(i).place);
-        EXPECT_EQ(joined.examples->Get(i).columns, whole.examples->Get(i).columns);
-      }
-      epoch += work.last ? 1 : 0;
-    }
-  }
-  EXPECT_THAT(malformed, testing::UnorderedElementsAre(testing::EndsWith("bad:2"),
-                                                       testing::EndsWith("bad:3")));
-}
-
-// Files that are gone are missed by the readers of the parts that have their lines, and no others.
-TEST_F(StreamedCorpusTest, AReaderReadsTheFilesOfItsPartAlone) {
-  for (int i = 0; i < 8; ++i) AddShard(60);
-  const StreamedCorpus corpus = Stream();
-  std::set<int64_t> files;
-  const Window first = corpus.Open(0, {}, {0, 2})->Next().make();
-  for (int64_t i = 0; i < first.examples->size(); ++i)
-    files.insert(first.examples->Get(i).place.file);
-  ASSERT_EQ(files.size(), 4u);  // of the one window, four are open at a time
-  for (int64_t file = 0; file < 8; ++file) {
-    if (files.contains(file)) continue;
-    std::filesystem::remove(source_[file]);
-    std::filesystem::remove(target_[file]);
-  }
-  EXPECT_EQ(corpus.Open(0, {}, {0, 2})->Next().make().examples->size(), 240);
-  EXPECT_THROW(corpus.Open(0, {}, {1, 2})->Next(), Error);
-}
-
-// The middle of a segment is reached from its beginning.
-TEST_F(StreamedCorpusTest, PartsGoOnInTheMiddle) {
-  for (const int64_t lines : {300, 200, 100}) AddShard(lines);
-  StreamOptions options;
-  options.shuffle_buffer = 70;
-  const StreamedCorpus corpus = Stream(options);
-  const WindowPart part{1, 3};
-  const auto reader = corpus.Open(0, {}, part);
-  for (int i = 0; i < 4; ++i) reader->Next();
-  WindowWork work = reader->Next();
-  const auto resumed = corpus.Open(0, work.start, part);
-  for (int i = 0; i < 8; ++i, work = reader->Next())
-    EXPECT_EQ(BytesOf(resumed->Next().make()), BytesOf(work.make())) << i;
-}
-
-TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {
-  for (const int64_t lines : {40, 30, 20, 50, 60, 10}) AddShard(lines);
-  StreamOptions options;
-  options.shuffle_buffer = 37;
-  const StreamedCorpus corpus = Stream(options);
-  const auto reader = corpus.Open(0, {}, {});
-  for (int i = 0; i < 3; ++i) reader->Next();
-  const WindowStart start = reader->Next().start;
-  EXPECT_NO_THROW(corpus.Open(0, start, {}));
-  for (const auto& [path, values] :
-       std::map<std::string, std::vector<Json>>{{"", {{1}, Json::array(), "x", 3, start.cursor[0]}},
-                                                {"/0", {{1}, "x", 3}},
-                                                {"/0/next", {-1, 99, 0, "x"}},
-                                                {"/0/turn", {-1, 4, 99, "x"}},
-                                                {"/0/read", {-1, 0, 110, 112, 1000000, "x"}},
-                                                {"/0/open", {Json::array(), "x", 3}},
-                                                {"/0/open/1/pass", {-1, 6, 99, "x"}},
-                                                {"/0/open/1/line", {-1, 1000000, "x"}}}) {
-    for (const Json& value : values) {
-      WindowStart wrong = start;
-      wrong.cursor[Json::json_pointer(path)] = value;
-      try {
-        corpus.Open(0, wrong, {});
-        FAIL() << path << " " << value;
-      } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::kInput);
-        EXPECT_THAT(error.what(), HasSubstr("the data position is not one of this corpus"));
-      }
-    }
-  }
 }
 
 TEST_F(StreamedCorpusTest, WeightsArePassesAnEpochMixedEvenly) {
