@@ -52,9 +52,9 @@ def test_bf16_learns_as_well_as_f32(options, tmp_path):
         assert (rounded != exact).any()
         assert rounded[-50:].mean() == pytest.approx(exact[-50:].mean(), rel=0.03)
         bleus.append((bleu, rounded_bleu))
-    # One pair's difference is 1 or 2 BLEU either way, the mean's half of one: only a loss of three times that is no chance.
+    # One pair's difference is 1 or 2 BLEU either way, the mean's half of one.
     exact_mean, rounded_mean = np.mean(bleus, axis=0)
-    assert exact_mean > 90 and rounded_mean > exact_mean - 1.5, bleus
+    assert exact_mean > 90 and rounded_mean > exact_mean - 1, bleus
     features = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     fast = {"avx512_bf16", "amx_bf16", "bf16"} & set(features)
     assert ("no faster than with f32" in rounded_said) == (not fast)
