@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +10,7 @@
 
 #include "attend/error.h"
 #include "base/sha256.h"
-#include "text/vocabulary_trainer.h"
+#include "data/corpus_fixture.h"
 
 namespace attend {
 namespace {
@@ -20,24 +19,8 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class ParallelCorpusTest : public testing::Test {
+class ParallelCorpusTest : public CorpusTest {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "parallel_corpus_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
-    std::filesystem::create_directories(folder_);
-    VocabularyOptions options;
-    options.type = VocabularyType::kBpe;
-    options.size = 30;
-    const std::string text = Write("vocabulary.txt", "a b c d e f\nab cd ef abc\nbad cab fed\n");
-    vocabulary_ = Vocabulary::FromBytes(TrainVocabulary({text}, options, 1, NoLog()), "test");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string Write(const std::string& name, const std::string& bytes) {
-    std::ofstream(folder_ + name, std::ios::binary) << bytes;
-    return folder_ + name;
-  }
   ParallelCorpus Read(std::vector<std::string> source, std::vector<std::string> target,
                       const CorpusFilters& filters = {}, int threads = 2) {
     return ParallelCorpus({SourceColumn(std::move(source), vocabulary_),
@@ -50,9 +33,6 @@ class ParallelCorpusTest : public testing::Test {
     ids.push_back(3);
     return ids;
   }
-
-  std::string folder_;
-  std::shared_ptr<const Vocabulary> vocabulary_;
 };
 
 TEST_F(ParallelCorpusTest, FramesColumnsAndKeepsLineNumbers) {
@@ -172,10 +152,7 @@ TEST_F(ParallelCorpusTest, IsTheSameWithAnyNumberOfThreadsAndPacked) {
         std::string(1 + i % 11, static_cast<char>('a' + i % 5)) + (i % 97 == 0 ? "\n\n" : "\n");
     if (i % 97 == 0) source += "x\n";
   }
-  const std::string packed = folder_ + "source.gz";
-  gzFile file = gzopen(packed.c_str(), "wb");
-  gzwrite(file, source.data(), static_cast<unsigned>(source.size()));
-  gzclose(file);
+  const std::string packed = Write("source.gz", source);
   const ParallelCorpus one = Read({Write("s", source)}, {Write("t", target)}, {}, 1);
   const ParallelCorpus four = Read({packed}, {Write("t", target)}, {}, 4);
   ASSERT_EQ(one.examples().size(), four.examples().size());

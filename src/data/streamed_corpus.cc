@@ -23,6 +23,13 @@ constexpr uint64_t kOrderKey = 0x736861726473;   // "shards"
 constexpr uint64_t kWeightKey = 0x776569676874;  // "weight"
 constexpr uint64_t kSampleKey = 0x73616d706c65;  // "sample"
 
+// One of an epoch's passes over a segment.
+struct Pass {
+  int64_t segment = 0;  // of segments_
+  int64_t time = 0;     // from 0
+  auto operator<=>(const Pass&) const = default;
+};
+
 // A segment that gives lines.
 struct OpenPass {
   size_t pass = 0;   // of Group::passes()
@@ -42,11 +49,12 @@ struct Group {
 
   size_t times() const { return static_cast<size_t>(std::ceil(weight)); }
   size_t passes() const { return times() * order.size(); }
-  int64_t SegmentIndexOf(size_t pass) const { return order[pass % order.size()]; }
-  int64_t TimeOf(size_t pass) const { return static_cast<int64_t>(pass / order.size()); }
+  Pass PassOf(size_t pass) const {
+    return {order[pass % order.size()], static_cast<int64_t>(pass / order.size())};
+  }
   bool IsOpen(int64_t segment) const {
     return std::any_of(open.begin(), open.end(), [&](const OpenPass& other) {
-      return SegmentIndexOf(other.pass) == segment;
+      return PassOf(other.pass).segment == segment;
     });
   }
 };
@@ -82,8 +90,7 @@ struct StreamedCorpus::Segment {
 
 struct StreamedCorpus::Line {
   Place place;
-  int64_t segment = 0;            // of segments_
-  int64_t time = 0;               // which of the epoch's passes over it, from 0
+  Pass pass;
   std::vector<std::string> text;  // by column; empty until it is read
 };
 
@@ -98,7 +105,6 @@ class StreamedCorpus::Reader : public WindowReader {
   WindowWork Next() override;
 
  private:
-  using Pass = std::pair<int64_t, int64_t>;  // Line's segment and time
   // The files of a segment, which are read.
   struct OpenFiles {
     int64_t line = 0;                                  // their next
@@ -109,7 +115,7 @@ class StreamedCorpus::Reader : public WindowReader {
   void Seek(const Json& cursor);
   bool IsPlace(const Group& group) const;
   const Segment& SegmentOf(const Group& group, size_t pass) const {
-    return corpus_->segments_[group.SegmentIndexOf(pass)];
+    return corpus_->segments_[group.PassOf(pass).segment];
   }
   void FillPlaces(Group* group) const;
   Group* NextGroup();
@@ -149,7 +155,7 @@ void StreamedCorpus::Reader::StartEpoch() {
 
 void StreamedCorpus::Reader::FillPlaces(Group* group) const {
   while (group->open.size() < kOpenSegments && group->next < group->passes() &&
-         !group->IsOpen(group->SegmentIndexOf(group->next))) {
+         !group->IsOpen(group->PassOf(group->next).segment)) {
     group->open.push_back({group->next, SegmentOf(*group, group->next).first});
     ++group->next;
   }
@@ -221,8 +227,7 @@ StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
   FillPlaces(group);
   OpenPass& open = group->open[group->turn];
   const Segment& segment = SegmentOf(*group, open.pass);
-  Line line{
-      {segment.file, open.line}, group->SegmentIndexOf(open.pass), group->TimeOf(open.pass), {}};
+  Line line{{segment.file, open.line}, group->PassOf(open.pass), {}};
   ++open.line;
   ++group->read;
   if (open.line == segment.end) {
@@ -246,7 +251,7 @@ bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const
   const double before = std::floor(start + group.weight * static_cast<double>(epoch_));
   const double after = std::floor(start + group.weight * static_cast<double>(epoch_ + 1));
   const bool every = after - before == static_cast<double>(group.times());
-  return every || random.Below(group.times()) != static_cast<uint64_t>(line.time);
+  return every || random.Below(group.times()) != static_cast<uint64_t>(line.pass.time);
 }
 
 // This part's of the next window, without their text.
@@ -279,21 +284,19 @@ StreamedCorpus::Reader::OpenFiles StreamedCorpus::Reader::Open(const Segment& se
 // Whether windows to come have lines of the pass.
 bool StreamedCorpus::Reader::IsUnderWay(const Pass& pass) const {
   return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-    return std::any_of(group.open.begin(), group.open.end(), [&](const OpenPass& open) {
-      return Pass(group.SegmentIndexOf(open.pass), group.TimeOf(open.pass)) == pass;
-    });
+    return std::any_of(group.open.begin(), group.open.end(),
+                       [&](const OpenPass& open) { return group.PassOf(open.pass) == pass; });
   });
 }
 
 // Files are closed with the last of their lines that this part takes.
 void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
   std::map<Pass, const Line*> last;
-  for (const Line& line : *lines) last[{line.segment, line.time}] = &line;
+  for (const Line& line : *lines) last[line.pass] = &line;
   for (Line& line : *lines) {
-    const Segment& segment = corpus_->segments_[line.segment];
-    const Pass pass{line.segment, line.time};
-    auto found = open_files_.find(pass);
-    if (found == open_files_.end()) found = open_files_.emplace(pass, Open(segment)).first;
+    const Segment& segment = corpus_->segments_[line.pass.segment];
+    auto found = open_files_.find(line.pass);
+    if (found == open_files_.end()) found = open_files_.emplace(line.pass, Open(segment)).first;
     OpenFiles& files = found->second;
     line.text.resize(files.columns.size());
     while (files.line <= line.place.line) {  // what comes before is not this part's
@@ -303,7 +306,7 @@ void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
       }
       ++files.line;
     }
-    if (last.at(pass) != &line || IsUnderWay(pass)) continue;
+    if (last.at(line.pass) != &line || IsUnderWay(line.pass)) continue;
     corpus_->CheckUnchanged(segment);
     open_files_.erase(found);
   }
@@ -312,7 +315,7 @@ void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
 // That nobody wrote to them; and closes those whose last lines are not this part's.
 void StreamedCorpus::Reader::CheckOpenFiles() {
   for (const auto& [pass, files] : open_files_)
-    corpus_->CheckUnchanged(corpus_->segments_[pass.first]);
+    corpus_->CheckUnchanged(corpus_->segments_[pass.segment]);
   std::erase_if(open_files_, [&](const auto& files) { return !IsUnderWay(files.first); });
 }
 
@@ -423,7 +426,7 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
     EncodedLine encoded{{line.place, {}}, std::vector<int64_t>(columns().size())};
     Random random{options_.seed,
                   static_cast<uint64_t>(epoch),
-                  static_cast<uint64_t>(line.time),
+                  static_cast<uint64_t>(line.pass.time),
                   static_cast<uint64_t>(line.place.file),
                   static_cast<uint64_t>(line.place.line),
                   kSampleKey};

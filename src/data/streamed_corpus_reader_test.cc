@@ -8,8 +8,8 @@
 #include <set>
 
 #include "attend/error.h"
+#include "data/corpus_fixture.h"
 #include "data/peers.h"
-#include "data/test_shards.h"
 
 namespace attend {
 namespace {

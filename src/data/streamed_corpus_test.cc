@@ -10,8 +10,8 @@
 #include <set>
 
 #include "attend/error.h"
+#include "data/corpus_fixture.h"
 #include "data/parallel_corpus.h"
-#include "data/test_shards.h"
 
 namespace attend {
 namespace {

@@ -11,8 +11,8 @@ namespace attend::nn {
 // and (of what is computed now) backward, have inputs in bf16; so have their results and what
 // lies between two of them, but on CPUs those of `Linear` and the projected losses, which are f32.
 // Parameters, their gradients and updates, the sums of residual connections, norms and losses stay
-// in f32. Each use of a weight is rounded anew: the rounded ones
-// that autocast would keep are shared by threads, and with them the order of sums.
+// in f32. Each use of a weight is rounded anew: the rounded ones that autocast would keep are
+// shared by threads, and with them the order of sums.
 class Bf16Products {
  public:
   Bf16Products(const torch::Device& device, bool on);

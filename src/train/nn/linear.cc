@@ -54,8 +54,8 @@ torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
                      const torch::Tensor& bias) {
   const torch::ScalarType type = ProductType(x);
   const bool rounds = type == torch::kBFloat16;
-  if (!HasKernels(x) || x.dim() == 0 || (!rounds && !torch::GradMode::is_enabled()) ||
-      !(rounds || HasProductKernels(x, type)))
+  const bool by_kernels = torch::GradMode::is_enabled() && HasProductKernels(x, type);
+  if (!HasKernels(x) || x.dim() == 0 || !(rounds || by_kernels))
     return torch::linear(x, weight, bias);
   const std::optional<torch::Tensor> given = IfDefined(bias);
   if (x.dim() == 2) return LinearFunction::apply(x, weight, given, type);

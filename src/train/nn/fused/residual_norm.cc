@@ -61,8 +61,7 @@ struct AddDroppedFunction : torch::autograd::Function<AddDroppedFunction> {
                                const torch::Tensor& sublayer, const DropoutSite& site) {
     SaveSite(site, context);
     context->saved_data["with_x"] = x.has_value();
-    const torch::Tensor dense = x ? x->contiguous() : torch::Tensor();
-    return Compute(dense, sublayer.contiguous(), site, {}).sum;
+    return Compute(x.value_or(torch::Tensor()), sublayer.contiguous(), site, {}).sum;
   }
 
   static tensor_list backward(AutogradContext* context, tensor_list gradients) {

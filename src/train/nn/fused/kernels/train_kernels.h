@@ -143,10 +143,10 @@ struct TrainKernels {
   void (*two_pass_cross_entropy)(TwoPassArguments<Real>* arguments) noexcept;
   void (*embed)(const EmbeddingArguments<Real>& arguments) noexcept;
   void (*embed_backward)(const EmbeddingGradients<Real>& gradients) noexcept;
-  // Where it has none, LibTorch's products are faster than plain C++.
+  // Sets without vectors have no products, since LibTorch's are faster than plain C++; f64 has
+  // some, but none in bf16.
   int64_t panel_columns;
   void (*product)(const ProductArguments<Real, Real>& arguments) noexcept;
-  // Sets without vectors have none of what follows, f64 none either.
   // Rounds `count` numbers to (count + 1) / 2 pairs of neighbours, the last one's odd 0 if need be.
   void (*pair_columns)(const Real* x, int64_t count, Bf16Pair* pairs) noexcept;
   // Rounds two rows of `count` numbers to as many pairs; `odd` null is zeros.

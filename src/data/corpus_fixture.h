@@ -1,6 +1,6 @@
-// Shards of text for tests of streamed corpora.
-#ifndef ATTEND_DATA_TEST_SHARDS_H_
-#define ATTEND_DATA_TEST_SHARDS_H_
+// Text in a folder of its own, with a vocabulary, for tests of corpora.
+#ifndef ATTEND_DATA_CORPUS_FIXTURE_H_
+#define ATTEND_DATA_CORPUS_FIXTURE_H_
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -19,11 +19,11 @@
 
 namespace attend {
 
-class StreamedCorpusTest : public testing::Test {
+class CorpusTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "streamed_corpus_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+    const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = testing::TempDir() + test.test_suite_name() + "_" + test.name() + "/";
     std::filesystem::create_directories(folder_);
     VocabularyOptions options;
     options.type = VocabularyType::kBpe;
@@ -51,6 +51,12 @@ class StreamedCorpusTest : public testing::Test {
     return path;
   }
 
+  std::string folder_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+class StreamedCorpusTest : public CorpusTest {
+ protected:
   // A pair of shards with `lines` lines of letters, packed in turn as nothing, gzip and zstd.
   void AddShard(int64_t lines) {
     const std::string endings[] = {"", ".gz", ".zst"};
@@ -88,11 +94,9 @@ class StreamedCorpusTest : public testing::Test {
     return "";
   }
 
-  std::string folder_;
-  std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<std::string> source_, target_;
 };
 
 }  // namespace attend
 
-#endif  // ATTEND_DATA_TEST_SHARDS_H_
+#endif  // ATTEND_DATA_CORPUS_FIXTURE_H_
