@@ -176,8 +176,8 @@ void PackedFactor::MultiplyInto(const torch::Tensor& a_RD, const Target& target)
   CheckFit(!bias_E.defined() || bias_E.numel() == b_DE_.size(1), "right factor and bias", b_DE_,
            bias_E);
   if (!packed_.defined()) return RunTorch(a_RD, target);
-  for (const torch::Tensor& each : {a_RD, result_RE, bias_E}) {
-    CheckFit(!each.defined() || each.scalar_type() == b_DE_.scalar_type(), "types", each, b_DE_);
+  for (const torch::Tensor* each : {&a_RD, &result_RE, &bias_E}) {
+    CheckFit(!each->defined() || each->scalar_type() == b_DE_.scalar_type(), "types", *each, b_DE_);
   }
   if (type_ == torch::kBFloat16) {
     const Pairs pairs = PairUp(a_RD);
@@ -199,8 +199,8 @@ void PackedFactor::RunKernels(const Element* a, at::IntArrayRef strides,
   all.a_row = strides[0];
   all.a_column = strides[1];
   all.packed = static_cast<const Element*>(packed_.const_data_ptr());
-  const torch::Tensor bias = target.bias_E.defined() ? target.bias_E.contiguous() : torch::Tensor();
-  if (bias.defined()) all.bias = bias.const_data_ptr<Real>();
+  const std::optional<torch::Tensor> bias = IfDefined(target.bias_E);
+  if (bias) all.bias = bias->const_data_ptr<Real>();
   all.add = target.add;
   all.c_stride = result_RE.stride(0);
   Real* const c = result_RE.mutable_data_ptr<Real>();
