@@ -135,9 +135,9 @@ TEST_F(StreamedCorpusTest, RefusesPositionsThatAreNotItsOwn) {
   for (int i = 0; i < 3; ++i) reader->Next();
   const WindowStart start = reader->Next().start;
   EXPECT_NO_THROW(corpus.Open(0, start, {}));
-  WindowStart older = start;
-  older.cursor[0]["open"][0]["offsets"] = {1, 2};  // which positions held once
-  EXPECT_NO_THROW(corpus.Open(0, older, {}));
+  WindowStart richer = start;
+  richer.cursor[0]["open"][0]["offsets"] = {1, 2};  // a member that is not known is left alone
+  EXPECT_NO_THROW(corpus.Open(0, richer, {}));
   for (const auto& [path, values] :
        std::map<std::string, std::vector<Json>>{{"", {{1}, Json::array(), "x", 3, start.cursor[0]}},
                                                 {"/0", {{1}, "x", 3}},

@@ -9,7 +9,8 @@ namespace attend::nn {
 
 // While one lives and `on`, the products that the calling thread computes on such a device, forward
 // and (of what is computed now) backward, have inputs in bf16; so have their results and what
-// lies between two of them, but on CPUs those of `Linear` and the projected losses, which are f32.
+// lies between two of them, but on CPUs those of `Linear` and the projected losses of f32 inputs,
+// which are f32.
 // Parameters, their gradients and updates, the sums of residual connections, norms and losses stay
 // in f32. Each use of a weight is rounded anew: the rounded ones that autocast would keep are
 // shared by threads, and with them the order of sums.

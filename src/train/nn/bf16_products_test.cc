@@ -9,7 +9,6 @@
 #include <functional>
 #include <thread>
 
-#include "attend/error.h"
 #include "attend/nn/loss.h"
 #include "attend/nn/transformer.h"
 #include "base/random.h"
