@@ -26,14 +26,19 @@ def prepare(tmp_path_factory):
     return options
 
 
-@pytest.fixture(name="two_gpus", scope="module")
-def options_for_two_gpus(options, tmp_path_factory):
-    if "this process sees cuda:0 to cuda:0" in complaint(options | {"device": "cuda:1"}):
-        pytest.skip("there is one GPU alone")
-    done = parallel.finish(parallel.start_ranks(options | {"max_updates": 1}, tmp_path_factory.mktemp("probe") / "run"))
+@pytest.fixture(name="with_nccl", scope="module")
+def options_for_a_build_with_nccl(options, tmp_path_factory):
+    done = parallel.finish(parallel.start_ranks(options | {"device": "cuda:0"}, tmp_path_factory.mktemp("probe") / "run"))
     if any("need a build with NCCL" in error for _, error in done):
         pytest.skip("this build has no NCCL")
     return options
+
+
+@pytest.fixture(name="two_gpus", scope="module")
+def options_for_two_gpus(with_nccl):
+    if "this process sees cuda:0 to cuda:0" in complaint(with_nccl | {"device": "cuda:1"}):
+        pytest.skip("there is one GPU alone")
+    return with_nccl
 
 
 def losses(output):
@@ -86,7 +91,7 @@ def test_a_killed_rank_is_named_by_the_other_gpus(two_gpus, victim, tmp_path):
     assert status == 1 and f"rank {victim}" in parallel.last_line(error) and "died" in parallel.last_line(error), error
 
 
-def test_ranks_of_one_gpu_are_refused(two_gpus, tmp_path):
-    for status, error in parallel.finish(parallel.start_ranks(two_gpus | {"device": "cuda:0"}, tmp_path / "run")):
+def test_ranks_of_one_gpu_are_refused(with_nccl, tmp_path):
+    for status, error in parallel.finish(parallel.start_ranks(with_nccl | {"device": "cuda:0"}, tmp_path / "run")):
         assert status == 2 and "two ranks have the same GPU" in parallel.last_line(error), error
         assert "lost another rank" not in error
