@@ -39,6 +39,8 @@ def build_consumer(prefix, tmp_path_factory):
 def test_programs_licences_and_only_public_headers_are_installed(prefix):
     assert run(prefix / "bin/attend", "--version").startswith("attend ")
     assert (prefix / "bin/attend-train").exists() == WITH_TRAIN
+    if WITH_TRAIN:
+        assert "--config" in run(prefix / "bin/attend", "train", "--help")
     assert (prefix / "include/attend/nn").exists() == WITH_TRAIN
     documents = {path.name for path in (prefix / "share/doc/attend").iterdir()}
     assert documents == {"LICENSE", "NOTICE", "THIRD_PARTY.md"}
