@@ -19,21 +19,26 @@
 namespace attend {
 namespace {
 
-std::atomic<bool> stop_requested = false, stop_held = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> stop_signal = 0;  // the one that came, or 0
+std::atomic<bool> stop_held = false;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+// As shells report a program that a signal has ended, so that what was to follow a whole training
+// does not. SIGTERM's on ranks that stop with another one.
+int StatusOfStop() { return 128 + (stop_signal == 0 ? SIGTERM : stop_signal.load()); }
 
 // As a kill, but for the message; a signal handler may call it.
 [[noreturn]] void EndNow() {
   constexpr std::string_view kMessage =
       "attend: stopped by a signal; nothing is lost: give the same command again to go on\n";
   (void)!write(STDERR_FILENO, kMessage.data(), kMessage.size());
-  _exit(0);
+  _exit(StatusOfStop());
 }
 
 // Ends the run, while updates are made after the present one; a second signal ends it at once.
 // Request before hold here, hold before request in HoldStop: one of the two sees the other.
 void OnSignal(int signal) {
-  stop_requested = true;
+  stop_signal = signal;
   if (!stop_held) EndNow();
   std::signal(signal, SIG_DFL);
 }
@@ -46,7 +51,7 @@ void Abandon(const std::string& why) {
 
 void HoldStop(bool held) {
   stop_held = held;
-  if (!held && stop_requested) EndNow();
+  if (!held && stop_signal != 0) EndNow();
 }
 
 double Now() {
@@ -152,7 +157,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   settings.is_given = [&](const std::string& name) { return command_line.IsSet(name); };
   settings.effects.log = ProgressLog(common.quiet);
   settings.effects.now = Now;
-  settings.effects.stop_requested = [] { return stop_requested.load(); };
+  settings.effects.stop_requested = [] { return stop_signal != 0; };
   settings.hold_stop = HoldStop;
   settings.abandon = Abandon;
   if (!common.quiet) settings.effects.progress = PrintProgress;
@@ -164,14 +169,14 @@ int RunTrain(const std::vector<std::string>& arguments) {
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
   const RunResult result = TrainTranslation(options, settings);
-  if (settings.world.rank > 0) return 0;
+  if (settings.world.rank > 0) return result.outcome.finished ? 0 : StatusOfStop();
   if (!result.outcome.finished) {
     std::fputs(
         fmt::format("{}attend: {}; a checkpoint is written: give the same command again to go on\n",
                     isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "", result.outcome.reason)
             .c_str(),
         stderr);
-    return 0;
+    return StatusOfStop();
   }
   PrintReport(common, {{"model", result.model.string()}, {"scores", result.scores}});
   return 0;

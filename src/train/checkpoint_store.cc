@@ -62,7 +62,7 @@ std::map<std::string, std::string> ReadDigests(const fs::path& path) {
 }  // namespace
 
 void CheckpointStore::Prepare() {
-  fs::create_directories(directory_);
+  if (!fs::exists(directory_)) return;
   std::vector<fs::path> leftovers;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_)) {
     if (entry.path().extension() == kTemporarySuffix) leftovers.push_back(entry.path());
@@ -86,6 +86,7 @@ std::vector<int64_t> CheckpointStore::Updates() const {
 
 void CheckpointStore::Write(int64_t update, const std::map<std::string, TensorTable>& files,
                             Json state) {
+  fs::create_directories(directory_);
   AtomicDirectory directory(DirectoryOf(update));
   std::string digests;
   const auto add_digest = [&](const std::string& name) {

@@ -40,11 +40,11 @@ class CheckpointStore {
   // Touches nothing: others may look at a directory that a trainer writes to.
   explicit CheckpointStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  // Makes the directory where it is missing and removes what a killed writer left. For its one
-  // writer, who holds the output's lock.
+  // Removes what a killed writer left. For its one writer, who holds the output's lock.
   void Prepare();
 
-  // Writes the files and `state`, to which it adds `format`.
+  // Writes the files and `state`, to which it adds `format`; makes the directory where it is
+  // missing.
   void Write(int64_t update, const std::map<std::string, TensorTable>& files, Json state);
 
   // The newest checkpoint that is whole. Each newer one that is not is named in a warning, unless

@@ -71,7 +71,7 @@ TEST_F(LogsTest, MetricsThatCannotBeReadAreAnError) {
 
 TEST_F(LogsTest, TensorBoardRecordsAreCutBackToAnUpdate) {
   const fs::path path = directory_ / "events.out.tfevents.attend";
-  const auto write = [&](int64_t keep, std::vector<int64_t> updates) {
+  const auto write = [&](int64_t keep, const std::vector<int64_t>& updates) {
     TensorBoardWriter writer(directory_, keep, 100.0);
     for (const int64_t update : updates)
       writer.Append(update, 100.0 + static_cast<double>(update), {{"loss", 1.0f / update}});
@@ -169,6 +169,9 @@ TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
   const Json validation = {{"update", 500}, {"validation", {{"loss", 1.5}}}};
   EXPECT_THAT(note({}, none), HasSubstr("no validation text (valid_source and valid_target)"));
   EXPECT_THAT(note({}, some), HasSubstr("the first validation is due at update 500"));
+  Json shorter = some;
+  shorter["max_updates"] = 300;
+  EXPECT_THAT(note({}, shorter), HasSubstr("due at update 500, and training ends after 300"));
   EXPECT_EQ(note({validation}, some), "");
   EXPECT_THAT(ReportPage(ReportData({}, Json(), none)), HasSubstr("no validation text"));
 }

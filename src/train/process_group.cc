@@ -115,6 +115,13 @@ std::string ReachableAddress(const std::vector<std::string>& addresses, const Wo
   return AddressTowards(*elsewhere, world.port);
 }
 
+bool IsKnown(const std::string& host) {
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, nullptr, &found) != 0) return false;
+  freeaddrinfo(found);
+  return true;
+}
+
 // Waits for rank 0, which serves the store, or for torchrun's.
 StorePtr OpenStore(const World& world, bool server, seconds patience, const Log& log) {
   const auto deadline = steady_clock::now() + patience;
@@ -133,7 +140,8 @@ StorePtr OpenStore(const World& world, bool server, seconds patience, const Log&
         throw Error(
             ErrorKind::kRuntime,
             fmt::format("can't meet the other ranks at {}:{} (MASTER_ADDR, MASTER_PORT): {}",
-                        world.address, world.port, ReasonOf(error)));
+                        world.address, world.port,
+                        IsKnown(world.address) ? ReasonOf(error) : "no such host is known here"));
       }
     }
     log(LogLevel::kInfo, fmt::format("waiting for rank 0 at {}:{}", world.address, world.port));
@@ -258,9 +266,9 @@ ProcessGroup::ProcessGroup() = default;
 
 ProcessGroup::ProcessGroup(const World& world, Ends ends, const Log& log) : world_(world) {
   if (alone()) return;
-  // c10d tells of each broken connection with a trace of calls; a verdict says it in one line.
-  constexpr int kErrorsOnly = 2;
-  FLAGS_caffe2_log_level = std::max<int>(FLAGS_caffe2_log_level, kErrorsOnly);
+  // c10d tells of each broken connection with a trace of calls; an error of ours says it in a line.
+  constexpr int kFatalOnly = 3;
+  FLAGS_caffe2_log_level = std::max<int>(FLAGS_caffe2_log_level, kFatalOnly);
   impl_ = std::make_unique<Impl>(world, std::move(ends), log);
 }
 

@@ -19,6 +19,14 @@ std::string NoteOf(const Json& validations, const Json& options) {
     return "There are no curves of validation and no sample translations: the run has no "
            "validation text (valid_source and valid_target).";
   }
+  if (const int64_t every = options.value("validate_every", int64_t{0}),
+      last = options.value("max_updates", every);
+      every > last) {
+    return fmt::format(
+        "There are no curves of validation: the first one would be due at update {}, and training "
+        "ends after {}.",
+        every, last);
+  }
   return fmt::format(
       "There are no curves of validation yet: the first validation is due at update {}.",
       options.value("validate_every", Json()).dump());

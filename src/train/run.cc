@@ -49,6 +49,15 @@ void ReportCorpora(const TranslationTask& task, const Log& log) {
     log(LogLevel::kInfo, fmt::format("validation text: {}", task.valid()->Text()));
 }
 
+void WarnOfNoValidation(const Setup& setup, const Log& log) {
+  const RunOptions& run = setup.options.run;
+  if (setup.task->valid() == nullptr || run.validate_every <= run.max_updates) return;
+  log(LogLevel::kWarning,
+      fmt::format("no validation will take place: validate_every is {}, and training ends after "
+                  "max_updates ({})",
+                  run.validate_every, run.max_updates));
+}
+
 // Scores the exported model's translations of the test text, which are kept too.
 Json Test(const ParallelText& test, const TrainOptions& options, const RunSettings& settings,
           const fs::path& model) {
@@ -134,6 +143,7 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());
   ReportCorpora(*setup.task, log);
+  WarnOfNoValidation(setup, log);
   TrainerEffects effects = settings.effects;
   effects.peak_flops = PeakFlops(setup.options, settings);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, effects, ModeOf(settings),

@@ -10,6 +10,7 @@
 #include "model/config_fields.h"
 #include "model/config_file.h"
 #include "model/model_directory.h"
+#include "model/quantize.h"
 #include "text/letter_case.h"
 #include "text/lines.h"
 #include "train/checkpoint_store.h"
@@ -89,6 +90,12 @@ std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions*
     throw Error(ErrorKind::kInput,
                 fmt::format("the model in '{}' has no {}, which training needs", options->init,
                             config.encoder ? "decoder" : "encoder"));
+  }
+  if (init && IsInt8(*init)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the model in '{}' has int8 weights, which are not trained; init takes "
+                            "the model that it was made of",
+                            options->init));
   }
   CheckAgainstInit(config, *options, settings);
   const std::vector<std::string> languages = options->model.languages;
@@ -229,7 +236,11 @@ void CheckTextFiles(const CorpusOptions& corpus) {
   for (const auto* files : {&corpus.train_source, &corpus.train_target, &corpus.valid_source,
                             &corpus.valid_target, &corpus.test_source, &corpus.test_target}) {
     std::string line;
-    for (const std::string& file : *files) LineReader(file).Next(&line);
+    for (const std::string& file : *files) {
+      const bool any = LineReader(file).Next(&line);
+      if (!any && (files == &corpus.valid_source || files == &corpus.valid_target))
+        throw Error(ErrorKind::kInput, fmt::format("validation text '{}' holds no line", file));
+    }
   }
 }
 

@@ -247,6 +247,25 @@ void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
   }
 }
 
+// The vocabulary's type decides which way of sampling there is.
+void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
+  if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
+    Refuse(
+        "bpe_dropout and sampling_alpha exclude each other: the first is for a BPE vocabulary, "
+        "the second for a unigram one");
+  }
+  if (!makes_vocabulary) return;  // the one that is given knows
+  const bool is_bpe = corpus.vocabulary.type == VocabularyType::kBpe;
+  if (!is_bpe && corpus.bpe_dropout > 0) {
+    Refuse("bpe_dropout is for BPE vocabularies; set vocab_type to bpe, or use sampling_alpha");
+  }
+  if (is_bpe && corpus.sampling_alpha > 0) {
+    Refuse(
+        "sampling_alpha is for unigram vocabularies; set vocab_type to unigram, or use "
+        "bpe_dropout");
+  }
+}
+
 // What config.toml holds: what is recorded, and the model that a fine-tuned run begins with.
 FieldList SavedFields(TrainOptions& options) {
   std::vector<std::string> names = RecordedFields(options).Names();
@@ -325,6 +344,8 @@ void CheckTrainOptions(const TrainOptions& options) {
   CheckTexts(options);
   const CorpusOptions& corpus = options.corpus;
   const OptimizationOptions& optimization = options.optimization;
+  if (const size_t count = options.model.languages.size(); count != 0 && count != 2)
+    Refuse(fmt::format("languages holds {}, expected two, the source first", count));
   if (corpus.train_source.empty() || corpus.train_target.empty())
     Refuse("train_source and train_target are needed");
   if (const size_t weights = corpus.train_weights.size();
@@ -334,15 +355,11 @@ void CheckTrainOptions(const TrainOptions& options) {
                     "for each",
                     weights, corpus.train_source.size()));
   }
-  if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
-    Refuse(
-        "bpe_dropout and sampling_alpha exclude each other: the first is for a BPE vocabulary, "
-        "the second for a unigram one");
-  }
   CheckPair(corpus.valid_source, corpus.valid_target, "valid");
   CheckPair(corpus.test_source, corpus.test_target, "test");
   CheckFiles(corpus);
   CheckVocabularyOptions(corpus, !options.init.empty());
+  CheckSampling(corpus, options.MakesVocabulary());
   if (options.output.empty() && !options.dry_run)
     Refuse("output is needed: the directory to train in");
   if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {

@@ -102,6 +102,36 @@ TEST(TrainOptionsTest, WeightsAreNumbersOneForEachFileAndStream) {
   EXPECT_THROW(CheckTrainOptions(options), Error);
 }
 
+TEST(TrainOptionsTest, SamplingFollowsTheTypeOfTheVocabularyThatIsMade) {
+  TrainOptions options = Enough();
+  options.corpus.vocab.clear();
+  options.corpus.vocabulary.size = 8000;
+  for (const VocabularyType type : {VocabularyType::kUnigram, VocabularyType::kBpe}) {
+    const bool is_bpe = type == VocabularyType::kBpe;
+    options.corpus.vocabulary.type = type;
+    auto& right = is_bpe ? options.corpus.bpe_dropout : options.corpus.sampling_alpha;
+    auto& wrong = is_bpe ? options.corpus.sampling_alpha : options.corpus.bpe_dropout;
+    right = 0.1;
+    wrong = 0;
+    CheckTrainOptions(options);
+    std::swap(right, wrong);
+    EXPECT_THROW(CheckTrainOptions(options), Error);
+  }
+}
+
+TEST(TrainOptionsTest, LanguagesAreTwo) {
+  TrainOptions options = Enough();
+  for (const std::vector<std::string>& languages :
+       {std::vector<std::string>{}, {"en", "de"}, {"en"}, {"en", "de", "fr"}}) {
+    options.model.languages = languages;
+    if (languages.size() % 2 == 0) {
+      CheckTrainOptions(options);
+    } else {
+      EXPECT_THROW(CheckTrainOptions(options), Error);
+    }
+  }
+}
+
 Json Recorded(TrainOptions options) { return FieldsToJson(RecordedFields(options)); }
 
 TEST(TrainOptionsTest, HowAVocabularyIsMadeIsRecordedWhereOneIsMade) {

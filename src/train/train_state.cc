@@ -126,6 +126,9 @@ ModelConfig ModelConfigOf(const Json& model, const std::string& where) {
 }
 
 RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
+  // It would make a vocabulary, and the run has that of the model which it was fine-tuned from.
+  if (before.data_digests.contains("init") && now.options.contains("joint_vocab"))
+    return {.forbidden = {"init, the model to fine-tune, is not given any more"}, .applied = {}};
   RunChanges changes = CompareOptions(before.options, now.options);
   if (before.model != now.model)
     changes.forbidden.emplace_back("the model's configuration is another");

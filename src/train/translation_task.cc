@@ -79,8 +79,7 @@ double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies
   const bool other = (is_bpe ? options.sampling_alpha : options.bpe_dropout) > 0;
   if (other || (strength > 0 && vocabularies.target->is_bpe() != is_bpe)) {
     throw Error(ErrorKind::kConfiguration,
-                "bpe_dropout needs BPE vocabularies on both sides, sampling_alpha unigram ones; "
-                "vocab_type says which are made");
+                "bpe_dropout needs BPE vocabularies on both sides, sampling_alpha unigram ones");
   }
   return strength;
 }

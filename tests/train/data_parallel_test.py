@@ -247,7 +247,7 @@ def test_a_signal_to_any_rank_stops_all_with_a_checkpoint(options, receiver, tmp
         tiny_run.wait_for_updates(output, processes, 10)
         processes[receiver].send_signal(signal.SIGTERM)
         done = finish(processes)
-    assert [status for status, _ in done] == [0, 0], done
+    assert [status for status, _ in done] == [128 + signal.SIGTERM] * 2, done
     assert "a checkpoint is written" in done[0][1] and done[1][1] == ""
     logged = tiny_run.metrics(output)[-1]["update"]
     assert (output / f"checkpoints/update-{logged:010}/state.json").exists()
@@ -262,7 +262,7 @@ def test_a_signal_to_a_rank_that_sets_up_is_told_to_all(options, receiver, tmp_p
         signalled = time.monotonic()
         done = finish(processes)
     assert time.monotonic() - signalled < 25
-    assert "stopped by a signal; nothing is lost" in done[receiver][1] and done[receiver][0] == 0, done
+    assert "stopped by a signal; nothing is lost" in done[receiver][1] and done[receiver][0] == 128 + signal.SIGTERM, done
     status, error = done[1 - receiver]
     assert status == 1 and f"attend: rank {receiver} was stopped by a signal" in last_line(error), done
 
@@ -337,6 +337,12 @@ def test_bad_variables_are_refused(options, tmp_path):
         done = tiny_run.train(options, tmp_path / "run", **(good | change))
         assert done.returncode == 2 and part in done.stderr, done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_an_unknown_host_is_named_in_a_line(options, tmp_path):
+    [(status, error)] = finish([start(options, tmp_path / "run", {"RANK": 0, "WORLD_SIZE": 2, "MASTER_ADDR": "no.such.host.invalid", "MASTER_PORT": 29500})])
+    assert status == 1 and "no.such.host.invalid:29500" in last_line(error) and "no such host is known here" in last_line(error), error
+    assert "frame #" not in error
 
 
 def test_two_processes_of_one_rank_are_refused(options, tmp_path):

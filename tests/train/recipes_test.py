@@ -1,0 +1,59 @@
+"""Recipes run on any parallel text, and those of the paper have its settings."""
+
+import pathlib
+import tomllib
+
+import pytest
+import tiny_run
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "recipes"
+RECIPES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def run_before(name):
+    """The recipe whose model the recipe `name` goes on from, where its README puts that; None where it begins anew."""
+    return pathlib.Path(RECIPES[name]["init"]).parts[1] if "init" in RECIPES[name] else None
+
+
+def run_small(name, text, output):
+    smaller = text | {"vocab_size": 60, "batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
+    if first := run_before(name):
+        smaller["init"] = run_small(first, text, output.with_name("first")) / "model"
+    tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml"}, output)
+    return output
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipes_run_on_any_parallel_text(name, options, tmp_path):
+    text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
+    text |= {"test_source": options["valid_source"], "test_target": options["valid_target"]}
+    assert "BLEU" in (run_small(name, text, tmp_path / "out") / "result.json").read_text(encoding="utf-8").upper()
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if run_before(name)])
+def test_a_recipe_goes_on_from_a_model_as_its_own(name):
+    names = ("preset", "encoder", "decoder", "languages", "lowercase", "vocab_size", "vocab_type")
+
+    def model(recipe):
+        return {option: value for option, value in recipe.items() if option in names}
+
+    assert model(RECIPES[name]) == model(RECIPES[run_before(name)])
+
+
+# Sections 5 and 6.1, tables 2 and 3: the model, P_drop, updates, and how many checkpoints are averaged; section 5.2: seconds an update.
+PAPER = {"wmt14-en-de-base": ("base", 0.1, 100000, 5), "wmt14-en-de-big": ("big", 0.3, 300000, 20), "wmt14-en-fr-big": ("big", 0.1, 300000, 20)}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_recipes_of_the_paper_have_its_settings(name):
+    recipe = RECIPES[name]
+    settings = ("preset", "dropout", "max_updates", "average_last")
+    assert tuple(recipe[setting] for setting in settings) == PAPER[name]
+    assert (recipe["schedule"], recipe["warmup_updates"], recipe["label_smoothing"]) == ("noam", 4000, 0.1)
+    assert (recipe["beam_size"], recipe["length_penalty"], recipe["vocab_size"]) == (4, 0.6, 37000 if "de" in name else 32000)
+    every, seconds = recipe["checkpoint_every"], {"base": 0.4, "big": 1.0}[recipe["preset"]]
+    assert recipe["max_updates"] % every == 0 and 480 <= every * seconds <= 720  # evenly spaced, every ten minutes or so
+    assert 22000 <= recipe["batch_tokens"] * recipe["accumulate"] <= 30000  # about 25,000 are no padding
+    # What decides otherwise than the paper is a preset's or nothing.
+    of_the_model = ("encoder", "decoder", "adam_beta1", "adam_beta2", "adam_epsilon", "noam_scale", "weight_decay", "clip_norm")
+    assert not [setting for setting in of_the_model if setting in recipe]
