@@ -265,7 +265,7 @@ void PrintText(const Json& report) {
       report["batches"].get<int64_t>(), number("load_s"), number("peak_rss_mb"));
   std::cout << fmt::format(
       "the machine's peaks     {:>10.1f} GFLOP/s f32, {:.1f} GOP/s int8, memory {:.1f} GB/s\n"
-      "({}, {} threads)\n\n",
+      "({}, threads: {})\n\n",
       machine["f32_per_s"].get<double>() / 1e9, machine["int8_per_s"].get<double>() / 1e9,
       machine["memory_bytes_per_s"].get<double>() / 1e9,
       report["instruction_set"].get<std::string>(), report["threads"].get<int64_t>());

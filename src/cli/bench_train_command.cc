@@ -86,7 +86,7 @@ void PrintText(const Json& report) {
       "target tokens a second  {:>10.1f}\nan update               {:>10.1f} ms\n"
       "training's products     {:>10.1f} GFLOP/s\nof the products' rate   {:>10.1f} %\n"
       "waiting for data        {:>10.1f} %\npeak memory             {:>10.1f} MB\n"
-      "the machine's products  {:>10.1f} GFLOP/s {} ({}, {} threads)\n",
+      "the machine's products  {:>10.1f} GFLOP/s {} ({}, threads: {})\n",
       report["target_tokens_per_s"].get<double>(), report["ms_per_update"].get<double>(),
       report["flops"].get<double>() / 1e9, 100 * report["share_of_products"].get<double>(),
       100 * report["share_of_waiting_for_data"].get<double>(), report["peak_rss_mb"].get<double>(),

@@ -416,7 +416,8 @@ std::unique_ptr<WindowReader> StreamedCorpus::Open(int64_t epoch, const WindowSt
 std::string StreamedCorpus::Text() const {
   int64_t lines = 0;
   for (int64_t file = 0; file < files(); ++file) lines += digest(0, file).lines;
-  return fmt::format("{} lines in {} files, read as training goes", lines, files());
+  return fmt::format("{} lines in {} file{}, read as training goes", lines, files(),
+                     files() == 1 ? "" : "s");
 }
 
 Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const {
