@@ -25,8 +25,6 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char kInitDigest[] = "init";  // of a fine-tuned run, among data_digests
-
 // Options that describe the model must not contradict the model that training starts from.
 void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
   ModelConfig stored = init;
@@ -230,18 +228,21 @@ Json SampleSources(const std::vector<std::string>& lines) {
   return sources;
 }
 
-// A file that can't be read is better known before others are made into a vocabulary, which may
-// take long.
+// A file that can't be read, and text without a line, are better known before others are made into
+// a vocabulary, which may take long.
 void CheckTextFiles(const CorpusOptions& corpus) {
-  for (const auto* files : {&corpus.train_source, &corpus.train_target, &corpus.valid_source,
-                            &corpus.valid_target, &corpus.test_source, &corpus.test_target}) {
+  const auto check = [](const std::vector<std::string>& files, const char* name) {
+    bool any = files.empty();
     std::string line;
-    for (const std::string& file : *files) {
-      const bool any = LineReader(file).Next(&line);
-      if (!any && (files == &corpus.valid_source || files == &corpus.valid_target))
-        throw Error(ErrorKind::kInput, fmt::format("validation text '{}' holds no line", file));
-    }
-  }
+    for (const std::string& file : files) any |= LineReader(file).Next(&line);
+    if (!any) throw Error(ErrorKind::kInput, fmt::format("{}: '{}' holds no line", name, files[0]));
+  };
+  check(corpus.train_source, "train_source");
+  check(corpus.train_target, "train_target");
+  check(corpus.valid_source, "valid_source");
+  check(corpus.valid_target, "valid_target");
+  check(corpus.test_source, "test_source");
+  check(corpus.test_target, "test_target");
 }
 
 // Read before training, since what is wrong with it is better known then.

@@ -127,20 +127,20 @@ ModelConfig ModelConfigOf(const Json& model, const std::string& where) {
 
 RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
   // It would make a vocabulary, and the run has that of the model which it was fine-tuned from.
-  if (before.data_digests.contains("init") && now.options.contains("joint_vocab"))
+  if (before.data_digests.contains(kInitDigest) && now.options.contains("joint_vocab"))
     return {.forbidden = {"init, the model to fine-tune, is not given any more"}, .applied = {}};
   RunChanges changes = CompareOptions(before.options, now.options);
   if (before.model != now.model)
     changes.forbidden.emplace_back("the model's configuration is another");
   for (const auto& [name, digest] : now.data_digests.items()) {
     if (before.data_digests.value(name, Json()) == digest) continue;
-    changes.forbidden.push_back(name == "init"
+    changes.forbidden.push_back(name == kInitDigest
                                     ? "init, the model to fine-tune, is another or is new"
                                     : fmt::format("{} holds other text or is new", name));
   }
   for (const auto& [name, digest] : before.data_digests.items()) {
     // What a run was fine-tuned from is in its checkpoints.
-    if (!now.data_digests.contains(name) && name != "init")
+    if (!now.data_digests.contains(name) && name != kInitDigest)
       changes.forbidden.push_back(fmt::format("{} is not there any more", name));
   }
   return changes;

@@ -39,6 +39,9 @@ Json ToJson(const TrainState& state);
 // Throws Error(kInput) opening with `file` for a member that is missing or of another type.
 TrainState TrainStateFromJson(const Json& json, const std::string& file);
 
+// The name that the weights a run was fine-tuned from have among its data_digests.
+inline constexpr const char* kInitDigest = "init";
+
 // What makes a run this run, kept in every checkpoint; objects all.
 struct RunIdentity {
   Json options;       // RecordedFields

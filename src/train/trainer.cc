@@ -71,6 +71,9 @@ void Trainer::CheckIdentity(const StoredCheckpoint& checkpoint) {
         fmt::format("can't go on from '{}': {}; put it back as it was or choose another output",
                     checkpoint.directory.string(), fmt::join(found.forbidden, "; ")));
   }
+  // Of a run that goes on without it: it is needed no more, and stays known.
+  if (before.data_digests.contains(kInitDigest))
+    identity_.data_digests[kInitDigest] = before.data_digests[kInitDigest];
   Json changes = Json::array();
   for (const std::string& change : found.applied) {
     effects_.log(LogLevel::kWarning, fmt::format("going on with another option: {}", change));

@@ -293,13 +293,22 @@ def test_a_fine_tuned_run_goes_on_without_the_model_it_began_with(run, options, 
     model = tmp_path / "model"
     shutil.copytree(run[0] / "model", model)
     tuning = {name: value for name, value in options.items() if not name.startswith(("encoder.", "decoder."))} | {"vocab": None, "init": model}
-    for name in ("tuned", "unbroken"):
-        tiny_run.trained(tuning | {"max_updates": 8 if name == "tuned" else 12}, tmp_path / name)
+    for name, updates in (("tuned", 4), ("again", 4), ("unbroken", 12)):
+        tiny_run.trained(tuning | {"max_updates": updates}, tmp_path / name)
     tiny_run.trained(options | {"max_updates": 2}, tmp_path / "plain")
+    model.rename(tmp_path / "away")
+    for name in ("tuned", "again"):
+        for updates in (8, 10):
+            longer = {"config": tmp_path / name / "config.toml", "max_updates": updates}
+            assert "is not there any more" in tiny_run.trained(longer, tmp_path / name).stderr
+    (tmp_path / "away").rename(model)
+    tiny_run.trained(tuning | {"max_updates": 12}, tmp_path / "again")
     shutil.rmtree(model)
-    assert "is not there any more" in tiny_run.trained({"config": tmp_path / "tuned/config.toml", "max_updates": 12}, tmp_path / "tuned").stderr
-    model = "model/model.safetensors"
-    assert (tmp_path / "tuned" / model).read_bytes() == (tmp_path / "unbroken" / model).read_bytes()
+    tiny_run.trained({"config": tmp_path / "tuned/config.toml", "max_updates": 12}, tmp_path / "tuned")
+    for name in ("tuned", "again"):
+        for file in ("weights.safetensors", "optimizer.safetensors"):
+            file = f"checkpoints/update-0000000012/{file}"
+            assert (tmp_path / name / file).read_bytes() == (tmp_path / "unbroken" / file).read_bytes()
     shutil.copytree(tmp_path / "tuned/model", tmp_path / "model")
     longer = tuning | {"max_updates": 16}
     tiny_run.refused(tiny_run.train(longer, tmp_path / "tuned"), 2, "init, the model to fine-tune, is another")
