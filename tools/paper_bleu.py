@@ -52,8 +52,8 @@ def main():
         parser.error(f"'{options.attend}' is missing; build it (make build), or name another with --attend")
     for path in (options.hypothesis, options.reference):
         if not path.is_file():
-            parser.error(f"'{path}' is missing")
-    lines = [path.read_bytes().count(b"\n") for path in (options.hypothesis, options.reference)]
+            parser.error(f"'{path}' is no file")
+    lines = [sum(1 for _ in path.open("rb")) for path in (options.hypothesis, options.reference)]
     if lines[0] != lines[1]:
         parser.error(f"'{options.hypothesis}' has {lines[0]} lines and '{options.reference}' {lines[1]}, expected the same number")
     print(f"{paper_bleu(options.hypothesis, options.reference, options.language, options.attend.absolute()):.2f}")

@@ -99,8 +99,9 @@ class GzipInput : public LineReader::Input {
     if (status == Z_BUF_ERROR) Fail("read", name_, "the gzip file is cut short");
     if (status == Z_ERRNO) Fail("read", name_, std::strerror(errno));
     if (got < 0 || status < 0) {
-      // zlib's message begins with a name, "<fd:3>: ".
-      const std::string_view whole = message, reason = whole.substr(whole.find(' ') + 1);
+      // zlib's message may begin with a name, "<fd:3>: ".
+      std::string_view reason = message;
+      if (reason.starts_with("<fd:")) reason.remove_prefix(reason.find(' ') + 1);
       Fail("read", name_, fmt::format("the gzip file is damaged ({})", reason));
     }
     return static_cast<size_t>(got);

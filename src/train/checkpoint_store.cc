@@ -86,7 +86,6 @@ std::vector<int64_t> CheckpointStore::Updates() const {
 
 void CheckpointStore::Write(int64_t update, const std::map<std::string, TensorTable>& files,
                             Json state) {
-  fs::create_directories(directory_);
   AtomicDirectory directory(DirectoryOf(update));
   std::string digests;
   const auto add_digest = [&](const std::string& name) {

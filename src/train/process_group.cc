@@ -115,11 +115,12 @@ std::string ReachableAddress(const std::vector<std::string>& addresses, const Wo
   return AddressTowards(*elsewhere, world.port);
 }
 
-bool IsKnown(const std::string& host) {
+// Nobody knows an address of it; not where there is nobody to ask.
+bool IsUnknown(const std::string& host) {
   addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), nullptr, nullptr, &found) != 0) return false;
-  freeaddrinfo(found);
-  return true;
+  const int status = getaddrinfo(host.c_str(), nullptr, nullptr, &found);
+  if (status == 0) freeaddrinfo(found);
+  return status == EAI_NONAME;
 }
 
 // Waits for rank 0, which serves the store, or for torchrun's.
@@ -141,7 +142,7 @@ StorePtr OpenStore(const World& world, bool server, seconds patience, const Log&
             ErrorKind::kRuntime,
             fmt::format("can't meet the other ranks at {}:{} (MASTER_ADDR, MASTER_PORT): {}",
                         world.address, world.port,
-                        IsKnown(world.address) ? ReasonOf(error) : "no such host is known here"));
+                        IsUnknown(world.address) ? "no such host is known here" : ReasonOf(error)));
       }
     }
     log(LogLevel::kInfo, fmt::format("waiting for rank 0 at {}:{}", world.address, world.port));

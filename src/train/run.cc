@@ -202,6 +202,7 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(*setup.task, settings.effects.log);
+  WarnOfNoValidation(setup, settings.effects.log);
   const TrainOptions& options = setup.options;
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
   const EpochSize epoch = MeasureEpoch(*setup.task, batching, settings.effects.now);

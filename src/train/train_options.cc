@@ -55,7 +55,7 @@ FieldList CorpusFields(CorpusOptions& options) {
 
 FieldList ModelFields(ModelConfig& model) {
   FieldList fields;
-  fields.Add("languages", &model.languages, "languages, source first");
+  fields.Add("languages", &model.languages, "two languages, the source first");
   if (model.encoder) fields.Nest("encoder", Fields(*model.encoder));
   if (model.decoder) fields.Nest("decoder", Fields(*model.decoder));
   fields.Add("head_bias", &model.head_bias, "bias of the output projection")

@@ -55,6 +55,17 @@ def test_score_is_that_of_the_tokens(texts):
     assert abs(unsplit - expected) > 0.5
 
 
+def test_files_that_do_not_belong_together_are_told_in_a_line(texts, tmp_path):
+    def refusal(*paths):
+        done = subprocess.run([sys.executable, ROOT / "tools/paper_bleu.py", *paths, "de", "--attend", ATTEND], capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+        return done.stderr.splitlines()[-1]
+
+    assert f"'{tmp_path / 'gone'}' is no file" in refusal(texts[0], tmp_path / "gone")
+    texts[1].write_text("eine\nzwei\ndrei", encoding="utf-8")  # the last line has no end
+    assert f"'{texts[0]}' has 2 lines and '{texts[1]}' 3, expected the same number" in refusal(*texts)
+
+
 def test_the_program_that_counts_may_be_another_and_its_lack_is_told(texts):
     def run(*options):
         command = [sys.executable, ROOT / "tools/paper_bleu.py", *texts, "de", *options]
