@@ -71,7 +71,9 @@ function element(parent, tag, attributes = {}, text) {
 
 function short(value) {
   if (value === null || value === undefined || !isFinite(value)) return "–";
-  if (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 0.001)) return value.toExponential(2);
+  if (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 0.001)) {
+    return Number(value.toPrecision(3)).toExponential().replace("e+", "e");
+  }
   return value.toLocaleString("en", {maximumSignificantDigits: 4});
 }
 
