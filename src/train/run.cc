@@ -43,15 +43,12 @@ class Progress {
   double told_;
 };
 
-void ReportCorpora(const TranslationTask& task, const Log& log) {
-  log(LogLevel::kInfo, fmt::format("training text: {}", task.train().Text()));
-  if (task.valid() != nullptr)
-    log(LogLevel::kInfo, fmt::format("validation text: {}", task.valid()->Text()));
-}
-
-void WarnOfNoValidation(const Setup& setup, const Log& log) {
+void ReportCorpora(const Setup& setup, const Log& log) {
+  log(LogLevel::kInfo, fmt::format("training text: {}", setup.task->train().Text()));
+  if (setup.task->valid() == nullptr) return;
+  log(LogLevel::kInfo, fmt::format("validation text: {}", setup.task->valid()->Text()));
   const RunOptions& run = setup.options.run;
-  if (setup.task->valid() == nullptr || run.validate_every <= run.max_updates) return;
+  if (run.validate_every <= run.max_updates) return;
   log(LogLevel::kWarning,
       fmt::format("no validation will take place: validate_every is {}, and training ends after "
                   "max_updates ({})",
@@ -142,8 +139,7 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   const Log& log = settings.effects.log;
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());
-  ReportCorpora(*setup.task, log);
-  WarnOfNoValidation(setup, log);
+  ReportCorpora(setup, log);
   TrainerEffects effects = settings.effects;
   effects.peak_flops = PeakFlops(setup.options, settings);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, effects, ModeOf(settings),
@@ -201,8 +197,7 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   settings.world = {};
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);
-  ReportCorpora(*setup.task, settings.effects.log);
-  WarnOfNoValidation(setup, settings.effects.log);
+  ReportCorpora(setup, settings.effects.log);
   const TrainOptions& options = setup.options;
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
   const EpochSize epoch = MeasureEpoch(*setup.task, batching, settings.effects.now);
@@ -245,7 +240,7 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   constexpr int64_t kWarmUp = 5;
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);
-  ReportCorpora(*setup.task, settings.effects.log);
+  ReportCorpora(setup, settings.effects.log);
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
   const UpdateMode mode = ModeOf(settings);
   Learner learner(setup.task.get(), setup.options.optimization, mode);

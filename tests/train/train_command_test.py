@@ -297,17 +297,14 @@ def test_a_fine_tuned_run_goes_on_without_the_model_it_began_with(run, options, 
         tiny_run.trained(tuning | {"max_updates": updates}, tmp_path / name)
     tiny_run.trained(options | {"max_updates": 2}, tmp_path / "plain")
     model.rename(tmp_path / "away")
-    for name in ("tuned", "again"):
-        for updates in (8, 10):
-            longer = {"config": tmp_path / name / "config.toml", "max_updates": updates}
-            assert "is not there any more" in tiny_run.trained(longer, tmp_path / name).stderr
+    for name, updates in (("tuned", 8), ("tuned", 12), ("again", 8)):
+        longer = {"config": tmp_path / name / "config.toml", "max_updates": updates}
+        assert "is not there any more" in tiny_run.trained(longer, tmp_path / name).stderr
     (tmp_path / "away").rename(model)
     tiny_run.trained(tuning | {"max_updates": 12}, tmp_path / "again")
     shutil.rmtree(model)
-    tiny_run.trained({"config": tmp_path / "tuned/config.toml", "max_updates": 12}, tmp_path / "tuned")
     for name in ("tuned", "again"):
-        for file in ("weights.safetensors", "optimizer.safetensors"):
-            file = f"checkpoints/update-0000000012/{file}"
+        for file in ("model/model.safetensors", "checkpoints/update-0000000012/optimizer.safetensors"):
             assert (tmp_path / name / file).read_bytes() == (tmp_path / "unbroken" / file).read_bytes()
     shutil.copytree(tmp_path / "tuned/model", tmp_path / "model")
     longer = tuning | {"max_updates": 16}
