@@ -166,7 +166,14 @@ std::u32string Lower(const std::u32string& points) {
 class RuleFile {
  public:
   explicit RuleFile(const CharacterMap& rules) {
-    std::string name = (std::filesystem::temp_directory_path() / "attend-rules-").string();
+    std::error_code missing;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(missing);
+    if (missing) {
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("TMPDIR is '{}', which is no folder; set it to one that can be written",
+                              folder.string()));
+    }
+    std::string name = (folder / "attend-rules-").string();
     name.append(6, 'X');  // which mkstemp replaces
     const int descriptor = mkstemp(name.data());
     if (descriptor < 0) {

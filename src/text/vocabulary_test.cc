@@ -238,5 +238,50 @@ TEST(Vocabulary, NamesWhatIsWrongWithAFile) {
   EXPECT_THROW(Vocabulary::Load("/no/such/vocab.spm"), Error);
 }
 
+// Each ended the process by a check of SentencePiece's.
+TEST(VocabularyTrainer, NoTextEndsTheProcess) {
+  struct Case {
+    std::string line;
+    std::vector<std::string> symbols;
+  };
+  const std::vector<Case> cases = {{std::string(65536, 'a'), {}},
+                                   {"a" + std::string(1000, '\t'), {}},
+                                   {"<x><x><x><x><x><x><x><x><x><x>", {"<x>"}}};
+  for (const Case& each : cases) {
+    for (const VocabularyType type : {VocabularyType::kBpe, VocabularyType::kUnigram}) {
+      for (const double coverage : {0.98, 1.0}) {
+        VocabularyOptions options;
+        options.type = type;
+        options.size = 300;
+        options.normalization = Normalization::kNone;
+        options.character_coverage = coverage;
+        options.user_defined_symbols = each.symbols;
+        try {
+          TrainOn({each.line, each.line}, options);
+        } catch (const Error& error) {
+          EXPECT_THAT(error.what(), testing::HasSubstr("this text gives at most"));
+        }
+      }
+    }
+  }
+  VocabularyOptions options;
+  options.user_defined_symbols = {"\u2581x"};
+  EXPECT_THROW(TrainOn({"x"}, options), Error);
+}
+
+TEST(VocabularyTrainer, LongLinesGiveWhatTheirWordsGive) {
+  std::string line;
+  std::vector<std::string> words;
+  Random random{5, 0};
+  for (int word = 0; word < 3000; ++word) {
+    words.emplace_back();
+    for (uint64_t length = random.Below(6) + 1; length > 0; --length)
+      words.back() += static_cast<char>('a' + random.Below(5));
+    line += (word > 0 ? " " : "") + words.back();
+  }
+  VocabularyOptions options = SmallBpe();
+  EXPECT_EQ(TrainOn({line}, options), TrainOn(words, options));
+}
+
 }  // namespace
 }  // namespace attend

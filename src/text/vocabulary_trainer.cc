@@ -13,6 +13,7 @@
 #include "attend/error.h"
 #include "attend/model_config.h"
 #include "base/random.h"
+#include "text/cut_line.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -21,6 +22,17 @@ namespace {
 
 // SentencePiece divides its sums by the number of threads, so that number is part of the result.
 constexpr int kTrainerThreads = 4;
+
+// Longer lines are cut, mostly at spaces, where no piece goes across. Normalisation makes up to 18
+// characters of one, and SentencePiece stops the process at a BPE word of 65,536 characters, or
+// where the sums over a unigram word become infinite.
+constexpr size_t kMaxLineCharacters = 2048;
+
+// More characters than that are counted in 64 bits, which takes more memory.
+constexpr int64_t kManyCharacters = int64_t{1} << 30;
+
+// U+2581, which SentencePiece writes for a space.
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 // U+2585, which SentencePiece takes for its own mark: it would leave out lines that hold it.
 constexpr std::string_view kReservedCharacter = "\xE2\x96\x85";
@@ -38,6 +50,12 @@ class Sentences : public sentencepiece::SentenceIterator {
   size_t next_ = 0;
 };
 
+// Training text, and where the line that came last stands.
+struct Text {
+  NextLine next;
+  std::function<std::string()> place;  // "train.en:17"
+};
+
 // Puts spaces for the reserved character; false where there is none.
 bool ReplaceReserved(std::string* line) {
   bool found = false;
@@ -46,19 +64,56 @@ bool ReplaceReserved(std::string* line) {
   return found;
 }
 
+// Words that are cut.
+class LongWords {
+ public:
+  void Count(const std::string& line, const std::function<std::string()>& place) {
+    const size_t longest = LongestWord(line);
+    if (longest <= kMaxLineCharacters) return;
+    if (lines_++ > 0) return;
+    characters_ = longest;
+    first_ = place();
+  }
+  void Warn(const Log& log) const {
+    if (lines_ == 0) return;
+    log(LogLevel::kWarning,
+        fmt::format("{}: a word of {} characters is cut into parts of {} to make the vocabulary "
+                    "({} lines hold such words); is this text?",
+                    first_, characters_, kMaxLineCharacters, lines_));
+  }
+
+ private:
+  int64_t lines_ = 0;
+  size_t characters_ = 0;
+  std::string first_;
+};
+
+std::vector<std::string> Cut(std::vector<std::string> lines) {
+  for (size_t i = 0, whole = lines.size(); i < whole; ++i) {
+    if (lines[i].size() <= kMaxLineCharacters) continue;
+    const std::string line = std::move(lines[i]);
+    const std::vector<std::string_view> parts = CutLine(line, kMaxLineCharacters);
+    lines[i] = parts[0];
+    lines.insert(lines.end(), parts.begin() + 1, parts.end());
+  }
+  return lines;
+}
+
 // All lines, or a uniform sample in which each line had the same chance (reservoir sampling).
-std::vector<std::string> Collect(const NextLine& next, int64_t max_sentences, uint64_t seed,
+std::vector<std::string> Collect(const Text& text, int64_t max_sentences, uint64_t seed,
                                  const Log& log) {
   std::vector<std::string> lines;
   Random random{seed, 0x766f636162};  // "vocab"
   std::string line;
   int64_t seen = 0, malformed = 0, reserved = 0;
-  while (next(&line)) {
+  LongWords long_words;
+  while (text.next(&line)) {
     if (!IsValidUtf8(line)) line = RepairUtf8(line, &malformed);
     std::erase(line, '\0');
     if (ReplaceReserved(&line)) ++reserved;
     if (line.empty()) continue;
     ++seen;
+    if (line.size() > kMaxLineCharacters) long_words.Count(line, text.place);
     if (max_sentences == 0 || seen <= max_sentences) {
       lines.push_back(line);
     } else if (const uint64_t place = random.Below(seen); place < lines.size()) {
@@ -72,7 +127,8 @@ std::vector<std::string> Collect(const NextLine& next, int64_t max_sentences, ui
                     "for itself: it gets no piece and is read as a space there",
                     reserved, kReservedCharacter));
   }
-  return lines;
+  long_words.Warn(log);
+  return Cut(std::move(lines));
 }
 
 // A comma-separated list as SentencePiece reads it.
@@ -88,10 +144,18 @@ std::string QuotedList(const std::vector<std::string>& items) {
 
 void CheckOptions(const VocabularyOptions& options) {
   std::set<std::string> seen = {"<pad>", "<unk>", "<s>", "</s>"};
+  for (int byte = 0; options.byte_fallback && byte < 256; ++byte)
+    seen.insert(fmt::format("<0x{:02X}>", byte));
   for (const std::string& symbol : options.user_defined_symbols) {
     if (symbol.empty() || !IsValidUtf8(symbol) || symbol.find('\0') != std::string::npos) {
       throw Error(ErrorKind::kConfiguration,
                   "user_defined_symbols: a symbol is empty or not UTF-8 text");
+    }
+    if (symbol.find(kSpaceMark) != std::string::npos) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("user_defined_symbols: '{}' holds {} (U+2581), which stands for a "
+                              "space in pieces; expected a symbol without it",
+                              symbol, kSpaceMark));
     }
     if (!seen.insert(symbol).second) {
       throw Error(
@@ -109,7 +173,8 @@ void CheckOptions(const VocabularyOptions& options) {
   }
 }
 
-std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& options) {
+std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& options,
+                                                       const std::vector<std::string>& lines) {
   const SpecialIds ids;
   std::unordered_map<std::string, std::string> arguments = {
       {"model_type", options.type == VocabularyType::kBpe ? "bpe" : "unigram"},
@@ -123,6 +188,11 @@ std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& 
       {"max_sentence_length", std::to_string(2 * kMaxLineBytes)},
       {"num_threads", std::to_string(kTrainerThreads)},
       {"minloglevel", std::to_string(kLogLevel)}};
+  // Where little else is covered, no character would be left, which stops the process.
+  if (options.character_coverage < 1) arguments["required_chars"] = kSpaceMark;
+  int64_t characters = 0;
+  for (const std::string& line : lines) characters += std::ssize(line);
+  if (characters > kManyCharacters) arguments["train_extremely_large_corpus"] = "true";
   if (!options.user_defined_symbols.empty()) {
     arguments["user_defined_symbols"] = QuotedList(options.user_defined_symbols);
   }
@@ -200,10 +270,12 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
   return fields;
 }
 
-std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
-                            const Log& log) {
+namespace {
+
+std::string Train(const Text& text, const VocabularyOptions& options, uint64_t seed,
+                  const Log& log) {
   CheckOptions(options);
-  const std::vector<std::string> lines = Collect(next, options.max_sentences, seed, log);
+  const std::vector<std::string> lines = Collect(text, options.max_sentences, seed, log);
   sentencepiece::SetMinLogLevel(kLogLevel);
   if (!HasText(lines, options))
     throw Error(ErrorKind::kInput, "there is no text to train a vocabulary on");
@@ -211,7 +283,8 @@ std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& optio
   std::string model;
   sentencepiece::util::Status status;
   try {
-    status = sentencepiece::SentencePieceTrainer::Train(Arguments(options), &sentences, &model);
+    status =
+        sentencepiece::SentencePieceTrainer::Train(Arguments(options, lines), &sentences, &model);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -219,6 +292,19 @@ std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& optio
   }
   if (!status.ok()) Refuse(status.message(), options);
   return model;
+}
+
+}  // namespace
+
+std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
+                            const Log& log) {
+  int64_t read = 0;
+  const NextLine counted = [&](std::string* line) {
+    ++read;
+    return next(line);
+  };
+  const auto place = [&] { return fmt::format("line {} of the vocabulary's text", read); };
+  return Train({counted, place}, options, seed, log);
 }
 
 std::string TrainVocabulary(const std::vector<std::string>& files, const VocabularyOptions& options,
@@ -232,7 +318,8 @@ std::string TrainVocabulary(const std::vector<std::string>& files, const Vocabul
       reader = std::make_unique<LineReader>(files[file++]);
     }
   };
-  return TrainVocabulary(next, options, seed, log);
+  const auto place = [&] { return fmt::format("{}:{}", reader->name(), reader->lines()); };
+  return Train({next, place}, options, seed, log);
 }
 
 }  // namespace attend

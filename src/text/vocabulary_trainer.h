@@ -45,7 +45,8 @@ using NextLine = std::function<bool(std::string* line)>;
 // The bytes of the vocabulary file. Pad, unk, bos and eos have SpecialIds' ids; normalisation and
 // lower-casing are inside the file. A function of the lines, the options and the seed (which only
 // draws the sample) alone. Malformed UTF-8 is repaired and counted in a warning to `log`, and so
-// are lines with U+2585, which no vocabulary can have a piece for and which is read as a space.
+// are lines with U+2585, which no vocabulary can have a piece for and which is read as a space, and
+// words of more than 2,048 characters, which are cut.
 // Throws Error(kConfiguration) for a size or an option that the text can't satisfy, Error(kInput)
 // where there is no text.
 std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
