@@ -4,14 +4,16 @@
 setup:
 	@tools/setup
 
-build: setup
+build:
+	@tools/setup --programs
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target attend_program attend_train_program
 
 demo: build
 	@tools/demo
 
-test: build
+test: setup
+	@cmake --preset release -DATTEND_TESTS=ON -DATTEND_PYTHON_MODULE=ON >/dev/null
 	@cmake --build --preset release
 	@status=0; for part in "-L fast -j $$(nproc)" "-LE fast|full"; do \
 	  ctest --test-dir build --output-on-failure $$part || status=1; tools/list_skipped build; \

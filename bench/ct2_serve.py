@@ -5,7 +5,7 @@ usage: bench/ct2_serve.py --model DIR [--port 0] [--threads 2] [--batch-size 32]
 
 DIR is attend's model directory. POST /v1/translate takes {"text": TEXT} and answers {"text": TRANSLATION}, or 503 where too much
 waits. Each of --threads takes what waits, up to --batch-size, once the first request of a batch has waited --wait-ms. Prints the
-port when it serves. Needs the Python packages aiohttp, ctranslate2 and sentencepiece (tools/requirements.txt).
+port when it serves. Needs the Python packages aiohttp, ctranslate2 and sentencepiece (tools/requirements_tests.txt).
 """
 
 import argparse

@@ -4,7 +4,7 @@
 usage: bench/random_model.py OUT [--preset base] [--vocab-size 32000] [--shortlist FILE]
 
 Each piece of the vocabulary is an invented word, so that a text of so many words has so many pieces. Needs the Python packages
-numpy and sentencepiece (tools/requirements.txt).
+numpy and sentencepiece (tools/requirements_tests.txt).
 """
 
 import argparse

@@ -5,7 +5,7 @@ usage: bench/to_ctranslate2.py MODEL OUT [--positions 1024]
 
 int8 weights become f32 (CTranslate2 quantises at load). Positions are written as a table of as many rows as --positions says,
 or as a learned table has: attend's sinusoids are not the ones that CTranslate2 would make by itself. A model that
-CTranslate2 can't express is an error. Needs the Python packages ctranslate2 and sentencepiece (tools/requirements.txt).
+CTranslate2 can't express is an error. Needs the Python packages ctranslate2 and sentencepiece (tools/requirements_tests.txt).
 """
 
 import argparse

@@ -99,6 +99,9 @@ if(ATTEND_TRAIN)
   file(CREATE_LINK ${fmt_include}/fmt ${ATTEND_FMT_HEADERS}/fmt SYMBOLIC)
 endif()
 
+# The tests, by default where GoogleTest is.
+find_package(GTest QUIET)
+option(ATTEND_TESTS "build the tests (needs GoogleTest)" ${GTest_FOUND})
 if(ATTEND_TESTS)
   find_package(GTest REQUIRED)
   if(NOT TARGET GTest::gmock)

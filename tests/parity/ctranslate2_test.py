@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from random_model import write_safetensors
 
-pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements.txt")
+pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements_tests.txt")
 import compare_outputs  # noqa: E402  (needs the peer)
 import to_ctranslate2  # noqa: E402
 
