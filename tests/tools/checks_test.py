@@ -62,6 +62,20 @@ def test_this_project_passes(check):
     assert run(check, ROOT) == []
 
 
+def test_the_speed_page_shows_the_newest_results(tree):
+    assert subprocess.run([sys.executable, ROOT / "bench/show_results.py", "--check"], check=False).returncode == 0
+    write(tree, "bench/README.md", "Before\n<!-- train -->\nold\n<!-- end -->\nafter\n")
+    for date, speed in (("2026-01-02", 7), ("2026-01-10", 8)):
+        write(tree, f"bench/results/train/{date}-a.md", f"A machine.\n\n| speed |\n|---|\n| {speed} |\n")
+    command = [sys.executable, ROOT / "bench/show_results.py", tree]
+    assert subprocess.run([*command, "--check"], capture_output=True, check=False).returncode == 1
+    subprocess.run(command, check=True)
+    shown = (tree / "bench/README.md").read_text(encoding="utf-8")
+    older = "Older: [2026-01-02-a](results/train/2026-01-02-a.md)."
+    assert shown == f"Before\n<!-- train -->\n| speed |\n|---|\n| 8 |\n\nA machine.\n{older}\n<!-- end -->\nafter\n"
+    assert subprocess.run([*command, "--check"], check=False).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("file", "line", "reason"),
     [
