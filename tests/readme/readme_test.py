@@ -1,4 +1,4 @@
-"""The README's first real use works as it is written: its my.toml and its commands, on a small text of our own.
+"""What the README and the pages of docs/ show works as it is written: my.toml and the commands, on a small text of our own.
 
 The numbers that decide how long training takes are made smaller; everything else is run as it stands.
 """
@@ -15,12 +15,18 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 SMALLER = {"vocab_size": "150", "max_updates": "4"}
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.M | re.S)
+def blocks(language, page="README.md"):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.M | re.S)
+
+
+def commands(page):
+    """The lines of its bash blocks that call the program and end by themselves; continued lines are joined."""
+    text = "".join(blocks("bash", page)).replace("\\\n", " ")
+    return [line for line in text.splitlines() if "build/attend " in line and " serve " not in line]
 
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "ATTEND_DATA"}  # the text is here
@@ -48,7 +54,7 @@ def trained_as_written(tmp_path_factory):
     (folder / "build").symlink_to(BUILD)
     if not (BUILD / "attend-train").exists():
         pytest.skip("this build has no attend-train")
-    for command in next(block for block in blocks("bash") if "attend train" in block).splitlines():
+    for command in commands("README.md"):
         run(folder, command)
     return folder
 
@@ -59,15 +65,46 @@ def test_the_first_real_use(folder):
     assert "<html" in (folder / "my-model/report.html").read_text(encoding="utf-8").lower()
 
 
+def test_the_page_of_training(folder):
+    for command in commands("docs/training.md"):
+        if not command.startswith((".venv/bin/torchrun", "build-cuda/")):
+            run(folder, command.replace("--config more-text.toml", "--config my.toml"))
+
+
+def test_the_page_of_translating(folder):
+    shutil.copy(folder / "out.de", folder / "new.de")
+    shutil.copy(folder / "out.de", folder / "old.de")
+    for command in commands("docs/translating.md"):
+        run(folder, command)
+    assert "<html" in (folder / "attention.html").read_text(encoding="utf-8").lower()
+
+
+def test_the_page_of_python(folder):
+    package = BUILD / "python"
+    if not list(package.glob("attend/_attend*.so")):
+        pytest.skip("this build has no Python package")
+    code = "\n".join(blocks("python", "docs/python.md"))
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT | {"PYTHONPATH": str(package)},
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\(4, 4, \d+, \d+\)$", done.stdout.strip()), done.stdout
+
+
+def test_the_page_of_cpp_shows_programs_that_are_compiled():
+    examples = [path.read_text(encoding="utf-8") for path in (ROOT / "tests/consumer").glob("*.cc")]
+    shown = blocks("cpp", "docs/cpp.md")
+    assert len(shown) == 2 and all(program in examples for program in shown)
+
+
 def test_the_service(folder):
     if not shutil.which("curl"):
         pytest.skip("no curl")
-    serve = next(block for block in blocks("bash") if "attend serve" in block).strip()
+    serve = next(block for block in blocks("bash", "docs/serving.md") if "attend serve" in block).strip()
     with subprocess.Popen(["bash", "-c", f"exec {serve} --port 0"], cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as server:
         try:
             port = next(json.loads(line)["port"] for line in server.stderr if '"listening"' in line)
             address = f"http://127.0.0.1:{port}"
-            calls = next(block for block in blocks("bash") if "curl" in block).replace("http://127.0.0.1:5000", address)
+            calls = next(block for block in blocks("bash", "docs/serving.md") if "curl" in block).replace("http://127.0.0.1:5000", address)
             native, libre = re.split(r"\n(?=curl)", calls.strip())
             sentences = json.loads(run(folder, f"{native} --silent --fail"))["translations"][0]["sentences"]
             assert [len(sentence["hypotheses"]) for sentence in sentences] == [3, 3] and "alignment" in sentences[0]["hypotheses"][0]
@@ -79,5 +116,5 @@ def test_the_service(folder):
 
 def test_the_make_commands_exist():
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M)
-    named = re.findall(r"\bmake ([a-z][\w-]*)", README)
+    named = re.findall(r"\bmake ([a-z][\w-]*)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert {"demo", "test"} <= set(named) <= set(targets) | {"a"}
