@@ -169,9 +169,10 @@ class RuleFile {
     std::error_code missing;
     const std::filesystem::path folder = std::filesystem::temp_directory_path(missing);
     if (missing) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("TMPDIR is '{}', which is no folder; set it to one that can be written",
-                              folder.string()));
+      throw Error(
+          ErrorKind::kRuntime,
+          fmt::format("TMPDIR is '{}', which is no folder; set it to one that can be written",
+                      folder.string()));
     }
     std::string name = (folder / "attend-rules-").string();
     name.append(6, 'X');  // which mkstemp replaces

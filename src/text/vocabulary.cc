@@ -145,6 +145,17 @@ std::vector<int32_t> Vocabulary::Sample(std::string_view line, double strength, 
   return ids;
 }
 
+std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {
+  sentencepiece::ImmutableSentencePieceText pieces;
+  Check(impl_->processor.Encode(Repaired(line, nullptr).view(), pieces.mutable_proto()),
+        "encode a line");
+  std::vector<std::string> texts;
+  for (const auto& piece : pieces.pieces()) {
+    if (impl_->processor.IsUnknown(static_cast<int>(piece.id()))) texts.push_back(piece.piece());
+  }
+  return texts;
+}
+
 std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
   std::string text;
   Check(impl_->processor.Decode(impl_->WithoutControl(ids), &text), "decode ids");

@@ -1,0 +1,113 @@
+#include "text/unknown_characters.h"
+
+#include <fmt/format.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace attend {
+namespace {
+
+constexpr size_t kNamed = 5;
+constexpr size_t kCodePoints = 0x110000;
+constexpr uint8_t kNotAsked = 0, kKnown = 1, kPerhapsUnknown = 2;
+
+// Calls visit(character) for each that is no white space; the text is UTF-8.
+template <typename Visit>
+void ForEachCharacter(std::string_view text, const Visit& visit) {
+  const auto length = static_cast<int32_t>(text.size());
+  for (int32_t at = 0; at < length;) {
+    UChar32 character = 0;
+    U8_NEXT_OR_FFFD(text.data(), at, length, character);
+    if (!u_isUWhiteSpace(character)) visit(static_cast<char32_t>(character));
+  }
+}
+
+std::string Utf8(char32_t character) {
+  char bytes[U8_MAX_LENGTH];
+  int32_t length = 0;
+  U8_APPEND_UNSAFE(bytes, length, static_cast<UChar32>(character));
+  return {bytes, static_cast<size_t>(length)};
+}
+
+// "U+4E2D 中"; the number alone where there is nothing to see.
+std::string Name(char32_t character) {
+  const auto code = static_cast<uint32_t>(character);
+  const std::string number = fmt::format("U+{:04X}", code);
+  const bool shows = u_isgraph(static_cast<UChar32>(character)) &&
+                     u_charType(static_cast<UChar32>(character)) != U_FORMAT_CHAR;
+  return shows ? number + " " + Utf8(character) : number;
+}
+
+}  // namespace
+
+double UnknownCharacters::Share() const {
+  return characters == 0
+             ? 0
+             : std::min(1.0, static_cast<double>(unknown) / static_cast<double>(characters));
+}
+
+void UnknownCharacters::Add(const UnknownCharacters& next) {
+  characters += next.characters;
+  unknown += next.unknown;
+  for (const auto& [character, count] : next.counts) counts[character] += count;
+}
+
+std::vector<std::pair<char32_t, int64_t>> UnknownCharacters::MostFrequent(size_t most) const {
+  std::vector<std::pair<char32_t, int64_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  sorted.resize(std::min(most, sorted.size()));
+  return sorted;
+}
+
+std::string UnknownCharacters::Text() const {
+  std::string text =
+      fmt::format("{} of {} characters ({:.3g} %)", unknown, characters, 100 * Share());
+  const char* before = ", most often ";
+  for (const auto& [character, count] : MostFrequent(kNamed)) {
+    text += fmt::format("{}{} ({})", before, Name(character), count);
+    before = ", ";
+  }
+  return text;
+}
+
+Json ToJson(const UnknownCharacters& unknown) {
+  Json most = Json::object();
+  for (const auto& [character, count] : unknown.MostFrequent(kNamed)) most[Name(character)] = count;
+  return {{"characters", unknown.characters},
+          {"unknown", unknown.unknown},
+          {"most_frequent", std::move(most)}};
+}
+
+UnknownCounter::UnknownCounter(std::shared_ptr<const Vocabulary> vocabulary)
+    : vocabulary_(std::move(vocabulary)), known_(kCodePoints, kNotAsked) {}
+
+// Alone: a character may yet be known as a part of what becomes one piece, such as an accent.
+bool UnknownCounter::IsKnown(char32_t character) {
+  uint8_t& known = known_[character];
+  if (known == kNotAsked)
+    known = vocabulary_->UnknownTexts(Utf8(character)).empty() ? kKnown : kPerhapsUnknown;
+  return known == kKnown;
+}
+
+bool UnknownCounter::Add(std::string_view line) {
+  bool all_known = true;
+  ForEachCharacter(line, [&](char32_t character) {
+    ++found_.characters;
+    all_known = IsKnown(character) && all_known;
+  });
+  if (all_known) return false;
+  const int64_t before = found_.unknown;
+  for (const std::string& text : vocabulary_->UnknownTexts(line)) {
+    ForEachCharacter(text, [&](char32_t character) {
+      ++found_.unknown;
+      ++found_.counts[character];
+    });
+  }
+  return found_.unknown > before;
+}
+
+}  // namespace attend
