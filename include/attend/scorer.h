@@ -1,6 +1,7 @@
 // Scores given translations with a model directory: log-probabilities, alignments, attention.
 //
-// As for Translator: immutable, one call at a time, results that depend on their own pair alone.
+// As for Translator: immutable, threads that calls share, results that depend on their own pair
+// alone.
 #ifndef ATTEND_SCORER_H_
 #define ATTEND_SCORER_H_
 

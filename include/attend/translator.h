@@ -1,8 +1,9 @@
 // Translates sentences with a model directory. Start here.
 //
-// A Translator is immutable; one call runs at a time on its threads (calls from several threads
-// wait for each other). The same sentence gives the same text and score, bit for bit, whatever else
-// is in the call and however many threads run.
+// A Translator is immutable and safe to use from many threads: the sentences of all calls that run
+// share its own threads and their batches, so that a short call need not wait for a long one. The
+// same sentence gives the same text and score, bit for bit, whatever else runs and however many
+// threads do. After a fork the child's first call starts threads of its own.
 #ifndef ATTEND_TRANSLATOR_H_
 #define ATTEND_TRANSLATOR_H_
 
@@ -31,8 +32,8 @@ enum class WeightType { kStored, kF32, kInt8 };
 
 // What a Translator is made with.
 struct TranslatorOptions {
-  // 0: as many as the machine has. They share the sentences of a call, or the large products of a
-  // single one.
+  // 0: as many as the machine has. They share the sentences of all calls, or the large products of
+  // a single one.
   int threads = 0;
   WeightType type = WeightType::kStored;
   std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
@@ -49,11 +50,13 @@ struct TranslationOptions {
   bool scores = true;           // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
-  // Sentences that run together on a thread at most.
+  // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
   // Pieces of input that run together on a thread; a sentence counts 16 at least.
   int64_t batch_tokens = 2048;
-  WorkSeconds* work = nullptr;  // where one is given, time is taken and added to it
+  // Where one is given, time is taken and added to it: that of the searches while the call runs,
+  // other calls' too.
+  WorkSeconds* work = nullptr;
   // Where another thread sets it, the call ends after a step with Error(kRuntime).
   const std::atomic<bool>* stop = nullptr;
 };

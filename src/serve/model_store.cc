@@ -49,12 +49,12 @@ std::string Describe(const ServedModel& model) {
 }  // namespace
 
 ModelStore::ModelStore(const ServeOptions& options, int threads, Reloaded reloaded)
-    : options_(options), threads_(threads), reloaded_(std::move(reloaded)) {
+    : options_(options), pool_(threads), reloaded_(std::move(reloaded)) {
   for (const std::string& given : options_.model) {
     const auto [name, directory] = NameAndDirectory(given);
     const std::string stamp = StampOf(directory);
     entries_.push_back({directory, stamp, stamp,
-                        std::make_shared<ServedModel>(name, directory, options_, threads_)});
+                        std::make_shared<ServedModel>(name, directory, options_, &pool_)});
     for (size_t i = 0; i + 1 < entries_.size(); ++i) {
       if (entries_[i].model->name() != entries_.back().model->name()) continue;
       throw Error(ErrorKind::kUsage,
@@ -135,7 +135,7 @@ void ModelStore::Reload(size_t entry, std::string stamp) {
   std::string failure;
   std::shared_ptr<ServedModel> model;
   try {
-    model = std::make_shared<ServedModel>(name, entries_[entry].directory, options_, threads_);
+    model = std::make_shared<ServedModel>(name, entries_[entry].directory, options_, &pool_);
   } catch (const std::exception& error) {
     failure = error.what();
   }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/work_pool.h"
 #include "serve/served_model.h"
 
 namespace attend {
@@ -39,7 +40,7 @@ class ModelStore {
 
   // Loads every model again, soon and in the background.
   void ReloadAll();
-  // Cancels what is not done and ends all threads.
+  // Cancels what is not done, and loads no more.
   void Stop();
 
  private:
@@ -54,7 +55,7 @@ class ModelStore {
   void FreeRetired();
 
   const ServeOptions options_;
-  const int threads_;
+  WorkPool pool_;  // of all models
   const Reloaded reloaded_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;

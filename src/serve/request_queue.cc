@@ -1,5 +1,6 @@
 #include "serve/request_queue.h"
 
+#include <algorithm>
 #include <new>
 
 namespace attend {
@@ -15,15 +16,17 @@ Job* RequestQueue::JobOf(const Sentence& sentence) {
 }
 
 bool RequestQueue::TryPut(const std::shared_ptr<Job>& job) {
-  const std::lock_guard lock(mutex_);
-  if (closed_ || Waiting() + std::ssize(job->sentences) > capacity_) return false;
-  job->left_ = job->sentences.size();
-  for (JobSentence& sentence : job->sentences) {
-    sentence.job = job.get();
-    (job->bulk ? bulk_ : interactive_).push_back(&sentence);
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || Waiting() + std::ssize(job->sentences) > capacity_) return false;
+    job->left_ = job->sentences.size();
+    for (JobSentence& sentence : job->sentences) {
+      sentence.job = job.get();
+      (job->bulk ? bulk_ : interactive_).push_back(&sentence);
+    }
+    jobs_.emplace(job.get(), job);
   }
-  jobs_.emplace(job.get(), job);
-  wake_.notify_all();
+  pool_->Wake();
   return true;
 }
 
@@ -49,7 +52,6 @@ void RequestQueue::Close() {
   closed_ = true;
   ended = jobs_;
   for (const auto& [job, held] : ended) TakeBack(job);
-  wake_.notify_all();
 }
 
 int64_t RequestQueue::waiting() const {
@@ -62,21 +64,18 @@ int64_t RequestQueue::live() const {
   return live_;
 }
 
-bool RequestQueue::Wait() {
-  std::unique_lock lock(mutex_);
-  wake_.wait(lock, [this] { return closed_ || Waiting() > 0; });
-  return !closed_;
-}
-
 // Each thread takes its share, so that none stands idle beside one with a long list.
-const Sentence* RequestQueue::Next(int64_t held) {
+const Sentence* RequestQueue::Next(const SearchLoad& load) {
   const std::lock_guard lock(mutex_);
   const int64_t waiting = Waiting();
-  if (waiting == 0 || (held > 0 && held * threads_ >= live_ + waiting)) return nullptr;
+  const bool has_share = load.sentences * pool_->size() >= live_ + waiting;
+  if (waiting == 0 || (load.sentences > 0 && has_share)) return nullptr;
   const bool from_bulk =
       interactive_.empty() || (!bulk_.empty() && taken_ % kBulkShare == kBulkShare - 1);
   std::deque<const JobSentence*>& line = from_bulk ? bulk_ : interactive_;
   const JobSentence* sentence = line.front();
+  if (!room_.Takes(load, std::max(kLeastSourceTokens, std::ssize(sentence->ids) + 1)))
+    return nullptr;
   line.pop_front();
   ++taken_;
   ++live_;

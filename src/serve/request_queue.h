@@ -4,7 +4,6 @@
 #define ATTEND_SERVE_REQUEST_QUEUE_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -43,8 +42,10 @@ struct Job {
 // Safe to use from many threads.
 class RequestQueue : public SentenceQueue {
  public:
-  // `capacity` counts sentences that wait; `threads` those that call Next.
-  RequestQueue(int64_t capacity, int threads) : capacity_(capacity), threads_(threads) {}
+  // `capacity` counts sentences that wait; `room`: what is searched at once on a thread of `pool`,
+  // which is woken when sentences come.
+  RequestQueue(int64_t capacity, const SearchRoom& room, WorkPool* pool)
+      : capacity_(capacity), room_(room), pool_(pool) {}
 
   // False: there is no room, and the job is not taken.
   bool TryPut(const std::shared_ptr<Job>& job);
@@ -52,14 +53,13 @@ class RequestQueue : public SentenceQueue {
   bool HasRoom() const;
   // Its sentences leave, those that run too.
   void Cancel(const std::shared_ptr<Job>& job);
-  // Cancels everything and ends Wait.
+  // Cancels everything, and takes no more.
   void Close();
 
   int64_t waiting() const;
   int64_t live() const;
 
-  bool Wait() override;
-  const Sentence* Next(int64_t held) override;
+  const Sentence* Next(const SearchLoad& load) override;
   bool Wanted(const Sentence& sentence) override;
   void Done(const Sentence& sentence, SentenceResult result) override;
   void Dropped(const Sentence& sentence) override;
@@ -74,9 +74,9 @@ class RequestQueue : public SentenceQueue {
   std::shared_ptr<Job> Leave(Job* job, size_t sentences);
 
   const int64_t capacity_;
-  const int threads_;
+  const SearchRoom room_;
+  WorkPool* pool_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
   std::deque<const JobSentence*> interactive_, bulk_;
   std::unordered_map<Job*, std::shared_ptr<Job>> jobs_;  // with sentences that wait or run
   int64_t live_ = 0;

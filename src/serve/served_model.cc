@@ -19,30 +19,23 @@ std::string NameOf(const ModelConfig& config, const std::string& directory) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
-TranslatorOptions WithThreads(TranslatorOptions options, int threads) {
-  options.threads = threads;
-  return options;
-}
-
-BatchRoom RoomOf(const ServeOptions& options) {
-  return {.max_beam_size = options.max_beam_size,
-          .sentences = options.translation.batch_sentences,
-          .tokens = options.translation.batch_tokens};
+SearchRoom RoomOf(const TranslationOptions& options) {
+  return {options.batch_sentences, options.batch_tokens};
 }
 
 }  // namespace
 
 ServedModel::ServedModel(std::string name, const std::string& directory,
-                         const ServeOptions& options, int threads)
-    : ServedModel(std::move(name), directory, LoadModel(directory), options, threads) {}
+                         const ServeOptions& options, WorkPool* pool)
+    : ServedModel(std::move(name), directory, LoadModel(directory), options, pool) {}
 
 ServedModel::ServedModel(std::string name, const std::string& directory,
                          const std::shared_ptr<const Model>& model, const ServeOptions& options,
-                         int threads)
+                         WorkPool* pool)
     : config_(model->config),
       name_(name.empty() ? NameOf(config_, directory) : std::move(name)),
-      translator_(model, WithThreads(options.translator, threads), RoomOf(options)),
-      queue_(options.queue_sentences, translator_.threads()) {
+      translator_(model, options.translator, pool),
+      queue_(options.queue_sentences, RoomOf(options.translation), pool) {
   if (config_.languages.size() == 2) {
     source_ = config_.languages[0];
     target_ = config_.languages[1];
@@ -50,15 +43,15 @@ ServedModel::ServedModel(std::string name, const std::string& directory,
   translator_.source();  // throws where there is none
   const TranslationOptions& room = options.translation;
   const int64_t by_tokens = std::max<int64_t>(1, room.batch_tokens / kLeastSourceTokens);
-  places_ = translator_.threads() * std::min(room.batch_sentences, by_tokens);
-  running_ = std::thread([this] { translator_.Run(&queue_); });
+  places_ = pool->size() * std::min(room.batch_sentences, by_tokens);
+  translator_.Start(&queue_);
 }
 
 ServedModel::~ServedModel() { Stop(); }
 
 void ServedModel::Stop() {
   queue_.Close();
-  if (running_.joinable()) running_.join();
+  translator_.Stop();
 }
 
 }  // namespace attend

@@ -1,10 +1,9 @@
-// A model that runs: its engine, its queue, and the thread that starts the engine's.
+// A model that runs: its engine and its queue, on threads that all models share.
 #ifndef ATTEND_SERVE_SERVED_MODEL_H_
 #define ATTEND_SERVE_SERVED_MODEL_H_
 
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "attend/model_config.h"
 #include "serve/request_queue.h"
@@ -17,7 +16,7 @@ class ServedModel {
   // Loads and starts. Throws as LoadModel and Translator do, Error(kInput) for a model without
   // vocabulary. `name` empty: by the languages, or else by the directory.
   ServedModel(std::string name, const std::string& directory, const ServeOptions& options,
-              int threads);
+              WorkPool* pool);
   ~ServedModel();
 
   const std::string& name() const { return name_; }
@@ -32,19 +31,19 @@ class ServedModel {
   // Sentences that can be live at once.
   int64_t places() const { return places_; }
 
-  // Cancels what is not done and ends the threads. Not to be called from them.
+  // Cancels what is not done. Not to be called from the pool's threads.
   void Stop();
 
  private:
   ServedModel(std::string name, const std::string& directory,
-              const std::shared_ptr<const Model>& model, const ServeOptions& options, int threads);
+              const std::shared_ptr<const Model>& model, const ServeOptions& options,
+              WorkPool* pool);
 
   ModelConfig config_;
   std::string name_, source_, target_;
   ContinuousTranslator translator_;
   int64_t places_;
   RequestQueue queue_;
-  std::thread running_;
 };
 
 }  // namespace attend

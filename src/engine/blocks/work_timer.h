@@ -9,6 +9,16 @@
 
 namespace attend {
 
+inline WorkSeconds& operator+=(WorkSeconds& sum, const WorkSeconds& more) {
+  for (double WorkSeconds::* part :
+       {&WorkSeconds::encoder, &WorkSeconds::self_attention, &WorkSeconds::cross_attention,
+        &WorkSeconds::feed_forward, &WorkSeconds::output, &WorkSeconds::search,
+        &WorkSeconds::rest}) {
+    sum.*part += more.*part;
+  }
+  return sum;
+}
+
 // One thread's clock; stopped, it costs nothing.
 class WorkTimer {
  public:
@@ -27,12 +37,7 @@ class WorkTimer {
   }
   // Adds what was booked and stops.
   void AddTo(WorkSeconds* sum) {
-    for (double WorkSeconds::* part :
-         {&WorkSeconds::encoder, &WorkSeconds::self_attention, &WorkSeconds::cross_attention,
-          &WorkSeconds::feed_forward, &WorkSeconds::output, &WorkSeconds::search,
-          &WorkSeconds::rest}) {
-      sum->*part += seconds_.*part;
-    }
+    *sum += seconds_;
     running_ = false;
   }
 

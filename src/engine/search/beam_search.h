@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <span>
 #include <vector>
@@ -33,9 +34,6 @@ struct SearchOptions {
   int64_t max_beam_size = 4;
   int32_t bos = 2;
   int32_t eos = 3;
-  // What is live at once; one sentence always may be.
-  int64_t max_sentences = 1024;
-  int64_t max_source_tokens = std::numeric_limits<int64_t>::max();
 };
 
 // Short sentences too have an output, whose rows take memory.
@@ -58,26 +56,44 @@ struct SearchResult {
   bool finished = false;  // ended by eos
 };
 
-// Where inputs wait and results go. The search holds on to an input from Next to Done or Dropped.
+// What a thread's search holds.
+struct SearchLoad {
+  int worker = 0;  // the thread's number
+  int64_t sentences = 0, tokens = 0;
+  int64_t joining = 0;  // of the sentences, those that have not begun
+};
+
+// What a search may hold; one sentence always.
+struct SearchRoom {
+  int64_t sentences = 1024;
+  int64_t tokens = std::numeric_limits<int64_t>::max();
+
+  // A quarter of the room joins at a time, so that products stay large.
+  bool Takes(const SearchLoad& load, int64_t more_tokens) const;
+};
+
+// Where inputs wait and results go. The search holds on to an input from Next to Done, Dropped or
+// Failed; where Done throws, the input fails.
 class SearchQueue {
  public:
   virtual ~SearchQueue() = default;
-  // Null: none waits. A search that has nothing live ends then.
-  virtual const SearchInput* Next() = 0;
+  // Null: none for a thread that holds so much.
+  virtual const SearchInput* Next(const SearchLoad& load) = 0;
   // The n best, the best first; fewer where the search found fewer.
   virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
-  // Asked of each live input before every step: false, and it leaves without results.
+  // Asked of each live input after every step: false, and it leaves without results.
   virtual bool Wanted(const SearchInput&) { return true; }
   virtual void Dropped(const SearchInput&) {}
+  virtual void Failed(const SearchInput&, const std::exception_ptr&) {}
 };
 
-// Searches until the queue is empty. Finished sentences leave and waiting ones join between steps,
-// a quarter of the room at a time; what shares a step changes no result.
+// Searches until the queue has no more.
 void BeamSearch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper);
 
 // The results of each input, in order.
 std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
-                                                  const SearchOptions& options, Stepper* stepper);
+                                                  const SearchOptions& options, Stepper* stepper,
+                                                  const SearchRoom& room = {});
 
 // ((5 + length) / 6)^alpha
 double LengthPenalty(int64_t length, double alpha);

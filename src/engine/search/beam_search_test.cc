@@ -29,17 +29,17 @@ std::vector<Candidate> Next(uint64_t seed, int32_t before, int32_t last) {
 class TableStepper : public Stepper {
  public:
   explicit TableStepper(uint64_t seed) : seed_(seed) {}
-  void Reset(int64_t places, int64_t beam_size) override {
-    places_ = places;
+  void Reset(int64_t beam_size) override {
     beam_size_ = beam_size;
-    last_.assign(places * beam_size, -2);
-    before_ = last_;
+    last_.clear();
+    before_.clear();
   }
   void Start(std::span<const NewSentence> sentences) override {
     live_ += std::ssize(sentences);
     most_live_ = std::max(most_live_, live_);
-    EXPECT_LE(live_, places_);
     for (const NewSentence& sentence : sentences) {
+      const size_t slots = (sentence.place + 1) * beam_size_;
+      if (last_.size() < slots) last_.resize(slots, -2), before_.resize(slots, -2);
       // Results hang on the source: the first token's past is not the same for all.
       last_[sentence.place * beam_size_] = -1 - sentence.source[0];
     }
@@ -77,7 +77,7 @@ class TableStepper : public Stepper {
 
  private:
   uint64_t seed_;
-  int64_t places_ = 0, beam_size_ = 1, live_ = 0, most_live_ = 0;
+  int64_t beam_size_ = 1, live_ = 0, most_live_ = 0;
   std::vector<int32_t> last_, before_;
 };
 
@@ -151,8 +151,7 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
     for (const int64_t sentences : {1, 2, 3, 7, 64}) {
       for (const int64_t tokens : {1, 10, 1000}) {
         TableStepper stepper(9);
-        const SearchOptions options{.max_sentences = sentences, .max_source_tokens = tokens};
-        const auto found = BeamSearch(inputs, options, &stepper);
+        const auto found = BeamSearch(inputs, {}, &stepper, {sentences, tokens});
         if (tokens == 1000) {
           EXPECT_EQ(stepper.most_live(), std::min(sentences, std::ssize(inputs)));
         }
@@ -173,8 +172,8 @@ class ImpatientQueue : public SearchQueue {
  public:
   explicit ImpatientQueue(std::vector<SearchInput> inputs)
       : inputs_(std::move(inputs)), asked_(inputs_.size()), done_(inputs_.size()) {}
-  const SearchInput* Next() override {
-    return next_ < inputs_.size() ? &inputs_[next_++] : nullptr;
+  const SearchInput* Next(const SearchLoad& load) override {
+    return next_ < inputs_.size() && load.sentences < 4 ? &inputs_[next_++] : nullptr;
   }
   bool Wanted(const SearchInput& input) override {
     const int64_t i = &input - inputs_.data();
@@ -198,7 +197,7 @@ TEST(BeamSearchTest, WhatIsNotWantedLeavesAndChangesNothingForTheRest) {
   const auto want = BeamSearch({inputs.data(), 1}, {}, &alone)[0];
   ImpatientQueue queue(inputs);
   TableStepper stepper(9);
-  BeamSearch({.max_sentences = 4}, &queue, &stepper);
+  BeamSearch({}, &queue, &stepper);
   int64_t done = 0;
   for (const auto& results : queue.done_) {
     if (results.empty()) continue;

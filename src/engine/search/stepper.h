@@ -30,13 +30,13 @@ struct Candidate {
       0;  // natural, at most 0; of a row that is not scored less than the best's
 };
 
-// Sentences live in places, which they take and leave at any time; the hypotheses of place p are
-// slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
+// Sentences live in places, numbered from 0, which they take and leave at any time; the hypotheses
+// of place p are slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  // Forgets all and makes empty places.
-  virtual void Reset(int64_t places, int64_t beam_size) = 0;
+  // Forgets all.
+  virtual void Reset(int64_t beam_size) = 0;
   virtual void Start(std::span<const NewSentence> sentences) = 0;
   // Feeds each row's token and writes its next tokens into best[row * k ...], the likelier first,
   // equal ones by rising id; one alone for a forced row.

@@ -35,8 +35,8 @@ Decoder::Decoder(const Weights& weights, const ModelConfig& config)
   }
 }
 
-void Decoder::Reset(int64_t sentences, int64_t beam_size, DecoderState* state) const {
-  state->Reset(sentences, beam_size, config_.layers * sizes_.row_floats());
+void Decoder::Reset(int64_t beam_size, DecoderState* state) const {
+  state->Reset(beam_size, config_.layers * sizes_.row_floats());
 }
 
 void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,

@@ -29,7 +29,7 @@ class Decoder {
   Decoder(const Weights& weights, const ModelConfig& config);
 
   // Forgets everything and makes places for `sentences`.
-  void Reset(int64_t sentences, int64_t beam_size, DecoderState* state) const;
+  void Reset(int64_t beam_size, DecoderState* state) const;
   // Puts sentences into places, their slots empty; keys and values of cross-attention are computed
   // here, once.
   void Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,

@@ -20,18 +20,15 @@ struct DecoderState {
     int32_t last = -1;  // the cache's number of the last one
   };
 
-  // Forgets everything; `sentences` places with `beam_size` slots each, slot s belongs to place s /
-  // beam_size.
-  void Reset(int64_t sentences, int64_t beam_size, int64_t row_floats) {
+  // Forgets everything; places have `beam_size` slots each, slot s belongs to place s / beam_size.
+  void Reset(int64_t beam_size, int64_t row_floats) {
     beam_size_ = beam_size;
     cache.Reset(row_floats);
     source_cache.Reset(row_floats);
-    if (std::ssize(sources) < sentences) sources.resize(sentences);
     for (RowList& source : sources) source.rows.clear(), source.last = -1;
-    if (std::ssize(slots) < sentences * beam_size) slots.resize(sentences * beam_size);
     for (RowList& slot : slots) slot.rows.clear(), slot.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
-    live_.assign(sentences, 1);
+    live_.assign(live_.size(), 1);
   }
 
   // A new row at the end of a list.
@@ -42,8 +39,9 @@ struct DecoderState {
   }
 
   // Room for the keys and values of a source of `count` positions in place of those before; its
-  // rows follow those that are new already.
+  // rows follow those that are new already. A place is made by its first source, of any count.
   void Renew(int64_t sentence, int64_t count) {
+    MakePlaces(sentence + 1);
     RowList& source = sources[sentence];
     source_cache.Release(source.last);
     source.last = -1;
@@ -82,6 +80,13 @@ struct DecoderState {
   std::vector<int64_t> positions;
 
  private:
+  void MakePlaces(int64_t count) {
+    if (std::ssize(slots) < count * beam_size_) slots.resize(count * beam_size_);
+    if (std::ssize(sources) >= count) return;
+    sources.resize(count);
+    live_.resize(count, 1);
+  }
+
   static bool Unchanged(std::span<const int32_t> parents, int64_t live) {
     int64_t same = 0;
     while (same < std::ssize(parents) && parents[same] == same) ++same;

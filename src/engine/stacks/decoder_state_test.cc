@@ -44,7 +44,10 @@ class DecoderStateTest : public testing::Test {
  protected:
   static constexpr int64_t kBeam = 3;
 
-  DecoderStateTest() { state_.Reset(2, kBeam, 4); }
+  DecoderStateTest() {
+    state_.Reset(kBeam, 4);
+    for (const int64_t place : {0, 1}) state_.Renew(place, 0);
+  }
 
   // What the decoder does in a step: a row more for a slot.
   void Step(int64_t slot) { state_.Append(&state_.cache, &state_.slots[slot]); }

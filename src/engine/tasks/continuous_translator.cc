@@ -1,21 +1,20 @@
 #include "engine/tasks/continuous_translator.h"
 
 #include <span>
-#include <unordered_map>
+#include <utility>
 
 #include "engine/tasks/translation_search.h"
 
 namespace attend {
-namespace {
 
-// The sentences of one thread's search.
-class LiveSentences : public SearchQueue {
+// Sentences of a queue as searches see them.
+class ContinuousTranslator::LiveSentences : public SharedQueue {
  public:
-  LiveSentences(const TaskRunner* runner, SentenceQueue* queue, Workspace* scoring)
-      : runner_(runner), queue_(queue), scoring_(scoring) {}
+  LiveSentences(const TaskRunner* runner, SentenceQueue* queue, int workers)
+      : runner_(runner), queue_(queue), scoring_(workers) {}
 
-  const SearchInput* Next() override {
-    while (const Sentence* sentence = queue_->Next(std::ssize(live_))) {
+  const SearchInput* Next(const SearchLoad& load) override {
+    while (const Sentence* sentence = queue_->Next(load)) {
       try {
         if (sentence->ids.empty()) {
           SentenceResult empty;
@@ -26,11 +25,9 @@ class LiveSentences : public SearchQueue {
         if (sentence->options.alignments) {
           runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
         }
-        auto input = std::make_unique<Input>(
-            Input{MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence});
-        const SearchInput* key = input.get();
-        live_.emplace(key, std::move(input));
-        return key;
+        auto input = std::make_unique<Input>(Input{
+            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker});
+        return input.release();  // until Done, Dropped or Failed
       } catch (const std::exception&) {
         queue_->Failed(*sentence, std::current_exception());
       }
@@ -40,52 +37,47 @@ class LiveSentences : public SearchQueue {
 
   bool Wanted(const SearchInput& input) override { return queue_->Wanted(SentenceOf(input)); }
 
-  void Dropped(const SearchInput& input) override {
-    const Sentence& sentence = SentenceOf(input);
-    live_.erase(&input);
-    queue_->Dropped(sentence);
-  }
-
   void Done(const SearchInput& input, std::vector<SearchResult> results) override {
-    const Sentence& sentence = SentenceOf(input);
-    live_.erase(&input);
-    try {
-      queue_->Done(sentence, ResultOf(sentence, std::move(results)));
-    } catch (const std::exception&) {
-      queue_->Failed(sentence, std::current_exception());
-    }
+    queue_->Done(SentenceOf(input), ResultOf(InputOf(input), std::move(results)));
+    delete &InputOf(input);
   }
 
-  // The search is over before its time.
-  void FailAll(const std::exception_ptr& error) {
-    for (const auto& [input, held] : live_) queue_->Failed(*held->sentence, error);
-    live_.clear();
+  void Dropped(const SearchInput& input) override {
+    queue_->Dropped(SentenceOf(input));
+    delete &InputOf(input);
+  }
+
+  void Failed(const SearchInput& input, const std::exception_ptr& error) override {
+    queue_->Failed(SentenceOf(input), error);
+    delete &InputOf(input);
   }
 
  private:
   struct Input : SearchInput {
     const Sentence* sentence;
+    int worker;
   };
 
-  static const Sentence& SentenceOf(const SearchInput& input) {
-    return *static_cast<const Input&>(input).sentence;
-  }
+  static const Input& InputOf(const SearchInput& input) { return static_cast<const Input&>(input); }
+  static const Sentence& SentenceOf(const SearchInput& input) { return *InputOf(input).sentence; }
 
-  SentenceResult ResultOf(const Sentence& sentence, std::vector<SearchResult> results) const {
+  SentenceResult ResultOf(const Input& input, std::vector<SearchResult> results) {
+    const Sentence& sentence = *input.sentence;
     SentenceResult result;
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
     hypotheses = MakeHypotheses(std::move(results), sentence.options.n_best);
     for (Hypothesis& hypothesis : hypotheses) {
       hypothesis.text = runner_->target().Decode(hypothesis.ids);
       if (!sentence.attention && !sentence.options.alignments) continue;
-      PairScore score = Force(sentence, hypothesis);
+      PairScore score = Force(sentence, hypothesis, &scoring_[input.worker]);
       hypothesis.alignment = std::move(score.alignment);
       if (sentence.attention) result.attention.push_back(std::move(score));
     }
     return result;
   }
 
-  PairScore Force(const Sentence& sentence, const Hypothesis& hypothesis) const {
+  PairScore Force(const Sentence& sentence, const Hypothesis& hypothesis,
+                  Workspace* workspace) const {
     const std::vector<int32_t> target = runner_->ForcedTarget(hypothesis.ids);
     const ScoredPairs pair = {.sources = {&sentence.ids, 1},
                               .targets = {&target, 1},
@@ -95,40 +87,29 @@ class LiveSentences : public SearchQueue {
                                   .attention = sentence.attention};
     std::vector<PairScore> scores(1);
     const int64_t item = 0;
-    runner_->ScoreBatch(pair, {&item, 1}, options, scoring_, &scores);
+    runner_->ScoreBatch(pair, {&item, 1}, options, workspace, &scores);
     return std::move(scores[0]);
   }
 
   const TaskRunner* runner_;
   SentenceQueue* queue_;
-  Workspace* scoring_;  // the search's own has its state
-  std::unordered_map<const SearchInput*, std::unique_ptr<Input>> live_;
+  std::vector<Workspace> scoring_;  // by worker; the search's own has its state
 };
 
-}  // namespace
-
 ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const Model> model,
-                                           const TranslatorOptions& options, const BatchRoom& room)
-    : runner_(MakeTaskRunner(std::move(model), options)), room_(room) {}
+                                           const TranslatorOptions& options, WorkPool* pool)
+    : runner_(MakeTaskRunner(std::move(model), options)), pool_(pool) {}
 
-void ContinuousTranslator::Run(SentenceQueue* queue) {
-  SearchOptions search = MakeSearchOptions(runner_);
-  search.max_beam_size = room_.max_beam_size;
-  search.max_sentences = room_.sentences;
-  search.max_source_tokens = room_.tokens;
-  runner_.OnEveryThread([&](Workspace* workspace) {
-    Workspace scoring;
-    TransformerStepper stepper(&runner_.transformer(), workspace);
-    workspace->scratch.timer.Start(false);
-    while (queue->Wait()) {
-      LiveSentences sentences(&runner_, queue, &scoring);
-      try {
-        BeamSearch(search, &sentences, &stepper);
-      } catch (const std::exception&) {
-        sentences.FailAll(std::current_exception());
-      }
-    }
-  });
+ContinuousTranslator::~ContinuousTranslator() = default;
+
+void ContinuousTranslator::Start(SentenceQueue* queue) {
+  sentences_ = std::make_unique<LiveSentences>(&runner_, queue, pool_->size());
+  search_ = std::make_unique<SearchWork>(&runner_, sentences_.get(), pool_);
+}
+
+void ContinuousTranslator::Stop() {
+  search_.reset();
+  sentences_.reset();
 }
 
 }  // namespace attend

@@ -4,6 +4,8 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -19,29 +21,28 @@ std::shared_ptr<const Model> Golden() {
 // Sentences that are put in one by one; those whose text is in `unwanted` are taken back.
 class TestQueue : public SentenceQueue {
  public:
+  explicit TestQueue(WorkPool* pool) : pool_(pool) {}
+
   void Put(const Sentence* sentence) {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(sentence);
-    wake_.notify_one();
-  }
-  void Close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    wake_.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(sentence);
+    }
+    pool_->Wake();
   }
   void WaitFor(size_t left) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [&] { return results.size() + dropped.size() + failed.size() >= left; });
   }
 
-  bool Wait() override {
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
-    return !waiting_.empty();
-  }
-  const Sentence* Next(int64_t held) override {
+  size_t waiting() {
     const std::lock_guard lock(mutex_);
-    if (waiting_.empty() || held > 3) return nullptr;
+    return waiting_.size();
+  }
+
+  const Sentence* Next(const SearchLoad& load) override {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty() || load.sentences > 3) return nullptr;
     const Sentence* sentence = waiting_.front();
     waiting_.pop_front();
     return sentence;
@@ -68,10 +69,10 @@ class TestQueue : public SentenceQueue {
   std::string unwanted = "none";
 
  private:
+  WorkPool* pool_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<const Sentence*> waiting_;
-  bool closed_ = false;
 };
 
 std::vector<Sentence> MixedSentences(const ContinuousTranslator& translator) {
@@ -97,19 +98,19 @@ std::vector<Sentence> MixedSentences(const ContinuousTranslator& translator) {
 // Until every sentence has come back.
 void RunAll(const std::vector<Sentence>& sentences, ContinuousTranslator* translator,
             TestQueue* queue) {
-  std::thread running([&] { translator->Run(queue); });
+  translator->Start(queue);
   for (const Sentence& sentence : sentences) queue->Put(&sentence);
   queue->WaitFor(sentences.size());
-  queue->Close();
-  running.join();
+  translator->Stop();
 }
 
 TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
   const auto model = Golden();
-  ContinuousTranslator continuous(model, {.threads = 2}, {.max_beam_size = 8, .tokens = 100});
+  WorkPool pool(2);
+  ContinuousTranslator continuous(model, {}, &pool);
   const Translator translator(model, {.threads = 1});
   const std::vector<Sentence> sentences = MixedSentences(continuous);
-  TestQueue queue;
+  TestQueue queue(&pool);
   RunAll(sentences, &continuous, &queue);
   ASSERT_EQ(queue.results.size(), sentences.size());
   for (const auto& [sentence, result] : queue.results) {
@@ -132,9 +133,10 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
 }
 
 TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
-  ContinuousTranslator continuous(Golden(), {.threads = 2}, {});
+  WorkPool pool(2);
+  ContinuousTranslator continuous(Golden(), {}, &pool);
   const std::vector<Sentence> sentences = MixedSentences(continuous);
-  TestQueue queue;
+  TestQueue queue(&pool);
   queue.unwanted = "lumi tavo keri";
   RunAll(sentences, &continuous, &queue);
   EXPECT_EQ(queue.dropped.size(), 12u);
@@ -143,14 +145,59 @@ TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
 
 TEST(ContinuousTranslatorTest, ABadSentenceFailsAndTheRestGoesOn) {
   const auto model = Golden();
-  ContinuousTranslator continuous(model, {.threads = 1}, {});
+  WorkPool pool(1);
+  ContinuousTranslator continuous(model, {}, &pool);
   std::vector<Sentence> sentences = MixedSentences(continuous);
   sentences[0].ids = {9999};
-  TestQueue queue;
+  TestQueue queue(&pool);
   RunAll(sentences, &continuous, &queue);
   ASSERT_EQ(queue.failed.size(), 1u);
   EXPECT_EQ(queue.failed[0], &sentences[0]);
   EXPECT_EQ(queue.results.size(), 59u);
+}
+
+TEST(ContinuousTranslatorTest, ManyModelsShareTheThreads) {
+  const auto model = Golden();
+  WorkPool pool(2);
+  std::vector<std::unique_ptr<ContinuousTranslator>> translators;
+  std::vector<std::unique_ptr<TestQueue>> queues;
+  for (int i = 0; i < 5; ++i) {
+    translators.push_back(
+        std::make_unique<ContinuousTranslator>(model, TranslatorOptions(), &pool));
+    queues.push_back(std::make_unique<TestQueue>(&pool));
+    translators.back()->Start(queues.back().get());
+  }
+  const std::vector<Sentence> sentences = MixedSentences(*translators[0]);
+  for (const Sentence& sentence : sentences) {
+    for (const auto& queue : queues) queue->Put(&sentence);
+  }
+  std::map<const Sentence*, std::string> found;
+  for (const auto& queue : queues) {
+    queue->WaitFor(sentences.size());
+    ASSERT_EQ(queue->results.size(), sentences.size());
+    for (const auto& [sentence, result] : queue->results) {
+      const std::string& text = result.translation.hypotheses[0].text;
+      EXPECT_EQ(found.emplace(sentence, text).first->second, text);
+    }
+  }
+  for (const auto& translator : translators) translator->Stop();
+}
+
+// Endless ones are put in before Stop.
+TEST(ContinuousTranslatorTest, WhatRunsStillFailsAtStop) {
+  WorkPool pool(2);
+  ContinuousTranslator continuous(Golden(), {}, &pool);
+  std::vector<Sentence> sentences = MixedSentences(continuous);
+  sentences.resize(3);
+  for (Sentence& sentence : sentences) {
+    sentence.options = {.max_length = 100000, .min_length = 100000};
+  }
+  TestQueue queue(&pool);
+  continuous.Start(&queue);
+  for (const Sentence& sentence : sentences) queue.Put(&sentence);
+  while (queue.waiting() > 0) std::this_thread::yield();
+  continuous.Stop();
+  EXPECT_EQ(queue.failed.size(), 3u);
 }
 
 }  // namespace

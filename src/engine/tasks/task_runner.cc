@@ -37,32 +37,39 @@ std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, i
   return (*weights)[layer];
 }
 
-// Shares the large products of a workspace among a team, which goes home with it.
-class TeamLoan {
+// Items by length, the longest first, cut into batches of at most `limit` tokens.
+class Batches {
  public:
-  TeamLoan(Team* team, Workspace* workspace) : team_(team), workspace_(workspace) {
-    if (team_->size() > 1) workspace_->scratch.linear.team = team_;
+  Batches(std::span<const int64_t> lengths, int64_t limit) : order_(lengths.size()) {
+    std::iota(order_.begin(), order_.end(), int64_t{0});
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
+    for (size_t first = 0; first < order_.size(); first = ends_.back()) {
+      size_t last = first;
+      int64_t tokens = 0;
+      while (last < order_.size() && (last == first || tokens + lengths[order_[last]] <= limit)) {
+        tokens += lengths[order_[last++]];
+      }
+      ends_.push_back(last);
+    }
   }
-  ~TeamLoan() {
-    workspace_->scratch.linear.team = nullptr;
-    team_->Dismiss();
+
+  int64_t size() const { return std::ssize(ends_); }
+  std::span<const int64_t> operator[](int64_t batch) const {
+    const size_t first = batch == 0 ? 0 : ends_[batch - 1];
+    return std::span(order_).subspan(first, ends_[batch] - first);
   }
-  TeamLoan(const TeamLoan&) = delete;
-  TeamLoan& operator=(const TeamLoan&) = delete;
 
  private:
-  Team* team_;
-  Workspace* workspace_;
+  std::vector<int64_t> order_;
+  std::vector<size_t> ends_;
 };
 
 }  // namespace
 
-TaskRunner::TaskRunner(std::shared_ptr<const Model> model, int threads,
-                       const std::string& instruction_set,
+TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
                        std::shared_ptr<const Shortlist> shortlist)
-    : transformer_(model, instruction_set, std::move(shortlist)),
-      pool_(threads > 0 ? threads : DefaultThreads()),
-      workspaces_(pool_.size()) {
+    : transformer_(model, instruction_set, std::move(shortlist)) {
   if (!model->source_vocabulary.empty()) {
     source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   }
@@ -127,47 +134,8 @@ std::vector<int32_t> TaskRunner::ForcedTarget(const std::vector<int32_t>& output
   return {output.begin(), output.begin() + count};
 }
 
-void TaskRunner::ForEachBatch(
-    std::span<const int64_t> lengths, int64_t batch_tokens,
-    const std::function<void(std::span<const int64_t>, Workspace*)>& body) {
-  const std::lock_guard lock(mutex_);
-  std::vector<int64_t> order(lengths.size());
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
-  const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
-  // Few items still give every thread something to do.
-  const int64_t limit = std::min(batch_tokens, total / pool_.size() + 1);
-  std::vector<std::span<const int64_t>> batches;
-  for (size_t first = 0; first < order.size();) {
-    size_t last = first;
-    int64_t tokens = 0;
-    while (last < order.size() && (last == first || tokens + lengths[order[last]] <= limit)) {
-      tokens += lengths[order[last++]];
-    }
-    batches.emplace_back(order.data() + first, last - first);
-    first = last;
-  }
-  pool_.ParallelFor(std::ssize(batches),
-                    [&](int64_t batch, int worker) { body(batches[batch], &workspaces_[worker]); });
-}
-
-void TaskRunner::OnEveryThread(const std::function<void(Workspace*)>& body) {
-  const std::lock_guard lock(mutex_);
-  pool_.ParallelFor(pool_.size(), [&](int64_t task, int) { body(&workspaces_[task]); });
-}
-
-void TaskRunner::OnOneTeam(const std::function<void(Workspace*)>& body) {
-  const std::lock_guard lock(mutex_);
-  Team team(pool_.size());
-  pool_.ParallelFor(pool_.size(), [&](int64_t task, int) {
-    if (task > 0) return team.Serve();
-    const TeamLoan loan(&team, &workspaces_[0]);
-    body(&workspaces_[0]);
-  });
-}
-
-std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options) {
+std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options,
+                                         TaskThreads* threads) const {
   if (pairs.sources.size() != pairs.targets.size()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} sources and {} targets; expected as many of one as of the other",
@@ -181,10 +149,12 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
     CheckLengths(options.first_line + static_cast<int64_t>(i), source, target);
     lengths.push_back(source + target + 2);
   }
-  ForEachBatch(lengths, options.batch_tokens,
-               [&](std::span<const int64_t> items, Workspace* workspace) {
-                 ScoreBatch(pairs, items, options, workspace, &scores);
-               });
+  const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  // Few items still give every thread something to do.
+  const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
+  threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
+    ScoreBatch(pairs, batches[batch], options, &threads->workspaces[worker], &scores);
+  });
   return scores;
 }
 

@@ -1,10 +1,8 @@
-// What Translator and Scorer share: a model with its vocabularies, and batches spread over threads.
+// What Translator and Scorer share: a model with its vocabularies, and forced decoding.
 #ifndef ATTEND_ENGINE_TASKS_TASK_RUNNER_H_
 #define ATTEND_ENGINE_TASKS_TASK_RUNNER_H_
 
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
 #include "base/thread_pool.h"
+#include "base/work_pool.h"
 #include "engine/tasks/transformer.h"
 
 namespace attend {
@@ -34,9 +33,19 @@ struct ScoredPairs {
   std::span<const std::string> source_texts = {}, target_texts = {};
 };
 
+// The threads of a task, with memory for what each runs.
+struct TaskThreads {
+  explicit TaskThreads(int threads)
+      : pool(threads > 0 ? threads : DefaultThreads()), workspaces(pool.size()) {}
+
+  WorkPool pool;
+  std::vector<Workspace> workspaces;  // by worker; of one step
+};
+
+// Immutable; safe to use from many threads.
 class TaskRunner {
  public:
-  TaskRunner(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set,
+  TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
              std::shared_ptr<const Shortlist> shortlist = nullptr);
 
   const Transformer& transformer() const { return transformer_; }
@@ -60,28 +69,17 @@ class TaskRunner {
   // What of an output can be forced: where learned positions end it, all but its last piece.
   std::vector<int32_t> ForcedTarget(const std::vector<int32_t>& output) const;
 
-  // Calls body once for each workspace, on all threads; a thread that is free early may take a
-  // second one. One caller at a time; others wait.
-  void OnEveryThread(const std::function<void(Workspace*)>& body);
-  // Calls body with one workspace, whose large products all threads share. One caller at a time;
-  // others wait.
-  void OnOneTeam(const std::function<void(Workspace*)>& body);
-  int threads() const { return pool_.size(); }
-
   // Forced decoding of the pairs that `items` names, with the workspace given, into scores[item].
   // Precondition: CheckLengths takes them.
   void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
                   const ScoreOptions& options, Workspace* workspace,
                   std::vector<PairScore>* scores) const;
-  // Forced decoding of all pairs, on all threads. Throws Error(kUsage) where the lists' lengths
-  // differ. One caller at a time; others wait.
-  std::vector<PairScore> Score(const ScoredPairs& pairs, const ScoreOptions& options);
+  // Forced decoding of all pairs, on all threads, which callers share. Throws Error(kUsage) where
+  // the lists' lengths differ.
+  std::vector<PairScore> Score(const ScoredPairs& pairs, const ScoreOptions& options,
+                               TaskThreads* threads) const;
 
  private:
-  // Sorts items by length, cuts them into batches of at most `batch_tokens` and calls
-  // body(items, workspace) for each, on all threads.
-  void ForEachBatch(std::span<const int64_t> lengths, int64_t batch_tokens,
-                    const std::function<void(std::span<const int64_t>, Workspace*)>& body);
   // What every head of one layer gives one query.
   struct AttentionRow {
     const float* weights_HS;
@@ -94,9 +92,6 @@ class TaskRunner {
 
   Transformer transformer_;
   std::shared_ptr<const Vocabulary> source_, target_;
-  ThreadPool pool_;
-  std::vector<Workspace> workspaces_;
-  std::mutex mutex_;
 };
 
 }  // namespace attend

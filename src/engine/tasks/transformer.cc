@@ -67,8 +67,8 @@ Transformer::Transformer(std::shared_ptr<const Model> model, const std::string& 
   model_->tensors.ReleasePages();  // all but the embeddings is packed now
 }
 
-void Transformer::Reset(int64_t places, int64_t beam_size, Workspace* workspace) const {
-  decoder_->Reset(places, beam_size, &workspace->state);
+void Transformer::Reset(int64_t beam_size, Workspace* workspace) const {
+  decoder_->Reset(beam_size, &workspace->state);
 }
 
 void Transformer::Start(std::span<const NewSentence> sentences, const Sinks& sinks,
@@ -107,7 +107,7 @@ void Transformer::StartAll(std::span<const std::vector<int32_t>> sources, const 
   for (const std::vector<int32_t>& source : sources) {
     sentences.push_back({std::ssize(sentences), source});
   }
-  Reset(std::ssize(sources), 1, workspace);
+  Reset(1, workspace);
   Start(sentences, sinks, workspace);
 }
 
@@ -222,9 +222,7 @@ TransformerStepper::TransformerStepper(const Transformer* transformer, Workspace
                 static_cast<int32_t>(ids.bos), static_cast<int32_t>(ids.eos)};
 }
 
-void TransformerStepper::Reset(int64_t places, int64_t beam_size) {
-  transformer_->Reset(places, beam_size, workspace_);
-}
+void TransformerStepper::Reset(int64_t beam_size) { transformer_->Reset(beam_size, workspace_); }
 
 void TransformerStepper::Start(std::span<const NewSentence> sentences) {
   workspace_->scratch.timer.Book(&WorkSeconds::search);

@@ -61,8 +61,8 @@ class Transformer {
   const ModelConfig& config() const { return model_->config; }
   const KernelTable& kernels() const { return kernels_; }
 
-  // Forgets everything and makes places for sentences; see Stepper.
-  void Reset(int64_t places, int64_t beam_size, Workspace* workspace) const;
+  // Forgets everything; see Stepper.
+  void Reset(int64_t beam_size, Workspace* workspace) const;
   // Encodes sentences (nothing of them for a model without encoder) into their places.
   void Start(std::span<const NewSentence> sentences, const Sinks& sinks,
              Workspace* workspace) const;
@@ -110,7 +110,7 @@ class TransformerStepper : public Stepper {
  public:
   TransformerStepper(const Transformer* transformer, Workspace* workspace);
 
-  void Reset(int64_t places, int64_t beam_size) override;
+  void Reset(int64_t beam_size) override;
   void Start(std::span<const NewSentence> sentences) override;
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
   void Reorder(int64_t place, std::span<const int32_t> parents) override;

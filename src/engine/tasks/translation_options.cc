@@ -36,10 +36,12 @@ FieldList Fields(ScoreOptions& options) {
 
 FieldList Fields(TranslationOptions& options) {
   FieldList fields;
-  fields.Add("beam_size", &options.beam_size, 1, 64, "hypotheses kept at each step; 1: greedy")
+  fields
+      .Add("beam_size", &options.beam_size, 1, kMostBeamSize,
+           "hypotheses kept at each step; 1: greedy")
       .Add("length_penalty", &options.length_penalty, 0, 10,
            "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
-      .Add("n_best", &options.n_best, 1, 64, "hypotheses given, at most beam_size")
+      .Add("n_best", &options.n_best, 1, kMostBeamSize, "hypotheses given, at most beam_size")
       .Add("max_length", &options.max_length, 0, 100000,
            "pieces of output, eos included; 0: those of the input plus 50, and what min_length "
            "takes")

@@ -2,11 +2,15 @@
 #ifndef ATTEND_ENGINE_TASKS_TRANSLATION_OPTIONS_H_
 #define ATTEND_ENGINE_TASKS_TRANSLATION_OPTIONS_H_
 
+#include <cstdint>
+
 #include "attend/scorer.h"
 #include "attend/translator.h"
 #include "base/fields.h"
 
 namespace attend {
+
+constexpr int64_t kMostBeamSize = 64;
 
 FieldList Fields(TranslatorOptions& options);  // those of a model; not what machines differ in
 FieldList Fields(TranslationOptions& options);

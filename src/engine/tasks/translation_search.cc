@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/tasks/translation_options.h"
 #include "model/quantize.h"
 
 namespace attend {
@@ -30,7 +31,7 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOp
   if (!options.shortlist.empty()) {
     shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
   }
-  return {WithWeights(std::move(model), options.type), options.threads, options.instruction_set,
+  return {WithWeights(std::move(model), options.type), options.instruction_set,
           std::move(shortlist)};
 }
 
@@ -50,6 +51,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
 
 SearchOptions MakeSearchOptions(const TaskRunner& runner) {
   SearchOptions search;
+  search.max_beam_size = kMostBeamSize;
   search.bos = static_cast<int32_t>(runner.special_ids().bos);
   search.eos = static_cast<int32_t>(runner.special_ids().eos);
   return search;

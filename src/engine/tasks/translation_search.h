@@ -20,7 +20,7 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOp
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
                             const TranslationOptions& options);
 
-// With the special ids of the model; room is the caller's to set.
+// With the special ids of the model, for beams of any size.
 SearchOptions MakeSearchOptions(const TaskRunner& runner);
 
 // Exactly n_best, as Translation promises; texts are still empty.
