@@ -8,6 +8,7 @@
 #define ATTEND_METRICS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,21 +36,39 @@ class Metric {
   virtual std::string Signature(size_t references) const;
 };
 
-enum class BleuTokenizer { k13a, kIntl, kChar, kZh, kNone };
+// kAuto is zh, char or 13a, as the language needs it. The last four cut by a SentencePiece model.
+enum class BleuTokenizer {
+  kAuto,
+  k13a,
+  kIntl,
+  kChar,
+  kZh,
+  kNone,
+  kFlores101,
+  kFlores200,
+  kSpbleu1k,
+  kSpm
+};
 enum class BleuSmoothing { kExp, kFloor, kAddK, kNone };
 
 struct BleuOptions {
-  BleuTokenizer tokenize = BleuTokenizer::k13a;
+  BleuTokenizer tokenize = BleuTokenizer::kAuto;
   bool lowercase = false;
   BleuSmoothing smooth_method = BleuSmoothing::kExp;
   double smooth_value = -1;      // below 0: the method's own, 0.1 for floor and 1 for add-k
   bool effective_order = false;  // leave out orders the hypothesis is too short for
+  std::string language;          // of the references: "zh", "zh-CN", "zho_Hans"; "": not known
+  std::string tokenize_model;    // a SentencePiece model's file
 };
+
+class PieceTokenizer;
 
 // Papineni et al. 2002, with n-grams up to 4.
 class Bleu : public Metric {
  public:
-  explicit Bleu(const BleuOptions& options = {}) : options_(options) {}
+  // Throws Error(kConfiguration) where the tokenizer and tokenize_model do not go together, or
+  // Error(kInput) where that file is no SentencePiece model.
+  explicit Bleu(const BleuOptions& options = {});
   std::string Name() const override { return "BLEU"; }
   // Hypothesis length, reference length, 4 counts of matches, 4 counts of n-grams.
   MetricStatistics Statistics(std::string_view hypothesis,
@@ -59,7 +78,8 @@ class Bleu : public Metric {
   std::string Settings() const override;
 
  private:
-  BleuOptions options_;
+  BleuOptions options_;  // `tokenize` is not kAuto
+  std::shared_ptr<const PieceTokenizer> pieces_;
 };
 
 struct ChrfOptions {

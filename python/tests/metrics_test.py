@@ -40,5 +40,5 @@ def test_what_cannot_be_compared_is_refused():
         attend.chrf("a", "b")
     with pytest.raises(attend.ConfigurationError, match="chrf: unknown option 'wordorder'; did you mean 'word_order'"):
         attend.chrf(HYPOTHESES, REFERENCES, wordorder=2)
-    with pytest.raises(attend.ConfigurationError, match="tokenize is '13b', expected one of 13a, intl"):
+    with pytest.raises(attend.ConfigurationError, match="tokenize is '13b', expected one of auto, 13a, intl"):
         attend.bleu(HYPOTHESES, REFERENCES, tokenize="13b")

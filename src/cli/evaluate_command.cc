@@ -14,6 +14,7 @@
 #include "cli/line_windows.h"
 #include "metrics/characters.h"
 #include "metrics/metric_fields.h"
+#include "metrics/tokenizer_choice.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -231,6 +232,34 @@ void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const Evalu
   PrintReport(common, result);
 }
 
+// Of texts that the metrics' settings do not fit.
+void WarnOfTexts(const std::vector<Task>& tasks, const Texts& texts, const EvaluateOptions& options,
+                 const Log& log) {
+  const auto warn = [&](const std::string& message) {
+    if (!message.empty()) log(LogLevel::kWarning, message);
+  };
+  const auto has = [&](const char* key) {
+    return std::any_of(tasks.begin(), tasks.end(),
+                       [&](const Task& task) { return task.key == key; });
+  };
+  if (has("bleu")) {
+    warn(TokenizerNote(options.bleu, texts.references[0]));
+    if (options.bleu.tokenize != BleuTokenizer::kNone) {
+      warn(TokenizedTextWarning(options.hypothesis, texts.hypotheses));
+      warn(TokenizedTextWarning(options.baseline, texts.baseline));
+      for (size_t r = 0; r < texts.references.size(); ++r)
+        warn(TokenizedTextWarning(options.reference[r], texts.references[r]));
+    }
+  }
+  const bool ideographs =
+      HasIdeographs(options.bleu.language) || HasIdeographs(LanguageByScript(texts.references[0]));
+  if (has("ter") && ideographs && !(options.ter.normalized && options.ter.asian_support)) {
+    warn(
+        "TER takes what stands between white space for one word; --ter.normalized "
+        "--ter.asian-support cut Chinese and Japanese text into characters");
+  }
+}
+
 void CheckOptions(const EvaluateOptions& options) {
   if (options.sentence_level && !options.baseline.empty()) {
     throw Error(ErrorKind::kUsage,
@@ -252,6 +281,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
       "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
       "2.6.0's, whose signature says how; and word alignments: AER",
       "attend evaluate --hypothesis output.de --reference test.de\n"
+      "attend evaluate --hypothesis output.zh --reference test.zh --language zh\n"
       "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
       "--metrics bleu,chrf++,ter --json\n"
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align");
@@ -266,6 +296,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   const std::vector<Task> tasks = MakeTasks(options);
   const Texts texts = ReadTexts(options, common.MakeLog());
   if (tasks.front().key == "aer") CheckAlignments(options, texts);
+  WarnOfTexts(tasks, texts, options, common.MakeLog());
   (options.sentence_level ? PrintSentences : PrintCorpus)(tasks, texts, options, common);
   return 0;
 }

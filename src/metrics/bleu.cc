@@ -9,6 +9,8 @@
 #include "metrics/characters.h"
 #include "metrics/metric_fields.h"
 #include "metrics/ngrams.h"
+#include "metrics/piece_tokenizer.h"
+#include "metrics/tokenizer_choice.h"
 #include "metrics/tokenizers.h"
 
 namespace attend {
@@ -85,13 +87,20 @@ int64_t ClosestLength(const std::vector<Symbols>& sequences) {
 
 }  // namespace
 
+Bleu::Bleu(const BleuOptions& options) : options_(options) {
+  if (options_.tokenize == BleuTokenizer::kAuto) options_.tokenize = TokenizerOf(options_.language);
+  pieces_ = LoadPieceTokenizer(options_);
+}
+
 MetricStatistics Bleu::Statistics(std::string_view hypothesis,
                                   const std::vector<std::string_view>& references) const {
   std::vector<std::u32string> lines;
   const auto tokenize = [&](std::string_view text) {
     std::u32string line = DecodeUtf8(text);
     if (options_.lowercase) line = LowerCase(std::move(line));
-    lines.push_back(TokenizeForBleu(options_.tokenize, StripRight(line)));
+    const std::u32string_view stripped = StripRight(line);
+    lines.push_back(pieces_ ? pieces_->Tokenize(stripped)
+                            : TokenizeForBleu(options_.tokenize, stripped));
   };
   tokenize(hypothesis);
   for (const std::string_view reference : references) tokenize(reference);
@@ -130,14 +139,15 @@ std::string Bleu::Details(const MetricStatistics& sums) const {
 std::string Bleu::Settings() const {
   BleuOptions options = options_;
   const FieldList fields = Fields(options);
+  std::string tokenizer = fields.Get("tokenize", "").ValueText();
+  if (options_.tokenize == BleuTokenizer::kSpm) tokenizer += fmt::format("[{}]", pieces_->digest());
   std::string smoothing = fields.Get("smooth_method", "").ValueText();
   if (options_.smooth_method == BleuSmoothing::kFloor ||
       options_.smooth_method == BleuSmoothing::kAddK) {
     smoothing += fmt::format("[{:.2f}]", SmoothValue(options_));
   }
   return fmt::format("case:{}|eff:{}|tok:{}|smooth:{}", options_.lowercase ? "lc" : "mixed",
-                     options_.effective_order ? "yes" : "no",
-                     fields.Get("tokenize", "").ValueText(), smoothing);
+                     options_.effective_order ? "yes" : "no", tokenizer, smoothing);
 }
 
 }  // namespace attend

@@ -156,7 +156,7 @@ std::u32string TokenizeForBleu(BleuTokenizer tokenizer, std::u32string_view line
       return Isolate(line, [](char32_t) { return true; });
     case BleuTokenizer::kZh:
       return TokenizeWestern(Isolate(StripLeft(line), IsChinese));
-    case BleuTokenizer::kNone:
+    default:
       break;
   }
   return std::u32string(line);

@@ -12,7 +12,8 @@
 
 namespace attend {
 
-// The line with white space between its tokens. Precondition: no white space at its end.
+// The line with white space between its tokens. Preconditions: no white space at its end; the
+// tokenizer is neither kAuto nor one of a SentencePiece model.
 std::u32string TokenizeForBleu(BleuTokenizer tokenizer, std::u32string_view line);
 
 // The same for TER, lower-cased unless case counts.

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/failure.h"
 #include "base/files.h"
+#include "metrics/tokenizer_choice.h"
 #include "model/model_directory.h"
 #include "train/device.h"
 #include "train/export.h"
@@ -43,7 +44,26 @@ class Progress {
   double told_;
 };
 
+// How BLEU cuts the references, said once, and whether they look tokenized.
+void ReportReferences(const Setup& setup, const Log& log) {
+  std::string said;
+  const auto report = [&](const char* what, const std::vector<std::string>& references) {
+    const BleuOptions bleu = BleuOf(setup.options, references);
+    const std::string note = TokenizerNote(bleu, references);
+    const bool is_auto = bleu.tokenize == BleuTokenizer::kAuto;
+    if (!note.empty() && note != said) log(is_auto ? LogLevel::kInfo : LogLevel::kWarning, note);
+    said = note;
+    if (bleu.tokenize == BleuTokenizer::kNone) return;
+    const std::string warning = TokenizedTextWarning(what, references);
+    if (!warning.empty()) log(LogLevel::kWarning, warning);
+  };
+  if (setup.options.run.validate_translations)
+    report("validation text", setup.task->valid_text().target);
+  if (setup.test) report("test text", setup.test->target);
+}
+
 void ReportCorpora(const Setup& setup, const Log& log) {
+  ReportReferences(setup, log);
   log(LogLevel::kInfo, fmt::format("training text: {}", setup.task->train().Text()));
   if (setup.task->valid() == nullptr) return;
   log(LogLevel::kInfo, fmt::format("validation text: {}", setup.task->valid()->Text()));
@@ -69,7 +89,7 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
   std::string text;
   for (const std::string& output : outputs) text += output + "\n";
   WriteFileAtomically(fs::path(options.output) / "test_output.txt", text);
-  const Json scores = ScoreTranslations(outputs, test.target, options.corpus.vocabulary.lowercase);
+  const Json scores = ScoreTranslations(outputs, test.target, BleuOf(options, test.target));
   WriteFileAtomically(fs::path(options.output) / "result.json", scores.dump() + "\n");
   log(LogLevel::kInfo, fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
                                    scores["bleu"]["signature"].get<std::string>()));

@@ -284,8 +284,10 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   CheckGivenVocabularies(vocabularies, options, settings);
   CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
   CompleteModel(vocabularies, settings, &options.model);
-  if (setup.test)
+  if (setup.test) {
     CheckTestText(*setup.test, options.corpus.test_source, *vocabularies.source, options.model);
+    Bleu{BleuOf(options, setup.test->target)};  // refuses what does not go together
+  }
   if (!group->first()) setup.test.reset();
   try {
     setup.task =

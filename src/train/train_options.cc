@@ -7,6 +7,7 @@
 #include <set>
 
 #include "attend/error.h"
+#include "metrics/metric_fields.h"
 #include "model/config_fields.h"
 #include "text/utf8.h"
 
@@ -138,6 +139,7 @@ FieldList RunFields(RunOptions& options) {
            "the model is the average of so many best checkpoints; 0: of the last")
       .Add("beam_size", &options.beam_size, 1, 64, "beam of validation and test")
       .Add("length_penalty", &options.length_penalty, 0, 10, "alpha of validation and test")
+      .Nest("", Fields(options.bleu).Select({"tokenize", "tokenize_model"}))
       .Add("worker_threads", &options.worker_threads, 1, 1000, "threads that make batches");
   return fields;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/metrics.h"
 #include "attend/model_config.h"
 #include "attend/nn/schedule.h"
 #include "base/fields.h"
@@ -96,6 +97,7 @@ struct RunOptions {
   int64_t average_best = 0;
   int64_t beam_size = 4;
   double length_penalty = 0.6;
+  BleuOptions bleu;  // its tokenizer; the rest follows from the text
   int64_t worker_threads = 1;
 };
 

@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "attend/metrics.h"
 #include "attend/translator.h"
+#include "metrics/tokenizer_choice.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -68,18 +69,28 @@ std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
 }
 
 Json ScoreTranslations(const std::vector<std::string>& outputs,
-                       const std::vector<std::string>& references, bool lowercase) {
-  BleuOptions bleu;
-  bleu.lowercase = lowercase;
+                       const std::vector<std::string>& references, const BleuOptions& bleu) {
   ChrfOptions chrf, chrf_words;
-  chrf.lowercase = chrf_words.lowercase = lowercase;
+  chrf.lowercase = chrf_words.lowercase = bleu.lowercase;
   chrf_words.word_order = 2;
   Json scores = Json::object();
   AddScore("bleu", Bleu(bleu), outputs, references, &scores);
   AddScore("chrf", Chrf(chrf), outputs, references, &scores);
   AddScore("chrf++", Chrf(chrf_words), outputs, references, &scores);
-  AddScore("ter", Ter(), outputs, references, &scores);
+  TerOptions ter;
+  ter.normalized = ter.asian_support = HasIdeographs(bleu.language);
+  AddScore("ter", Ter(ter), outputs, references, &scores);
   return scores;
+}
+
+BleuOptions BleuOf(const TrainOptions& options, const std::vector<std::string>& references) {
+  BleuOptions bleu = options.run.bleu;
+  bleu.lowercase = options.corpus.vocabulary.lowercase;
+  if (!options.model.languages.empty()) bleu.language = options.model.languages.back();
+  if (TokenizerOf(bleu.language) != BleuTokenizer::k13a) return bleu;
+  if (const std::string written = LanguageByScript(references); !written.empty())
+    bleu.language = written;
+  return bleu;
 }
 
 }  // namespace attend

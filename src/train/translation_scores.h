@@ -31,7 +31,11 @@ std::vector<std::string> TranslateLines(
 // As `attend evaluate --json` prints them: {"bleu": {"score": 41.02, "signature": "..."}, "chrf":
 // ..., "chrf++": ..., "ter": ...}.
 Json ScoreTranslations(const std::vector<std::string>& outputs,
-                       const std::vector<std::string>& references, bool lowercase);
+                       const std::vector<std::string>& references, const BleuOptions& bleu);
+
+// BLEU as the run's text needs it: the tokenizer follows the target language, or the script of
+// the references where that says more.
+BleuOptions BleuOf(const TrainOptions& options, const std::vector<std::string>& references);
 
 }  // namespace attend
 

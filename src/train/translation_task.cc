@@ -12,6 +12,7 @@
 #include "attend/metrics.h"
 #include "base/random.h"
 #include "data/streamed_corpus.h"
+#include "metrics/tokenizer_choice.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 #include "train/environment.h"
@@ -192,6 +193,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
       source_work_(Passes(options) * ProductOperations(options.model, 1, 0)),
       target_work_(Passes(options) * ProductOperations(options.model, 0, 1)),
       device_(device),
+      log_(log),
       uploader_(device),
       transformer_(options.model, DropoutOf(options.optimization),
                    static_cast<uint64_t>(options.seed)),
@@ -213,6 +215,9 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   CheckNotEmpty(*valid_, "validation");
   CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
+  if (options_.run.validate_translations) {
+    bleu_ = std::make_unique<const Bleu>(BleuOf(options_, valid_text_.target));
+  }
   sample_lines_ =
       SampleLines(corpus.valid_source[0], *vocabularies_.source, *options_.model.encoder);
 }
@@ -309,14 +314,17 @@ ValidationResult TranslationTask::Validate() {
 
 void TranslationTask::Translate(ValidationResult* result) {
   constexpr size_t kShown = 10;
-  const bool lowercase = options_.corpus.vocabulary.lowercase;
   const std::vector<std::string> outputs =
       TranslateLines(CurrentModel(), valid_text_.source, options_.run, threads_);
-  BleuOptions bleu;
-  bleu.lowercase = lowercase;
+  if (!told_tokenized_ && options_.run.bleu.tokenize != BleuTokenizer::kNone) {
+    const std::string warning =
+        TokenizedTextWarning("translations of the validation text", outputs);
+    told_tokenized_ = !warning.empty();
+    if (told_tokenized_) log_(LogLevel::kWarning, warning);
+  }
   ChrfOptions chrf;
-  chrf.lowercase = lowercase;
-  result->metrics["bleu"] = CorpusBleu(outputs, valid_text_.target, bleu);
+  chrf.lowercase = options_.corpus.vocabulary.lowercase;
+  result->metrics["bleu"] = CorpusScore(*bleu_, outputs, {valid_text_.target});
   result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
   for (size_t i = 0; i < std::min(kShown, outputs.size()); ++i) {
     result->samples.push_back({valid_text_.source[i], valid_text_.target[i], outputs[i]});

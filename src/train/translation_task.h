@@ -73,6 +73,7 @@ class TranslationTask : public TrainingTask {
   nn::Transformer& transformer() { return transformer_; }
   const Corpus& train() const { return *train_; }
   const ParallelCorpus* valid() const { return valid_.get(); }
+  const ParallelText& valid_text() const { return valid_text_; }  // empty without one
   const Vocabularies& vocabularies() const { return vocabularies_; }
   // Sentences of the validation text, or of the training text without one: of its first lines those
   // that the encoder's positions reach, perhaps none.
@@ -101,12 +102,15 @@ class TranslationTask : public TrainingTask {
   int threads_;
   double source_work_, target_work_;  // of a token
   torch::Device device_;
+  Log log_;
   Uploader uploader_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
   std::unique_ptr<const Corpus> train_;
   std::unique_ptr<const ParallelCorpus> valid_;
   ParallelText valid_text_;
+  std::unique_ptr<const Bleu> bleu_;  // of translations of the validation text
+  bool told_tokenized_ = false;       // that these look so
   std::vector<std::string> sample_lines_;
 };
 
