@@ -71,7 +71,7 @@ const Scorer& ModelRunner::scorer() const {
 
 std::vector<Translation> ModelRunner::Translate(std::span<const std::string> texts, int64_t first,
                                                 const TextOptions& options) const {
-  LineBatch batch(&translator_, model_->config, options.lines);
+  LineBatch batch(&translator_, *model_, options.lines);
   for (const std::string& text : texts) batch.Add(text, fmt::format("text {}", first++));
   return batch.Translate(options.translation);
 }

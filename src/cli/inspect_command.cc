@@ -58,7 +58,8 @@ Json VocabularyToJson(const std::string& bytes) {
 Json InspectModel(const std::shared_ptr<const Model>& model, const fs::path& directory) {
   const ConfigFile config =
       ParseConfigFile(ReadFile(directory / kConfigFile), (directory / kConfigFile).string());
-  Json result = {{"format_version", kFormatVersion}, {"model", ModelConfigToJson(model->config)}};
+  Json result = {{"format_version", config.format_version},
+                 {"model", ModelConfigToJson(model->config)}};
   const ParameterCounts counts = CountParameters(model->config);
   result["parameters"] = {{"total", counts.total}, {"parts", Json::object()}};
   for (const auto& [part, count] : counts.parts) result["parameters"]["parts"][part] = count;
@@ -75,6 +76,7 @@ Json InspectModel(const std::shared_ptr<const Model>& model, const fs::path& dir
                           {"target", VocabularyToJson(model->target_vocabulary)}};
   result["tokenization"] = model->tokenization;
   result["provenance"] = model->provenance;
+  result["training_text"] = TrainingTextToJson(model->training_text);
   result["samples"] = model->samples.size();
   result["files"] = Json::object();
   for (const auto& [name, digest] : config.digests) {
@@ -182,6 +184,7 @@ void Print(const ModelConfig& config, const Json& result) {
   }
   PrintMembers("tokenization", result["tokenization"]);
   PrintMembers("provenance", result["provenance"]);
+  PrintMembers("training text", result["training_text"]);
 }
 
 }  // namespace

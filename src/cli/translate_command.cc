@@ -125,13 +125,13 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
   options.translator.threads = common.ThreadCount();
-  auto model = LoadModel(options.model);
-  const ModelConfig config = model->config;
-  const Translator translator(std::move(model), options.translator);
+  options.lines.keep_line_ends = false;
+  const auto model = LoadModel(options.model);
+  const Translator translator(model, options.translator);
   Output out(options.output);
   LineWindows window({common.DataPath(options.input)}, out.terminal(), common.ThreadCount());
   while (window.Next()) {
-    TranslateWindow(window, LineBatch(&translator, config, options.lines), options, &out);
+    TranslateWindow(window, LineBatch(&translator, *model, options.lines), options, &out);
   }
   out.Commit();
   window.ReportMalformed(common.MakeLog());

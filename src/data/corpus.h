@@ -63,11 +63,13 @@ class Corpus : public ExampleSource {
   virtual std::string Text() const = 0;
   // What became of the lines that were read by then.
   virtual const CorpusReport& report() const = 0;
+  const std::vector<CorpusColumn>& columns() const { return columns_; }
+  // Whether the filters let an example pass; its columns are without bos and eos.
+  bool Keeps(const Example& example) const { return WhyDropped(example) == nullptr; }
   // By column, then by file: what a checkpoint keeps to know the data again.
   const std::vector<FileDigest>& digests() const { return digests_; }
 
  protected:
-  const std::vector<CorpusColumn>& columns() const { return columns_; }
   int64_t files() const { return std::ssize(columns_[0].files); }
   FileDigest& digest(int64_t column, int64_t file) { return digests_[column * files() + file]; }
   const FileDigest& digest(int64_t column, int64_t file) const {

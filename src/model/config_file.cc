@@ -14,7 +14,7 @@ namespace attend {
 namespace {
 
 // Every member of `expected`, nested objects included, and none but those, stands in `found`.
-void CheckKeys(const Json& found, const Json& expected, const std::string& prefix,
+void CheckKeys(const Json& found, const Json& expected, const std::string& prefix, int64_t version,
                const std::string& where) {
   if (!found.is_object())
     Damaged(where, fmt::format("'{}' is not a JSON object", prefix.empty() ? "it" : prefix));
@@ -26,23 +26,23 @@ void CheckKeys(const Json& found, const Json& expected, const std::string& prefi
   for (const auto& [key, value] : found.items()) {
     if (!expected.contains(key)) {
       Damaged(where, fmt::format("key '{}' is unknown to format_version {}{}", Excerpt(full(key)),
-                                 kFormatVersion, DidYouMean(key, names)));
+                                 version, DidYouMean(key, names)));
     }
   }
   for (const auto& [key, value] : expected.items()) {
     if (!found.contains(key)) Damaged(where, fmt::format("key '{}' is missing", full(key)));
-    if (value.is_object()) CheckKeys(found.at(key), value, full(key), where);
+    if (value.is_object()) CheckKeys(found.at(key), value, full(key), version, where);
   }
 }
 
-ModelConfig ConfigFromJson(Json object, const std::string& where) {
+ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
   for (const auto& [name, stack] :
        {std::pair{"encoder", &config.encoder}, std::pair{"decoder", &config.decoder}}) {
     if (object.contains(name) && object[name].is_null()) stack->reset();
   }
-  CheckKeys(object, ModelConfigToJson(config), "model", where);
+  CheckKeys(object, ModelConfigToJson(config), "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
   try {
@@ -56,7 +56,20 @@ ModelConfig ConfigFromJson(Json object, const std::string& where) {
   return config;
 }
 
-void CheckVersion(const Json& object, const std::string& where) {
+std::optional<TrainingText> TrainingTextFromJson(const Json& object, int64_t version,
+                                                 const std::string& where) {
+  if (object.is_null()) return std::nullopt;
+  TrainingText text;
+  CheckKeys(object, TrainingTextToJson(text), "training_text", version, where);
+  try {
+    FieldsFromJson(object, Fields(text), where);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kInput, error.what());
+  }
+  return text;
+}
+
+int64_t VersionOf(const Json& object, const std::string& where) {
   if (!object.is_object() || !object.contains("format_version"))
     Damaged(where, "key 'format_version' is missing: not a model of attend");
   const Json& version = object["format_version"];
@@ -69,6 +82,7 @@ void CheckVersion(const Json& object, const std::string& where) {
             fmt::format("format_version is {}, but this attend reads up to {}: use a newer attend",
                         version.get<uint64_t>(), kFormatVersion));
   }
+  return version.get<int64_t>();
 }
 
 std::vector<std::pair<std::string, std::string>> DigestsFromJson(const Json& object,
@@ -105,6 +119,10 @@ Json ModelConfigToJson(ModelConfig config) {
   return object;
 }
 
+Json TrainingTextToJson(std::optional<TrainingText> text) {
+  return text ? FieldsToJson(Fields(*text)) : Json();
+}
+
 bool ConfigFile::Lists(std::string_view name) const {
   return std::any_of(digests.begin(), digests.end(),
                      [&](const auto& digest) { return digest.first == name; });
@@ -112,19 +130,23 @@ bool ConfigFile::Lists(std::string_view name) const {
 
 ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {
   const Json object = ParseJson(text, where);
-  CheckVersion(object, where);
-  CheckKeys(object,
-            {{"format_version", 1},
-             {"model", nullptr},
-             {"tokenization", nullptr},
-             {"provenance", nullptr},
-             {"sha256", nullptr}},
-            "", where);
+  const int64_t version = VersionOf(object, where);
+  Json keys = {{"format_version", 1},
+               {"model", nullptr},
+               {"tokenization", nullptr},
+               {"provenance", nullptr},
+               {"sha256", nullptr}};
+  if (version >= 2) keys["training_text"] = nullptr;
+  CheckKeys(object, keys, "", version, where);
   for (const char* name : {"tokenization", "provenance"}) {
     if (!object[name].is_object()) Damaged(where, fmt::format("'{}' is not a JSON object", name));
   }
-  ConfigFile config{ConfigFromJson(object["model"], where), object["tokenization"],
-                    object["provenance"], DigestsFromJson(object["sha256"], where)};
+  ConfigFile config{version,
+                    ConfigFromJson(object["model"], version, where),
+                    object["tokenization"],
+                    object["provenance"],
+                    TrainingTextFromJson(object.value("training_text", Json()), version, where),
+                    DigestsFromJson(object["sha256"], where)};
   if (!config.Lists(kTensorFile))
     Damaged(where, fmt::format("sha256 does not list '{}'", kTensorFile));
   const bool joint = config.Lists(kJointVocabularyFile),

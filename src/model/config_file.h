@@ -2,6 +2,8 @@
 #ifndef ATTEND_MODEL_CONFIG_FILE_H_
 #define ATTEND_MODEL_CONFIG_FILE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "attend/model_config.h"
 #include "base/json.h"
+#include "model/training_text.h"
 
 namespace attend {
 
@@ -23,9 +26,11 @@ inline constexpr const char* kListedFiles[] = {
     kTensorFile, kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile, kSampleFile};
 
 struct ConfigFile {
+  int64_t format_version = 0;
   ModelConfig model;
   Json tokenization;
   Json provenance;
+  std::optional<TrainingText> training_text;
   std::vector<std::pair<std::string, std::string>> digests;  // file name, SHA-256
 
   bool Lists(std::string_view name) const;
@@ -36,6 +41,8 @@ struct ConfigFile {
 
 // Every field, nested; "encoder" or "decoder" is null where the model has none.
 Json ModelConfigToJson(ModelConfig config);
+// Every field, nested; null where there is none.
+Json TrainingTextToJson(std::optional<TrainingText> text);
 
 // Throws Error(kInput) that opens with `where`: bad JSON, a newer format version, a key that is
 // unknown (with the nearest known one) or missing, a value of the wrong type or range, a model that

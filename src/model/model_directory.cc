@@ -143,6 +143,7 @@ std::shared_ptr<const Model> LoadModel(const fs::path& directory) {
   model->config = config.model;
   model->tokenization = config.tokenization;
   model->provenance = config.provenance;
+  model->training_text = config.training_text;
   const fs::path tensor_path = directory / kTensorFile;
   model->tensors = LoadSafetensors(tensor_path);
   CheckLayerCount(model->config, model->tensors, tensor_path.string());
@@ -182,6 +183,7 @@ void SaveModel(const Model& model, const fs::path& directory) {
                        {"model", ModelConfigToJson(model.config)},
                        {"tokenization", model.tokenization},
                        {"provenance", model.provenance},
+                       {"training_text", TrainingTextToJson(model.training_text)},
                        {"sha256", digests}};
   WriteFileSynced(target.path() / kConfigFile, config.dump(2) + "\n");
   target.Commit();

@@ -5,16 +5,18 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "attend/model_config.h"
 #include "base/json.h"
 #include "model/tensor_table.h"
+#include "model/training_text.h"
 
 namespace attend {
 
-inline constexpr int64_t kFormatVersion = 1;
+inline constexpr int64_t kFormatVersion = 2;  // what SaveModel writes
 
 // A model in memory. Immutable once made; shared between whoever uses it. Tensors may point into a
 // mapped file.
@@ -28,7 +30,8 @@ struct Model {
   Json tokenization =
       Json::object();  // how the text was prepared, for people: kind, normalization, lowercase ...
   Json provenance = Json::object();  // command, seed, data digests, metrics
-  Json samples = Json::array();      // see docs/model_file.md; empty: none
+  std::optional<TrainingText> training_text;  // none: not known
+  Json samples = Json::array();               // see docs/model_file.md; empty: none
 };
 
 // Maps and checks everything but the digests: structure, sizes, names and shapes. Numbers may be

@@ -178,8 +178,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 2; }),
-              HasSubstr("format_version is 2, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 3; }),
+              HasSubstr("format_version is 3, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -192,7 +192,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 1; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 2; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -206,6 +206,32 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("'provenance' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["special_ids"] = 1; }),
               HasSubstr("'model.special_ids' is not"));
+}
+
+TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
+  EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
+  Model model = SmallModel();
+  model.training_text = {{12, 21, 30, 44}, {11, 20, 33, 250}, {0.95, 1.2, 1.5, 40.25}, 0.0625};
+  SaveModel(model, path_);
+  EXPECT_EQ(LoadModel(path_)->training_text, model.training_text);
+  EXPECT_THAT(ConfigMessage([](Json& c) { c.erase("training_text"); }),
+              HasSubstr("'training_text' is missing"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
+              HasSubstr("'training_text' is not"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 2"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
+              HasSubstr("several_sentences is 1.5"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
+              HasSubstr("target_ratio.p99 is -1"));
+  // A key is no older version's.
+  const auto older = [](Json& c) { c["format_version"] = 1; };
+  EXPECT_THAT(ConfigMessage(older), HasSubstr("'training_text' is unknown to format_version 1"));
+  const auto version1 = [](Json& c) {
+    c["format_version"] = 1;
+    c.erase("training_text");
+  };
+  EXPECT_EQ(ConfigMessage(version1), "");
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

@@ -32,6 +32,12 @@ std::vector<std::string> TextsOf(const Json& text) {
   return texts;
 }
 
+// What older clients say of splitting.
+void ReadOldSplitting(Json* body) {
+  const auto found = body->find("split_sentences");
+  if (found != body->end() && found->is_boolean()) *found = *found == true ? "always" : "never";
+}
+
 void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   CheckTranslationOptions(asked.translation);
   if (asked.translation.beam_size > options.max_beam_size) {
@@ -160,6 +166,7 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   asked.translation = options_.translation;
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
+  ReadOldSplitting(&body);
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, options_);
   SetLimit(exchange, asked.deadline_ms);

@@ -43,6 +43,11 @@ Json NativeRequest(const ServeOptions& options) {
     properties[field.name]["default"] = defaults[field.name];
   }
   properties["beam_size"]["maximum"] = options.max_beam_size;
+  Json& splitting = properties["split_sentences"];  // older clients say true (always) and false (never)
+  splitting["type"] = {"string", "boolean"};
+  splitting["enum"].insert(splitting["enum"].end(), {true, false});
+  splitting["description"] = splitting["description"].get<std::string>() +
+                             "; true is always, false is never";
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},

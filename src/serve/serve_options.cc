@@ -107,8 +107,7 @@ FieldList Fields(RequestOptions& options) {
                        "of at most {}, max_length and min_length of at most {}",
                        kMostPiecesWithAttention, kMostHypothesesWithAttention,
                        kMostLengthWithAttention))
-      .Add("split_sentences", &options.split_sentences,
-           "translate sentence by sentence; else line by line, where lines are not too long")
+      .Nest("", SplittingField(&options.split_sentences))
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
       .Add("priority", &options.priority, {"auto", "interactive", "bulk"},
            "interactive goes before bulk; auto: bulk from 9 sentences on")

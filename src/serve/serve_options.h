@@ -8,6 +8,7 @@
 
 #include "attend/translator.h"
 #include "base/fields.h"
+#include "engine/tasks/sentence_splitting.h"
 #include "serve/http_server.h"
 
 namespace attend {
@@ -44,7 +45,7 @@ struct RequestOptions {
   std::string model, source, target;
   TranslationOptions translation;
   bool attention = false;
-  bool split_sentences = true;
+  SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   bool stream = false;
   Priority priority = Priority::kAuto;
   int64_t deadline_ms = 0;

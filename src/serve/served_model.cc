@@ -33,6 +33,7 @@ ServedModel::ServedModel(std::string name, const std::string& directory,
                          const std::shared_ptr<const Model>& model, const ServeOptions& options,
                          WorkPool* pool)
     : config_(model->config),
+      training_text_(model->training_text),
       name_(name.empty() ? NameOf(config_, directory) : std::move(name)),
       translator_(model, options.translator, pool),
       queue_(options.queue_sentences, RoomOf(options.translation), pool) {

@@ -3,9 +3,11 @@
 #define ATTEND_SERVE_SERVED_MODEL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "attend/model_config.h"
+#include "model/training_text.h"
 #include "serve/request_queue.h"
 #include "serve/serve_options.h"
 
@@ -24,6 +26,7 @@ class ServedModel {
   const std::string& source() const { return source_; }
   const std::string& target() const { return target_; }
   const ModelConfig& config() const { return config_; }
+  const std::optional<TrainingText>& training_text() const { return training_text_; }
 
   const ContinuousTranslator& translator() const { return translator_; }
   RequestQueue& queue() { return queue_; }
@@ -40,6 +43,7 @@ class ServedModel {
               WorkPool* pool);
 
   ModelConfig config_;
+  std::optional<TrainingText> training_text_;
   std::string name_, source_, target_;
   ContinuousTranslator translator_;
   int64_t places_;

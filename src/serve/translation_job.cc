@@ -27,12 +27,13 @@ class JobMaker {
     most_pieces_ = std::min(options.max_input_tokens, model_takes);
     if (asked.attention) most_pieces_ = std::min(most_pieces_, kMostPiecesWithAttention);
     most_sentences_ = asked.attention ? 1 : options.max_sentences;
+    whole_ = WholeLineTokens(asked.split_sentences, job->model->training_text(), most_pieces_);
   }
 
   void Add(TranslationJob::Text* text) {
     check_();
     text->first = job_->sentences.size();
-    const bool by_lines = !asked_.split_sentences;
+    const bool by_lines = whole_ > 0;
     const std::vector<TextPart> parts =
         by_lines ? LineParts(text->text) : SentenceParts(text->text, job_->model->source());
     CheckSentences(text->first + parts.size());  // each is one at least
@@ -45,10 +46,12 @@ class JobMaker {
     const std::string_view line = ViewOf(*text, part);
     std::vector<int32_t> ids;
     if (MayFit(line)) ids = Encode(line);
-    if (MayFit(line) && Fits(ids)) return Keep(text, part, std::move(ids));
+    if (MayFit(line) && std::ssize(ids) <= whole_) return Keep(text, part, std::move(ids));
     CheckLine(std::ssize(ids), "pieces", most_pieces_);
     CheckLine(std::ssize(line), "bytes", MostBytes());
-    const auto fits = [&](std::string_view group) { return MayFit(group) && Fits(Encode(group)); };
+    const auto fits = [&](std::string_view group) {
+      return MayFit(group) && std::ssize(Encode(group)) <= whole_;
+    };
     for (const TextPart& group : SentenceGroups(line, job_->model->source(), fits)) {
       AddSentence(text, {part.begin + group.begin, part.begin + group.end});
     }
@@ -114,6 +117,7 @@ class JobMaker {
   const RequestOptions& asked_;
   const std::function<void()>& check_;
   int64_t most_pieces_, most_sentences_;
+  int64_t whole_;  // WholeLineTokens
 };
 
 }  // namespace

@@ -29,10 +29,46 @@ void AddTrimmed(std::string_view text, size_t begin, size_t end, std::vector<Tex
   if (first < last) parts->push_back({static_cast<size_t>(first), static_cast<size_t>(last)});
 }
 
+bool IsWide(UChar32 character) {
+  const int32_t width = u_getIntPropertyValue(character, UCHAR_EAST_ASIAN_WIDTH);
+  return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
+}
+
+// Whether something follows what may end a sentence; where not, the text is one, which is known
+// much sooner than its sentences are found.
+bool MayHaveSeveralSentences(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto size = static_cast<int32_t>(text.size());
+  bool ended = false;
+  for (int32_t next = 0; next < size;) {
+    UChar32 character;
+    U8_NEXT(bytes, next, size, character);
+    switch (u_getIntPropertyValue(character, UCHAR_SENTENCE_BREAK)) {
+      case U_SB_STERM:
+      case U_SB_ATERM:
+      case U_SB_SEP:
+      case U_SB_CR:
+      case U_SB_LF:
+        ended = true;
+        break;
+      case U_SB_CLOSE:
+      case U_SB_SP:
+        break;
+      default:
+        if (ended) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language) {
   std::vector<TextPart> parts;
+  if (!MayHaveSeveralSentences(text)) {
+    AddTrimmed(text, 0, text.size(), &parts);
+    return parts;
+  }
   for (const std::string_view sentence : SplitSentences(text, language)) {
     const auto begin = static_cast<size_t>(sentence.data() - text.data());
     AddTrimmed(text, begin, begin + sentence.size(), &parts);
@@ -73,13 +109,40 @@ std::vector<TextPart> LineParts(std::string_view text) {
   return parts;
 }
 
+std::string_view Joint(std::string_view before, std::string_view between, std::string_view after) {
+  if (!between.empty() || before.empty() || after.empty()) return between;
+  UChar32 last, first;
+  auto end = static_cast<int32_t>(before.size()), begin = 0;
+  U8_PREV(reinterpret_cast<const uint8_t*>(before.data()), 0, end, last);
+  U8_NEXT(reinterpret_cast<const uint8_t*>(after.data()), begin,
+          static_cast<int32_t>(after.size()), first);
+  const bool spaced = last >= 0 && first >= 0 && (u_isUWhiteSpace(last) || u_isUWhiteSpace(first));
+  return spaced || IsWide(last) || IsWide(first) ? "" : " ";
+}
+
+std::string WithoutLineEnds(std::string_view white_space) {
+  std::string result;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(white_space.data());
+  for (int32_t next = 0, begin = 0; next < std::ssize(white_space); begin = next) {
+    UChar32 character;
+    U8_NEXT(bytes, next, static_cast<int32_t>(white_space.size()), character);
+    const bool ends = (character >= 0x0A && character <= 0x0D) ||
+                      (character >= 0x1C && character <= 0x1E) || character == 0x85 ||
+                      character == 0x2028 || character == 0x2029;
+    result += ends ? " " : white_space.substr(begin, next - begin);
+  }
+  return result;
+}
+
 std::string ReplaceParts(std::string_view text, const std::vector<TextPart>& parts,
                          const std::function<std::string_view(size_t part)>& replacement) {
   std::string result;
   size_t done = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
-    result += text.substr(done, parts[i].begin - done);
-    result += replacement(i);
+    const std::string_view between = text.substr(done, parts[i].begin - done);
+    const std::string_view next = replacement(i);
+    result += i > 0 ? Joint(result, between, next) : between;
+    result += next;
     done = parts[i].end;
   }
   return result += text.substr(done);

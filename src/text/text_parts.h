@@ -25,7 +25,14 @@ std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& l
 // Lines that are not blank.
 std::vector<TextPart> LineParts(std::string_view text);
 
-// The text with each part replaced.
+// What joins the translations of two neighbours: what stood between them, or where that is nothing
+// a space, unless a side belongs to a script that is written without ("。").
+std::string_view Joint(std::string_view before, std::string_view between, std::string_view after);
+
+// White space with a space for each line end.
+std::string WithoutLineEnds(std::string_view white_space);
+
+// The text with each part replaced; neighbours are joined by their Joint.
 std::string ReplaceParts(std::string_view text, const std::vector<TextPart>& parts,
                          const std::function<std::string_view(size_t part)>& replacement);
 

@@ -68,6 +68,24 @@ TEST(TextPartsTest, WhatStandsBetweenIsKept) {
             "  x  x\r\n\r\n\tx\nx\u3000 x \u00a0");
 }
 
+TEST(TextPartsTest, SentencesThatNothingDividesAreJoinedAsTheirScriptIsWritten) {
+  const std::string chinese = "\u4f60\u597d\u3002\u4e16\u754c\u3002";
+  const std::vector<TextPart> parts = SentenceParts(chinese, "zh");
+  ASSERT_EQ(parts.size(), 2u);
+  const auto joined = [&](const char* first, const char* second) {
+    return ReplaceParts(chinese, parts, [&](size_t i) { return i == 0 ? first : second; });
+  };
+  EXPECT_EQ(joined("Hello.", "World."), "Hello. World.");
+  EXPECT_EQ(joined("\u5c0d\u3002", "\u4e16\u3002"), "\u5c0d\u3002\u4e16\u3002");
+  EXPECT_EQ(joined("", "World."), "World.");
+  EXPECT_EQ(joined("Hello. ", "World."), "Hello. World.");
+  EXPECT_EQ(joined("\xff", "World."), "\xff World.");
+}
+
+TEST(TextPartsTest, LineEndsBecomeSpaces) {
+  EXPECT_EQ(WithoutLineEnds(" \r\n\v\f\x1c\u0085\u2028\u2029\t\u3000"), "         \t\u3000");
+}
+
 TEST(TextPartsTest, BlankTextsHaveNoParts) {
   for (const std::string text : {"", " ", "\n", "\r\n \t\n", "\u3000\u2029"}) {
     EXPECT_TRUE(SentenceParts(text, "").empty());

@@ -64,11 +64,16 @@ StoredCheckpoint CheckpointAt(const fs::path& path, const Log& log) {
 struct TaskOfExport {
   Json tokenization;
   std::vector<std::string> sample_sources;
+  std::optional<TrainingText> training_text;  // none in checkpoints of older versions
 };
 
 TaskOfExport TaskOf(const RunIdentity& run, const std::string& where) {
-  return {MemberOf<Json>(run.task, "tokenization", where),
-          MemberOf<std::vector<std::string>>(run.task, "sample_sources", where)};
+  TaskOfExport task{MemberOf<Json>(run.task, "tokenization", where),
+                    MemberOf<std::vector<std::string>>(run.task, "sample_sources", where),
+                    std::nullopt};
+  const Json text = run.task.value("training_text", Json());
+  if (!text.is_null()) FieldsFromJson(text, Fields(task.training_text.emplace()), where);
+  return task;
 }
 
 // The vocabularies in the run's directory, which must be those the checkpoint was trained with.
@@ -171,6 +176,7 @@ std::vector<int64_t> ExportCheckpoints(const std::vector<fs::path>& checkpoints,
   model.source_vocabulary = vocabularies.source->bytes();
   model.target_vocabulary = vocabularies.target->bytes();
   model.tokenization = task.tokenization;
+  model.training_text = task.training_text;
   model.provenance = ProvenanceOf(last, stored, run);
   nn::Transformer transformer(model.config);
   ReadParameters(weights, transformer.ptr().get());

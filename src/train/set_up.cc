@@ -260,7 +260,8 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
   run.environment = DescribeEnvironment(settings.device, settings.threads);
   run.environment["attend"] = settings.program;
   run.task = {{"tokenization", DescribeTokenization(options, task.vocabularies())},
-              {"sample_sources", SampleSources(task.sample_lines())}};
+              {"sample_sources", SampleSources(task.sample_lines())},
+              {"training_text", TrainingTextToJson(task.training_text())}};
   return run;
 }
 
@@ -298,6 +299,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
                                                  Excerpt(error.what_without_backtrace(), 240)));
   }
   if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
+  if (group->first()) setup.task->MeasureTrainingText();
   setup.identity = IdentityOf(*setup.task, options, settings);
   if (init != nullptr) {
     setup.identity.data_digests[kInitDigest] = Sha256OfFile(fs::path(options.init) / kTensorFile);

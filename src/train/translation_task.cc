@@ -16,6 +16,7 @@
 #include "text/lines.h"
 #include "text/utf8.h"
 #include "train/environment.h"
+#include "train/measure_text.h"
 #include "train/nn/bf16_products.h"
 #include "train/training_speed.h"
 
@@ -331,6 +332,14 @@ void TranslationTask::Translate(ValidationResult* result) {
   }
 }
 
+void TranslationTask::MeasureTrainingText() {
+  const std::vector<std::string>& languages = options_.model.languages;
+  const CorpusOptions& corpus = options_.corpus;
+  training_text_ =
+      MeasureText(*train_, corpus.Streams() ? corpus.train_weights : std::vector<double>(),
+                  languages.empty() ? "" : languages[0], threads_);
+}
+
 std::shared_ptr<Model> TranslationTask::CurrentModel() {
   auto copies = std::make_shared<std::vector<torch::Tensor>>();
   auto model = std::make_shared<Model>();
@@ -344,6 +353,7 @@ std::shared_ptr<Model> TranslationTask::CurrentModel() {
   model->source_vocabulary = vocabularies_.source->bytes();
   model->target_vocabulary = vocabularies_.target->bytes();
   model->tokenization = DescribeTokenization(options_, vocabularies_);
+  model->training_text = training_text_;
   return model;
 }
 

@@ -80,6 +80,10 @@ class TranslationTask : public TrainingTask {
   const std::vector<std::string>& sample_lines() const { return sample_lines_; }
   // Mean negative log-probability of a target of the validation text, without smoothing.
   double ValidationLoss();
+  // What models say of the training text; none until MeasureTrainingText.
+  const std::optional<TrainingText>& training_text() const { return training_text_; }
+  // Reads the training text once more.
+  void MeasureTrainingText();
   // The model as it stands, with its vocabularies and no samples. Copies the weights.
   std::shared_ptr<Model> CurrentModel();
 
@@ -112,6 +116,7 @@ class TranslationTask : public TrainingTask {
   std::unique_ptr<const Bleu> bleu_;  // of translations of the validation text
   bool told_tokenized_ = false;       // that these look so
   std::vector<std::string> sample_lines_;
+  std::optional<TrainingText> training_text_;
 };
 
 // How the text was prepared, for people: Model::tokenization.

@@ -101,7 +101,7 @@ const kTitles = {
 
 // The kinds of attention of one sentence, as an AttentionView shows them.
 export async function attentionOf(sentence, model, signal) {
-  const {translations} = await request(kTexts, {model, text: [sentence], n_best: 1, attention: true, split_sentences: false}, signal);
+  const {translations} = await request(kTexts, {model, text: [sentence], n_best: 1, attention: true, split_sentences: "never"}, signal);
   const [{attention: {source_pieces: keys, encoder_self}, hypotheses: [best]}] = translations[0].sentences;
   const {target_pieces: read, decoder_self, cross} = best.attention;
   const written = [...read.slice(1), keys.at(-1)];

@@ -72,6 +72,15 @@ def test_white_space_between_sentences_is_kept(server):
     assert [part["source"] for part in lines["sentences"]] == ["lumi tavo.  Keri sona!", "Rudu vesta.", "sona mipa"]
 
 
+def test_sentences_are_split_by_word_or_as_older_clients_say(server):
+    text = "Lumi tavo. Keri sona!"
+    for splitting, sources in [(None, 2), ("auto", 2), ("always", 2), (True, 2), ("never", 1), (False, 1)]:
+        options = {} if splitting is None else {"split_sentences": splitting}
+        assert len(server.translate(text, **options)[0]["sentences"]) == sources, splitting
+    status, answer = server.post("/v1/translate", {"text": text, "split_sentences": "maybe"})
+    assert status == 400 and "expected one of auto, always, never" in answer["error"]
+
+
 def test_a_text_without_a_word_comes_back_as_it_is(server):
     for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
         assert server.translate(text) == [{"text": text, "sentences": []}]

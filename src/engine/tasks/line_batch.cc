@@ -14,20 +14,20 @@ namespace attend {
 
 FieldList Fields(LineOptions& options) {
   FieldList fields;
-  fields
+  fields.Nest("", SplittingField(&options.split_sentences))
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
-           "pieces a line may have at most")
+           "pieces that are translated together at most")
       .Add("overlong", &options.overlong, {"split", "refuse"},
-           "what to do with longer lines: split them at sentences, or stop");
+           "what to do with lines of more pieces: split them at sentences, or stop");
   return fields;
 }
 
-LineBatch::LineBatch(const Translator* translator, const ModelConfig& config,
-                     const LineOptions& options)
+LineBatch::LineBatch(const Translator* translator, const Model& model, const LineOptions& options)
     : translator_(translator),
       options_(options),
       limit_(std::min(options.max_input_tokens, translator->max_input_tokens())),
-      language_(config.languages.empty() ? "" : config.languages[0]) {}
+      whole_(WholeLineTokens(options.split_sentences, model.training_text, limit_)),
+      language_(model.config.languages.empty() ? "" : model.config.languages[0]) {}
 
 void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
   const bool model_decides = translator_->max_input_tokens() < options_.max_input_tokens;
@@ -38,41 +38,49 @@ void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
                           model_decides ? "shorten it" : "raise max_input_tokens"));
 }
 
-std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line,
-                                                const std::string& name) const {
+std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
   const auto fits = [&](std::string_view text) {
-    return std::ssize(translator_->Encode(std::string(text))) <= limit_;
+    return std::ssize(translator_->Encode(std::string(text))) <= whole_;
   };
+  std::vector<TextPart> places;
+  if (whole_ == 0) {
+    places = SentenceParts(line, language_);
+  } else if (!fits(line)) {
+    places = SentenceGroups(line, language_, fits);
+  }
+  if (places.size() <= 1) return {{line, translator_->Encode(line), 0, ""}};
   std::vector<Part> parts;
   int64_t word = 0;
-  size_t begin = 0;
-  for (const TextPart& place : SentenceGroups(line, language_, fits)) {
+  size_t begin = 0, end = places[0].begin;
+  for (const TextPart& place : places) {
     word += CountWords(std::string_view(line).substr(begin, place.begin - begin));
     begin = place.begin;
     // A word that the part before has begun.
     if (begin > 0 && line[begin - 1] != ' ' && line[begin - 1] != '\t') --word;
     std::string text = line.substr(begin, place.end - begin);
     std::vector<int32_t> ids = translator_->Encode(text);
-    if (std::ssize(ids) > limit_) Refuse(name, std::ssize(ids));
-    parts.push_back({std::move(text), std::move(ids), word});
+    std::string before = line.substr(end, begin - end);
+    if (!options_.keep_line_ends) before = WithoutLineEnds(before);
+    parts.push_back({std::move(text), std::move(ids), word, std::move(before)});
+    end = place.end;
   }
   return parts;
 }
 
 void LineBatch::Add(const std::string& line, const std::string& name) {
-  std::vector<int32_t> ids = translator_->Encode(line);
-  std::vector<Part> parts;
-  if (std::ssize(ids) <= limit_) {
-    parts.push_back({line, std::move(ids), 0});
-  } else if (options_.overlong == Overlong::kRefuse) {
-    Refuse(name, std::ssize(ids));
-  } else {
-    parts = PartsOf(line, name);
+  if (options_.overlong == Overlong::kRefuse) {
+    const int64_t pieces = std::ssize(translator_->Encode(line));
+    if (pieces > limit_) Refuse(name, pieces);
+  }
+  std::vector<Part> parts = PartsOf(line);
+  for (const Part& part : parts) {
+    if (std::ssize(part.ids) > limit_) Refuse(name, std::ssize(part.ids));
   }
   for (Part& part : parts) {
     texts_.push_back(std::move(part.text));
     ids_.push_back(std::move(part.ids));
     first_words_.push_back(part.first_word);
+    before_.push_back(std::move(part.before));
   }
   ends_.push_back(texts_.size());
 }
@@ -80,19 +88,28 @@ void LineBatch::Add(const std::string& line, const std::string& name) {
 Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t begin, size_t end,
                            size_t rank) const {
   Hypothesis whole;
-  int64_t words = 0;
+  int64_t words = 0;  // of whole.text
+  const auto is_space = [](char byte) { return byte == ' ' || byte == '\t'; };
+  // Returns the word that `text` begins with, or in.
+  const auto append = [&](std::string_view text) {
+    const bool goes_on = !whole.text.empty() && !is_space(whole.text.back()) && !text.empty() &&
+                         !is_space(text.front());
+    const int64_t first = words - (goes_on ? 1 : 0);
+    words = first + CountWords(text);
+    whole.text += text;
+    return first;
+  };
   for (size_t i = begin; i < end; ++i) {
     const Hypothesis& next = translations[i].hypotheses[rank];
-    if (!whole.text.empty() && !next.text.empty()) whole.text += ' ';
-    whole.text += next.text;
+    if (i > begin) append(Joint(whole.text, before_[i], next.text));
+    const int64_t first_word = append(next.text);
     whole.ids.insert(whole.ids.end(), next.ids.begin(), next.ids.end());
     whole.score += next.score;
     whole.log_probability += next.log_probability;
     whole.finished = whole.finished && next.finished;
     for (const AlignmentLink& link : next.alignment) {
-      whole.alignment.push_back({link.source + first_words_[i], link.target + words});
+      whole.alignment.push_back({link.source + first_words_[i], link.target + first_word});
     }
-    words += CountWords(next.text);
   }
   return whole;
 }

@@ -1,5 +1,4 @@
-// Lines of any length through a Translator: one that is too long is translated in parts of whole
-// sentences.
+// Lines of any length through a Translator: sentence by sentence, or in parts of whole sentences.
 #ifndef ATTEND_ENGINE_TASKS_LINE_BATCH_H_
 #define ATTEND_ENGINE_TASKS_LINE_BATCH_H_
 
@@ -7,32 +6,36 @@
 #include <string>
 #include <vector>
 
-#include "attend/model_config.h"
 #include "attend/translator.h"
 #include "base/fields.h"
+#include "engine/tasks/sentence_splitting.h"
+#include "model/model_directory.h"
 
 namespace attend {
 
 enum class Overlong { kSplit, kRefuse };
 
 struct LineOptions {
-  int64_t max_input_tokens = 512;  // of a line, or of a part
+  SentenceSplitting split_sentences = SentenceSplitting::kAuto;
+  int64_t max_input_tokens = 512;  // of a part; where overlong is kRefuse, of a line
   Overlong overlong = Overlong::kSplit;
+  bool keep_line_ends = true;  // false: those between sentences become spaces; no field
 };
 FieldList Fields(LineOptions& options);
 
 // One owner; not thread-safe. The translator must outlive it.
 class LineBatch {
  public:
-  // `config`: the translator's model's, which names the language of the lines.
-  LineBatch(const Translator* translator, const ModelConfig& config, const LineOptions& options);
+  // `model`: the translator's.
+  LineBatch(const Translator* translator, const Model& model, const LineOptions& options);
 
   // Throws Error(kInput) that opens with `name` ("line 3") where the line, or a sentence of it, is
   // too long; the line is then not taken.
   void Add(const std::string& line, const std::string& name);
 
   // One Translation for each line, in order. That of a line in parts has theirs rank by rank,
-  // divided by spaces; scores and log-probabilities are sums. Throws as Translator::Translate.
+  // joined by the white space that stood between; scores and log-probabilities are sums. Throws as
+  // Translator::Translate.
   std::vector<Translation> Translate(const TranslationOptions& options) const;
 
  private:
@@ -40,9 +43,10 @@ class LineBatch {
     std::string text;
     std::vector<int32_t> ids;
     int64_t first_word = 0;  // the line's word that it begins with, or in
+    std::string before;      // what stands between it and the part before
   };
 
-  std::vector<Part> PartsOf(const std::string& line, const std::string& name) const;
+  std::vector<Part> PartsOf(const std::string& line) const;
   [[noreturn]] void Refuse(const std::string& name, int64_t pieces) const;
   // The lines' hypothesis at `rank`, from those of the parts [begin, end).
   Hypothesis Join(const std::vector<Translation>& translations, size_t begin, size_t end,
@@ -51,10 +55,12 @@ class LineBatch {
   const Translator* translator_;
   const LineOptions options_;
   const int64_t limit_;
+  const int64_t whole_;  // WholeLineTokens
   const std::string language_;
   std::vector<std::string> texts_;         // of all parts
   std::vector<std::vector<int32_t>> ids_;  // the same
   std::vector<int64_t> first_words_;       // the same
+  std::vector<std::string> before_;        // the same
   std::vector<size_t> ends_;               // of each line's parts
 };
 

@@ -1,0 +1,29 @@
+// Whether a line is translated sentence by sentence.
+#ifndef ATTEND_ENGINE_TASKS_SENTENCE_SPLITTING_H_
+#define ATTEND_ENGINE_TASKS_SENTENCE_SPLITTING_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "base/fields.h"
+#include "model/training_text.h"
+
+namespace attend {
+
+enum class SentenceSplitting {
+  kAuto,    // as the training text was; sentence by sentence where that is not known
+  kAlways,  // sentence by sentence
+  kNever,   // line by line
+};
+
+// The option `split_sentences`.
+FieldList SplittingField(SentenceSplitting* splitting);
+
+// Tokens that a line may have to be translated as a whole; 0: sentences are translated alone. Of
+// longer lines as many sentences are translated together as fit. `limit` is what an input may have.
+int64_t WholeLineTokens(SentenceSplitting splitting, const std::optional<TrainingText>& text,
+                        int64_t limit);
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_TASKS_SENTENCE_SPLITTING_H_
