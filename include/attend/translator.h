@@ -7,7 +7,9 @@
 #ifndef ATTEND_TRANSLATOR_H_
 #define ATTEND_TRANSLATOR_H_
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -44,10 +46,12 @@ struct TranslationOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
   int64_t n_best = 1;           // at most beam_size
-  int64_t max_length = 0;       // pieces, eos too; 0: the input's plus 50, min_length's at least
-  int64_t min_length = 0;       // pieces of output that stand before eos at least
-  bool allow_unknown = false;   // the output may hold the unknown piece
-  bool scores = true;           // false: a greedy search leaves them 0 and is a little faster
+  // Pieces, eos too; 0: the input's plus 50, or more where outputs of training were longer,
+  // min_length's at least.
+  int64_t max_length = 0;
+  int64_t min_length = 0;      // pieces of output that show and stand before eos at least
+  bool allow_unknown = false;  // the output may hold the unknown piece
+  bool scores = true;          // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
   // Sentences of the call that run together on a thread at most.
@@ -77,11 +81,18 @@ struct Hypothesis {
   std::vector<AlignmentLink> alignment;  // with options.alignments
 };
 
-// Exactly n_best, the best first. Where the search found fewer, the last stands again; where
-// options and vocabulary leave no output at all, it is an empty one, not finished, of score
-// -infinity.
+// The n best of different texts, the best first: at least one, and fewer than n_best where the
+// search found fewer. A text without letter or digit, and one that is empty, has itself alone for a
+// translation, without ids and of score 0. A text with one has no translation that shows nothing,
+// unless it is cut. Where options and vocabulary leave no output at all, it is an empty one, not
+// finished, of score -infinity.
 struct Translation {
   std::vector<Hypothesis> hypotheses;
+
+  // The last stands for those that there are not.
+  const Hypothesis& AtRank(size_t rank) const {
+    return hypotheses[std::min(rank, hypotheses.size() - 1)];
+  }
 };
 
 class Translator {
@@ -95,9 +106,9 @@ class Translator {
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;
 
-  // One Translation for each text, in order; an empty text gives empty ones. Malformed UTF-8 is
-  // repaired. Throws Error(kUsage) for options that make no sense or a model without vocabulary,
-  // Error(kInput) for a text longer than learned positions reach.
+  // One Translation for each text, in order. Malformed UTF-8 is repaired. Throws Error(kUsage) for
+  // options that make no sense or a model without vocabulary, Error(kInput) for a text longer than
+  // learned positions reach.
   std::vector<Translation> Translate(std::span<const std::string> texts,
                                      const TranslationOptions& options = {}) const;
   // The same for texts that are cut already: `sources` holds Encode of each.

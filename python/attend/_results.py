@@ -23,7 +23,7 @@ class Hypothesis(NamedTuple):
 class Translation(str):
     """The best output of a text: a str that knows what the search found."""
 
-    hypotheses: tuple[Hypothesis, ...]  # n_best of them, the best first
+    hypotheses: tuple[Hypothesis, ...]  # the n_best of different texts, the best first; fewer where fewer are found
 
     def __new__(cls, hypotheses: tuple[Hypothesis, ...]) -> Translation:
         self = super().__new__(cls, hypotheses[0].text)

@@ -10,7 +10,7 @@ from package import GOLDEN, LEARNED, LINES, program
 
 def as_lines(translations, options):
     """The translations as `attend translate --n-best N --alignments` writes them."""
-    assert all(len(translation.hypotheses) == options["n_best"] for translation in translations)
+    assert all(1 <= len(translation.hypotheses) <= options["n_best"] for translation in translations)
     return "".join(
         f"{number} ||| {hypothesis.text} ||| {hypothesis.score:.6f} |||"
         + "".join(f" {source}-{target}" for source, target in hypothesis.alignment)

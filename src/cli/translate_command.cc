@@ -85,9 +85,33 @@ std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
   return text + '\n';
 }
 
+// Counts translations that were cut, and names the first of them.
+class CutLines {
+ public:
+  explicit CutLines(Log log) : log_(std::move(log)) {}
+
+  void Add(int64_t line) {
+    constexpr int64_t kNamed = 5;
+    if (++count_ > kNamed) return;
+    log_(LogLevel::kWarning, fmt::format("line {}: its translation was cut at the greatest length; "
+                                         "is it longer with a larger max_length?",
+                                         line));
+  }
+
+  void Report() const {
+    if (count_ == 0) return;
+    log_(LogLevel::kWarning, fmt::format("{} translation{} cut at the greatest length", count_,
+                                         count_ == 1 ? " was" : "s were"));
+  }
+
+ private:
+  Log log_;
+  int64_t count_ = 0;
+};
+
 // A line that can't be translated ends the run, after those before it.
 void TranslateWindow(const LineWindows& window, LineBatch batch, const TranslateOptions& options,
-                     Output* out) {
+                     Output* out, CutLines* cut) {
   int64_t number = window.number();
   std::exception_ptr refused;
   for (const std::string& line : window.lines()) {
@@ -104,6 +128,7 @@ void TranslateWindow(const LineWindows& window, LineBatch batch, const Translate
     for (const Hypothesis& hypothesis : translation.hypotheses) {
       text += FormatLine(number - 1, hypothesis, options);
     }
+    if (!translation.hypotheses[0].finished) cut->Add(number);
     ++number;
   }
   out->Write(text);
@@ -129,12 +154,14 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   const auto model = LoadModel(options.model);
   const Translator translator(model, options.translator);
   Output out(options.output);
+  CutLines cut(common.MakeLog());
   LineWindows window({common.DataPath(options.input)}, out.terminal(), common.ThreadCount());
   while (window.Next()) {
-    TranslateWindow(window, LineBatch(&translator, *model, options.lines), options, &out);
+    TranslateWindow(window, LineBatch(&translator, *model, options.lines), options, &out, &cut);
   }
   out.Commit();
   window.ReportMalformed(common.MakeLog());
+  cut.Report();
   return 0;
 }
 

@@ -29,7 +29,7 @@ struct Model {
   std::string target_vocabulary;
   Json tokenization =
       Json::object();  // how the text was prepared, for people: kind, normalization, lowercase ...
-  Json provenance = Json::object();  // command, seed, data digests, metrics
+  Json provenance = Json::object();           // command, seed, data digests, metrics
   std::optional<TrainingText> training_text;  // none: not known
   Json samples = Json::array();               // see docs/model_file.md; empty: none
 };

@@ -1,5 +1,5 @@
-// What the text was like that a model was trained on: how long its lines were, and whether they were
-// single sentences.
+// What the text was like that a model was trained on: how long its lines were, and whether they
+// were single sentences.
 #ifndef ATTEND_MODEL_TRAINING_TEXT_H_
 #define ATTEND_MODEL_TRAINING_TEXT_H_
 

@@ -154,7 +154,10 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   Run(exchange, job,
       [request = std::move(request), answer = std::move(answer), texts,
        confidence = choice.confidence](const TranslationJob& done) {
-        return answer(request, done, *texts, confidence);
+        HttpResponse response = answer(request, done, *texts, confidence);
+        if (const int64_t cut = done.Unfinished(); cut > 0)
+          response.headers.emplace_back("X-Attend-Unfinished", std::to_string(cut));
+        return response;
       });
 }
 

@@ -70,7 +70,7 @@ std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence
 std::string DoneEvent(const TranslationJob& job) {
   Json translations = Json::array();
   for (const TranslationJob::Text& text : job.texts) {
-    translations.push_back({{"text", job.Join(text, 0)}});
+    translations.push_back({{"text", job.Join(text, 0)}, {"finished", job.Finished(text)}});
   }
   Json done;
   done["translations"] = std::move(translations);
@@ -122,6 +122,7 @@ Json JobToJson(const TranslationJob& job) {
     }
     Json one;
     one["text"] = job.Join(text, 0);
+    one["finished"] = job.Finished(text);
     one["sentences"] = std::move(sentences);
     translations.push_back(std::move(one));
   }

@@ -43,11 +43,12 @@ Json NativeRequest(const ServeOptions& options) {
     properties[field.name]["default"] = defaults[field.name];
   }
   properties["beam_size"]["maximum"] = options.max_beam_size;
-  Json& splitting = properties["split_sentences"];  // older clients say true (always) and false (never)
+  Json& splitting =
+      properties["split_sentences"];  // older clients say true (always) and false (never)
   splitting["type"] = {"string", "boolean"};
   splitting["enum"].insert(splitting["enum"].end(), {true, false});
-  splitting["description"] = splitting["description"].get<std::string>() +
-                             "; true is always, false is never";
+  splitting["description"] =
+      splitting["description"].get<std::string>() + "; true is always, false is never";
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},
@@ -75,14 +76,15 @@ Json Skeleton() {
         "cross": {"$ref": "#/components/schemas/Weights"}}}}},
     "Sentence": {"type": "object", "required": ["source", "hypotheses"], "properties": {
       "source": {"type": "string"},
-      "hypotheses": {"type": "array", "description": "n_best, the best first", "items": {"$ref": "#/components/schemas/Hypothesis"}},
+      "hypotheses": {"type": "array", "description": "of different texts, n_best at most, the best first", "items": {"$ref": "#/components/schemas/Hypothesis"}},
       "attention": {"type": "object", "description": "of the source, which ends with eos", "properties": {
         "source_pieces": {"type": "array", "items": {"type": "string"}},
         "encoder_self": {"$ref": "#/components/schemas/Weights"}}}}},
     "Translations": {"type": "object", "required": ["model", "translations"], "properties": {
       "model": {"type": "string"},
-      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "sentences"], "properties": {
+      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "finished", "sentences"], "properties": {
         "text": {"type": "string"},
+        "finished": {"type": "boolean", "description": "false: a sentence's translation was cut"},
         "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}}}}}}},
     "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"type": "object", "required": ["name", "source", "target"], "properties": {
       "name": {"type": "string"}, "source": {"type": "string"}, "target": {"type": "string"},

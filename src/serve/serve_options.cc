@@ -27,7 +27,6 @@ void CheckOrigin(const std::string& origin) {
 }
 
 constexpr int64_t kMostHypothesesWithAttention = 4;
-constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;  // as by default
 
 }  // namespace
 

@@ -37,6 +37,7 @@ enum class Priority { kAuto, kInteractive, kBulk };
 
 // Weights of attention take memory with the square of lengths, for each hypothesis.
 constexpr int64_t kMostPiecesWithAttention = 128;
+constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;
 // Brings options to what a request with attention may ask for.
 void LimitToAttention(TranslationOptions* options);
 

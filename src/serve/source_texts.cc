@@ -13,7 +13,7 @@ std::string JoinDocument(const HtmlDocument& document, const TranslationJob& job
     const TranslationJob::Text& segment = job.texts[*text];
     const auto sentences = job.SentencesOf(segment);
     segments.push_back(document.Translate(s, segment.parts, [&](size_t i) -> const Hypothesis& {
-      return sentences[i].result.translation.hypotheses[rank];
+      return sentences[i].result.translation.AtRank(rank);
     }));
   }
   return document.Join(segments);

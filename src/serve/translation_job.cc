@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "text/visible_text.h"
 
 namespace attend {
 namespace {
@@ -75,6 +76,7 @@ class JobMaker {
 
   std::vector<int32_t> Encode(std::string_view part) const {
     check_();
+    if (!HasLetterOrDigit(part)) return {};  // it is copied
     return job_->model->translator().source().Encode(part);
   }
 
@@ -85,6 +87,11 @@ class JobMaker {
                          .ids = std::move(ids),
                          .options = asked_.translation,
                          .attention = asked_.attention};
+    if (asked_.attention) {
+      sentence.options.max_length = std::min(
+          kMostLengthWithAttention,
+          job_->model->translator().MaxLength(std::ssize(sentence.ids), asked_.translation));
+    }
     job_->sentences.push_back({std::move(sentence)});
   }
 
@@ -125,7 +132,19 @@ class JobMaker {
 std::string TranslationJob::Join(const Text& text, size_t rank) const {
   const auto parts = SentencesOf(text);
   return ReplaceParts(text.text, text.parts, [&](size_t i) -> std::string_view {
-    return parts[i].result.translation.hypotheses[rank].text;
+    return parts[i].result.translation.AtRank(rank).text;
+  });
+}
+
+bool TranslationJob::Finished(const Text& text) const {
+  return std::ranges::all_of(SentencesOf(text), [](const JobSentence& sentence) {
+    return sentence.result.translation.AtRank(0).finished;
+  });
+}
+
+int64_t TranslationJob::Unfinished() const {
+  return std::ranges::count_if(sentences, [](const JobSentence& sentence) {
+    return !sentence.result.translation.AtRank(0).finished;
   });
 }
 

@@ -30,6 +30,9 @@ struct TranslationJob : Job {
   }
   // The text with its sentences' hypotheses of this rank.
   std::string Join(const Text& text, size_t rank) const;
+  // No best hypothesis of the text's sentences was cut.
+  bool Finished(const Text& text) const;
+  int64_t Unfinished() const;  // sentences whose best hypothesis was cut
   int64_t SourcePieces() const;
   int64_t TargetPieces() const;  // of the best hypotheses
 };

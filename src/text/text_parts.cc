@@ -114,8 +114,8 @@ std::string_view Joint(std::string_view before, std::string_view between, std::s
   UChar32 last, first;
   auto end = static_cast<int32_t>(before.size()), begin = 0;
   U8_PREV(reinterpret_cast<const uint8_t*>(before.data()), 0, end, last);
-  U8_NEXT(reinterpret_cast<const uint8_t*>(after.data()), begin,
-          static_cast<int32_t>(after.size()), first);
+  U8_NEXT(reinterpret_cast<const uint8_t*>(after.data()), begin, static_cast<int32_t>(after.size()),
+          first);
   const bool spaced = last >= 0 && first >= 0 && (u_isUWhiteSpace(last) || u_isUWhiteSpace(first));
   return spaced || IsWide(last) || IsWide(first) ? "" : " ";
 }

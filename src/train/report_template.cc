@@ -152,7 +152,10 @@ function cardsOf() {
     if (data.valid[name]) add(label, short(best[name](...data.valid[name].map(p => p[1]))));
   }
   const tested = {bleu: "test BLEU", chrf: "test chrF", "chrf++": "test chrF++", ter: "test TER"};
-  for (const [name, result] of Object.entries(data.test || {})) add(tested[name], short(result.score));
+  for (const [name, result] of Object.entries(data.test || {})) {
+    if (tested[name]) add(tested[name], short(result.score));
+  }
+  if (data.test && data.test.cut > 0) add("test outputs cut at the greatest length", data.test.cut.toLocaleString("en"));
   if (data.skipped > 0) add("updates skipped", data.skipped.toLocaleString("en"));
 }
 

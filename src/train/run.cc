@@ -84,15 +84,21 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
     progress.Tell(
         fmt::format("translated {} of {} lines of the test text", lines, test.source.size()));
   };
-  const std::vector<std::string> outputs =
+  const Outputs found =
       TranslateLines(LoadModel(model), test.source, options.run, settings.threads, tell);
   std::string text;
-  for (const std::string& output : outputs) text += output + "\n";
+  for (const std::string& output : found.lines) text += output + "\n";
   WriteFileAtomically(fs::path(options.output) / "test_output.txt", text);
-  const Json scores = ScoreTranslations(outputs, test.target, BleuOf(options, test.target));
+  Json scores = ScoreTranslations(found.lines, test.target, BleuOf(options, test.target));
+  scores["cut"] = found.cut;
   WriteFileAtomically(fs::path(options.output) / "result.json", scores.dump() + "\n");
   log(LogLevel::kInfo, fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
                                    scores["bleu"]["signature"].get<std::string>()));
+  if (found.cut > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("{} of {} translations of the test text were cut at the greatest length",
+                    found.cut, found.lines.size()));
+  }
   return scores;
 }
 

@@ -16,7 +16,9 @@ namespace attend {
 struct RunResult {
   TrainOutcome outcome;
   std::filesystem::path model;  // empty where training was interrupted, and not on rank 0
-  Json scores;  // of the test set, as `attend evaluate --json` has them; null without one
+  // Of the test set, as `attend evaluate --json` has them, and `cut`: how many outputs ended at the
+  // greatest length; null without one.
+  Json scores;
 };
 
 // Trains in `options.output`, which it locks, going on from a checkpoint there; then exports

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <utility>
 
 #include "attend/error.h"
@@ -19,6 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kMetricNames[] = {"loss", "bleu", "chrf"};
+
+bool IsCount(double value) { return value > 0 && value == std::floor(value); }
 
 std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& source) {
   constexpr size_t kShown = 8;
@@ -296,7 +299,7 @@ double Trainer::Validate(const torch::Tensor& average) {
   logs_->LogValidation(state_, result);
   std::string summary;
   for (const auto& [name, value] : result.metrics)
-    summary += fmt::format("  {} {:.4f}", name, value);
+    summary += fmt::format("  {} {:.{}f}", name, value, IsCount(value) ? 0 : 4);
   effects_.log(LogLevel::kInfo, fmt::format("validation at update {}:{}", state_.update, summary));
   return result.metrics.at(kMetricNames[static_cast<size_t>(options_.run.early_stopping_metric)]);
 }

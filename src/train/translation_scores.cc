@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "attend/metrics.h"
 #include "attend/translator.h"
+#include "engine/tasks/line_batch.h"
 #include "metrics/tokenizer_choice.h"
 #include "text/lines.h"
 #include "text/utf8.h"
@@ -48,22 +49,27 @@ ParallelText ReadParallelText(const std::vector<std::string>& source,
   return text;
 }
 
-std::vector<std::string> TranslateLines(std::shared_ptr<const Model> model,
-                                        const std::vector<std::string>& lines,
-                                        const RunOptions& options, int threads,
-                                        const std::function<void(size_t)>& translated) {
-  const auto at_once = static_cast<std::ptrdiff_t>(LinesAtOnce(threads));
-  const Translator translator(std::move(model), {.threads = threads});
+Outputs TranslateLines(std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
+                       const RunOptions& options, int threads,
+                       const std::function<void(size_t)>& translated) {
+  const auto at_once = static_cast<size_t>(LinesAtOnce(threads));
+  const Translator translator(model, {.threads = threads});
+  constexpr int64_t kNoBound = 100000;
+  const LineOptions splitting{.max_input_tokens = kNoBound, .keep_line_ends = false};
   TranslationOptions search;
   search.beam_size = options.beam_size;
   search.length_penalty = options.length_penalty;
-  std::vector<std::string> outputs;
-  for (auto next = lines.begin(); next != lines.end();) {
-    const auto end = next + std::min(at_once, lines.end() - next);
-    for (const Translation& translation : translator.Translate({next, end}, search))
-      outputs.push_back(translation.hypotheses.at(0).text);
-    translated(outputs.size());
-    next = end;
+  Outputs outputs;
+  while (outputs.lines.size() < lines.size()) {
+    const size_t first = outputs.lines.size(), end = std::min(first + at_once, lines.size());
+    LineBatch batch(&translator, *model, splitting);
+    for (size_t line = first; line < end; ++line)
+      batch.Add(lines[line], fmt::format("line {}", line + 1));
+    for (const Translation& translation : batch.Translate(search)) {
+      outputs.lines.push_back(translation.hypotheses.at(0).text);
+      if (!translation.hypotheses[0].finished) ++outputs.cut;
+    }
+    translated(outputs.lines.size());
   }
   return outputs;
 }

@@ -21,9 +21,14 @@ struct ParallelText {
 ParallelText ReadParallelText(const std::vector<std::string>& source,
                               const std::vector<std::string>& target);
 
-// Beam search with the run's beam size and length penalty; one output for each line, in order.
-// `translated` hears now and then of how many lines there are outputs.
-std::vector<std::string> TranslateLines(
+struct Outputs {
+  std::vector<std::string> lines;
+  int64_t cut = 0;  // of them at their greatest length
+};
+
+// As `attend translate` does, with the run's beam size and length penalty; one output for each
+// line, in order. `translated` hears now and then of how many lines there are outputs.
+Outputs TranslateLines(
     std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
     const RunOptions& options, int threads,
     const std::function<void(size_t)>& translated = [](size_t) {});

@@ -315,8 +315,8 @@ ValidationResult TranslationTask::Validate() {
 
 void TranslationTask::Translate(ValidationResult* result) {
   constexpr size_t kShown = 10;
-  const std::vector<std::string> outputs =
-      TranslateLines(CurrentModel(), valid_text_.source, options_.run, threads_);
+  const Outputs found = TranslateLines(CurrentModel(), valid_text_.source, options_.run, threads_);
+  const std::vector<std::string>& outputs = found.lines;
   if (!told_tokenized_ && options_.run.bleu.tokenize != BleuTokenizer::kNone) {
     const std::string warning =
         TokenizedTextWarning("translations of the validation text", outputs);
@@ -327,6 +327,7 @@ void TranslationTask::Translate(ValidationResult* result) {
   chrf.lowercase = options_.corpus.vocabulary.lowercase;
   result->metrics["bleu"] = CorpusScore(*bleu_, outputs, {valid_text_.target});
   result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
+  result->metrics["cut"] = static_cast<double>(found.cut);
   for (size_t i = 0; i < std::min(kShown, outputs.size()); ++i) {
     result->samples.push_back({valid_text_.source[i], valid_text_.target[i], outputs[i]});
   }

@@ -18,6 +18,11 @@ def attend(*arguments, stdin="", **options):
         timeout=300, check=False, env=environment, **options)
 
 
+def told(errors):
+    """Standard error without what it says of translations that were cut: a model of random weights seldom ends one by itself."""
+    return "".join(line for line in errors.splitlines(keepends=True) if " cut at the greatest length" not in line)
+
+
 def commands():
     """Every command of the program that this build can run."""
     names = re.findall(r"^  ([a-z]+) +\S", attend("--help").stdout.split("commands:")[1], flags=re.M)

@@ -46,6 +46,17 @@ def test_texts_lists_and_alternatives(server):
         assert status == 400 and f"alternatives is {many}," in answer["error"]
 
 
+def test_a_header_tells_how_many_sentences_were_cut(tmp_path):
+    with serving(tmp_path, "--max-length", "1") as server:
+        def unfinished(text):
+            body = json.dumps({"q": text, "source": "ka", "target": "su"})
+            status, headers, _ = server.request("POST", "/translate", body, {"Content-Type": "application/json"})
+            assert status == 200
+            return headers["X-Attend-Unfinished"]
+
+        assert unfinished("Lumi tavo. Keri sona!") == "2" and unfinished(["*", "…"]) is None
+
+
 def test_source_auto_is_the_language_of_the_one_model(server):
     found = server.post("/translate", {"q": TEXT, "source": "auto", "target": "su"})[1]["detectedLanguage"]
     assert found == {"confidence": 0.0, "language": "ka"}

@@ -81,6 +81,13 @@ def test_sentences_are_split_by_word_or_as_older_clients_say(server):
     assert status == 400 and "expected one of auto, always, never" in answer["error"]
 
 
+def test_what_was_cut_is_told(server):
+    texts = [TEXT, "*** 😀"]
+    cut, whole = server.translate(texts, max_length=1)
+    assert cut["finished"] is False and cut["sentences"][0]["hypotheses"][0]["finished"] is False
+    assert whole["finished"] is True and whole["text"] == texts[1]
+
+
 def test_a_text_without_a_word_comes_back_as_it_is(server):
     for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
         assert server.translate(text) == [{"text": text, "sentences": []}]

@@ -118,3 +118,55 @@ def test_models_of_older_versions_say_nothing(tmp_path):
     assert inspected["format_version"] == 1 and inspected["training_text"] is None
     attend("quantize", MODEL, "--output", tmp_path / "int8")
     assert json.loads(attend("inspect", tmp_path / "int8", "--json").stdout)["training_text"] is None
+
+
+SYMBOLS = ["😀", "-", "***", "…", "。", "«»", "🇩🇪 ❤️", "( ) [ ]", "¿?!", "€", "  –  ", "\u060c", "😀" * 700]
+
+
+def test_text_without_letter_or_digit_comes_back_as_it_is():
+    """A smiley became a word; a line of stars a sentence."""
+    assert translate(stdin="\n".join(SYMBOLS) + "\n") == SYMBOLS
+    scored = translate("--scores", "--alignments", stdin="* *\n")
+    assert scored == ["* * ||| 0.000000 ||| 0-0 1-1"]
+    one, two = translate(stdin="Lumi tavo.\nSona mipa.\n")
+    assert translate(stdin="Lumi tavo.\u2029😀\u2029Sona mipa.") == [f"{one} 😀 {two}"]
+    for text in ("7", "½", "é", "你", "Ⅷ"):  # a digit and letters of any script are translated
+        assert translate("--scores", stdin=text)[0] != f"{text} ||| 0.000000"
+
+
+def test_hypotheses_are_of_different_texts():
+    """Two of four hypotheses were one text, cut into other pieces."""
+    lines = ["lumi", "tavo keri", "sona mipa paku", "neri", "dosa dosa", ""]
+    for beam in ("4", "8", "16"):
+        found = [line.split(" ||| ") for line in translate(
+            "--beam-size", beam, "--n-best", beam, "--max-length", "3", stdin="\n".join(lines) + "\n")]
+        texts = [(number, text) for number, text, _ in found]
+        assert len(texts) == len(set(texts)) and len(texts) > 2 * len(lines)
+        assert [number for number, _ in texts][-1] == "5" and texts.count(("5", "")) == 1
+        best = translate("--beam-size", beam, "--max-length", "3", stdin="\n".join(lines) + "\n")
+        assert [next(text for number, text in texts if number == str(i)) for i in range(len(lines))] == best
+
+
+def test_cut_outputs_are_told(tmp_path):
+    """Outputs ended in the middle of a word, and nothing said so."""
+    done = attend("translate", "--model", MODEL, "--max-length", "2", "--quiet", stdin="lumi tavo\n***\n" + "keri paku\n" * 9)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 0 and len(lines) == 6
+    assert [line.split(":")[:2] for line in lines[:5]] == [["warning", f" line {n}"] for n in (1, 3, 4, 5, 6)]
+    assert "10 translations were cut at the greatest length" in lines[5]
+    (tmp_path / "in").write_text("***\n", encoding="utf-8")
+    assert attend("translate", "--model", MODEL, "--input", tmp_path / "in").stderr == ""
+
+
+def test_an_output_may_be_as_long_as_those_of_training(tmp_path):
+    """A language of many more pieces was cut at the source's 50 and more."""
+    line = " ".join(["lumi"] * 40)  # the model of random weights seldom ends by itself
+
+    def pieces(model, *arguments):
+        return len(translate("--beam-size", "1", *arguments, stdin=line, model=model)[0])
+
+    long = model_trained_on(tmp_path / "long", ratio=4.0)
+    like_source = model_trained_on(tmp_path / "like", ratio=1.0)
+    assert pieces(long) > 2 * pieces(MODEL)
+    assert pieces(like_source) == pieces(MODEL)
+    assert pieces(long, "--max-length", "20") == pieces(MODEL, "--max-length", "20")

@@ -5,14 +5,19 @@
 // end the sentence finish; the B best others live on. A sentence is done when B hypotheses have
 // finished, when nothing live can still enter its n best, or at its greatest length, where what
 // still lives counts as it is but stands behind all that finished. Ties break by (score, beam, id).
+// Of hypotheses with one text the best stands for all, where texts are known and several are
+// wanted; each counts among the B that finish, so that the best does not depend on how many are
+// wanted.
 #ifndef ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/search/stepper.h"
@@ -24,7 +29,8 @@ struct SentenceOptions {
   int64_t beam_size = 4;        // at most the search's
   int64_t n_best = 1;           // at most beam_size
   double length_penalty = 0.6;  // alpha, at least 0
-  int64_t min_length = 0;       // tokens that stand before eos at least
+  int64_t min_length = 0;       // tokens that show and stand before eos at least
+  bool must_show = false;       // an output without a token that shows is none
   bool allow_unknown = false;   // unk may stand in the output
   bool scores = true;           // false: of a greedy search they are 0
   bool early_stop = true;       // false only tests that it changes nothing
@@ -34,6 +40,9 @@ struct SearchOptions {
   int64_t max_beam_size = 4;
   int32_t bos = 2;
   int32_t eos = 3;
+  // By id: 1 where the token shows nothing (white space); what lies beyond shows something.
+  std::span<const uint8_t> blank = {};
+  std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: not known
 };
 
 // Short sentences too have an output, whose rows take memory.
@@ -79,7 +88,8 @@ class SearchQueue {
   virtual ~SearchQueue() = default;
   // Null: none for a thread that holds so much.
   virtual const SearchInput* Next(const SearchLoad& load) = 0;
-  // The n best, the best first; fewer where the search found fewer.
+  // The n best, the best first, of different texts where those are known; fewer where the search
+  // found fewer.
   virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
   // Asked of each live input after every step: false, and it leaves without results.
   virtual bool Wanted(const SearchInput&) { return true; }

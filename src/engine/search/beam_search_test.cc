@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 
 #include "base/random.h"
 
@@ -81,27 +82,33 @@ class TableStepper : public Stepper {
   std::vector<int32_t> last_, before_;
 };
 
+// All outputs of a source that begins with 5, the best first.
+std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest) {
+  std::vector<SearchResult> all;
+  const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
+    const int32_t last = ids.empty() ? 2 : ids.back();
+    const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
+    for (const Candidate& next : Next(seed, before, last)) {
+      const double total = sum + next.log_probability;
+      if (next.id == kEos) {
+        const double length = static_cast<double>(ids.size()) + 1;
+        all.push_back({ids, total / std::pow((5 + length) / 6, 0.6), total, true});
+      } else if (std::ssize(ids) + 1 < longest) {
+        auto longer = ids;
+        longer.push_back(next.id);
+        visit(longer, total);
+      }
+    }
+  };
+  visit({}, 0);
+  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
+  return all;
+}
+
 TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    std::vector<SearchResult> all;
     const int64_t longest = 4;
-    const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
-      const int32_t last = ids.empty() ? 2 : ids.back();
-      const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
-      for (const Candidate& next : Next(seed, before, last)) {
-        const double total = sum + next.log_probability;
-        if (next.id == kEos) {
-          const double length = static_cast<double>(ids.size()) + 1;
-          all.push_back({ids, total / std::pow((5 + length) / 6, 0.6), total, true});
-        } else if (std::ssize(ids) + 1 < longest) {
-          auto longer = ids;
-          longer.push_back(next.id);
-          visit(longer, total);
-        }
-      }
-    };
-    visit({}, 0);
-    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
+    const std::vector<SearchResult> all = AllOutputs(seed, longest);
     for (const bool early_stop : {true, false}) {
       const SearchInput input{
           {5}, {}, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
@@ -111,6 +118,77 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
       for (size_t i = 0; i < 5; ++i) {
         EXPECT_EQ(found[i].ids, all[i].ids) << seed;
         EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(BeamSearchTest, WhatShowsNothingIsNoOutput) {
+  const std::vector<uint8_t> blank = {0, 0, 0, 0, 1};  // 4; 5 shows something
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    for (const int64_t least : {0, 1, 2}) {
+      std::vector<SearchResult> all = AllOutputs(seed, 4);
+      std::erase_if(all, [&](const SearchResult& output) {
+        return std::ranges::count(output.ids, 5) < std::max<int64_t>(least, 1);
+      });
+      for (const bool early_stop : {true, false}) {
+        const SentenceOptions options{.beam_size = 200,
+                                      .n_best = 4,
+                                      .min_length = least,
+                                      .must_show = true,
+                                      .early_stop = early_stop};
+        const SearchInput input{{5}, {}, 4, options};
+        TableStepper stepper(seed);
+        const auto found =
+            BeamSearch({&input, 1}, {.max_beam_size = 200, .blank = blank}, &stepper)[0];
+        ASSERT_EQ(found.size(), 4u);
+        for (size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+      }
+    }
+    for (const int64_t beam : {1, 4}) {  // narrow ones too
+      const SearchInput input{{5}, {}, 12, {.beam_size = beam, .must_show = true}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.blank = blank}, &stepper)[0];
+      EXPECT_TRUE(!found[0].finished || std::ranges::count(found[0].ids, 5) > 0) << seed;
+    }
+  }
+}
+
+TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
+  // Those with as many 4 and as many 5 say the same.
+  const auto text_of = [](std::span<const int32_t> ids) {
+    std::string text(ids.begin(), ids.end());
+    std::sort(text.begin(), text.end());
+    return text;
+  };
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    std::vector<SearchResult> best;
+    std::vector<std::string> texts;
+    for (const SearchResult& output : AllOutputs(seed, 4)) {
+      const std::string text = text_of(output.ids);
+      if (std::ranges::find(texts, text) != texts.end()) continue;
+      texts.push_back(text);
+      best.push_back(output);
+    }
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{
+          {5}, {}, 4, {.beam_size = 200, .n_best = 7, .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      const auto found =
+          BeamSearch({&input, 1}, {.max_beam_size = 200, .text_of = text_of}, &stepper)[0];
+      ASSERT_EQ(found.size(), 7u);
+      for (size_t i = 0; i < 7; ++i) EXPECT_EQ(found[i].ids, best[i].ids) << seed;
+    }
+    // How many are wanted decides nothing about the best.
+    std::vector<int32_t> first;
+    for (const int64_t n_best : {1, 2, 4}) {
+      const SearchInput input{{5}, {}, 12, {.n_best = n_best}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.text_of = text_of}, &stepper)[0];
+      if (n_best == 1) first = found[0].ids;
+      EXPECT_EQ(found[0].ids, first) << seed;
+      for (size_t i = 0; i < found.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) EXPECT_NE(text_of(found[i].ids), text_of(found[j].ids));
       }
     }
   }

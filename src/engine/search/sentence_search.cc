@@ -14,20 +14,21 @@ void SentenceSearch::Start(const SearchInput* input, const SearchOptions* option
   input_ = input;
   options_ = options;
   nodes_.clear();
-  live_.assign(1, {-1, 0});
+  live_.assign(1, {-1, 0, 0});
   kept_.clear();
   finished_ = length_ = 0;
 }
 
 void SentenceSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) const {
   const bool forced = length_ < std::ssize(input_->prefix);
+  const SentenceOptions& options = input_->options;
+  const int64_t least = std::max<int64_t>(options.min_length, options.must_show ? 1 : 0);
   for (size_t b = 0; b < live_.size(); ++b) {
     const int32_t node = live_[b].node;
     rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
                      node < 0 ? options_->bos : nodes_[node].id,
-                     forced ? input_->prefix[length_] : -1, length_ >= input_->options.min_length,
-                     input_->options.allow_unknown,
-                     input_->options.scores || input_->options.beam_size > 1});
+                     forced ? input_->prefix[length_] : -1, live_[b].shown >= least,
+                     options.allow_unknown, options.scores || options.beam_size > 1});
   }
 }
 
@@ -61,11 +62,12 @@ void SentenceSearch::Choose() {
     const int32_t parent = live_[expansion.beam].node;
     if (Finishes(expansion)) {
       if (static_cast<int64_t>(rank) < input_->options.beam_size) {
-        Keep({parent, expansion.log_probability}, length_ + 1, true);
+        Keep({parent, expansion.log_probability, 0}, length_ + 1, true);
       }
       continue;
     }
-    next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability});
+    next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
+                     live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0)});
     nodes_.push_back({expansion.id, parent});
     parents_.push_back(expansion.beam);
   }
@@ -75,22 +77,31 @@ void SentenceSearch::Choose() {
 void SentenceSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   const double score =
       hypothesis.log_probability / LengthPenalty(length, input_->options.length_penalty);
-  const Kept kept{hypothesis.node, score, hypothesis.log_probability, finished};
+  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
+  if (finished) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
   const auto behind = [](const Kept& a, const Kept& b) {
     return a.finished != b.finished ? a.finished : a.score > b.score;
   };
-  kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), kept, behind), kept);
-  if (finished) ++finished_;
+  if (input_->options.n_best > 1 && options_->text_of) {
+    kept.text = options_->text_of(IdsOf(kept.node));
+    const auto same = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const Kept& other) { return other.text == kept.text; });
+    if (same != kept_.end() && !behind(kept, *same)) return;
+    if (same != kept_.end()) kept_.erase(same);
+  }
+  const auto place = std::upper_bound(kept_.begin(), kept_.end(), kept, behind);
+  kept_.insert(place, std::move(kept));
 }
 
 // Nothing live can win: log-probabilities are at most 0, so a live hypothesis of log-probability s
 // ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
 // 0), and a number that is not positive divided by a larger penalty is larger: its score is at most
 // s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
-// behind. Live hypotheses are sorted, so the first has the largest s.
+// behind. Live hypotheses are sorted, so the first has the largest s. The same holds for one that
+// will have the text of a kept one: it takes the place of that only with a larger score.
 bool SentenceSearch::NothingCanWin() const {
-  if (finished_ < input_->options.n_best) return false;
+  if (std::ssize(kept_) < input_->options.n_best) return false;
   const double bound =
       live_[0].log_probability / LengthPenalty(input_->max_length, input_->options.length_penalty);
   return bound <= kept_[input_->options.n_best - 1].score;
@@ -103,7 +114,11 @@ bool SentenceSearch::Ended() const {
 
 void SentenceSearch::Close() {
   if (finished_ < input_->options.n_best) {
-    for (const Live& hypothesis : live_) Keep(hypothesis, length_, false);
+    for (const Live& hypothesis : live_) {
+      if (hypothesis.shown > 0 || !input_->options.must_show) Keep(hypothesis, length_, false);
+    }
+    // Better than none at all.
+    if (kept_.empty() && !live_.empty()) Keep(live_[0], length_, false);
   }
   live_.clear();
   parents_.clear();
@@ -114,13 +129,16 @@ std::vector<SearchResult> SentenceSearch::Results() const {
   for (const Kept& kept : kept_) {
     if (std::ssize(results) == input_->options.n_best) break;
     results.push_back({{}, kept.score, kept.log_probability, kept.finished});
-    std::vector<int32_t>& ids = results.back().ids;
-    for (int32_t node = kept.node; node >= 0; node = nodes_[node].parent) {
-      ids.push_back(nodes_[node].id);
-    }
-    std::reverse(ids.begin(), ids.end());
+    results.back().ids = IdsOf(kept.node);
   }
   return results;
+}
+
+std::vector<int32_t> SentenceSearch::IdsOf(int32_t node) const {
+  std::vector<int32_t> ids;
+  for (; node >= 0; node = nodes_[node].parent) ids.push_back(nodes_[node].id);
+  std::reverse(ids.begin(), ids.end());
+  return ids;
 }
 
 }  // namespace attend

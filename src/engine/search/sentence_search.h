@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/search/beam_search.h"
@@ -36,6 +37,7 @@ class SentenceSearch {
   struct Live {
     int32_t node;  // -1: still empty
     double log_probability;
+    int64_t shown = 0;  // tokens that show something
   };
   struct Expansion {
     double log_probability;
@@ -48,8 +50,13 @@ class SentenceSearch {
     double score;
     double log_probability;
     bool finished;
+    std::string text;  // where it is known and wanted
   };
 
+  bool Shows(int32_t id) const {
+    return id >= std::ssize(options_->blank) || options_->blank[id] == 0;
+  }
+  std::vector<int32_t> IdsOf(int32_t node) const;
   bool Finishes(const Expansion& expansion) const;
   void Choose();
   void Keep(const Live& hypothesis, int64_t length, bool finished);
@@ -63,8 +70,8 @@ class SentenceSearch {
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;
   std::vector<int32_t> parents_;
-  std::vector<Kept> kept_;  // finished first, the best first
-  int64_t finished_ = 0;
+  std::vector<Kept> kept_;  // of different texts; finished first, the best first
+  int64_t finished_ = 0;    // all of them
   int64_t length_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/tasks/translation_search.h"
+#include "text/visible_text.h"
 
 namespace attend {
 
@@ -16,10 +17,9 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
   const SearchInput* Next(const SearchLoad& load) override {
     while (const Sentence* sentence = queue_->Next(load)) {
       try {
-        if (sentence->ids.empty()) {
-          SentenceResult empty;
-          empty.translation.hypotheses.resize(sentence->options.n_best);
-          queue_->Done(*sentence, std::move(empty));
+        if (sentence->ids.empty() || !HasLetterOrDigit(sentence->text)) {
+          const TranslationOptions& options = sentence->options;
+          queue_->Done(*sentence, {CopyOf(sentence->text, options.alignments), {}});
           continue;
         }
         if (sentence->options.alignments) {
@@ -65,7 +65,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const Sentence& sentence = *input.sentence;
     SentenceResult result;
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
-    hypotheses = MakeHypotheses(std::move(results), sentence.options.n_best);
+    hypotheses = MakeHypotheses(std::move(results));
     for (Hypothesis& hypothesis : hypotheses) {
       hypothesis.text = runner_->target().Decode(hypothesis.ids);
       if (!sentence.attention && !sentence.options.alignments) continue;
@@ -101,6 +101,11 @@ ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const Model> model,
     : runner_(MakeTaskRunner(std::move(model), options)), pool_(pool) {}
 
 ContinuousTranslator::~ContinuousTranslator() = default;
+
+int64_t ContinuousTranslator::MaxLength(int64_t source_length,
+                                        const TranslationOptions& options) const {
+  return attend::MaxLength(runner_, source_length, options);
+}
 
 void ContinuousTranslator::Start(SentenceQueue* queue) {
   sentences_ = std::make_unique<LiveSentences>(&runner_, queue, pool_->size());

@@ -19,7 +19,7 @@ namespace attend {
 
 struct Sentence {
   std::string text;
-  std::vector<int32_t> ids;  // of the text, as ContinuousTranslator::Encode cuts it
+  std::vector<int32_t> ids;  // of the text; none where it has no letter or digit
   // Those that CheckTranslationOptions takes. batch_sentences, batch_tokens, work and stop mean
   // nothing here.
   TranslationOptions options;
@@ -62,6 +62,8 @@ class ContinuousTranslator {
   const Vocabulary& target() const { return runner_.target(); }
   // The most ids that a sentence may have, without eos.
   int64_t max_input_tokens() const { return runner_.max_source_tokens(); }
+  // The most tokens of an output, as TranslationOptions::max_length has it.
+  int64_t MaxLength(int64_t source_length, const TranslationOptions& options) const;
 
  private:
   class LiveSentences;

@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "text/lines.h"
 #include "text/text_parts.h"
+#include "text/visible_text.h"
 
 namespace attend {
 
@@ -38,6 +39,10 @@ void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
                           model_decides ? "shorten it" : "raise max_input_tokens"));
 }
 
+std::vector<int32_t> LineBatch::Encode(const std::string& text) const {
+  return HasLetterOrDigit(text) ? translator_->Encode(text) : std::vector<int32_t>();
+}
+
 std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
   const auto fits = [&](std::string_view text) {
     return std::ssize(translator_->Encode(std::string(text))) <= whole_;
@@ -48,7 +53,7 @@ std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
   } else if (!fits(line)) {
     places = SentenceGroups(line, language_, fits);
   }
-  if (places.size() <= 1) return {{line, translator_->Encode(line), 0, ""}};
+  if (places.size() <= 1) return {{line, Encode(line), 0, ""}};
   std::vector<Part> parts;
   int64_t word = 0;
   size_t begin = 0, end = places[0].begin;
@@ -58,7 +63,7 @@ std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
     // A word that the part before has begun.
     if (begin > 0 && line[begin - 1] != ' ' && line[begin - 1] != '\t') --word;
     std::string text = line.substr(begin, place.end - begin);
-    std::vector<int32_t> ids = translator_->Encode(text);
+    std::vector<int32_t> ids = Encode(text);
     std::string before = line.substr(end, begin - end);
     if (!options_.keep_line_ends) before = WithoutLineEnds(before);
     parts.push_back({std::move(text), std::move(ids), word, std::move(before)});
@@ -69,7 +74,7 @@ std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
 
 void LineBatch::Add(const std::string& line, const std::string& name) {
   if (options_.overlong == Overlong::kRefuse) {
-    const int64_t pieces = std::ssize(translator_->Encode(line));
+    const int64_t pieces = std::ssize(Encode(line));
     if (pieces > limit_) Refuse(name, pieces);
   }
   std::vector<Part> parts = PartsOf(line);
@@ -100,7 +105,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     return first;
   };
   for (size_t i = begin; i < end; ++i) {
-    const Hypothesis& next = translations[i].hypotheses[rank];
+    const Hypothesis& next = translations[i].AtRank(rank);
     if (i > begin) append(Joint(whole.text, before_[i], next.text));
     const int64_t first_word = append(next.text);
     whole.ids.insert(whole.ids.end(), next.ids.begin(), next.ids.end());
@@ -120,8 +125,13 @@ std::vector<Translation> LineBatch::Translate(const TranslationOptions& options)
   size_t begin = 0;
   for (const size_t end : ends_) {
     Translation& line = lines.emplace_back();
-    for (int64_t rank = 0; rank < options.n_best; ++rank) {
-      line.hypotheses.push_back(Join(all, begin, end, static_cast<size_t>(rank)));
+    size_t ranks = 0;
+    for (size_t i = begin; i < end; ++i) ranks = std::max(ranks, all[i].hypotheses.size());
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      Hypothesis next = Join(all, begin, end, rank);
+      const bool known = std::ranges::any_of(
+          line.hypotheses, [&](const Hypothesis& other) { return other.text == next.text; });
+      if (!known) line.hypotheses.push_back(std::move(next));
     }
     begin = end;
   }

@@ -33,9 +33,9 @@ class LineBatch {
   // too long; the line is then not taken.
   void Add(const std::string& line, const std::string& name);
 
-  // One Translation for each line, in order. That of a line in parts has theirs rank by rank,
-  // joined by the white space that stood between; scores and log-probabilities are sums. Throws as
-  // Translator::Translate.
+  // One Translation for each line, in order. That of a line in parts has theirs rank by rank (the
+  // last of a part stands for those that it has not), of different texts, joined by the white space
+  // that stood between; scores and log-probabilities are sums. Throws as Translator::Translate.
   std::vector<Translation> Translate(const TranslationOptions& options) const;
 
  private:
@@ -46,6 +46,8 @@ class LineBatch {
     std::string before;      // what stands between it and the part before
   };
 
+  // None of a text that is copied.
+  std::vector<int32_t> Encode(const std::string& text) const;
   std::vector<Part> PartsOf(const std::string& line) const;
   [[noreturn]] void Refuse(const std::string& name, int64_t pieces) const;
   // The lines' hypothesis at `rank`, from those of the parts [begin, end).

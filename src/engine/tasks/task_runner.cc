@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "attend/error.h"
+#include "text/visible_text.h"
 
 namespace attend {
 namespace {
@@ -69,7 +70,8 @@ class Batches {
 
 TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
                        std::shared_ptr<const Shortlist> shortlist)
-    : transformer_(model, instruction_set, std::move(shortlist)) {
+    : transformer_(model, instruction_set, std::move(shortlist)),
+      training_text_(model->training_text) {
   if (!model->source_vocabulary.empty()) {
     source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   }
@@ -78,6 +80,13 @@ TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& in
     target_ =
         joint ? source_ : Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
   }
+  if (source_ != nullptr) words_ = WordPieces(*source_);
+  if (target_ != nullptr) blank_ = BlankPieces(*target_);
+}
+
+bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
+  return std::ranges::any_of(ids,
+                             [&](int32_t id) { return id < std::ssize(words_) && words_[id]; });
 }
 
 const Vocabulary& TaskRunner::source() const {

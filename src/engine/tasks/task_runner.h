@@ -3,6 +3,7 @@
 #define ATTEND_ENGINE_TASKS_TASK_RUNNER_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/thread_pool.h"
 #include "base/work_pool.h"
 #include "engine/tasks/transformer.h"
+#include "model/training_text.h"
 
 namespace attend {
 
@@ -54,6 +56,13 @@ class TaskRunner {
   const Vocabulary& source() const;
   const Vocabulary& target() const;
 
+  // What is known of the text that the model was trained on.
+  const std::optional<TrainingText>& training_text() const { return training_text_; }
+  // By id: 1 where a target piece shows nothing; empty for a model without vocabulary.
+  std::span<const uint8_t> blank() const { return blank_; }
+  // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
+  bool HasWords(std::span<const int32_t> ids) const;
+
   // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary.
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;
@@ -92,6 +101,8 @@ class TaskRunner {
 
   Transformer transformer_;
   std::shared_ptr<const Vocabulary> source_, target_;
+  std::optional<TrainingText> training_text_;
+  std::vector<uint8_t> words_, blank_;  // by source id, by target id
 };
 
 }  // namespace attend

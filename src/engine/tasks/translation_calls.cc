@@ -25,7 +25,7 @@ struct TranslationCalls::Call {
       if (input.source.size() > 1 || !input.prefix.empty()) {
         waiting.push_back(&input);
       } else {
-        TranslationOf(input).hypotheses.resize(options.n_best);
+        TranslationOf(input).hypotheses.resize(1);
       }
     }
     std::ranges::stable_sort(waiting, std::ranges::greater(),
@@ -111,8 +111,7 @@ bool TranslationCalls::Wanted(const SearchInput& input) {
 
 void TranslationCalls::Done(const SearchInput& input, std::vector<SearchResult> results) {
   const auto& done = static_cast<const CallInput&>(input);
-  done.call->TranslationOf(input).hypotheses =
-      MakeHypotheses(std::move(results), input.options.n_best);
+  done.call->TranslationOf(input).hypotheses = MakeHypotheses(std::move(results));
   const std::lock_guard lock(mutex_);
   Leave(done);
 }

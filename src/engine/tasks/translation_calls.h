@@ -22,7 +22,7 @@ class TranslationCalls : public SharedQueue {
  public:
   explicit TranslationCalls(WorkPool* pool) : pool_(pool) {}
 
-  // The result of each input, in order: of one that holds no token but eos, empty ones. Returns
+  // The result of each input, in order: of one that holds no token but eos, an empty one. Returns
   // when all are done. Throws what a search throws, Error(kRuntime) for a call that is stopped.
   std::vector<Translation> Run(std::vector<SearchInput> inputs, const TranslationOptions& options);
 

@@ -41,12 +41,13 @@ FieldList Fields(TranslationOptions& options) {
            "hypotheses kept at each step; 1: greedy")
       .Add("length_penalty", &options.length_penalty, 0, 10,
            "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
-      .Add("n_best", &options.n_best, 1, kMostBeamSize, "hypotheses given, at most beam_size")
+      .Add("n_best", &options.n_best, 1, kMostBeamSize,
+           "hypotheses given, at most beam_size; fewer where fewer texts are found")
       .Add("max_length", &options.max_length, 0, 100000,
-           "pieces of output, eos included; 0: those of the input plus 50, and what min_length "
-           "takes")
+           "pieces of output, eos included; 0: those of the input plus 50, or more where outputs "
+           "of training were longer, and what min_length takes")
       .Add("min_length", &options.min_length, 0, 100000,
-           "pieces of output that stand before eos at least")
+           "pieces of output that show and stand before eos at least")
       .Add("allow_unknown", &options.allow_unknown, "the output may hold the unknown piece")
       .Add("alignments", &options.alignments, "give word alignments, from cross-attention")
       .Nest("", AlignmentLayer(&options.alignment_layer))

@@ -1,21 +1,24 @@
 #include "engine/tasks/translation_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "engine/tasks/translation_options.h"
 #include "model/quantize.h"
+#include "text/lines.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
 
-int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
-                  const TranslationOptions& options) {
-  const int64_t length = options.max_length > 0
-                             ? options.max_length
-                             : std::max(source_length + 50, options.min_length + 1);
-  return MaxOutput(*runner.transformer().config().decoder, length);
+// What nearly all targets of training keep within, and a bit more.
+int64_t UsualMost(const TrainingText& text, int64_t source_length) {
+  constexpr double kMost = 100000, kSpare = 20;
+  const double most =
+      std::ceil(static_cast<double>(source_length + 1) * text.target_ratio.p99) + kSpare;
+  return static_cast<int64_t>(std::min(most, kMost));
 }
 
 // Behind every hypothesis that there is.
@@ -35,6 +38,17 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOp
           std::move(shortlist)};
 }
 
+int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
+                  const TranslationOptions& options) {
+  int64_t length = options.max_length;
+  if (length == 0) {
+    length = std::max(source_length + 50, options.min_length + 1);
+    if (const auto& text = runner.training_text())
+      length = std::max(length, UsualMost(*text, source_length));
+  }
+  return MaxOutput(*runner.transformer().config().decoder, length);
+}
+
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
                             const TranslationOptions& options) {
   SearchInput input;
@@ -44,6 +58,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.n_best = options.n_best;
   input.options.length_penalty = options.length_penalty;
   input.options.min_length = options.min_length;
+  input.options.must_show = runner.HasWords(ids);
   input.options.allow_unknown = options.allow_unknown;
   input.options.scores = options.scores;
   return input;
@@ -54,10 +69,16 @@ SearchOptions MakeSearchOptions(const TaskRunner& runner) {
   search.max_beam_size = kMostBeamSize;
   search.bos = static_cast<int32_t>(runner.special_ids().bos);
   search.eos = static_cast<int32_t>(runner.special_ids().eos);
+  search.blank = runner.blank();
+  if (!runner.blank().empty()) {
+    search.text_of = [&vocabulary = runner.target()](std::span<const int32_t> ids) {
+      return vocabulary.Decode(ids);
+    };
+  }
   return search;
 }
 
-std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results, int64_t n_best) {
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {
   std::vector<Hypothesis> hypotheses;
   for (SearchResult& result : results) {
     Hypothesis hypothesis;
@@ -67,9 +88,16 @@ std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results, int64_
     hypothesis.finished = result.finished;
     hypotheses.push_back(std::move(hypothesis));
   }
-  // A tiny vocabulary may have fewer outputs than asked for.
-  hypotheses.resize(n_best, hypotheses.empty() ? NoOutput() : Hypothesis(hypotheses.back()));
+  if (hypotheses.empty()) hypotheses.push_back(NoOutput());
   return hypotheses;
+}
+
+Translation CopyOf(const std::string& text, bool alignments) {
+  Hypothesis copy;
+  copy.text = RepairUtf8(text);
+  for (int64_t word = 0; alignments && word < CountWords(text); ++word)
+    copy.alignment.push_back({word, word});
+  return {{std::move(copy)}};
 }
 
 }  // namespace attend

@@ -10,6 +10,7 @@
 #include "engine/tasks/translation_calls.h"
 #include "engine/tasks/translation_options.h"
 #include "engine/tasks/translation_search.h"
+#include "text/visible_text.h"
 
 namespace attend {
 namespace {
@@ -20,6 +21,12 @@ struct Request {
   std::span<const std::vector<int32_t>> sources;
   std::span<const std::string> texts = {};
   std::span<const std::vector<int32_t>> prefixes = {};
+
+  // There is nothing to translate.
+  bool SaysNothing(size_t i) const {
+    if (!texts.empty()) return !HasLetterOrDigit(texts[i]);
+    return sources[i].empty() && (prefixes.empty() || prefixes[i].empty());
+  }
 };
 
 }  // namespace
@@ -42,12 +49,12 @@ struct Translator::Impl {
   TaskRunner runner;
   PerProcess<Running> running;
 
-  void AlignAll(const Request& request, const TranslationOptions& options,
-                std::vector<Translation>* translations) const {
+  void AlignAll(const Request& request, std::span<const int64_t> items,
+                const TranslationOptions& options, std::vector<Translation>* translations) const {
     std::vector<std::vector<int32_t>> sources, targets;  // of each hypothesis
     std::vector<std::string> texts;
     std::vector<Hypothesis*> hypotheses;
-    for (size_t i = 0; i < request.sources.size(); ++i) {
+    for (const int64_t i : items) {
       for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
         sources.push_back(request.sources[i]);
         if (!request.texts.empty()) texts.push_back(request.texts[i]);
@@ -65,28 +72,46 @@ struct Translator::Impl {
     }
   }
 
+  SearchInput InputOf(const Request& request, size_t i, const TranslationOptions& options) const {
+    const std::span<const int32_t> prefix =
+        request.prefixes.empty() ? std::span<const int32_t>() : request.prefixes[i];
+    runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(request.sources[i]),
+                        std::ssize(prefix));
+    runner.CheckTargetIds(prefix);
+    SearchInput input = MakeSearchInput(runner, request.sources[i], options);
+    input.prefix.assign(prefix.begin(), prefix.end());
+    return input;
+  }
+
   std::vector<Translation> Translate(const Request& request,
                                      const TranslationOptions& options) const {
     CheckTranslationOptions(options);
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
-    const auto sources = request.sources, prefixes = request.prefixes;
-    if (!prefixes.empty() && prefixes.size() != sources.size()) {
+    const size_t count = request.sources.size();
+    if (!request.prefixes.empty() && request.prefixes.size() != count) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{} prefixes for {} sources; expected none or as many",
-                              prefixes.size(), sources.size()));
+                              request.prefixes.size(), count));
     }
-    std::vector<SearchInput> inputs(sources.size());
-    for (size_t i = 0; i < sources.size(); ++i) {
-      runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(sources[i]),
-                          prefixes.empty() ? 0 : std::ssize(prefixes[i]));
-      inputs[i] = MakeSearchInput(runner, sources[i], options);
-      if (!prefixes.empty()) {
-        runner.CheckTargetIds(prefixes[i]);
-        inputs[i].prefix = prefixes[i];
+    std::vector<SearchInput> inputs;
+    std::vector<int64_t> searched;  // in order
+    std::vector<Translation> translations(count);
+    for (size_t i = 0; i < count; ++i) {
+      if (request.SaysNothing(i)) {
+        translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options.alignments);
+        continue;
       }
+      inputs.push_back(InputOf(request, i, options));
+      searched.push_back(static_cast<int64_t>(i));
     }
-    std::vector<Translation> translations = running.Get().calls.Run(std::move(inputs), options);
-    if (options.alignments) AlignAll(request, options, &translations);
+    std::vector<Translation> found = running.Get().calls.Run(std::move(inputs), options);
+    for (size_t k = 0; k < searched.size(); ++k) {
+      for (Hypothesis& hypothesis : found[k].hypotheses) {
+        if (!request.texts.empty()) hypothesis.text = runner.target().Decode(hypothesis.ids);
+      }
+      translations[searched[k]] = std::move(found[k]);
+    }
+    if (options.alignments) AlignAll(request, searched, options, &translations);
     return translations;
   }
 };
@@ -117,14 +142,8 @@ std::vector<Translation> Translator::TranslateEncoded(std::span<const std::strin
                                                "as of the other",
                                                texts.size(), sources.size()));
   }
-  const Vocabulary& target = impl_->runner.target();
-  std::vector<Translation> translations = impl_->Translate({sources, texts}, options);
-  for (Translation& translation : translations) {
-    for (Hypothesis& hypothesis : translation.hypotheses) {
-      hypothesis.text = target.Decode(hypothesis.ids);
-    }
-  }
-  return translations;
+  impl_->runner.target();  // throws where there is none
+  return impl_->Translate({sources, texts}, options);
 }
 
 std::vector<Translation> Translator::TranslateIds(

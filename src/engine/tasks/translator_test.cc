@@ -314,7 +314,7 @@ TEST(TranslatorTest, WhereNoOutputIsAllowedItIsTheWorstOfAll) {
   const Translator translator(MakeModel(config), {.threads = 1});
   TranslationOptions options{.n_best = 2, .min_length = 3};
   const Translation found = translator.TranslateIds({{{1, 1}}}, options)[0];
-  ASSERT_EQ(found.hypotheses.size(), 2u);
+  ASSERT_EQ(found.hypotheses.size(), 1u);
   for (const Hypothesis& hypothesis : found.hypotheses) {
     EXPECT_TRUE(hypothesis.ids.empty());
     EXPECT_FALSE(hypothesis.finished);
