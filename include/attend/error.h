@@ -1,8 +1,8 @@
 // The one exception type of attend.
 //
-// Every public function that can fail throws Error. The message is one line: what was wrong, the
-// value found, the value expected, the cure. Immutable after construction; safe to copy between
-// threads.
+// Every public function that can fail throws Error. The message is one printable line of UTF-8:
+// what was wrong, the value found, the value expected, the cure. Immutable after construction; safe
+// to copy between threads.
 #ifndef ATTEND_ERROR_H_
 #define ATTEND_ERROR_H_
 
@@ -20,7 +20,9 @@ enum class ErrorKind {
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  // Line ends, control characters and what is not UTF-8 in `message`, which may quote foreign
+  // names, become escapes as \n and \u001B.
+  Error(ErrorKind kind, const std::string& message);
   ErrorKind kind() const { return kind_; }
 
  private:

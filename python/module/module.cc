@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 
 #include "attend/error.h"
+#include "base/failure.h"
 #include "engine/tasks/quantize_directory.h"
 #include "python/module/bindings.h"
 #include "python/module/texts.h"
@@ -31,6 +32,9 @@ void Translate(const std::exception_ptr& thrown, void*) {
   } catch (const Error& error) {
     const nb::object type = PythonClass("attend._errors", ExceptionName(error.kind()));
     PyErr_SetObject(type.ptr(), StrOf(error.what()).ptr());
+  } catch (const std::filesystem::filesystem_error& error) {
+    const nb::object type = PythonClass("attend._errors", "RunError");
+    PyErr_SetObject(type.ptr(), StrOf(MessageOf(error)).ptr());
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 
 namespace attend {
 namespace {
@@ -20,15 +21,14 @@ bool IsOutOfMemory(const std::exception& failure) {
 }  // namespace
 
 std::string MessageOf(const std::exception& failure) {
-  const std::string message = failure.what();
-  const std::string line = message.substr(0, message.find('\n'));
+  const std::string_view message = failure.what();
   if (dynamic_cast<const Error*>(&failure) != nullptr ||
       dynamic_cast<const std::filesystem::filesystem_error*>(&failure) != nullptr)
-    return line;
+    return Printable(message);
   if (IsOutOfMemory(failure))
     return "out of memory; a smaller model, smaller batches, less text at once or fewer threads "
            "take less";
-  return "internal error: " + line;
+  return "internal error: " + Printable(message.substr(0, message.find('\n')));  // no trace
 }
 
 }  // namespace attend

@@ -7,8 +7,8 @@
 
 namespace attend {
 
-// One line: what an Error and the file system say as it is, a cure where memory ran out, and what
-// else there is as an internal error.
+// One printable line: what an Error and the file system say as it is, a cure where memory ran out,
+// and what else there is as an internal error.
 std::string MessageOf(const std::exception& failure);
 
 }  // namespace attend

@@ -15,7 +15,7 @@ namespace {
 using testing::StartsWith;
 
 TEST(FailureTest, IsToldInALineWithACure) {
-  EXPECT_EQ(MessageOf(Error(ErrorKind::kInput, "line 3 is empty\nmore")), "line 3 is empty");
+  EXPECT_EQ(MessageOf(Error(ErrorKind::kInput, "'a\nb' is empty")), "'a\\nb' is empty");
   EXPECT_THAT(MessageOf(std::bad_alloc()), StartsWith("out of memory; a smaller model"));
   EXPECT_THAT(MessageOf(std::runtime_error("[enforce fail] DefaultCPUAllocator: can't allocate "
                                            "memory: you tried to allocate 4 bytes")),

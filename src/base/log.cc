@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/excerpt.h"
+
 namespace attend {
 
 Log NoLog() {
@@ -14,7 +16,8 @@ Log StandardErrorLog(bool quiet) {
       "attend", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_pattern("%^%v%$");
   logger->set_level(quiet ? spdlog::level::warn : spdlog::level::info);
-  return [logger](LogLevel level, std::string_view message) {
+  return [logger](LogLevel level, std::string_view text) {
+    const std::string message = Printable(text);
     if (level == LogLevel::kWarning) {
       logger->warn("warning: {}", message);
     } else {

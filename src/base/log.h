@@ -15,7 +15,8 @@ using Log = std::function<void(LogLevel, std::string_view)>;
 // Drops every message.
 Log NoLog();
 
-// Writes through spdlog to standard error; with `quiet` only warnings.
+// Writes through spdlog to standard error, each message as a printable line; with `quiet` only
+// warnings.
 Log StandardErrorLog(bool quiet);
 
 }  // namespace attend

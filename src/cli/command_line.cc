@@ -10,6 +10,7 @@
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/thread_pool.h"
 
@@ -102,7 +103,7 @@ FieldList Fields(CommonOptions& options, const std::vector<std::string>& names) 
 void PrintReport(const CommonOptions& common, const Json& report,
                  const std::function<void(const Json&)>& print) {
   if (common.json) {
-    std::cout << Dump(report) << '\n';
+    std::cout << Printable(Dump(report)) << '\n';
   } else if (print) {
     print(report);
   }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "attend/vocabulary.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -112,7 +113,7 @@ std::string DescribeStack(const StackConfig& stack) {
 
 void PrintArchitecture(const ModelConfig& config) {
   const auto line = [](const std::string& name, const std::string& text) {
-    std::cout << fmt::format("{:<14} {}\n", name, text);
+    std::cout << fmt::format("{:<14} {}\n", name, Printable(text));
   };
   line("task", config.task);
   if (!config.languages.empty())
@@ -159,8 +160,8 @@ void PrintTensors(const Json& tensors) {
 void PrintMembers(const char* title, const Json& object) {
   std::cout << fmt::format("\n{}:{}\n", title, object.empty() ? " none" : "");
   for (const auto& [key, value] : object.items()) {
-    std::cout << fmt::format("  {}: {}\n", key,
-                             value.is_string() ? value.get<std::string>() : value.dump());
+    const std::string text = value.is_string() ? value.get<std::string>() : Dump(value);
+    std::cout << fmt::format("  {}: {}\n", Printable(key), Printable(text));
   }
 }
 

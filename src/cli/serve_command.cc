@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -38,7 +39,7 @@ class EventLog {
     line["level"] = warning ? "warning" : "info";
     line["event"] = event;
     line.update(members);
-    const std::string text = Dump(line) + "\n";
+    const std::string text = Printable(Dump(line)) + "\n";  // JSON has the same escapes
     const std::lock_guard lock(mutex_);
     std::fputs(text.c_str(), stderr);
   }

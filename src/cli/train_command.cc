@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "train/run.h"
@@ -45,7 +46,7 @@ void OnSignal(int signal) {
 
 // Another process has died and the training thread waits for it; what is not on disk is lost.
 void Abandon(const std::string& why) {
-  std::fputs(fmt::format("attend: {}\n", why).c_str(), stderr);
+  std::fputs(fmt::format("attend: {}\n", Printable(why)).c_str(), stderr);
   _exit(1);
 }
 

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/excerpt.h"
 #include "base/json.h"
 
 namespace attend {
 
 HttpResponse ErrorResponse(int status, const std::string& message, HttpHeaders headers) {
   Json body;
-  body["error"] = message;
+  body["error"] = Printable(message);
   HttpResponse response{status, Dump(body)};
   response.headers = std::move(headers);
   return response;
