@@ -255,7 +255,7 @@ def measure_idle(bench):
     with bench.attend() as server:
         idle = [server.connect() for _ in range(IDLE)]
         for connection in idle[::2]:
-            connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for connection in idle[::2]:
             connection.recv(4096)
         rate = bench.load(server, bench.options.clients)["rate"]

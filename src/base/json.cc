@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "attend/error.h"
@@ -55,8 +56,13 @@ void SetFromJson(const Field& field, const Json& value, const std::string& where
     case Json::value_t::number_unsigned:
       if (value.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) break;
       return field.Set(value.get<int64_t>(), where);
-    case Json::value_t::number_float:
-      return field.Set(value.get<double>(), where);
+    case Json::value_t::number_float: {
+      const double number = value.get<double>();  // 2.0 is a whole number, as JSON Schema has it
+      const bool whole = std::abs(number) < 1e15 && std::trunc(number) == number;
+      if (whole && std::holds_alternative<int64_t*>(field.value))
+        return field.Set(static_cast<int64_t>(number), where);
+      return field.Set(number, where);
+    }
     case Json::value_t::string:
       return field.Set(value.get_ref<const std::string&>(), where);
     case Json::value_t::array: {

@@ -77,8 +77,9 @@ class Program {
     HttpServer server(options_.http, std::move(callbacks));
     Json names = Json::array();
     for (const auto& model : models_->models()) names.push_back(model->name());
-    log_.Write("listening",
-               {{"host", options_.http.host}, {"port", server.port()}, {"models", names}});
+    Json listening{{"host", options_.http.host}, {"port", server.port()}, {"models", names}};
+    if (server.metrics_port() != 0) listening["metrics_port"] = server.metrics_port();
+    log_.Write("listening", std::move(listening));
     server.Run(kHttpThreads);
     service_->Close();  // before the server, whose exchanges it and the models' jobs hold
     models_->Stop();
@@ -89,7 +90,9 @@ class Program {
   void Answered(const HttpRequest& request, const RequestFacts& facts, const AnswerFacts& answer) {
     const std::string route = service_->RouteOf(request);
     metrics_.Answered(route, answer.status, answer.seconds);
-    Json members{{"route", route}, {"status", answer.status}};
+    Json members{{"route", route}, {"status", answer.status}, {"request_id", request.id}};
+    members["client"] = request.client;
+    if (!facts.key.empty()) members["key"] = facts.key;
     members["ms"] = static_cast<int64_t>(answer.seconds * 1000);
     if (!facts.model.empty()) {
       members["model"] = facts.model;

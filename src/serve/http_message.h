@@ -14,8 +14,16 @@ namespace attend {
 
 struct HttpRequest {
   std::string method, path, query;  // path and query as they were sent, not decoded
-  std::string content_type, authorization, host;
-  std::string client;  // its address; of IPv6 its network's, for it has 2^64 of them
+  std::string content_type, authorization;
+  std::string host;     // of the target, or else as the header has it; empty: none
+  std::string local;    // address and port of this end, as in a URL
+  std::string origin;   // of the page that sends it; empty: the browser names none
+  std::string site;     // Sec-Fetch-Site: how that page stands to us
+  std::string id;       // of the request, in its answer and in logs
+  std::string client;   // its address
+  std::string network;  // what a limit counts: of IPv6 the network, for a client has 2^64 addresses
+  std::string scheme = "http", prefix;  // by which the client asks, where a proxy tells
+  bool monitoring = false;              // came to the address of metrics
   std::string body;
 };
 
@@ -42,6 +50,7 @@ struct RequestFacts {
   std::string model;
   int64_t sentences = 0;
   int64_t source_pieces = 0;
+  std::string key;   // the name of the client's
   std::string text;  // only where logs may hold it
 };
 
@@ -57,6 +66,7 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
+  // Told twice, the later facts count; the name of a key stays.
   virtual void Describe(RequestFacts facts) = 0;
 
   // Keeps this until the answer is written as a whole, or nobody waits for it.

@@ -6,14 +6,17 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "serve/http_message.h"
 
 namespace attend {
 
 struct HttpOptions {
-  std::string host = "127.0.0.1";  // an address
-  int64_t port = 5000;             // 0: any that is free
+  std::string host = "127.0.0.1";          // an address
+  int64_t port = 5000;                     // 0: any that is free
+  std::string metrics_address;             // and its port, for metrics alone; empty: none
+  std::vector<std::string> trusted_proxy;  // networks of those whose X-Forwarded-... count
   int64_t connections = 16384;
   std::string cors_origin;  // whose pages may read answers; "*": all; empty: none
   int64_t max_header_bytes = 16384;
@@ -44,6 +47,8 @@ class HttpServer {
 
   // The port listened on.
   int port() const;
+  // That of metrics_address; 0 where there is none.
+  int metrics_port() const;
   // Serves until SIGTERM or SIGINT: then no connection is accepted any more, what was asked is
   // answered, and what is not within stop_timeout is given up. A second signal gives up at once.
   void Run(int threads);

@@ -4,10 +4,13 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/ip/network_v6.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <sstream>
 #include <utility>
+
+#include "serve/http_live.h"
+#include "serve/request_target.h"
 
 namespace attend {
 namespace {
@@ -26,22 +29,32 @@ std::chrono::nanoseconds Seconds(double seconds) {
 
 std::string Text(beast::string_view view) { return std::string(view.data(), view.size()); }
 
-// As HttpRequest::client has it; empty once the client is gone.
-std::string ClientOf(const net::ip::tcp::socket& socket) {
+// As in a URL; empty once the client is gone.
+std::string LocalEndOf(const net::ip::tcp::socket& socket) {
   beast::error_code error;
-  const net::ip::address address = socket.remote_endpoint(error).address();
-  if (error) return "";
-  if (address.is_v4()) return address.to_string();
-  const net::ip::address_v6 v6 = address.to_v6();
-  if (v6.is_v4_mapped()) return make_address_v4(net::ip::v4_mapped, v6).to_string();
-  return net::ip::make_network_v6(v6, 64).canonical().to_string();
+  std::ostringstream text;
+  text << socket.local_endpoint(error);
+  return error ? "" : text.str();
+}
+
+// All headers of this name, joined by commas.
+template <class Fields>
+std::string Joined(const Fields& fields, beast::string_view name) {
+  std::string joined;
+  const auto [first, end] = fields.equal_range(name);
+  for (auto field = first; field != end; ++field) {
+    joined += (joined.empty() ? "" : ",") + Text(field->value());
+  }
+  return joined;
 }
 
 template <class Message>
-void SetCommonHeaders(const HttpOptions& options, Message* message) {
+void SetCommonHeaders(const HttpOptions& options, const std::string& id, Message* message) {
   message->set(http::field::server, "attend");
+  message->set("X-Request-Id", id);
   if (!options.cors_origin.empty()) {
     message->set("Access-Control-Allow-Origin", options.cors_origin);
+    message->set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
     message->set(http::field::vary, "Origin");
   }
   message->set("X-Content-Type-Options", "nosniff");
@@ -54,88 +67,13 @@ void SetCommonHeaders(const HttpOptions& options, Message* message) {
 
 }  // namespace
 
-class HttpSession::Live : public Exchange, public std::enable_shared_from_this<Live> {
- public:
-  Live(std::shared_ptr<HttpSession> session, HttpRequest request)
-      : session_(std::move(session)), request_(std::move(request)) {}
-
-  const HttpRequest& request() const override { return request_; }
-  void Describe(RequestFacts facts) override {
-    OnStrand([this, facts = std::move(facts)]() mutable { facts_ = std::move(facts); });
-  }
-  void Hold(std::shared_ptr<void> resource) override {
-    OnStrand([this, resource = std::move(resource)]() mutable {
-      session_->Hold(this, std::move(resource));
-    });
-  }
-  void Answer(HttpResponse response) override {
-    OnStrand([this, response = std::move(response)]() mutable {
-      session_->Write(this, std::move(response));
-    });
-  }
-  void SendEvent(std::string event) override {
-    OnStrand([this, event = std::move(event)]() mutable {
-      session_->SendEvent(this, std::move(event));
-    });
-  }
-  void EndEvents() override {
-    OnStrand([this] { session_->EndEvents(this, {}); });
-  }
-  void Limit(std::chrono::milliseconds limit) override {
-    OnStrand([this, limit] { session_->SetLimit(this, limit); });
-  }
-  bool Wanted() const override { return wanted_; }
-  void OnUnwanted(std::function<void()> call) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (wanted_) {
-        unwanted_ = std::move(call);
-        return;
-      }
-    }
-    call();
-  }
-
-  // These on the strand.
-  const RequestFacts& facts() const { return facts_; }
-  Clock::time_point begun() const { return begun_; }
-  // The client's patience, or ours, is at its end.
-  void Abandon() {
-    std::function<void()> call;
-    {
-      const std::lock_guard lock(mutex_);
-      wanted_ = false;
-      call = std::exchange(unwanted_, nullptr);
-    }
-    if (call) call();
-  }
-  void ForgetUnwanted() {
-    const std::lock_guard lock(mutex_);
-    unwanted_ = nullptr;
-  }
-
- private:
-  template <class Call>
-  void OnStrand(Call call) {
-    net::post(session_->stream_.get_executor(),
-              [self = shared_from_this(), call = std::move(call)]() mutable { call(); });
-  }
-
-  std::shared_ptr<HttpSession> session_;
-  HttpRequest request_;
-  RequestFacts facts_;
-  Clock::time_point begun_ = Clock::now();
-  std::mutex mutex_;  // of unwanted_, and of changes to wanted_
-  std::function<void()> unwanted_;
-  std::atomic<bool> wanted_{true};
-};
-
-HttpSession::HttpSession(net::ip::tcp::socket socket, HttpShared* shared)
+HttpSession::HttpSession(net::ip::tcp::socket socket, HttpShared* shared, bool monitoring)
     : stream_(std::move(socket)),
       shared_(shared),
-      client_(ClientOf(stream_.socket())),
+      monitoring_(monitoring),
       limit_(stream_.get_executor()) {
   Error ignored;
+  peer_ = stream_.socket().remote_endpoint(ignored).address();
   stream_.socket().set_option(net::ip::tcp::no_delay(true), ignored);
 }
 
@@ -182,6 +120,7 @@ void HttpSession::ReadHeader() {
   idle_ = false;
   head_ = false;
   version_ = 11;
+  id_.clear();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_->options.max_header_bytes));
   parser_->body_limit(static_cast<uint64_t>(shared_->options.max_body_bytes));
@@ -209,7 +148,8 @@ bool HttpSession::RefuseUnread(Error error) {
 std::pair<int, const char*> HttpSession::Judge() const {
   const auto& request = parser_->get();
   const size_t hosts = request.count(http::field::host);
-  if (hosts > 1 || (hosts == 0 && request.version() == 11)) {
+  const bool named = hosts == 1 && !request[http::field::host].empty();
+  if (hosts > 1 || (!named && request.version() == 11)) {
     return {400, "expected one Host header"};
   }
   const size_t encodings = request.count(http::field::transfer_encoding);
@@ -222,8 +162,14 @@ std::pair<int, const char*> HttpSession::Judge() const {
   if (request.count(http::field::content_encoding) > 0) {
     return {415, "no Content-Encoding is taken"};
   }
-  if (request.target().empty() || request.target().front() != '/') {
-    return {400, "expected a target that begins with /"};
+  for (const auto field : {http::field::content_type, http::field::authorization}) {
+    if (request.count(field) > 1) {
+      return {400, "expected at most one Content-Type and one Authorization header"};
+    }
+  }
+  HttpRequest ignored;
+  if (!ReadTarget(Text(request.target()), &ignored)) {
+    return {400, "expected a target that begins with /, or http:// and a host"};
   }
   return {0, ""};
 }
@@ -234,6 +180,7 @@ void HttpSession::OnHeader(Error error) {
   version_ = request.version();
   head_ = request.method() == http::verb::head;
   keep_alive_ = request.keep_alive();
+  id_ = RequestId(Joined(request, "X-Request-Id"));
   if (const auto [status, reason] = Judge(); status != 0) {
     return Refuse(ErrorResponse(status, reason));
   }
@@ -252,19 +199,36 @@ void HttpSession::ReadBody() {
   });
 }
 
+// What is known of a request without its first line.
+HttpRequest HttpSession::Unread() const {
+  HttpRequest request;
+  Forwarded forwarded;
+  if (parser_) {
+    const auto& message = parser_->get();
+    forwarded = {Joined(message, "X-Forwarded-For"), Joined(message, "X-Forwarded-Proto"),
+                 Joined(message, "X-Forwarded-Prefix")};
+  }
+  ClientFacts client = shared_->proxies.ClientOf(peer_, forwarded);
+  request.client = std::move(client.address);
+  request.network = std::move(client.network);
+  request.scheme = std::move(client.scheme);
+  request.prefix = std::move(client.prefix);
+  request.local = LocalEndOf(stream_.socket());
+  request.id = id_;
+  request.monitoring = monitoring_;
+  return request;
+}
+
 void HttpSession::Dispatch() {
   auto& message = parser_->get();
-  HttpRequest request;
+  HttpRequest request = Unread();
   request.method = Text(message.method_string());
-  request.path = Text(message.target());
-  if (const size_t mark = request.path.find('?'); mark != std::string::npos) {
-    request.query = request.path.substr(mark + 1);
-    request.path.resize(mark);
-  }
+  request.host = Text(message[http::field::host]);
+  ReadTarget(Text(message.target()), &request);
   request.content_type = Text(message[http::field::content_type]);
   request.authorization = Text(message[http::field::authorization]);
-  request.host = Text(message[http::field::host]);
-  request.client = client_;
+  request.origin = Text(message[http::field::origin]);
+  request.site = Text(message["Sec-Fetch-Site"]);
   request.body = std::move(message.body());
   parser_.reset();
   stream_.expires_never();
@@ -315,7 +279,9 @@ void HttpSession::SetLimit(const Live* exchange, std::chrono::milliseconds limit
 
 void HttpSession::Report(int status, const std::string& failure) {
   const auto& exchange = streaming_ != nullptr ? streaming_ : current_;
-  if (exchange == nullptr) return shared_->callbacks.answered({}, {}, {status, 0, failure});
+  if (exchange == nullptr) {
+    return shared_->callbacks.answered(Unread(), {}, {status, 0, failure});
+  }
   const std::chrono::duration<double> age = Clock::now() - exchange->begun();
   shared_->callbacks.answered(exchange->request(), exchange->facts(),
                               {status, age.count(), failure});
@@ -323,6 +289,7 @@ void HttpSession::Report(int status, const std::string& failure) {
 
 void HttpSession::Refuse(HttpResponse response) {
   keep_alive_ = false;
+  if (id_.empty()) id_ = RequestId("");
   Write(nullptr, std::move(response));
 }
 
@@ -335,7 +302,7 @@ void HttpSession::Write(const Live* exchange, HttpResponse response) {
   const auto message = std::make_shared<http::response<http::string_body>>();
   message->result(static_cast<unsigned>(response.status));
   message->version(version_);
-  SetCommonHeaders(shared_->options, message.get());
+  SetCommonHeaders(shared_->options, id_, message.get());
   message->set(http::field::content_type, response.content_type);
   for (const auto& [name, value] : response.headers) message->set(name, value);
   const bool keep_alive = keep_alive_ && !shared_->stopping;
@@ -371,7 +338,7 @@ void HttpSession::StartEvents(const Live* exchange) {
   streaming_ = std::move(current_);
   keep_alive_ = keep_alive_ && !shared_->stopping;
   const auto header = std::make_shared<http::response<http::empty_body>>(http::status::ok, 11);
-  SetCommonHeaders(shared_->options, header.get());
+  SetCommonHeaders(shared_->options, id_, header.get());
   header->set(http::field::content_type, "text/event-stream");
   header->keep_alive(keep_alive_);
   header->chunked(true);

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "serve/http_server.h"
+#include "serve/trusted_proxies.h"
 
 namespace attend {
 
@@ -25,8 +26,12 @@ class HttpSession;
 
 // What connections share.
 struct HttpShared {
-  HttpOptions options;
-  HttpCallbacks callbacks;
+  HttpShared(const HttpOptions& options, HttpCallbacks callbacks)
+      : options(options), callbacks(std::move(callbacks)), proxies(options.trusted_proxy) {}
+
+  const HttpOptions options;
+  const HttpCallbacks callbacks;
+  const TrustedProxies proxies;
   std::atomic<bool> stopping{false};
 
   std::mutex mutex;  // of sessions
@@ -36,7 +41,8 @@ struct HttpShared {
 // Everything but the constructor, Start, TurnAway and CloseIfIdle runs on the connection's strand.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(boost::asio::ip::tcp::socket socket, HttpShared* shared);
+  // `monitoring`: it came to the address of metrics.
+  HttpSession(boost::asio::ip::tcp::socket socket, HttpShared* shared, bool monitoring);
   ~HttpSession();
 
   void Start();
@@ -56,6 +62,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void ReadHeader();
   void OnHeader(Error error);
   void ReadBody();
+  HttpRequest Unread() const;
   void Dispatch();
   bool RefuseUnread(Error error);
   // The status and reason with which a header is refused; 0: it is taken.
@@ -80,7 +87,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   boost::beast::tcp_stream stream_;
   HttpShared* shared_;
-  const std::string client_;
+  const bool monitoring_;
+  boost::asio::ip::address peer_;
+  std::string id_;  // of the request that is read or answered
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   bool idle_ = false;

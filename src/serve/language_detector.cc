@@ -23,7 +23,7 @@ std::string CodeOf(CLD2::Language language) {
   return icu::Locale(CLD2::LanguageCode(language)).toLanguageTag<std::string>(status);
 }
 
-std::vector<DetectedLanguage> Detect(std::string_view text, int flags, double weight) {
+std::vector<DetectedLanguage> Detect(std::string_view text, int flags, bool sure) {
   const CLD2::CLDHints no_hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING,
                                    CLD2::UNKNOWN_LANGUAGE};
   CLD2::Language languages[3];
@@ -35,7 +35,7 @@ std::vector<DetectedLanguage> Detect(std::string_view text, int flags, double we
   std::vector<DetectedLanguage> found;
   for (int i = 0; i < 3; ++i) {
     if (languages[i] == CLD2::UNKNOWN_LANGUAGE) continue;
-    found.push_back({CodeOf(languages[i]), weight * percents[i]});
+    found.push_back({CodeOf(languages[i]), (sure ? 1 : 0.5) * percents[i], sure && reliable});
   }
   return found;
 }
@@ -48,8 +48,8 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
   size_t size = std::min(text.size(), kMostBytesRead);
   while (size < text.size() && (text[size] & 0xC0) == 0x80) --size;  // a whole character
   text = text.substr(0, size);
-  std::vector<DetectedLanguage> found = Detect(text, 0, 1);
-  return found.empty() ? Detect(text, CLD2::kCLDFlagBestEffort, 0.5) : found;
+  std::vector<DetectedLanguage> found = Detect(text, 0, true);
+  return found.empty() ? Detect(text, CLD2::kCLDFlagBestEffort, false) : found;
 }
 
 #else

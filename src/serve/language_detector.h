@@ -12,6 +12,7 @@ struct DetectedLanguage {
   std::string code;  // as en, or zh-Hant
   // Share of the text in percent; half of it where the text is too short to be sure.
   double confidence = 0;
+  bool sure = false;
 };
 
 bool HasLanguageDetector();

@@ -46,7 +46,7 @@ std::string LanguageName(const std::string& code) {
 }
 
 HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const TranslationJob& job,
-                                const SourceTexts& texts, double confidence) {
+                                const SourceTexts& texts, const std::vector<double>& confidences) {
   const std::vector<std::string> best = texts.Translated(job, 0);
   Json alternatives = Json::array();  // of each text
   for (size_t i = 0; i < best.size(); ++i) alternatives.push_back(Json::array());
@@ -62,9 +62,12 @@ HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const Tr
   Json body;
   body["translatedText"] = many ? Json(best) : Json(best[0]);
   if (request.alternatives > 0) body["alternatives"] = many ? alternatives : alternatives[0];
-  if (request.source == "auto") {
-    const Json language = {{"confidence", confidence}, {"language", job.model->source()}};
-    body["detectedLanguage"] = many ? Json(best.size(), language) : language;
+  if (IsAuto(request.source)) {
+    Json languages = Json::array();
+    for (const double confidence : confidences) {
+      languages.push_back({{"confidence", confidence}, {"language", job.model->source()}});
+    }
+    body["detectedLanguage"] = many ? languages : languages[0];
   }
   return {200, Dump(body)};
 }
@@ -101,7 +104,7 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
   Json settings;
   settings["apiKeys"] = keys_->required();
   settings["keyRequired"] = keys_->required();
-  settings["charLimit"] = options_.http.max_body_bytes;
+  settings["charLimit"] = options_.max_characters > 0 ? options_.max_characters : -1;  // -1: none
   settings["frontendTimeout"] = 500;
   settings["suggestions"] = false;
   settings["filesTranslation"] = true;
@@ -112,8 +115,9 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
 }
 
 void Service::Detect(const ExchangePtr& exchange) const {
-  const RequestBody body = ReadBody(exchange->request());
+  const RequestBody body = ReadBody(exchange);
   const std::string text = body.Text("q");
+  CheckCharacters({text}, options_);
   if (!HasLanguageDetector()) {
     throw Refusal(501,
                   "this server was built without a language detector (CLD2, libcld2-dev); name the "
@@ -122,8 +126,8 @@ void Service::Detect(const ExchangePtr& exchange) const {
   std::vector<DetectedLanguage> found = DetectLanguages(text);
   if (found.empty()) found.push_back({models_->models().front()->source()});  // clients expect one
   Json languages = Json::array();
-  for (const auto& [code, confidence] : found) {
-    languages.push_back({{"confidence", confidence}, {"language", code}});
+  for (const DetectedLanguage& language : found) {
+    languages.push_back({{"confidence", language.confidence}, {"language", language.code}});
   }
   exchange->Answer({200, Dump(languages)});
 }
@@ -134,6 +138,7 @@ void Service::Suggest(const ExchangePtr&) const {
 
 void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
                              LibreAnswer answer) const {
+  CheckCharacters(request.texts, options_);
   if (request.alternatives >= options_.max_beam_size) {
     throw Error(ErrorKind::kUsage, fmt::format("alternatives is {}, expected at most {} here",
                                                request.alternatives, options_.max_beam_size - 1));
@@ -148,21 +153,21 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
   asked.translation.alignments = request.html;
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
-  const ModelChoice choice = ChooseModel(*models_, asked, texts->segments());
+  const ModelChoice choice = ChooseModel(*models_, asked, texts->Samples());
   CheckRoom(*choice.model);
   const auto job = JobFor(*exchange, choice.model, texts->segments(), asked);
   Run(exchange, job,
       [request = std::move(request), answer = std::move(answer), texts,
-       confidence = choice.confidence](const TranslationJob& done) {
-        HttpResponse response = answer(request, done, *texts, confidence);
-        if (const int64_t cut = done.Unfinished(); cut > 0)
-          response.headers.emplace_back("X-Attend-Unfinished", std::to_string(cut));
-        return response;
+        confidences = choice.confidences](const TranslationJob& done) {
+         HttpResponse response = answer(request, done, *texts, confidences);
+         if (const int64_t cut = done.Unfinished(); cut > 0)
+           response.headers.emplace_back("X-Attend-Unfinished", std::to_string(cut));
+         return response;
       });
 }
 
 void Service::TranslateLibre(const ExchangePtr& exchange) const {
-  const RequestBody body = ReadBody(exchange->request());
+  const RequestBody body = ReadBody(exchange);
   bool many = false;
   LibreRequest request;
   request.texts = TextsAt(body, &many);
@@ -172,14 +177,15 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
   request.target = body.Text("target");
   request.alternatives = body.Number("alternatives");
   TranslateTexts(exchange, std::move(request),
-                 [many](const auto& asked, const auto& job, const auto& texts, double confidence) {
-                   return TranslationsToJson(asked, many, job, texts, confidence);
+                 [many](const auto& asked, const auto& job, const auto& texts,
+                        const std::vector<double>& confidences) {
+                   return TranslationsToJson(asked, many, job, texts, confidences);
                  });
 }
 
 void Service::TranslateFile(const ExchangePtr& exchange) const {
-  const RequestBody body = ReadBody(exchange->request());
-  const UploadedFile& file = body.File("file");
+  const RequestBody body = ReadBody(exchange);
+  const UploadedFile file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
   if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {
     throw Error(ErrorKind::kInput, fmt::format("a file of type '{}' is not supported, expected {}",
@@ -193,16 +199,15 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
   request.model = body.Text("model", "");
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
-  TranslateTexts(exchange, std::move(request),
-                 [this, suffix, host = exchange->request().host](const auto&, const auto& job,
-                                                                 const auto& texts, double) {
-                   const std::string name = files_->Put(texts.Translated(job, 0)[0], suffix,
-                                                        TranslatedFiles::Clock::now());
-                   Json answer;
-                   answer["translatedFileUrl"] =
-                       fmt::format("http://{}/download_file/{}", host, name);
-                   return HttpResponse{200, Dump(answer)};
-                 });
+  TranslateTexts(
+      exchange, std::move(request),
+      [this, suffix, exchange](const auto&, const auto& job, const auto& texts, const auto&) {
+        const std::string name =
+            files_->Put(texts.Translated(job, 0)[0], suffix, TranslatedFiles::Clock::now());
+        Json answer;
+        answer["translatedFileUrl"] = LinkTo("/download_file/" + name, exchange->request());
+        return HttpResponse{200, Dump(answer)};
+      });
 }
 
 // Never as HTML, which would run its scripts as ours.

@@ -1,31 +1,84 @@
 #include "serve/model_choice.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "attend/error.h"
+#include "serve/language_codes.h"
 #include "serve/language_detector.h"
+#include "text/ascii.h"
 
 namespace attend {
 namespace {
 
-constexpr size_t kEnoughText = 4096;  // bytes, to know the language
+using ModelPtr = std::shared_ptr<ServedModel>;
 
-// zh of zh-Hant
-std::string Primary(const std::string& code) { return code.substr(0, code.find_first_of("-_")); }
+// The first of those nearest to the language; a model that names no language reads any. Null: none.
+ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
+                  const std::vector<ModelPtr>& models) {
+  ModelPtr best;
+  int nearest = std::numeric_limits<int>::max();
+  for (const ModelPtr& model : models) {
+    if (!asked.target.empty() && !LanguageDistance(asked.target, model->target())) continue;
+    const int far = std::numeric_limits<int>::max() - 1;
+    const auto from = model->source().empty() ? far : LanguageDistance(language, model->source());
+    if (!from || *from >= nearest) continue;
+    nearest = *from;
+    best = model;
+  }
+  return best;
+}
+
+[[noreturn]] void RefuseLanguage(size_t text, size_t texts, const std::string& language,
+                                 const std::string& target) {
+  throw Error(ErrorKind::kInput,
+              fmt::format("text{} is in the language '{}', which no model here reads{}; name the "
+                          "source if it is another one",
+                          texts == 1 ? "" : fmt::format(" {}", text + 1), language,
+                          target.empty() ? "" : fmt::format(" to write '{}'", target)));
+}
 
 }  // namespace
 
+bool IsAuto(const std::string& source) { return LowerCase(source) == "auto"; }
+
 ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
                         const std::vector<std::string>& texts) {
-  if (asked.source != "auto") return {models.Find(asked.model, asked.source, asked.target)};
-  std::string text;
-  for (size_t i = 0; i < texts.size() && text.size() < kEnoughText; ++i) text += texts[i] + '\n';
-  for (const DetectedLanguage& language : DetectLanguages(text)) {
-    for (const auto& model : models.models()) {
-      if (!asked.model.empty() && asked.model != model->name()) continue;
-      if (!asked.target.empty() && asked.target != model->target()) continue;
-      if (Primary(model->source()) != Primary(language.code)) continue;
-      return {model, language.confidence};
+  ModelChoice choice;
+  choice.confidences.resize(texts.size());
+  const auto find = [&] { return models.Find(asked.model, asked.source, asked.target); };
+  if (!IsAuto(asked.source) || !asked.model.empty()) {
+    choice.model = find();
+    return choice;
+  }
+  const std::vector<ModelPtr> all = models.models();
+  ModelPtr guess;  // of a text too short to be sure
+  size_t first = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<DetectedLanguage> found = DetectLanguages(texts[i]);
+    if (found.empty()) continue;
+    const DetectedLanguage& language = found[0];
+    const ModelPtr reader = ReaderOf(language.code, asked, all);
+    if (reader != nullptr) choice.confidences[i] = language.confidence;
+    if (!language.sure) {
+      if (guess == nullptr) guess = reader;
+      continue;
+    }
+    if (reader == nullptr) RefuseLanguage(i, texts.size(), language.code, asked.target);
+    if (choice.model == nullptr) first = i;
+    if (choice.model == nullptr) choice.model = reader;
+    if (choice.model != reader) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("texts {} and {} are in the languages of two models, {} and {}; send "
+                              "the texts of each language in a request of their own",
+                              first + 1, i + 1, choice.model->name(), reader->name()));
     }
   }
-  return {models.Find(asked.model, asked.source, asked.target)};
+  if (choice.model == nullptr) choice.model = guess != nullptr ? guess : find();
+  return choice;
 }
 
 }  // namespace attend

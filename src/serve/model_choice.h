@@ -12,13 +12,18 @@ namespace attend {
 
 struct ModelChoice {
   std::shared_ptr<ServedModel> model;
-  double confidence = 0;  // in percent, that the texts are in its language; 0: not detected
+  // Of each text, in percent that it is in the model's language; 0: not detected.
+  std::vector<double> confidences;
 };
 
-// By the request's model, source and target. With source auto the model of the language that the
-// texts seem to be in; where there is none, the one that fits the rest. Throws as ModelStore::Find.
+// By the request's model, source and target. With source auto, and no model named, the model of the
+// language that the texts are in; texts too short to be sure go with the others, or else to the one
+// model there is. Throws as ModelStore::Find, and Error(kInput) for a text in a language that no
+// model reads, or texts in the languages of several models.
 ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
                         const std::vector<std::string>& texts);
+
+bool IsAuto(const std::string& source);
 
 }  // namespace attend
 

@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "attend/error.h"
+#include "serve/language_codes.h"
+#include "text/ascii.h"
 
 namespace attend {
 namespace {
@@ -37,8 +41,8 @@ std::pair<std::string, std::string> NameAndDirectory(const std::string& given) {
   return {given.substr(0, equals), given.substr(equals + 1)};
 }
 
-bool Fits(const std::string& asked, const std::string& has) {
-  return asked.empty() || asked == "auto" || asked == has;
+std::optional<int> Distance(const std::string& asked, const std::string& has) {
+  return asked.empty() || LowerCase(asked) == "auto" ? 0 : LanguageDistance(asked, has);
 }
 
 std::string Describe(const ServedModel& model) {
@@ -85,10 +89,17 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std
                                               const std::string& target) const {
   std::vector<std::shared_ptr<ServedModel>> fitting;
   std::vector<std::string> all, found;
+  int nearest = std::numeric_limits<int>::max();
   for (auto& model : models()) {
     all.push_back(Describe(*model));
     if (!name.empty() && model->name() != name) continue;
-    if (!Fits(source, model->source()) || !Fits(target, model->target())) continue;
+    const auto from = Distance(source, model->source()), to = Distance(target, model->target());
+    if (!from || !to || *from + *to > nearest) continue;
+    if (*from + *to < nearest) {
+      found.clear();
+      fitting.clear();
+    }
+    nearest = *from + *to;
     found.push_back(all.back());
     fitting.push_back(std::move(model));
   }

@@ -32,9 +32,9 @@ class ModelStore {
   std::vector<std::shared_ptr<ServedModel>> models() const;
   // A sentence would find room in the queue of one of them.
   bool HaveRoom() const;
-  // What the request means: by name, or by languages ("" and "auto" fit all); of several for the
-  // same languages the first. Throws Error(kUsage) where none fits, or models of several languages
-  // do, with what there is.
+  // What the request means: by name, or by languages ("" and "auto" fit all, en-US fits en where no
+  // model has en-US); of several for the same languages the first. Throws Error(kUsage) where none
+  // fits, or models of several languages do, with what there is.
   std::shared_ptr<ServedModel> Find(const std::string& name, const std::string& source,
                                     const std::string& target) const;
 

@@ -38,7 +38,7 @@ std::map<std::string, std::string> Attributes(std::string_view value) {
     const std::string_view text =
         quoted ? TakeUntil("\"", &value) : Trimmed(TakeUntil(";", &value));
     if (quoted) TakeUntil(";", &value);
-    attributes.emplace(name, text);
+    if (!attributes.emplace(name, text).second) Refuse("an attribute of a header stands twice");
   }
   return attributes;
 }
@@ -55,6 +55,7 @@ std::string DelimiterOf(std::string_view content_type) {
 
 FormPart PartOf(std::string_view head, std::string_view content) {
   FormPart part;
+  bool named = false;
   while (!head.empty()) {
     std::string_view line = TakeUntil("\r\n", &head);
     const std::string name = LowerCase(Trimmed(TakeUntil(":", &line)));
@@ -63,13 +64,15 @@ FormPart PartOf(std::string_view head, std::string_view content) {
       Refuse("expected no Content-Transfer-Encoding");
     }
     if (name != "content-disposition") continue;
+    if (named) Refuse("expected one Content-Disposition in each part");
     auto attributes = Attributes(line);
+    named = attributes.contains("name");
     part.name = attributes["name"];
     for (const char* file_name : {"filename*", "filename"}) {
       if (attributes.contains(file_name)) part.file_name = attributes[file_name];
     }
   }
-  if (part.name.empty()) Refuse("expected a name in each part's Content-Disposition");
+  if (!named) Refuse("expected a name in each part's Content-Disposition");
   part.content = content;
   return part;
 }

@@ -157,12 +157,16 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   if (MediaTypeOf(request) != "application/json") {
     throw Refusal(415, "expected Content-Type: application/json");
   }
+  if (!request.query.empty()) {
+    throw Error(ErrorKind::kInput, "request: /v1/translate takes no query; send all in the body");
+  }
   Json body = ParseJson(request.body, "request body");
   if (!body.is_object() || !body.contains("text")) {
     throw Error(ErrorKind::kInput, "request body: expected an object with text");
   }
   std::vector<std::string> texts = TextsOf(body["text"]);
   body.erase("text");
+  CheckCharacters(texts, options_);
   RequestOptions asked;
   asked.translation = options_.translation;
   // What the server gives who names nothing.

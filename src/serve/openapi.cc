@@ -1,6 +1,7 @@
 #include "serve/openapi.h"
 
 #include <cmath>
+#include <set>
 
 #include "base/json.h"
 
@@ -30,7 +31,39 @@ Json TextOrTexts() {
                                    {"type": "array", "items": {"type": "string"}}]})");
 }
 
-Json NativeRequest(const ServeOptions& options) {
+// The values that source, target and model can have: those of the models there are. Codes of
+// languages are taken in capitals and with regions too.
+class Choices {
+ public:
+  explicit Choices(const ModelStore& models) {
+    for (const auto& model : models.models()) {
+      names_.insert(model->name());
+      if (!model->source().empty()) sources_.insert(model->source());
+      if (!model->target().empty()) targets_.insert(model->target());
+    }
+    sources_.insert("auto");
+  }
+
+  // With null where a request may give that instead.
+  void SetIn(Json* properties, bool nullable) const {
+    Set(sources_, nullable, &(*properties)["source"]);
+    Set(targets_, false, &(*properties)["target"]);
+    Set(names_, nullable, &(*properties)["model"]);
+  }
+
+ private:
+  static void Set(const std::set<std::string>& values, bool nullable, Json* schema) {
+    Json all = Json::array({""});
+    for (const std::string& value : values) all.push_back(value);
+    if (nullable) all.push_back(nullptr);
+    (*schema)["enum"] = std::move(all);
+    (*schema)["x-of-models"] = true;
+  }
+
+  std::set<std::string> names_, sources_, targets_;
+};
+
+Json NativeRequest(const ServeOptions& options, const Choices& choices) {
   RequestOptions asked;
   asked.translation = options.translation;
   Json properties;
@@ -49,6 +82,8 @@ Json NativeRequest(const ServeOptions& options) {
   splitting["enum"].insert(splitting["enum"].end(), {true, false});
   splitting["description"] =
       splitting["description"].get<std::string>() + "; true is always, false is never";
+  properties["n_best"]["maximum"] = options.max_beam_size;
+  choices.SetIn(&properties, false);
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},
@@ -59,7 +94,7 @@ Json NativeRequest(const ServeOptions& options) {
 Json Skeleton() {
   return Json::parse(R"json({
 "openapi": "3.1.0",
-"info": {"title": "attend", "version": "1", "description": "All routes but /v1, /health, /metrics and this are LibreTranslate's."},
+"info": {"title": "attend", "version": "1", "description": "All routes but /v1, /health, /metrics and this are LibreTranslate's. A Host that is not allowed gets 421 everywhere."},
 "components": {
   "schemas": {
     "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
@@ -102,29 +137,70 @@ Json Skeleton() {
 // What LibreTranslate's routes take and give.
 Json LibreSchemas() {
   return Json::parse(R"json({
-    "LibreRequest": {"type": "object", "description": "q and target must stand here or in the query", "properties": {
+    "LibreRequest": {"type": "object", "description": "Members may stand in the query instead; a null counts as missing", "required": ["q", "target"], "properties": {
       "q": {},
       "source": {"type": ["string", "null"], "default": "auto", "description": "a language, or auto"},
-      "target": {"type": ["string", "null"]},
+      "target": {"type": "string", "description": "a language"},
       "format": {"type": ["string", "null"], "enum": ["text", "html", null], "default": "text"},
-      "alternatives": {"type": ["integer", "null"], "minimum": 0, "default": 0},
+      "alternatives": {"default": 0},
       "model": {"type": ["string", "null"], "description": "its name, where several are for these languages; else the first of them answers"},
       "api_key": {"type": ["string", "null"]}}},
     "LibreTranslation": {"type": "object", "required": ["translatedText"], "properties": {
       "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {}}},
     "Languages": {"type": "array", "items": {"type": "object", "required": ["code", "name", "targets"], "properties": {
       "code": {"type": "string"}, "name": {"type": "string"}, "targets": {"type": "array", "items": {"type": "string"}}}}},
-    "FileRequest": {"type": "object", "description": "target must stand here or in the query", "required": ["file"], "properties": {
-      "file": {"type": "string", "format": "binary", "description": "UTF-8, named .txt, .html or .htm"},
+    "FileRequest": {"type": "object", "description": "Members but file may stand in the query instead", "required": ["file", "target"], "properties": {
+      "file": {"type": "string", "contentMediaType": "text/plain", "description": "text in UTF-8; a file's name ends in .txt, .html or .htm, and one without a name is plain text"},
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
-      "target": {"type": "string"}, "model": {"type": "string"}, "api_key": {"type": "string"}}},
+      "target": {"type": "string", "description": "a language"}, "model": {"type": "string"}, "api_key": {"type": "string"}}},
     "TranslatedFile": {"type": "object", "required": ["translatedFileUrl"], "properties": {
       "translatedFileUrl": {"type": "string", "description": "kept for ten minutes"}}},
     "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
       "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a mere guess"},
       "language": {"type": "string"}}}},
-    "DetectRequest": {"type": "object", "description": "q must stand here or in the query", "properties": {"q": {"type": ["string", "null"]}, "api_key": {"type": ["string", "null"]}}}
+    "DetectRequest": {"type": "object", "description": "Members may stand in the query instead; a null counts as missing", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": ["string", "null"]}}}
 })json");
+}
+
+// In a form, and in JSON as LibreTranslate takes it, a number may be a text.
+Json Alternatives(int64_t most) {
+  Json number = {{"type", "integer"}, {"minimum", 0}, {"maximum", most}};
+  Json texts = Json::array();
+  for (int64_t i = 0; i <= most; ++i) texts.push_back(std::to_string(i));
+  Json schema;
+  schema["oneOf"] = {std::move(number), {{"enum", std::move(texts)}}, {{"type", "null"}}};
+  schema["default"] = 0;
+  return schema;
+}
+
+// A form has texts alone: no null, and no empty list.
+Json AsForm(Json schema) {
+  schema["description"] = "Several q are a list of texts; members may stand in the query instead";
+  for (auto& [name, member] : schema["properties"].items()) {
+    if (member.contains("type") && member["type"].is_array()) member["type"] = member["type"][0];
+    for (const char* values : {"enum", "oneOf"}) {
+      if (!member.contains(values)) continue;
+      std::erase_if(member[values].get_ref<Json::array_t&>(), [](const Json& value) {
+        return value.is_null() || value == Json{{"type", "null"}};
+      });
+      for (Json& value : member[values]) {
+        if (value.is_object() && value.contains("items")) value["minItems"] = 1;
+      }
+    }
+  }
+  return schema;
+}
+
+void AddLibreSchemas(const ServeOptions& options, const Choices& choices, Json* schemas) {
+  schemas->update(LibreSchemas());
+  Json& libre = (*schemas)["LibreRequest"]["properties"];
+  libre["q"] = TextOrTexts();
+  libre["alternatives"] = Alternatives(options.max_beam_size - 1);
+  choices.SetIn(&libre, true);
+  choices.SetIn(&(*schemas)["FileRequest"]["properties"], false);
+  for (const char* name : {"LibreRequest", "DetectRequest"}) {
+    (*schemas)[std::string(name) + "Form"] = AsForm((*schemas)[name]);
+  }
 }
 
 Json Content(const std::string& type, Json schema) {
@@ -152,24 +228,11 @@ constexpr const char* kMultipart = "multipart/form-data";
 // Of the types that LibreTranslate's routes take.
 Json AnyBody(const std::string& schema) {
   Json body;
-  for (const char* type : {"application/json", "application/x-www-form-urlencoded", kMultipart}) {
-    body["content"][type] = {{"schema", Reference(schema)}};
+  body["content"]["application/json"] = {{"schema", Reference(schema)}};
+  for (const char* type : {"application/x-www-form-urlencoded", kMultipart}) {
+    body["content"][type] = {{"schema", Reference(schema + "Form")}};
   }
   return body;
-}
-
-// The members of its body may stand in the query too, but files.
-Json OrInQuery(Json operation, const Json& schema) {
-  for (const auto& [name, member] : schema["properties"].items()) {
-    if (member.contains("format")) continue;
-    operation["parameters"].push_back({{"name", name},
-                                       {"in", "query"},
-                                       {"required", false},
-                                       {"description", "counts where the body has no such member"},
-                                       {"schema", {{"type", "string"}}}});
-  }
-  operation["requestBody"]["required"] = schema.contains("required");
-  return operation;
 }
 
 Json Download() {
@@ -189,21 +252,22 @@ Json Translating(Json operation, Json body) {
 
 }  // namespace
 
-std::string OpenApiDocument(const ServeOptions& options) {
+std::string OpenApiDocument(const ServeOptions& options, const ModelStore& models) {
+  const Choices choices(models);
   const std::string json = "application/json";
-  const std::vector<int> refusals = {400, 403, 413, 415, 429, 500, 503, 504};
+  const std::vector<int> refusals = {400, 403, 413, 415, 421, 429, 500, 503, 504};
   Json document = Skeleton();
   Json& schemas = document["components"]["schemas"];
-  schemas["NativeRequest"] = NativeRequest(options);
-  schemas.update(LibreSchemas());
-  schemas["LibreRequest"]["properties"]["q"] = TextOrTexts();
-  schemas["LibreRequest"]["properties"]["q"]["oneOf"].push_back({{"type", "null"}});
+  schemas["NativeRequest"] = NativeRequest(options, choices);
+  AddLibreSchemas(options, choices, &schemas);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   Json& paths = document["paths"];
   const Json any = {{"type", "object"}};
   paths["/health"]["get"] = Operation("the server runs", Content(json, any), {503});
-  paths["/metrics"]["get"] =
-      Operation("metrics for Prometheus", Content("text/plain", {{"type", "string"}}), {});
+  if (options.http.metrics_address.empty()) {
+    paths["/metrics"]["get"] =
+        Operation("metrics for Prometheus", Content("text/plain", {{"type", "string"}}), {});
+  }
   paths["/openapi.json"]["get"] = Operation("this description", Content(json, any), {});
   paths["/v1/models"]["get"] = Operation("the models", Content(json, Reference("Models")), {});
   Json answer = Content(json, Reference("Translations"));
@@ -213,21 +277,17 @@ std::string OpenApiDocument(const ServeOptions& options) {
   paths["/languages"]["get"] =
       Operation("the languages", Content(json, Reference("Languages")), {});
   paths["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});
-  paths["/translate"]["post"] = OrInQuery(
+  paths["/translate"]["post"] =
       Translating(Operation("translate", Content(json, Reference("LibreTranslation")), refusals),
-                  AnyBody("LibreRequest")),
-      schemas["LibreRequest"]);
-  paths["/translate_file"]["post"] = OrInQuery(
-      Translating(
-          Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
-          Content(kMultipart, Reference("FileRequest"))),
-      schemas["FileRequest"]);
+                  AnyBody("LibreRequest"));
+  paths["/translate_file"]["post"] = Translating(
+      Operation("translate a file", Content(json, Reference("TranslatedFile")), refusals),
+      Content(kMultipart, Reference("FileRequest")));
   paths["/download_file/{name}"]["get"] = Download();
-  paths["/detect"]["post"] = OrInQuery(
+  paths["/detect"]["post"] =
       Translating(Operation("the language of a text", Content(json, Reference("Detections")),
-                            {400, 403, 413, 415, 429, 500, 501, 503, 504}),
-                  AnyBody("DetectRequest")),
-      schemas["DetectRequest"]);
+                            {400, 403, 413, 415, 421, 429, 500, 501, 503, 504}),
+                  AnyBody("DetectRequest"));
   paths["/suggest"]["post"] =
       Operation("refused: suggestions are not taken", Content(json, any), {403});
   return document.dump(1);

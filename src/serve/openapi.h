@@ -4,11 +4,13 @@
 
 #include <string>
 
+#include "serve/model_store.h"
 #include "serve/serve_options.h"
 
 namespace attend {
 
-std::string OpenApiDocument(const ServeOptions& options);
+// Of these models: what a request may name is theirs.
+std::string OpenApiDocument(const ServeOptions& options, const ModelStore& models);
 
 }  // namespace attend
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "serve/form.h"
 #include "serve/multipart.h"
 #include "serve/service.h"
@@ -13,6 +15,22 @@
 #include "text/utf8.h"
 
 namespace attend {
+namespace {
+
+[[noreturn]] void RefuseDoubled(const std::string& name) {
+  throw Error(ErrorKind::kInput,
+              fmt::format("request: {} stands twice; send it once", Excerpt(name)));
+}
+
+// 2 of 2.0, which JSON Schema takes for an integer; -1 of 2.5 and of what is too large.
+int64_t WholeNumber(double number) {
+  constexpr double kLargest = 1e15;
+  return number >= 0 && number < kLargest && std::floor(number) == number
+             ? static_cast<int64_t>(number)
+             : -1;
+}
+
+}  // namespace
 
 std::string MediaTypeOf(const HttpRequest& request) {
   const std::string_view type = request.content_type;
@@ -39,24 +57,44 @@ RequestBody::RequestBody(const HttpRequest& request) {
                   "expected Content-Type: application/json, application/x-www-form-urlencoded or "
                   "multipart/form-data");
   }
+  Json body = std::exchange(members_, Json::object());
   ReadForm(request.query);
+  for (auto& [name, value] : body.items()) {
+    const Json* found = Member(name);
+    if (found != nullptr && *found != value) RefuseDoubled(name);
+    members_[name] = std::move(value);
+  }
 }
 
-// What is there already goes before.
+// Several q are a list of texts; of all other members there is one.
+void RequestBody::Add(const std::string& name, std::string value) {
+  const auto found = members_.find(name);
+  if (files_.contains(name) || (found != members_.end() && name != "q")) RefuseDoubled(name);
+  if (found == members_.end()) {
+    members_[name] = std::move(value);
+  } else {
+    if (!found->is_array()) *found = Json::array({*found});
+    found->push_back(std::move(value));
+  }
+}
+
 void RequestBody::ReadForm(std::string_view form) {
-  for (auto& [name, value] : ParseForm(form)) members_.emplace(name, std::move(value));
+  for (auto& [name, value] : ParseForm(form)) Add(name, std::move(value));
 }
 
 void RequestBody::ReadMultipart(const HttpRequest& request) {
+  parts_ = true;
   for (FormPart& part : ParseMultipart(request.content_type, request.body)) {
     if (part.file_name) {
-      files_[part.name] = {std::move(*part.file_name), std::move(part.content)};
+      UploadedFile file{std::move(*part.file_name), std::move(part.content)};
+      const bool added = files_.emplace(part.name, std::move(file)).second;
+      if (!added || members_.contains(part.name)) RefuseDoubled(part.name);
       continue;
     }
     if (!IsValidUtf8(part.name) || !IsValidUtf8(part.content)) {
       throw Error(ErrorKind::kInput, "request body: not a valid form: expected UTF-8");
     }
-    members_[part.name] = std::move(part.content);
+    Add(part.name, std::move(part.content));
   }
 }
 
@@ -78,6 +116,7 @@ int64_t RequestBody::Number(const std::string& name) const {
   if (found == nullptr) return 0;
   int64_t number = -1;
   if (found->is_number_integer()) number = found->get<int64_t>();
+  if (found->is_number_float()) number = WholeNumber(found->get<double>());
   if (found->is_string()) {
     const auto& text = found->get_ref<const std::string&>();
     const char* end = text.data() + text.size();
@@ -87,9 +126,11 @@ int64_t RequestBody::Number(const std::string& name) const {
   throw Error(ErrorKind::kInput, fmt::format("request: {} is no whole number of at least 0", name));
 }
 
-const UploadedFile& RequestBody::File(const std::string& name) const {
+UploadedFile RequestBody::File(const std::string& name) const {
   const auto found = files_.find(name);
   if (found != files_.end()) return found->second;
+  const Json* text = parts_ ? Member(name) : nullptr;
+  if (text != nullptr && text->is_string()) return {".txt", text->get<std::string>()};
   throw Error(ErrorKind::kInput,
               fmt::format("request: {} is missing, expected a file, in multipart/form-data", name));
 }

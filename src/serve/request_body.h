@@ -21,27 +21,31 @@ struct UploadedFile {
 // The type of a request's body without its parameters, in lower case (RFC 9110, section 8.3.1).
 std::string MediaTypeOf(const HttpRequest& request);
 
-// Of application/json, application/x-www-form-urlencoded or multipart/form-data, or empty. A member
-// of the query counts where the body has none of that name; a null counts as missing.
+// Of application/json, application/x-www-form-urlencoded or multipart/form-data, or empty. Members
+// may stand in the query too; a null counts as missing. Several q of a form are a list.
 class RequestBody {
  public:
-  // Throws Refusal 415 for another type, Error(kInput) for a body or query that is not of its type.
+  // Throws Refusal 415 for another type, Error(kInput) for a body or query that is not of its type,
+  // or a member that stands twice.
   explicit RequestBody(const HttpRequest& request);
 
   // These throw Error(kInput) for what is missing (`otherwise` is null) or of another type.
   std::string Text(const std::string& name, const char* otherwise = nullptr) const;
   // At least 0, and that where it is missing.
   int64_t Number(const std::string& name) const;
-  const UploadedFile& File(const std::string& name) const;
-  // Null where there is none. Forms have no lists.
+  // Of multipart/form-data; a text without a file's name is a .txt.
+  UploadedFile File(const std::string& name) const;
+  // Null where there is none.
   const Json* Member(const std::string& name) const;
 
  private:
+  void Add(const std::string& name, std::string value);
   void ReadForm(std::string_view form);
   void ReadMultipart(const HttpRequest& request);
 
   Json members_ = Json::object();  // of a form all are texts
   std::map<std::string, UploadedFile> files_;
+  bool parts_ = false;  // of multipart/form-data, and not of the query
 };
 
 }  // namespace attend

@@ -26,7 +26,39 @@ void CheckOrigin(const std::string& origin) {
                           origin));
 }
 
+// Of a request's body: \ud83d\ude00 in JSON, %F0%9F%98%80 in a form.
+constexpr int64_t kMostBytesOfACharacter = 12;
+constexpr int64_t kRoomBesideText = 4096;
+
 constexpr int64_t kMostHypothesesWithAttention = 4;
+
+// Where the service listens, and for whom.
+FieldList AccessFields(ServeOptions& options) {
+  HttpOptions& http = options.http;
+  FieldList fields;
+  fields.Add("host", &http.host, "address to listen on; 0.0.0.0: all of the machine's")
+      .Add("port", &http.port, 0, 65535, "port to listen on; 0: any that is free")
+      .Add("metrics_address", &http.metrics_address,
+           "address and port for /metrics and /health alone, as 127.0.0.1:9464; the other port has "
+           "no /metrics then")
+      .Add("allowed_host", &options.allowed_host,
+           "names in a request's Host that are taken beside localhost's, as translate.example.org, "
+           "*.example.org, or * for all; without it only localhost's, or all where host is another "
+           "machine's to reach")
+      .Add(
+          "public_url", &options.public_url,
+          "where clients reach the service, as https://example.org/translate, for links in answers")
+      .Add("trusted_proxy", &http.trusted_proxy,
+           "addresses or networks of proxies, as 10.0.0.0/8, whose X-Forwarded-For, -Proto and "
+           "-Prefix count")
+      .Add(
+          "api_keys", &options.api_keys,
+          "file of the keys that may translate, one a line, each as KEY or NAME: KEY, the name for "
+          "logs; without it all may")
+      .Add("cors_origin", &http.cors_origin,
+           "origin whose web pages may call, as https://example.org; *: all; empty: none");
+  return fields;
+}
 
 }  // namespace
 
@@ -46,15 +78,12 @@ FieldList Fields(ServeOptions& options) {
            "first "
            "answers requests that name none")
       .Nest("", Fields(options.translator).Select({"type"}))
-      .Add("host", &http.host, "address to listen on; 0.0.0.0: all of the machine's")
-      .Add("port", &http.port, 0, 65535, "port to listen on; 0: any that is free")
-      .Add("api_keys", &options.api_keys,
-           "file of the keys that may translate, one a line; without it all may")
-      .Add("cors_origin", &http.cors_origin,
-           "origin whose web pages may call, as https://example.org; *: all; empty: none")
+      .Nest("", AccessFields(options))
       .Add("connections", &http.connections, 1, 1e6, "connections open at once")
       .Add("max_header_bytes", &http.max_header_bytes, 1024, 1 << 20, "size of a request's header")
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28, "size of a request's body")
+      .Add("max_characters", &options.max_characters, 0, 1e8,
+           "characters that the texts of a request may have together; 0: what max_body_bytes holds")
       .Add("max_sentences", &options.max_sentences, 1, 1e6, "sentences a request may have")
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
            "pieces a sentence may have, of 64 bytes on average at most")
@@ -85,6 +114,16 @@ void CheckServeOptions(const ServeOptions& options) {
                             options.translation.beam_size, options.max_beam_size));
   }
   CheckOrigin(options.http.cors_origin);
+  if (options.max_characters * kMostBytesOfACharacter + kRoomBesideText >
+          options.http.max_body_bytes &&
+      options.max_characters > 0) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("max_characters is {}, which may take {} bytes, above the "
+                            "max_body_bytes of {}; raise max_body_bytes",
+                            options.max_characters,
+                            options.max_characters * kMostBytesOfACharacter + kRoomBesideText,
+                            options.http.max_body_bytes));
+  }
   if (options.max_sentences > options.queue_sentences) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("max_sentences is {}, above the {} of queue_sentences, so that some "
@@ -96,7 +135,7 @@ void CheckServeOptions(const ServeOptions& options) {
 FieldList Fields(RequestOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "name of the model; empty: the one of these languages")
-      .Add("source", &options.source, "language of the text; empty or auto: the model's")
+      .Add("source", &options.source, "language of the text; auto: detected; empty: the model's")
       .Add("target", &options.target, "language of the translation; empty: the model's")
       .Nest("", Fields(options.translation)
                     .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",

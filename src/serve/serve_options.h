@@ -17,7 +17,10 @@ struct ServeOptions {
   std::vector<std::string> model;  // [NAME=]DIRECTORY
   TranslatorOptions translator;    // its type; threads and the rest are the program's
   HttpOptions http;
-  std::string api_keys;  // a file, a key a line; empty: none is asked for
+  std::vector<std::string> allowed_host;  // names, beside loopback's
+  std::string public_url;                 // at which clients reach the service; empty: not known
+  std::string api_keys;                   // a file, a key a line; empty: none is asked for
+  int64_t max_characters = 0;             // 0: as many as fit into max_body_bytes
   int64_t max_sentences = 1024;
   int64_t max_input_tokens = 512;
   int64_t max_beam_size = 16;

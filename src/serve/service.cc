@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "serve/openapi.h"
@@ -54,6 +55,14 @@ std::string HeaderKey(const HttpRequest& request) {
   return std::string(Trimmed(std::string_view(request.authorization).substr(kBearer.size())));
 }
 
+// Of `address:port`.
+std::string HostOf(const std::string& metrics_address) {
+  const size_t colon = metrics_address.rfind(':');
+  std::string address = metrics_address.substr(0, colon);
+  std::erase_if(address, [](char c) { return c == '[' || c == ']'; });
+  return address;
+}
+
 // As much as the square of a sentence's length times layers and heads may be to write.
 bool IsLarge(const TranslationJob& job) {
   return !job.sentences.empty() && job.sentences[0].attention;
@@ -85,6 +94,9 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
       models_(models),
       keys_(keys),
       metrics_(metrics),
+      public_url_(ParsePublicUrl(options.public_url)),
+      hosts_(options.allowed_host, options.http.host),
+      monitoring_hosts_(options.allowed_host, HostOf(options.http.metrics_address)),
       limit_(std::make_unique<RateLimit>(options.request_limit)),
       files_(std::make_unique<TranslatedFiles>()),
       routes_(
@@ -105,6 +117,7 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
       attention_jobs_(std::make_shared<std::atomic<int>>(0)),
       small_(std::make_unique<Worker>(kMostSmall)),
       large_(std::make_unique<Worker>(kMostLarge)) {
+  if (!public_url_.host.empty()) hosts_.Add(public_url_.host);
   for (const WebFile& file : WebFiles()) {
     if (file.name.ends_with(".html")) continue;
     routes_.push_back({fmt::format("/{}", file.name), "GET, HEAD", &Service::Page});
@@ -131,6 +144,7 @@ void Service::Close() {
 void Service::Handle(const ExchangePtr& exchange) const {
   Attempt(exchange, [&] {
     SetLimit(exchange, 0);
+    CheckPlace(exchange->request());
     Dispatch(exchange);
   });
 }
@@ -151,13 +165,43 @@ void Service::SetLimit(const ExchangePtr& exchange, int64_t deadline_ms) const {
   exchange->Limit(std::chrono::milliseconds(limit));
 }
 
+void Service::CheckPlace(const HttpRequest& request) const {
+  if (!request.host.empty()) {
+    const auto host = ParseHostName(request.host);
+    if (!host) throw Refusal(400, "the Host is no name or address");
+    if (!(request.monitoring ? monitoring_hosts_ : hosts_).Allows(*host)) {
+      throw Refusal(421, fmt::format("the host '{}' is not allowed here; the server's "
+                                     "--allowed-host or --public-url may name it",
+                                     Excerpt(host->name)));
+    }
+  }
+  const std::string& allowed = options_.http.cors_origin;
+  const bool may_ask = allowed == "*" || (!allowed.empty() && request.origin == allowed);
+  if (request.method == "POST" && LowerCase(request.site) == "cross-site" && !may_ask) {
+    throw Refusal(
+        403, "pages of other sites may not ask here; the server's --cors-origin may allow one");
+  }
+}
+
+bool Service::IsHere(const Route& route, const HttpRequest& request) const {
+  const bool metrics = route.path == "/metrics";
+  if (request.monitoring) return metrics || route.path == "/health";
+  return !metrics || options_.http.metrics_address.empty();
+}
+
+std::string Service::LinkTo(const std::string& path, const HttpRequest& request) const {
+  if (!public_url_.url.empty()) return public_url_.url + path;
+  const std::string& host = request.host.empty() ? request.local : request.host;
+  return fmt::format("{}://{}{}{}", request.scheme, host, request.prefix, path);
+}
+
 void Service::Begin(const ExchangePtr& exchange, const Route& route) const {
   if (stopping_) RefuseWork();
   const HttpRequest& request = exchange->request();
   Worker& worker = IsLarge(request) ? *large_ : *small_;
   if (!worker.HasRoom()) RefuseWork();
   if (route.effort == Effort::kTranslation && !models_->HaveRoom()) RefuseWork();
-  if (HeaderTells(route.key, request)) CheckClient(request, HeaderKey(request));
+  if (HeaderTells(route.key, request)) CheckClient(exchange, HeaderKey(request));
   const bool taken = worker.TryBegin([this, exchange, answer = route.answer] {
     if (!exchange->Wanted()) return;
     Attempt(exchange, [&] { (this->*answer)(exchange); });
@@ -168,7 +212,7 @@ void Service::Begin(const ExchangePtr& exchange, const Route& route) const {
 void Service::Dispatch(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
   for (const Route& route : routes_) {
-    if (!route.Fits(request.path)) continue;
+    if (!route.Fits(request.path) || !IsHere(route, request)) continue;
     const std::string methods = ", " + route.methods + ", ";
     if (methods.find(", " + request.method + ", ") != std::string::npos) {
       if (route.effort == Effort::kLook) return (this->*route.answer)(exchange);
@@ -176,9 +220,10 @@ void Service::Dispatch(const ExchangePtr& exchange) const {
     }
     if (request.method == "OPTIONS" && !options_.http.cors_origin.empty()) {
       HttpResponse response{204, ""};
-      response.headers = {{"Access-Control-Allow-Methods", route.methods},
-                          {"Access-Control-Allow-Headers", "Content-Type, Authorization"},
-                          {"Access-Control-Max-Age", "600"}};
+      response.headers = {
+          {"Access-Control-Allow-Methods", route.methods},
+          {"Access-Control-Allow-Headers", "Content-Type, Authorization, X-Request-Id"},
+          {"Access-Control-Max-Age", "600"}};
       return exchange->Answer(std::move(response));
     }
     throw Refusal(405, fmt::format("{} takes {}", route.path, route.methods),
@@ -192,23 +237,24 @@ bool Service::HeaderTells(KeyPlace key, const HttpRequest& request) const {
 }
 
 // Whoever sends a key that is not known asks as its address: nobody can try many.
-void Service::CheckClient(const HttpRequest& request, const std::string& key) const {
-  const bool allowed = keys_->Allows(key);
-  const bool by_key = allowed && keys_->required();
-  const int64_t seconds =
-      limit_->Take(by_key ? Sha256(key) : request.client, RateLimit::Clock::now());
+void Service::CheckClient(const ExchangePtr& exchange, const std::string& key) const {
+  const std::optional<std::string> name = keys_->NameOf(key);
+  if (name && keys_->required()) exchange->Describe({.key = *name});
+  const std::string& client = name && keys_->required() ? Sha256(key) : exchange->request().network;
+  const int64_t seconds = limit_->Take(client, RateLimit::Clock::now());
   if (seconds > 0) {
     throw Refusal(429, fmt::format("too many requests; try again in {} s", seconds),
                   {{"Retry-After", std::to_string(seconds)}});
   }
-  if (!allowed) {
+  if (!name) {
     throw Refusal(403, key.empty() ? "an API key is needed; send it as Authorization: Bearer KEY"
                                    : "the API key is not known");
   }
 }
 
 // A body that can't be read counts as well.
-RequestBody Service::ReadBody(const HttpRequest& request) const {
+RequestBody Service::ReadBody(const ExchangePtr& exchange) const {
+  const HttpRequest& request = exchange->request();
   std::optional<RequestBody> body;
   std::exception_ptr fault;
   std::string key;
@@ -219,7 +265,7 @@ RequestBody Service::ReadBody(const HttpRequest& request) const {
     fault = std::current_exception();
   }
   if (!HeaderTells(KeyPlace::kBody, request)) {
-    CheckClient(request, key.empty() ? HeaderKey(request) : key);
+    CheckClient(exchange, key.empty() ? HeaderKey(request) : key);
   }
   if (fault) std::rethrow_exception(fault);
   return std::move(*body);
@@ -300,7 +346,7 @@ void Service::Page(const ExchangePtr& exchange) const {
 }
 
 void Service::OpenApi(const ExchangePtr& exchange) const {
-  exchange->Answer({200, OpenApiDocument(options_)});
+  exchange->Answer({200, OpenApiDocument(options_, *models_)});
 }
 
 }  // namespace attend

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "serve/api_keys.h"
+#include "serve/host_names.h"
 #include "serve/http_message.h"
 #include "serve/metrics.h"
 #include "serve/model_store.h"
@@ -41,11 +42,10 @@ struct LibreRequest {
   Priority priority = Priority::kAuto;
 };
 
-// What its end becomes; `request` without its texts, `confidence` in percent that they are in
-// the model's language, 0 where that was not detected.
+// What its end becomes; `request` without its texts, `confidences` as ModelChoice has them.
 using LibreAnswer =
     std::function<HttpResponse(const LibreRequest& request, const TranslationJob& job,
-                               const SourceTexts& texts, double confidence)>;
+                               const SourceTexts& texts, const std::vector<double>& confidences)>;
 
 // Safe to use from many threads. What it is given must outlive it. Whatever takes longer than a
 // look is done by its workers: one for what is small, so that none waits behind what is large, a
@@ -91,9 +91,14 @@ class Service {
   bool HeaderTells(KeyPlace key, const HttpRequest& request) const;
   // Throws Refusal where the key is not known or the client asks too much. Counts the request: to
   // be called once, before a worker is troubled where the header tells.
-  void CheckClient(const HttpRequest& request, const std::string& key) const;
+  void CheckClient(const ExchangePtr& exchange, const std::string& key) const;
   // Of LibreTranslate's routes; checks the client by the key in it where the header did not tell.
-  RequestBody ReadBody(const HttpRequest& request) const;
+  RequestBody ReadBody(const ExchangePtr& exchange) const;
+  // Throws Refusal for a Host that is not ours, or a page of another site that may not ask.
+  void CheckPlace(const HttpRequest& request) const;
+  bool IsHere(const Route& route, const HttpRequest& request) const;
+  // `path` as the client reaches it.
+  std::string LinkTo(const std::string& path, const HttpRequest& request) const;
   // To be held by a job with attention and its answer. Throws Refusal where too many have one.
   std::shared_ptr<void> PlaceForAttention() const;
   // Throws Refusal where the model's queue has no room for a sentence.
@@ -130,6 +135,8 @@ class Service {
   ModelStore* models_;
   const ApiKeys* keys_;
   Metrics* metrics_;
+  const PublicUrl public_url_;
+  AllowedHosts hosts_, monitoring_hosts_;
   const std::unique_ptr<RateLimit> limit_;
   const std::unique_ptr<TranslatedFiles> files_;
   std::vector<Route> routes_;

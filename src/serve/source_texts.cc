@@ -5,6 +5,8 @@
 namespace attend {
 namespace {
 
+constexpr size_t kEnoughText = 4096;  // bytes, to know the language
+
 // `text` is the first of the document's segments among the job's texts, and then the next one's.
 std::string JoinDocument(const HtmlDocument& document, const TranslationJob& job, size_t* text,
                          size_t rank) {
@@ -30,6 +32,17 @@ SourceTexts::SourceTexts(std::vector<std::string> texts, bool html) {
     const HtmlDocument& document = documents_.emplace_back(text);
     for (size_t s = 0; s < document.segments(); ++s) segments_.push_back(document.Text(s));
   }
+}
+
+std::vector<std::string> SourceTexts::Samples() const {
+  if (documents_.empty()) return segments_;
+  std::vector<std::string> samples;
+  for (const HtmlDocument& document : documents_) {
+    std::string& sample = samples.emplace_back();
+    for (size_t s = 0; s < document.segments() && sample.size() < kEnoughText; ++s)
+      sample += document.Text(s) + '\n';
+  }
+  return samples;
 }
 
 std::vector<std::string> SourceTexts::Translated(const TranslationJob& job, size_t rank) const {

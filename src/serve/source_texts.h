@@ -16,6 +16,8 @@ class SourceTexts {
 
   // What a job is to translate: each text, or each segment of each document.
   const std::vector<std::string>& segments() const { return segments_; }
+  // The beginning of what is to be translated of each text.
+  std::vector<std::string> Samples() const;
   // The translation of each text, of the hypotheses of one rank; the job's texts were segments().
   std::vector<std::string> Translated(const TranslationJob& job, size_t rank) const;
 

@@ -163,6 +163,18 @@ int64_t TranslationJob::TargetPieces() const {
   return pieces;
 }
 
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
+  int64_t characters = 0;
+  for (const std::string& text : texts) {
+    characters += std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
+  }
+  if (options.max_characters == 0 || characters <= options.max_characters) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the request has {} characters, expected at most {}; send less text at "
+                          "once",
+                          characters, options.max_characters));
+}
+
 std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
                                         std::vector<std::string> texts, const RequestOptions& asked,
                                         const ServeOptions& options,

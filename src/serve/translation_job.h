@@ -37,6 +37,9 @@ struct TranslationJob : Job {
   int64_t TargetPieces() const;  // of the best hypotheses
 };
 
+// Throws Error(kInput) for more characters than max_characters.
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
+
 // Throws Error(kInput) for more sentences than max_sentences, or one of more pieces than
 // max_input_tokens or the model allow, or of more than 64 bytes for each of those; seconds of work
 // for a megabyte, in which `check` is called often and may throw.

@@ -51,6 +51,29 @@ def test_auto_means_the_model_of_the_language(server):
 
 def test_a_language_that_no_model_reads_is_named_by_the_client(server):
     status, answer = server.post("/translate", {"q": ENGLISH, "source": "auto", "target": "en"})
-    assert status == 400 and "several models fit" in answer["error"]
+    assert status == 400 and "language 'en', which no model here reads" in answer["error"]
+    assert server.post("/translate", {"q": "123", "source": "auto", "target": "en"})[0] == 400  # several models fit
     assert server.post("/translate", {"q": GERMAN, "source": "auto", "target": "fr"})[0] == 400
     assert server.post("/v1/translate", {"text": GERMAN, "source": "auto", "model": "fr-en"})[1]["model"] == "fr-en"
+
+
+def test_each_text_of_a_list_is_detected(server):
+    def ask(*texts):
+        return server.post("/translate", {"q": texts, "source": "auto", "target": "en"})
+
+    status, answer = ask(GERMAN, "123", "Die Kinder spielen heute nach der Schule auf der Straße.")
+    assert status == 200 and [one["language"] for one in answer["detectedLanguage"]] == ["de"] * 3
+    assert [one["confidence"] > 50 for one in answer["detectedLanguage"]] == [True, False, True]
+    for texts, error in (([GERMAN, FRENCH], "texts 1 and 2"), (["123", FRENCH, FRENCH, GERMAN], "texts 2 and 4"),
+                         ([GERMAN, ENGLISH], "text 2 is in the language 'en'")):
+        assert ask(*texts)[0] == 400 and error in ask(*texts)[1]["error"]
+        assert server.post("/v1/translate", {"text": texts, "source": "auto"})[0] == 400
+
+
+def test_the_one_model_does_not_take_another_language(tmp_path):
+    with serving(tmp_path, model=copied_model(tmp_path / "de", ["de", "en"])) as server:
+        assert server.post("/translate", {"q": GERMAN, "source": "auto", "target": "en"})[0] == 200
+        status, answer = server.post("/translate", {"q": FRENCH, "source": "auto", "target": "en"})
+        assert status == 400 and "'fr'" in answer["error"]
+        assert server.post("/translate", {"q": FRENCH, "source": "de", "target": "en"})[0] == 200
+        assert server.post("/translate", {"q": "123", "source": "auto", "target": "en"})[1]["detectedLanguage"]["confidence"] == 0

@@ -1,6 +1,6 @@
 """Requests that no client should send: by hand, and damaged at random. For tests/http/hostile_test.py and bench/serve.py."""
 
-SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 # Heads that make a body's end doubtful.
 DOUBTFUL_HEADS = [
     b"Content-Length: 4\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: chunked\r\nContent-Length: 4",
@@ -11,11 +11,11 @@ DOUBTFUL_HEADS = [
     b"Content-Encoding: gzip\r\nContent-Length: 4",
 ]
 NO_REQUESTS = [
-    b"\r\n\r\n\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/2.0\r\nHost: x\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"GET http://x/health HTTP/1.1\r\nHost: x\r\n\r\n", b"* / HTTP/1.1\r\n\r\n",
-    b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nA\x00: b\r\n\r\n", b"GET / HTTP/1.1\nHost: x\n\n",
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), b"GET /\x01 HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: x\r\n: no name\r\n\r\n", b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"\r\n\r\n\r\n\r\n", b"GET\r\n\r\n", b"GET /\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n", b"GET ftp://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n", b"* / HTTP/1.1\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localhost\r\nA\x00: b\r\n\r\n", b"GET / HTTP/1.1\nHost: x\n\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), b"GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: localhost\r\n: no name\r\n\r\n", b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 ]
 NO_JSON = [
     b"", b"{", b"nonsense", b"[" * 10000, b'{"text": "a", "text": "b"}', b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"null", b"3",
@@ -26,13 +26,13 @@ NO_JSON = [
 
 def json_post(path, body):
     """A whole request as it goes over the wire, after which the server closes."""
-    return (f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n").encode() + body
 
 
 def smuggling(head):
     """A second request in what may or may not be the body of the first."""
-    return b"POST /translate HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n0\r\n\r\n" + SMUGGLED
+    return b"POST /translate HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n0\r\n\r\n" + SMUGGLED
 
 
 def damaged(request, rng):

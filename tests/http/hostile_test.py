@@ -28,7 +28,7 @@ def statuses(received):
     "/health/../etc/passwd", "/health%00", "/health/", "/HEALTH", "/v1/translate/../models", "/.git/config", "/\\..\\..\\etc",
 ])
 def test_no_path_leads_out(server, path):
-    received = server.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    received = server.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
     assert statuses(received) in ([404], [400])
     assert b"root:" not in received
 
@@ -40,7 +40,7 @@ def test_no_header_is_injected(server):
             "POST", "/v1/translate", json.dumps({"text": TEXT, name: marks}), {"Content-Type": "application/json"})
         assert status == 400 and headers["X-Injected"] is None
         assert "\r" not in text and headers["Content-Type"] == "application/json"
-    received = server.raw(b"GET /x%0d%0aX-Injected:%20yes HTTP/1.1\r\nHost: x\r\nOrigin: a%0d%0aX-Injected: yes\r\nConnection: close\r\n\r\n")
+    received = server.raw(b"GET /x%0d%0aX-Injected:%20yes HTTP/1.1\r\nHost: localhost\r\nOrigin: a%0d%0aX-Injected: yes\r\nConnection: close\r\n\r\n")
     assert statuses(received) == [404] and b"X-Injected" not in received
 
 
@@ -57,13 +57,13 @@ def test_what_is_no_request_gets_400_at_most(server, request_bytes):
 
 
 def test_what_is_too_large_is_refused(server):
-    head = b"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     assert statuses(server.raw(head + b"Content-Length: 20001\r\n\r\n")) == [413]
     assert statuses(server.raw(head + b"Content-Length: 30000\r\n\r\n" + b"x" * 30000)) == [413]
     chunk = b"3e8\r\n" + b"x" * 1000 + b"\r\n"
     assert statuses(server.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 30)) == [413]
     assert statuses(server.raw(head + b"X: " + b"y" * 5000 + b"\r\n\r\n")) == [431]
-    assert statuses(server.raw(b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")) == [431]
+    assert statuses(server.raw(b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")) == [431]
     expected = head + b"Content-Length: 30000\r\nExpect: 100-continue\r\n\r\n"
     assert statuses(server.raw(expected)) == [413]
 
@@ -71,7 +71,7 @@ def test_what_is_too_large_is_refused(server):
 def test_a_client_that_waits_for_100_is_told_to_go_on(server):
     body = json.dumps({"text": TEXT}).encode()
     with server.connect() as connection:
-        connection.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connection.sendall(b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                            b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body))
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(body)
@@ -79,7 +79,7 @@ def test_a_client_that_waits_for_100_is_told_to_go_on(server):
 
 
 @pytest.mark.parametrize("start", [
-    b"", b"G", b"GET /health HTTP/1.1\r\nHost: x\r\nX: ", b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+    b"", b"G", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ", b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
 ])
 def test_slow_clients_are_closed_and_hold_nobody_up(server, start):
     slow = [server.connect() for _ in range(40)]
@@ -119,7 +119,7 @@ def test_a_thousand_damaged_requests_do_no_harm(server):
 
 
 def test_pipelined_requests_are_answered_in_order(server):
-    two = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" + b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    two = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" + b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     assert statuses(server.raw(two)) == [200, 404]
 
 
@@ -132,9 +132,9 @@ def test_too_many_connections_are_turned_away(tmp_path):
     with serving(tmp_path, "--connections", 3, "--idle-timeout", 60) as server:
         held = [server.connect() for _ in range(3)]
         for connection in held:
-            connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert connection.recv(1000).startswith(b"HTTP/1.1 200")
-        turned_away = server.raw(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        turned_away = server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert statuses(turned_away) == [503] and b"\r\nRetry-After: 1\r\n" in turned_away
         for connection in held:
             connection.close()

@@ -94,8 +94,53 @@ def test_members_may_stand_in_the_query(server):
     assert ask(f"/translate?{query}") == expected
     form_type = {"Content-Type": "application/x-www-form-urlencoded"}
     assert ask("/translate?source=ka&target=su", urllib.parse.urlencode({"q": "lumi & tavo"}), form_type) == expected
-    assert server.post("/translate?source=ka&target=xx", {"q": "lumi & tavo", "target": "su"}) == expected  # the body's goes before
+    assert server.post("/translate?source=ka&target=su", {"q": "lumi & tavo", "target": "su"}) == expected
     assert ask("/translate?q=%zz")[0] == ask("/translate")[0] == 400
+
+
+def test_what_stands_twice_is_used_or_refused(server):
+    form_type = {"Content-Type": "application/x-www-form-urlencoded"}
+    both = [command_line("lumi")[0], command_line("tavo")[0]]
+
+    def ask(query, body, headers=form_type):
+        status, _, text = server.request("POST", f"/translate{query}", body, headers)
+        return status, json.loads(text)
+
+    languages = "source=ka&target=su"
+    assert ask("", f"q=lumi&q=tavo&{languages}") == ask(f"?q=lumi&q=tavo&{languages}", "", {}) == (200, {"translatedText": both})
+    parts = "".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+                    for name, value in (("q", "lumi"), ("q", "tavo"), ("source", "ka"), ("target", "su"))) + "--x--"
+    multipart = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert ask("", parts, multipart) == (200, {"translatedText": both})
+    json_type = {"Content-Type": "application/json"}
+    for query, body, headers in (
+            ("", f"q=lumi&{languages}&target=xx", form_type), ("", f"q=lumi&{languages}&target=su", form_type),
+            ("?target=xx", f"q=lumi&{languages}", form_type), (f"?q=lumi&{languages}&target=xx", "", {}),
+            ("", parts.replace("--x--", '--x\r\nContent-Disposition: form-data; name="target"\r\n\r\nsu\r\n--x--'), multipart),
+            ("", '{"q": "lumi", "source": "ka", "target": "su", "target": "xx"}', json_type),
+            ("?target=xx", '{"q": "lumi", "source": "ka", "target": "su"}', json_type)):
+        status, answer = ask(query, body, headers)
+        assert status == 400 and "target" in answer["error"] and "twice" in answer["error"], answer
+    assert "q stands twice" in ask("?q=tavo", f"q=lumi&{languages}")[1]["error"]
+    assert ask("", parts.replace('name="q"', 'name="q"; name="p"'), multipart)[0] == 400
+    doubled = server.raw(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n"
+                         b"Content-Type: application/json\r\nContent-Type: text/plain\r\n\r\n")
+    assert b" 400 " in doubled[:20]
+    assert server.post("/v1/translate?target=xx", {"text": "lumi"})[0] == 400
+
+
+def test_the_limit_of_characters_is_as_it_says(tmp_path, server):
+    assert server.get("/frontend/settings")["charLimit"] == -1
+    with serving(tmp_path, "--max-characters", 10) as limited:
+        most = limited.get("/frontend/settings")["charLimit"]
+        assert most == 10
+        for character in "aä中😀":
+            one = {"source": "ka", "target": "su"}
+            for texts, status in ((character * most, 200), (character * (most + 1), 400), ([character * 5, character * 5], 200),
+                                  ([character * 5, character * 6], 400)):
+                assert limited.post("/translate", {"q": texts, **one})[0] == limited.post("/v1/translate", {"text": texts})[0] == status
+            assert form(limited, q=character * most, **one)[0] == 200 and form(limited, q=character * (most + 1), **one)[0] == 400
+            assert limited.post("/translate", {"q": "<p>" + character * 8, "format": "html", **one})[0] == 400
 
 
 def test_null_is_as_good_as_nothing(server):

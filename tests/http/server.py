@@ -82,7 +82,7 @@ class Server:
     def post_bytes(self, path, value):
         """A whole request as it goes over the wire."""
         body = json.dumps(value).encode()
-        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         return head.encode() + body
 
     def metric(self, name):
