@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,15 +87,6 @@ int OpenNameless(const fs::path& directory) {
   if (descriptor < 0 || access(PathOf(descriptor).c_str(), F_OK) == 0) return descriptor;
   close(descriptor);
   return -1;
-}
-
-// What a link leads to, where that has a name: /dev/stdout may lead to a pipe. Any other path as it
-// is.
-fs::path WithoutLink(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_symlink(path, error)) return path;
-  const fs::path target = fs::canonical(path, error);
-  return error ? path : target;
 }
 
 // `a` becomes `b` and `b` becomes `a`: at once, or, on file systems that can't, by way of a third
@@ -233,6 +225,57 @@ void AtomicFile::Commit() {
   named_ = false;
   SyncDirectory(target_.parent_path());
 }
+
+fs::path WithoutLink(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::canonical(path, error);
+  return error ? path : target;
+}
+
+GrowingFile::GrowingFile(const fs::path& path) : path_(path) {
+  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) Fail(ErrorKind::kRuntime, "create", path);
+  // A file system without locks has none to wait for. A file that has another name by now was
+  // finished while this one opened it.
+  const bool held = flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  struct stat opened = {}, named = {};
+  const bool same = fstat(descriptor_, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+                    opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+  if (!held && same) return;
+  close(descriptor_);
+  throw Error(ErrorKind::kUsage,
+              fmt::format("'{}' is being written by another process; wait for its end, or give "
+                          "another name",
+                          path.string()));
+}
+
+GrowingFile::~GrowingFile() { close(descriptor_); }
+
+int64_t GrowingFile::size() const {
+  struct stat status = {};
+  if (fstat(descriptor_, &status) != 0) Fail(ErrorKind::kRuntime, "read", path_);
+  return status.st_size;
+}
+
+void GrowingFile::Write(std::string_view bytes) { WriteAll(descriptor_, bytes, path_); }
+
+void GrowingFile::Truncate(int64_t size) {
+  if (ftruncate(descriptor_, size) != 0) Fail(ErrorKind::kRuntime, "write", path_);
+}
+
+void GrowingFile::Sync() {
+  if (fsync(descriptor_) != 0) Fail(ErrorKind::kRuntime, "sync", path_);
+}
+
+void GrowingFile::MoveTo(const fs::path& target) {
+  Sync();
+  if (rename(path_.c_str(), target.c_str()) != 0) Fail(ErrorKind::kRuntime, "rename to", target);
+  path_ = target;
+  SyncDirectory(target.parent_path());
+}
+
+void GrowingFile::Remove() { unlink(path_.c_str()); }
 
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
   RefuseDash(target_);

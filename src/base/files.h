@@ -90,6 +90,35 @@ class AtomicFile {
   bool named_ = false;  // something of ours is at temporary_
 };
 
+// What a link leads to, where that has a name: /dev/stdout may lead to a pipe. Any other path as it
+// is.
+std::filesystem::path WithoutLink(const std::filesystem::path& path);
+
+// A file that grows at its end and stays whatever happens to its writer, which alone has it:
+// another process that opens it so gets Error(kUsage). One owner.
+class GrowingFile {
+ public:
+  // Opens the file, or creates it.
+  explicit GrowingFile(const std::filesystem::path& path);
+  ~GrowingFile();
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  int64_t size() const;
+  const std::filesystem::path& path() const { return path_; }
+  void Write(std::string_view bytes);
+  void Truncate(int64_t size);
+  void Sync();
+  // Syncs it and gives it another name, at once in place of what has that name. Nothing is written
+  // after that.
+  void MoveTo(const std::filesystem::path& target);
+  void Remove();
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
 // A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it
 // to `target`. What is at `target` already is replaced only by Commit; a link is followed. Without
 // Commit the destructor removes what was written.

@@ -28,13 +28,37 @@ std::string Sha256(std::string_view bytes) {
 }
 
 std::string Sha256OfFile(const std::filesystem::path& path) {
-  crypto_hash_sha256_state state;
-  crypto_hash_sha256_init(&state);
-  ReadPieces(path, [&](std::string_view piece) {
-    crypto_hash_sha256_update(&state, Bytes(piece), piece.size());
-  });
+  Sha256Stream stream;
+  ReadPieces(path, [&](std::string_view piece) { stream.Add(piece); });
+  return stream.Digest();
+}
+
+struct Sha256Stream::State {
+  crypto_hash_sha256_state sums;
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
+  crypto_hash_sha256_init(&state_->sums);
+}
+
+Sha256Stream::Sha256Stream(const Sha256Stream& other)
+    : state_(std::make_unique<State>(*other.state_)) {}
+
+Sha256Stream& Sha256Stream::operator=(const Sha256Stream& other) {
+  *state_ = *other.state_;
+  return *this;
+}
+
+Sha256Stream::~Sha256Stream() = default;
+
+void Sha256Stream::Add(std::string_view bytes) {
+  crypto_hash_sha256_update(&state_->sums, Bytes(bytes), bytes.size());
+}
+
+std::string Sha256Stream::Digest() const {
+  crypto_hash_sha256_state copy = state_->sums;
   unsigned char digest[crypto_hash_sha256_BYTES];
-  crypto_hash_sha256_final(&state, digest);
+  crypto_hash_sha256_final(&copy, digest);
   return Hexadecimal(digest);
 }
 

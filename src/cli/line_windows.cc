@@ -33,6 +33,7 @@ LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, i
 // The next line of each file; false at their end.
 bool LineWindows::AddLine() {
   std::string line;
+  if (last_ > 0 && files_[0].reader->lines() >= last_) return false;
   const bool more = files_[0].reader->Next(&line);
   for (File& file : files_) {
     if (&file != &files_[0] && file.reader->Next(&line) != more) {
@@ -43,6 +44,32 @@ bool LineWindows::AddLine() {
     if (more) file.lines.push_back(RepairUtf8(line, &file.malformed));
   }
   return more;
+}
+
+void LineWindows::TakeOnly(int64_t first, int64_t last) {
+  first_ = first;
+  last_ = last;
+  std::string line;
+  for (File& file : files_) {
+    while (file.reader->lines() + 1 < first && file.reader->Next(&line)) continue;
+  }
+}
+
+bool LineWindows::Skip(int64_t count, const std::function<void(const std::string&)>& use) {
+  File& file = files_[0];
+  std::string line;
+  for (int64_t i = 0; i < count; ++i) {
+    if ((last_ > 0 && file.reader->lines() >= last_) || !file.reader->Next(&line)) return false;
+    use(RepairUtf8(line, &file.malformed));
+  }
+  return true;
+}
+
+std::optional<double> LineWindows::Fraction() const {
+  const LineReader& reader = *files_[0].reader;
+  if (last_ == 0) return reader.Fraction();
+  const auto all = static_cast<double>(last_ - first_ + 1);
+  return all > 0 ? static_cast<double>(reader.lines() - first_ + 1) / all : 1;
 }
 
 bool LineWindows::Next() {

@@ -5,7 +5,9 @@
 #define ATTEND_CLI_LINE_WINDOWS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,14 @@ class LineWindows {
   // window has a few lines only, else more with more threads to run it. Throws Error as LineReader
   // and CheckStandardInput do.
   LineWindows(const std::vector<std::string>& paths, bool terminal, int threads = 1);
+
+  // Only the lines from `first` to `last`, from 1, of each file are taken. Before the first Next.
+  void TakeOnly(int64_t first, int64_t last);
+  // Passes over the next `count` lines of the first file, repaired, each to `use`; false where
+  // there are fewer.
+  bool Skip(int64_t count, const std::function<void(const std::string&)>& use);
+  // The part of the lines to take that was taken, from 0 to 1; nothing where that can't be known.
+  std::optional<double> Fraction() const;
 
   // Waits for one line of each file and takes those that are there already, with malformed UTF-8
   // repaired. False where no line is left. Throws Error(kInput) as LineReader does, and where one
@@ -46,6 +56,7 @@ class LineWindows {
 
   std::vector<File> files_;
   size_t most_lines_, most_bytes_;
+  int64_t first_ = 1, last_ = 0;  // to take; 0: to the end
   int64_t number_ = 1;
 };
 

@@ -91,6 +91,7 @@ std::string ProgramVersion() { return fmt::format("{} ({})", ATTEND_VERSION, ATT
 int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
                const std::string& more_libraries) {
   std::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough ends us quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow any more is an error of its writer
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   try {
     int status = 0;

@@ -2,19 +2,26 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "attend/error.h"
 #include "attend/translator.h"
-#include "base/files.h"
+#include "base/json.h"
+#include "base/sha256.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
+#include "cli/translate/output.h"
+#include "cli/translate/progress.h"
+#include "cli/translate/shard.h"
+#include "cli/translate/stop_signals.h"
 #include "engine/tasks/line_batch.h"
 #include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
@@ -25,6 +32,9 @@ namespace {
 struct TranslateOptions {
   std::string model, input = "-", output = "-";
   TranslatorOptions translator;
+  bool resume = false;
+  std::string shard;
+  double progress = 30;
   bool scores = false;
   LineOptions lines;
   TranslationOptions translation;
@@ -35,39 +45,39 @@ FieldList Fields(TranslateOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", Fields(options.translator))
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
-      .Add("output", &options.output, "where translations go; -: standard output")
+      .Add("output", &options.output,
+           "where translations go, compressed where the name ends in .gz or .zst; -: standard "
+           "output. A file appears when it is whole; until then its text is in FILE.partial")
+      .Add("resume", &options.resume,
+           "go on with the FILE.partial of a call that was stopped, if there is one")
+      .Add("shard", &options.shard,
+           "I/N: of the input file's lines the Ith of N equal ranges; the outputs of 1/N to N/N, "
+           "one after another, are that of the whole file")
+      .Add("progress", &options.progress, 0, 1e9,
+           "seconds between two lines about progress on standard error (on a terminal one that "
+           "changes each second); 0: none")
       .Add("scores", &options.scores, "write `text ||| score`")
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
 }
 
-// Where translations go: a file that appears whole, or standard output at once.
-class Output {
- public:
-  explicit Output(const std::string& path) {
-    if (path != "-") file_.emplace(path);
-  }
+// Options that decide when and where, but no byte of the output.
+constexpr const char* kWithoutEffect[] = {"model",    "input",           "output",      "resume",
+                                          "progress", "batch_sentences", "batch_tokens"};
 
-  bool terminal() const { return !file_ && isatty(STDOUT_FILENO) == 1; }
-
-  void Write(const std::string& text) {
-    if (file_) return file_->Write(text);
-    errno = 0;
-    if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() ||
-        std::fflush(stdout) != 0) {
-      throw Error(ErrorKind::kRuntime,
-                  fmt::format("can't write to standard output: {}", std::strerror(errno)));
-    }
-  }
-
-  void Commit() {
-    if (file_) file_->Commit();
-  }
-
- private:
-  std::optional<AtomicFile> file_;
-};
+// What another call must share to go on with this one's output.
+JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, int64_t>>& lines) {
+  JobKey key{.program = ProgramVersion()};
+  if (!options.translator.shortlist.empty())
+    options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
+  key.settings = FieldsToJson(Fields(options));
+  for (const char* name : kWithoutEffect) key.settings.erase(name);
+  // It has the digests of the model's other files.
+  key.settings["model"] = Sha256OfFile(std::filesystem::path(options.model) / "config.json");
+  if (lines) key.settings["lines"] = {{"first", lines->first}, {"last", lines->second}};
+  return key;
+}
 
 std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
                        const TranslateOptions& options) {
@@ -109,12 +119,26 @@ class CutLines {
   int64_t count_ = 0;
 };
 
+// One call of the command, once all is read and checked.
+struct TranslateCall {
+  const TranslateOptions& options;
+  const Translator& translator;
+  const Model& model;
+  LineWindows* window;
+  TranslationOutput* out;
+  Progress* progress;
+  CutLines* cut;
+
+  void Run(const std::function<std::unique_lock<std::timed_mutex>()>& work) const;
+  void TranslateWindow() const;
+};
+
 // A line that can't be translated ends the run, after those before it.
-void TranslateWindow(const LineWindows& window, LineBatch batch, const TranslateOptions& options,
-                     Output* out, CutLines* cut) {
-  int64_t number = window.number();
+void TranslateCall::TranslateWindow() const {
+  LineBatch batch(&translator, model, options.lines);
+  int64_t number = window->number();
   std::exception_ptr refused;
-  for (const std::string& line : window.lines()) {
+  for (const std::string& line : window->lines()) {
     try {
       batch.Add(line, fmt::format("line {}", number++));
     } catch (const Error&) {
@@ -122,17 +146,78 @@ void TranslateWindow(const LineWindows& window, LineBatch batch, const Translate
       break;
     }
   }
-  number = window.number();
+  number = window->number();
   std::string text;
-  for (const Translation& translation : batch.Translate(options.translation)) {
+  int64_t tokens = 0;
+  const std::vector<Translation> translations = batch.Translate(options.translation);
+  for (const Translation& translation : translations) {
     for (const Hypothesis& hypothesis : translation.hypotheses) {
       text += FormatLine(number - 1, hypothesis, options);
     }
     if (!translation.hypotheses[0].finished) cut->Add(number);
+    tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;
   }
-  out->Write(text);
+  out->Write(window->lines(), translations.size(), text);
+  progress->Add(number - 1, std::ssize(translations), tokens, window->Fraction());
   if (refused) std::rethrow_exception(refused);
+}
+
+// What is finished is written under `work`.
+void TranslateCall::Run(const std::function<std::unique_lock<std::timed_mutex>()>& work) const {
+  out->PassFinished(window);
+  progress->Start(window->Fraction());
+  while (window->Next()) {
+    const auto working = work();
+    TranslateWindow();
+  }
+  out->Finish();
+  const auto working = work();
+  out->Commit();
+  progress->End();
+}
+
+// An error says too what is kept of the work.
+void RunToFile(const TranslateCall& call) {
+  StopSignals signals([&] {
+    const std::string left = call.out->Leave();
+    call.progress->Say(
+        LogLevel::kWarning,
+        fmt::format("stopped by a signal; {}", left.empty() ? "no line was finished" : left));
+  });
+  try {
+    call.Run([&] { return signals.Work(); });
+  } catch (const Error& error) {
+    const std::string left = call.out->Leave();
+    if (left.empty()) throw;
+    throw Error(error.kind(), fmt::format("{}; {}", error.what(), left));
+  } catch (const std::exception&) {
+    const std::string left = call.out->Leave();
+    if (!left.empty()) call.progress->Say(LogLevel::kWarning, left);
+    throw;
+  }
+}
+
+// The shard's lines; nothing for a whole file.
+std::optional<std::pair<int64_t, int64_t>> LinesOf(const LineShard& shard,
+                                                   const std::string& path) {
+  if (shard.IsWhole()) return std::nullopt;
+  std::error_code ignored;
+  if (path == "-" || (std::filesystem::exists(path, ignored) &&
+                      !std::filesystem::is_regular_file(path, ignored))) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--shard counts the lines of a file before it takes some of them, and "
+                            "--input is {}; give it a file's name",
+                            path == "-" ? "standard input" : "'" + path + "', no regular file"));
+  }
+  return shard.LinesOf(CountLines(path));
+}
+
+// Its threads leave SIGINT and SIGTERM to others.
+std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> model,
+                                                 const TranslatorOptions& options) {
+  const BlockedSignals blocked;
+  return std::make_unique<const Translator>(std::move(model), options);
 }
 
 }  // namespace
@@ -140,27 +225,39 @@ void TranslateWindow(const LineWindows& window, LineBatch batch, const Translate
 int RunTranslate(const std::vector<std::string>& arguments) {
   CommonOptions common;
   TranslateOptions options;
-  CommandLine command_line("translate", "translate text, line by line",
-                           "attend translate --model MODEL --input test.en --output test.de\n"
-                           "echo 'A dog runs.' | attend translate --model MODEL --scores");
+  CommandLine command_line(
+      "translate", "translate text, line by line",
+      "attend translate --model MODEL --input test.en --output test.de\n"
+      "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
+      "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
+  const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
   const auto model = LoadModel(options.model);
-  const Translator translator(model, options.translator);
-  Output out(options.output);
-  CutLines cut(common.MakeLog());
-  LineWindows window({common.DataPath(options.input)}, out.terminal(), common.ThreadCount());
-  while (window.Next()) {
-    TranslateWindow(window, LineBatch(&translator, *model, options.lines), options, &out, &cut);
+  const auto translator = MakeTranslator(model, options.translator);
+  const bool terminal = TranslationOutput::IsTerminal(options.output);
+  const std::string input = common.DataPath(options.input);
+  LineWindows window({input}, terminal, common.ThreadCount());
+  const auto lines = LinesOf(shard, input);
+  if (lines) window.TakeOnly(lines->first, lines->second);
+  Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
+                    common.MakeLog());
+  const Log log = [&](LogLevel level, std::string_view message) { progress.Say(level, message); };
+  CutLines cut(log);
+  TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
+  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &cut};
+  if (out.IsFile()) {
+    RunToFile(call);
+  } else {
+    call.Run([] { return std::unique_lock<std::timed_mutex>(); });
   }
-  out.Commit();
-  window.ReportMalformed(common.MakeLog());
+  window.ReportMalformed(log);
   cut.Report();
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -33,6 +34,11 @@ class LineReader::Input {
   virtual size_t Read(char* bytes, size_t size) = 0;
   // Read will not wait.
   virtual bool Ready() { return true; }
+  // Bytes of the file that Read has taken, and those that it has; nothing for a pipe.
+  struct Place {
+    int64_t bytes = 0, size = 0;
+  };
+  virtual std::optional<Place> At() const = 0;
   // Passes over `size` bytes, or fewer at the end.
   virtual void Skip(int64_t size) {
     std::string passed(kChunk, '\0');
@@ -55,6 +61,13 @@ int OpenForReading(const std::string& path) {
   return descriptor;
 }
 
+// Of a regular file; nothing of another.
+std::optional<int64_t> SizeOf(int descriptor) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status.st_size;
+}
+
 class PlainInput : public LineReader::Input {
  public:
   PlainInput(const std::string& name, int descriptor) : Input(name), descriptor_(descriptor) {}
@@ -67,6 +80,11 @@ class PlainInput : public LineReader::Input {
       if (got >= 0) return static_cast<size_t>(got);
       if (errno != EINTR) Fail("read", name_, std::strerror(errno));
     }
+  }
+  std::optional<Place> At() const override {
+    const std::optional<int64_t> size = SizeOf(descriptor_);
+    if (!size) return std::nullopt;
+    return Place{lseek(descriptor_, 0, SEEK_CUR), *size};
   }
   bool Ready() override {
     struct pollfd wanted = {descriptor_, POLLIN, 0};
@@ -83,7 +101,7 @@ class PlainInput : public LineReader::Input {
 class GzipInput : public LineReader::Input {
  public:
   GzipInput(const std::string& name, int descriptor)
-      : Input(name), file_(gzdopen(descriptor, "rb")) {
+      : Input(name), file_(gzdopen(descriptor, "rb")), size_(SizeOf(descriptor)) {
     if (file_ == nullptr) {
       close(descriptor);
       Fail("open", name, "out of memory");
@@ -106,9 +124,14 @@ class GzipInput : public LineReader::Input {
     }
     return static_cast<size_t>(got);
   }
+  std::optional<Place> At() const override {
+    if (!size_) return std::nullopt;
+    return Place{gzoffset(file_), *size_};
+  }
 
  private:
   gzFile file_;
+  std::optional<int64_t> size_;
 };
 
 class ZstdInput : public LineReader::Input {
@@ -137,6 +160,7 @@ class ZstdInput : public LineReader::Input {
     }
     return out.pos;
   }
+  std::optional<Place> At() const override { return file_.At(); }
 
  private:
   PlainInput file_;
@@ -183,6 +207,13 @@ void LineReader::SkipTo(int64_t offset, int64_t lines) {
   input_->Skip(offset);
   offset_ = offset;
   lines_ = lines;
+}
+
+std::optional<double> LineReader::Fraction() const {
+  std::optional<Input::Place> place = input_->At();
+  if (!place || place->size == 0) return std::nullopt;
+  if (!IsCompressed(name_)) place->bytes -= std::ssize(buffer_) - static_cast<int64_t>(start_);
+  return std::clamp(static_cast<double>(place->bytes) / static_cast<double>(place->size), 0.0, 1.0);
 }
 
 bool LineReader::Ready() {

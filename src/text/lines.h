@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ class LineReader {
   bool Ready();
   // Lines handed out so far.
   int64_t lines() const { return lines_; }
+  // The part of a regular file that was handed out, from 0 to 1; of a compressed one by what was
+  // read of it. Nothing for a pipe.
+  std::optional<double> Fraction() const;
   // Where the next line begins, in bytes of the text.
   int64_t offset() const { return offset_; }
   // Goes on where another reader of the same file was at `offset` after `lines` lines. A plain file
