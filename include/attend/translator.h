@@ -38,6 +38,9 @@ struct TranslatorOptions {
   // a single one.
   int threads = 0;
   WeightType type = WeightType::kStored;
+  // Spans that training protected (numbers, URLs ...) are copied exactly; false: translated like
+  // all text. Nothing for a model that was trained without.
+  bool protect = true;
   std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
 };
@@ -72,6 +75,11 @@ struct AlignmentLink {
   bool operator==(const AlignmentLink&) const = default;
 };
 
+// Bytes of a text.
+struct ProtectedPart {
+  size_t begin = 0, end = 0;
+};
+
 struct Hypothesis {
   std::string text;                      // empty for a model without vocabulary
   std::vector<int32_t> ids;              // without bos and eos
@@ -79,6 +87,8 @@ struct Hypothesis {
   double log_probability = 0;            // natural; both are 0 of an unscored greedy search
   bool finished = true;                  // false: cut at max_length
   std::vector<AlignmentLink> alignment;  // with options.alignments
+  // Spans of the text that were to be copied, and those that stand in the output exactly once.
+  int64_t protected_spans = 0, protected_kept = 0;
 };
 
 // The n best of different texts, the best first: at least one, and fewer than n_best where the
@@ -124,6 +134,8 @@ class Translator {
   std::vector<int32_t> Encode(const std::string& text) const;
   // The most ids that a text may have, without eos: what the encoder's learned positions reach.
   int64_t max_input_tokens() const;
+  // Parts of a text that are copied exactly, rising: it must not be divided inside one.
+  std::vector<ProtectedPart> ProtectedParts(const std::string& text) const;
   // The instruction set that runs.
   std::string instruction_set() const;
 

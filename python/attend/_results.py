@@ -18,6 +18,8 @@ class Hypothesis(NamedTuple):
     ids: list[int]  # without bos and eos
     finished: bool  # False: cut at max_length
     alignment: list[tuple[int, int]]  # (source, target) white-space words from 0; with alignments=True
+    protected_spans: int = 0  # of the text, to be copied exactly
+    protected_kept: int = 0  # those that stand in the output exactly once
 
 
 class Translation(str):

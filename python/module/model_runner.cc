@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
+#include "engine/tasks/protection.h"
 #include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
 #include "model/quantize.h"
@@ -82,10 +83,17 @@ PairAttention ModelRunner::Attention(const std::string& source,
     throw Error(ErrorKind::kUsage,
                 "the model has no vocabulary or no encoder, expected a translation model");
   }
-  const std::vector<std::vector<int32_t>> sources = {source_->Encode(source)};
+  const Protection protection(model_->tokenization, *source_, *target_, /*on=*/true);
+  std::string source_text = source, target_text = target.value_or("");
+  if (target) {
+    protection.MaskPair(&source_text, &target_text);
+  } else {
+    source_text = protection.Mask(source_text).text;
+  }
+  const std::vector<std::vector<int32_t>> sources = {source_->Encode(source_text)};
   std::vector<std::vector<int32_t>> targets;
   if (target) {
-    targets = {target_->Encode(*target)};
+    targets = {target_->Encode(target_text)};
   } else {
     targets = {translator_.TranslateIds(sources).at(0).hypotheses.at(0).ids};
   }

@@ -53,7 +53,8 @@ nb::object ResultOf(const Translation& translation) {
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : translation.hypotheses) {
     hypotheses.append(make(StrOf(hypothesis.text), hypothesis.score, hypothesis.log_probability,
-                           hypothesis.ids, hypothesis.finished, LinksOf(hypothesis.alignment)));
+                           hypothesis.ids, hypothesis.finished, LinksOf(hypothesis.alignment),
+                           hypothesis.protected_spans, hypothesis.protected_kept));
   }
   return PythonClass(kResults, "Translation")(nb::tuple(hypotheses));
 }

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "engine/tasks/attention_labels.h"
+#include "engine/tasks/protection.h"
 #include "model/model_directory.h"
 #include "text/utf8.h"
 
@@ -60,11 +61,18 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   }
   const auto source = Vocabulary::FromBytes(model->source_vocabulary, "the source vocabulary");
   const auto target = Vocabulary::FromBytes(model->target_vocabulary, "the target vocabulary");
-  const std::vector<int32_t> source_ids = source->Encode(options.source);
+  const Protection protection(model->tokenization, *source, *target, /*on=*/true);
+  std::string source_text = options.source, target_text = options.target;
+  if (has_target) {
+    protection.MaskPair(&source_text, &target_text);
+  } else {
+    source_text = protection.Mask(source_text).text;
+  }
+  const std::vector<int32_t> source_ids = source->Encode(source_text);
   AttentionView view{source->Decode(source_ids), RepairUtf8(options.target), {}};
   std::vector<int32_t> target_ids;
   if (has_target) {
-    target_ids = target->Encode(options.target);
+    target_ids = target->Encode(target_text);
   } else {
     const Hypothesis best =
         Translator(model, {.threads = threads}).TranslateIds({{source_ids}}).at(0).hypotheses.at(0);

@@ -119,6 +119,11 @@ class CutLines {
   int64_t count_ = 0;
 };
 
+// Of the best hypotheses.
+struct ProtectedCounts {
+  int64_t spans = 0, kept = 0;
+};
+
 // One call of the command, once all is read and checked.
 struct TranslateCall {
   const TranslateOptions& options;
@@ -128,6 +133,7 @@ struct TranslateCall {
   TranslationOutput* out;
   Progress* progress;
   CutLines* cut;
+  ProtectedCounts* counts;
 
   void Run(const std::function<std::unique_lock<std::timed_mutex>()>& work) const;
   void TranslateWindow() const;
@@ -151,6 +157,8 @@ void TranslateCall::TranslateWindow() const {
   int64_t tokens = 0;
   const std::vector<Translation> translations = batch.Translate(options.translation);
   for (const Translation& translation : translations) {
+    counts->spans += translation.hypotheses[0].protected_spans;
+    counts->kept += translation.hypotheses[0].protected_kept;
     for (const Hypothesis& hypothesis : translation.hypotheses) {
       text += FormatLine(number - 1, hypothesis, options);
     }
@@ -250,8 +258,9 @@ int RunTranslate(const std::vector<std::string>& arguments) {
                     common.MakeLog());
   const Log log = [&](LogLevel level, std::string_view message) { progress.Say(level, message); };
   CutLines cut(log);
+  ProtectedCounts counts;
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
-  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &cut};
+  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &cut, &counts};
   if (out.IsFile()) {
     RunToFile(call);
   } else {
@@ -259,6 +268,10 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   }
   window.ReportMalformed(log);
   cut.Report();
+  if (counts.spans > 0) {
+    log(LogLevel::kInfo,
+        fmt::format("protected spans: {}, of which {} are kept", counts.spans, counts.kept));
+  }
   return 0;
 }
 

@@ -31,8 +31,9 @@ FieldList Fields(CorpusFilters& filters) {
   return fields;
 }
 
-Corpus::Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters)
-    : columns_(std::move(columns)), filters_(filters) {
+Corpus::Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
+               PairProtection protection)
+    : columns_(std::move(columns)), filters_(filters), protection_(std::move(protection)) {
   if (columns_.empty()) throw Error(ErrorKind::kUsage, "a corpus needs at least one column");
   for (size_t column = 0; column < columns_.size(); ++column) {
     const std::vector<std::string>& files = columns_[column].files;
@@ -73,8 +74,25 @@ NamedLines CorpusReport::* Corpus::WhyDropped(const Example& example) const {
   return nullptr;
 }
 
+PairSpans Corpus::Protect(const Place& place, uint64_t time,
+                          std::vector<std::string>* texts) const {
+  constexpr uint64_t kProtectKey = 0x70726f74656374;  // "protect"
+  if (protection_.masker == nullptr) return {};
+  std::string &source = texts->at(0), &target = texts->at(1);
+  if (!protection_.training) return protection_.masker->MaskPair(&source, &target, nullptr);
+  Random random{protection_.seed, time, static_cast<uint64_t>(place.file),
+                static_cast<uint64_t>(place.line), kProtectKey};
+  const PairSpans spans = protection_.masker->MaskPair(&source, &target, &random);
+  const bool has_text = !source.empty() && !target.empty();
+  if (has_text && random.Uniform() < protection_.examples)
+    protection_.masker->AddPlaceholders(&source, &target, &random);
+  return spans;
+}
+
 void Corpus::Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const {
   ++report->lines;
+  report->protected_spans += line.spans.masked;
+  report->unequal_spans += line.spans.unequal;
   for (size_t column = 0; column < columns_.size(); ++column) {
     if (line.malformed[column] > 0) Count(line.example.place, column, &report->malformed);
   }

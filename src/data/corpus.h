@@ -13,6 +13,7 @@
 #include "data/corpus_report.h"
 #include "data/example_source.h"
 #include "data/example_table.h"
+#include "text/span_masker.h"
 
 namespace attend {
 
@@ -39,10 +40,20 @@ struct CorpusFilters {
 
 FieldList Fields(CorpusFilters& filters);
 
+// What both sides of a pair have in common becomes placeholders. Of two columns; null: nothing
+// does.
+struct PairProtection {
+  std::shared_ptr<const SpanMasker> masker;
+  uint64_t seed = 1;
+  bool training = true;  // numbers are drawn, and some pairs get placeholders to learn copying from
+  double examples = 0;   // the share of those
+};
+
 // The line of every column at one place, and their ids.
 struct EncodedLine {
   Example example;                 // without bos and eos
   std::vector<int64_t> malformed;  // sequences, by column
+  PairSpans spans;
 };
 
 struct FileDigest {
@@ -55,7 +66,8 @@ struct FileDigest {
 class Corpus : public ExampleSource {
  public:
   // Throws Error(kConfiguration) for columns with different numbers of files, or none.
-  Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters);
+  Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
+         PairProtection protection = {});
 
   // "train.en:17": the first column's file and the line, counted from 1.
   std::string Where(const Place& place) const override;
@@ -75,6 +87,9 @@ class Corpus : public ExampleSource {
   const FileDigest& digest(int64_t column, int64_t file) const {
     return digests_[column * files() + file];
   }
+  // Puts placeholders into the texts of a line, one for each column; `time` tells times apart at
+  // which training reads the line.
+  PairSpans Protect(const Place& place, uint64_t time, std::vector<std::string>* texts) const;
   // Adds the example to `table` if it passes the filters, with bos and eos; counts it in `report`.
   void Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const;
 
@@ -85,6 +100,7 @@ class Corpus : public ExampleSource {
 
   std::vector<CorpusColumn> columns_;
   CorpusFilters filters_;
+  PairProtection protection_;
   std::vector<FileDigest> digests_;
 };
 

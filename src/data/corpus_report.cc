@@ -58,6 +58,8 @@ void CorpusReport::Add(const CorpusReport& next) {
   kept += next.kept;
   for (const Reason& reason : kDropped) (this->*reason.member).Add(next.*reason.member);
   malformed.Add(next.malformed);
+  protected_spans += next.protected_spans;
+  unequal_spans += next.unequal_spans;
   if (tokens.size() < next.tokens.size()) tokens.resize(next.tokens.size());
   for (size_t column = 0; column < next.tokens.size(); ++column)
     tokens[column] += next.tokens[column];
@@ -71,6 +73,10 @@ std::string CorpusReport::Text() const {
   }
   if (malformed.count > 0)
     text += "; " + WithPlaces(malformed, "with malformed UTF-8, read as U+FFFD");
+  if (protected_spans + unequal_spans > 0) {
+    text += fmt::format("; {} protected spans, {} more of the source that the target lacks",
+                        protected_spans, unequal_spans);
+  }
   return text;
 }
 
@@ -80,6 +86,8 @@ Json ToJson(const CorpusReport& report) {
   json["kept"] = report.kept;
   for (const Reason& reason : kDropped) json[reason.name] = ToJson(report.*reason.member);
   json["malformed"] = ToJson(report.malformed);
+  json["protected_spans"] = report.protected_spans;
+  json["unequal_spans"] = report.unequal_spans;
   json["tokens"] = report.tokens;
   return json;
 }
@@ -90,6 +98,10 @@ CorpusReport CorpusReportFromJson(const Json& json, const std::string& where) {
   report.kept = MemberOf<int64_t>(json, "kept", where);
   for (const Reason& reason : kDropped)
     report.*reason.member = NamedLinesFromJson(json, reason.name, where);
+  if (json.contains("protected_spans")) {  // an older checkpoint has none
+    report.protected_spans = MemberOf<int64_t>(json, "protected_spans", where);
+    report.unequal_spans = MemberOf<int64_t>(json, "unequal_spans", where);
+  }
   report.malformed = NamedLinesFromJson(json, "malformed", where);
   report.tokens = MemberOf<std::vector<int64_t>>(json, "tokens", where);
   return report;

@@ -29,6 +29,8 @@ struct CorpusReport {
   int64_t kept = 0;
   NamedLines empty, too_short, too_long, ratio;
   NamedLines malformed;         // lines of any column with malformed UTF-8, read as U+FFFD
+  int64_t protected_spans = 0;  // that became placeholders on both sides
+  int64_t unequal_spans = 0;    // of the source, that stay text: the target has others
   std::vector<int64_t> tokens;  // by column: ids kept, bos and eos included
 
   // Adds the counts of what follows.

@@ -27,30 +27,35 @@ int64_t LinesToTheEnd(LineReader* reader) {
   return reader->lines();
 }
 
-// Lines [0, n) of every column, encoded; places are the caller's to set.
-std::vector<EncodedLine> Encode(const std::vector<CorpusColumn>& columns,
-                                const std::vector<std::vector<std::string>>& text,
-                                ThreadPool* pool) {
-  std::vector<EncodedLine> encoded(text[0].size());
+}  // namespace
+
+std::vector<EncodedLine> ParallelCorpus::Encode(const Place& first,
+                                                std::vector<std::vector<std::string>>* text,
+                                                ThreadPool* pool) const {
+  std::vector<EncodedLine> encoded(text->at(0).size());
   const size_t tasks = (encoded.size() + kTaskLines - 1) / kTaskLines;
   pool->ParallelFor(static_cast<int64_t>(tasks), [&](int64_t task, int) {
     const size_t end = std::min(encoded.size(), (task + 1) * kTaskLines);
     for (size_t line = task * kTaskLines; line < end; ++line) {
-      encoded[line].malformed.resize(columns.size());
-      for (size_t column = 0; column < columns.size(); ++column) {
-        encoded[line].example.columns.push_back(columns[column].vocabulary->Encode(
-            text[column][line], &encoded[line].malformed[column]));
+      EncodedLine& one = encoded[line];
+      one.example.place = {first.file, first.line + static_cast<int64_t>(line)};
+      std::vector<std::string> texts;
+      for (std::vector<std::string>& column : *text) texts.push_back(std::move(column[line]));
+      one.spans = Protect(one.example.place, 0, &texts);
+      one.malformed.resize(texts.size());
+      for (size_t column = 0; column < texts.size(); ++column) {
+        one.example.columns.push_back(
+            columns()[column].vocabulary->Encode(texts[column], &one.malformed[column]));
       }
     }
   });
   return encoded;
 }
 
-}  // namespace
-
 ParallelCorpus::ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
-                               int threads)
-    : Corpus(std::move(columns), filters), examples_(std::ssize(this->columns())) {
+                               int threads, PairProtection protection)
+    : Corpus(std::move(columns), filters, std::move(protection)),
+      examples_(std::ssize(this->columns())) {
   for (int64_t file = 0; file < files(); ++file) ReadFiles(file, threads);
 }
 
@@ -66,10 +71,9 @@ void ParallelCorpus::ReadFiles(int64_t file, int threads) {
       return lines.size() == text[0].size();
     });
     if (!parallel || text[0].empty()) break;
-    for (EncodedLine& encoded : Encode(columns(), text, &pool)) {
-      encoded.example.place = {file, line++};
-      Keep(std::move(encoded), &examples_, &report_);
-    }
+    std::vector<EncodedLine> encoded = Encode({file, line}, &text, &pool);
+    for (EncodedLine& one : encoded) Keep(std::move(one), &examples_, &report_);
+    line += std::ssize(encoded);
   }
   for (int64_t column = 0; column < std::ssize(readers); ++column) {
     FileDigest& known = digest(column, file);

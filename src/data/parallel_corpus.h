@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "data/corpus.h"
 
 namespace attend {
@@ -17,7 +18,8 @@ class ParallelCorpus : public Corpus {
   // Reads and encodes with `threads` threads; the result does not depend on their number. Throws
   // Error(kInput) for a file that can't be read and for files of different line counts (both named,
   // with their counts), and what Corpus throws.
-  ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters, int threads);
+  ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters, int threads,
+                 PairProtection protection = {});
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
@@ -27,6 +29,9 @@ class ParallelCorpus : public Corpus {
   const ExampleTable& examples() const { return examples_; }
 
  private:
+  // Encodes a block of lines, of every column; the first is at `first`.
+  std::vector<EncodedLine> Encode(const Place& first, std::vector<std::vector<std::string>>* text,
+                                  ThreadPool* pool) const;
   void ReadFiles(int64_t file, int threads);
 
   ExampleTable examples_;

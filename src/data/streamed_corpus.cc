@@ -338,7 +338,7 @@ WindowWork StreamedCorpus::Reader::Next() {
 
 StreamedCorpus::StreamedCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
                                const StreamOptions& options, int threads)
-    : Corpus(std::move(columns), filters), options_(options) {
+    : Corpus(std::move(columns), filters, options.protection), options_(options) {
   if (!options.weights.empty() && std::ssize(options.weights) != files()) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("there are {} weights for {} files, expected one for each",
@@ -431,9 +431,12 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
                   static_cast<uint64_t>(line.place.file),
                   static_cast<uint64_t>(line.place.line),
                   kSampleKey};
+    std::vector<std::string> texts = line.text;
+    const auto time = static_cast<uint64_t>(epoch) << 32 | static_cast<uint64_t>(line.pass.time);
+    encoded.spans = Protect(line.place, time, &texts);
     for (size_t column = 0; column < columns().size(); ++column) {
       const Vocabulary& vocabulary = *columns()[column].vocabulary;
-      const std::string& text = line.text[column];
+      const std::string& text = texts[column];
       int64_t* malformed = &encoded.malformed[column];
       encoded.example.columns.push_back(
           options_.sampling > 0

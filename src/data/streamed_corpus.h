@@ -20,7 +20,8 @@ struct StreamOptions {
   std::vector<double> weights;
   int64_t shuffle_buffer = 100000;  // lines of a window
   double sampling = 0;              // strength of Vocabulary::Sample; 0: Vocabulary::Encode
-  Log log = NoLog();                // hears of files that can't be shuffled
+  PairProtection protection = {};
+  Log log = NoLog();  // hears of files that can't be shuffled
 };
 
 // Files of equal weight are one corpus. It is cut into segments: plain files into pieces much

@@ -40,6 +40,11 @@ struct Metrics::Impl {
           .Name("attend_pieces_total")
           .Help("Pieces read (side source) and written (side target).")
           .Register(registry);
+  prometheus::Family<prometheus::Counter>& spans =
+      BuildCounter()
+          .Name("attend_protected_spans_total")
+          .Help("Protected spans of sources (result kept or lost).")
+          .Register(registry);
   prometheus::Family<prometheus::Counter>& reloads =
       BuildCounter().Name("attend_reloads_total").Help("Models loaded again.").Register(registry);
   prometheus::Family<prometheus::Gauge>& waiting = BuildGauge()
@@ -69,6 +74,13 @@ void Metrics::Translated(const std::string& model, int64_t sentences, int64_t so
       .Increment(static_cast<double>(source_pieces));
   impl_->pieces.Add({{"model", model}, {"side", "target"}})
       .Increment(static_cast<double>(target_pieces));
+}
+
+void Metrics::Protected(const std::string& model, int64_t spans, int64_t kept) {
+  if (spans == 0) return;
+  impl_->spans.Add({{"model", model}, {"result", "kept"}}).Increment(static_cast<double>(kept));
+  impl_->spans.Add({{"model", model}, {"result", "lost"}})
+      .Increment(static_cast<double>(spans - kept));
 }
 
 void Metrics::Reloaded(const std::string& model, bool failed) {

@@ -19,6 +19,8 @@ class Metrics {
   void Answered(const std::string& route, int status, double seconds);
   void Translated(const std::string& model, int64_t sentences, int64_t source_pieces,
                   int64_t target_pieces);
+  // Protected spans of the sources, and those of them that the best hypotheses have exactly once.
+  void Protected(const std::string& model, int64_t spans, int64_t kept);
   void Reloaded(const std::string& model, bool failed);
   // Everything, with the queues as they are now.
   std::string Text(const ModelStore& models);

@@ -89,6 +89,8 @@ Json SentenceToJson(const ServedModel& model, const JobSentence& sentence) {
     one["score"] = hypothesis.score;
     one["log_probability"] = hypothesis.log_probability;
     one["finished"] = hypothesis.finished;
+    one["protected_spans"] = hypothesis.protected_spans;
+    one["protected_kept"] = hypothesis.protected_kept;
     if (sentence.options.alignments) {
       Json links = Json::array();
       for (const AlignmentLink& link : hypothesis.alignment) {

@@ -104,7 +104,9 @@ Json Skeleton() {
       "text": {"type": "string"},
       "score": {"type": ["number", "null"], "description": "log_probability divided by the length penalty"},
       "log_probability": {"type": ["number", "null"], "description": "natural; null: no output is possible"},
-      "finished": {"type": "boolean", "description": "false: cut at max_length"}, "alignment": {"type": "array", "description": "[source word, target word], from 0", "items": {"type": "array", "items": {"type": "integer"}}},
+      "finished": {"type": "boolean", "description": "false: cut at max_length"},
+      "protected_spans": {"type": "integer", "description": "spans of the source to be copied exactly"},
+      "protected_kept": {"type": "integer", "description": "those that stand in the text exactly once"}, "alignment": {"type": "array", "description": "[source word, target word], from 0", "items": {"type": "array", "items": {"type": "integer"}}},
       "attention": {"type": "object", "description": "where it was asked for; target rows begin with bos, source keys end with eos", "properties": {
         "target_pieces": {"type": "array", "items": {"type": "string"}},
         "decoder_self": {"$ref": "#/components/schemas/Weights"},

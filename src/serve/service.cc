@@ -315,6 +315,14 @@ void Service::Put(const ExchangePtr& exchange, const JobPtr& job) const {
 void Service::Count(const TranslationJob& job) const {
   metrics_->Translated(job.model->name(), std::ssize(job.sentences), job.SourcePieces(),
                        job.TargetPieces());
+  int64_t spans = 0, kept = 0;
+  for (const JobSentence& sentence : job.sentences) {
+    const auto& hypotheses = sentence.result.translation.hypotheses;
+    if (hypotheses.empty()) continue;
+    spans += hypotheses[0].protected_spans;
+    kept += hypotheses[0].protected_kept;
+  }
+  metrics_->Protected(job.model->name(), spans, kept);
 }
 
 void Service::Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const {

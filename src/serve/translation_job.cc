@@ -36,7 +36,9 @@ class JobMaker {
     text->first = job_->sentences.size();
     const bool by_lines = whole_ > 0;
     const std::vector<TextPart> parts =
-        by_lines ? LineParts(text->text) : SentenceParts(text->text, job_->model->source());
+        by_lines ? LineParts(text->text)
+                 : JoinAcross(SentenceParts(text->text, job_->model->source()),
+                              job_->model->translator().ProtectedParts(text->text));
     CheckSentences(text->first + parts.size());  // each is one at least
     for (const TextPart& part : parts) by_lines ? AddLine(text, part) : AddSentence(text, part);
   }
@@ -53,7 +55,8 @@ class JobMaker {
     const auto fits = [&](std::string_view group) {
       return MayFit(group) && std::ssize(Encode(group)) <= whole_;
     };
-    for (const TextPart& group : SentenceGroups(line, job_->model->source(), fits)) {
+    const auto spans = job_->model->translator().ProtectedParts(line);
+    for (const TextPart& group : SentenceGroups(line, job_->model->source(), fits, spans)) {
       AddSentence(text, {part.begin + group.begin, part.begin + group.end});
     }
   }
@@ -77,7 +80,7 @@ class JobMaker {
   std::vector<int32_t> Encode(std::string_view part) const {
     check_();
     if (!HasLetterOrDigit(part)) return {};  // it is copied
-    return job_->model->translator().source().Encode(part);
+    return job_->model->translator().Encode(std::string(part));
   }
 
   void Keep(TranslationJob::Text* text, const TextPart& part, std::vector<int32_t> ids) {

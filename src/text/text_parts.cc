@@ -63,6 +63,21 @@ bool MayHaveSeveralSentences(std::string_view text) {
 
 }  // namespace
 
+std::vector<TextPart> JoinAcross(const std::vector<TextPart>& parts,
+                                 const std::vector<TextPart>& spans) {
+  std::vector<TextPart> joined;
+  auto span = spans.begin();
+  for (const TextPart& part : parts) {
+    while (span != spans.end() && span->end <= part.begin) ++span;
+    if (!joined.empty() && span != spans.end() && span->begin < joined.back().end) {
+      joined.back().end = part.end;
+    } else {
+      joined.push_back(part);
+    }
+  }
+  return joined;
+}
+
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language) {
   std::vector<TextPart> parts;
   if (!MayHaveSeveralSentences(text)) {
@@ -77,8 +92,9 @@ std::vector<TextPart> SentenceParts(std::string_view text, const std::string& la
 }
 
 std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
-                                     const std::function<bool(std::string_view part)>& fits) {
-  const std::vector<TextPart> sentences = SentenceParts(text, language);
+                                     const std::function<bool(std::string_view part)>& fits,
+                                     const std::vector<TextPart>& spans) {
+  const std::vector<TextPart> sentences = JoinAcross(SentenceParts(text, language), spans);
   std::vector<TextPart> groups;
   for (size_t first = 0; first < sentences.size();) {
     const size_t begin = sentences[first].begin;

@@ -16,12 +16,17 @@ struct TextPart {
   size_t begin = 0, end = 0;
 };
 
+// Parts that a span crosses become one; both rise without overlap.
+std::vector<TextPart> JoinAcross(const std::vector<TextPart>& parts,
+                                 const std::vector<TextPart>& spans);
+
 // Sentences by Unicode's rules for the language; a line never shares a sentence with the next.
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language);
 // Sentences, as many to a part as fit together; one that does not fit alone is a part too. What a
-// part that fits begins with must fit as well: `fits` is asked few times.
+// part that fits begins with must fit as well: `fits` is asked few times. None ends in a span.
 std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
-                                     const std::function<bool(std::string_view part)>& fits);
+                                     const std::function<bool(std::string_view part)>& fits,
+                                     const std::vector<TextPart>& spans = {});
 // Lines that are not blank.
 std::vector<TextPart> LineParts(std::string_view text);
 

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "text/cut_line.h"
 #include "text/lines.h"
+#include "text/span_masker.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -142,11 +143,20 @@ std::string QuotedList(const std::vector<std::string>& items) {
   return list;
 }
 
+// Placeholders stand behind the user's own.
+std::vector<std::string> SymbolsOf(const VocabularyOptions& options) {
+  std::vector<std::string> symbols = options.user_defined_symbols;
+  for (int64_t number = 0; number < options.placeholders; ++number)
+    symbols.push_back(PlaceholderText(number));
+  return symbols;
+}
+
 void CheckOptions(const VocabularyOptions& options) {
   std::set<std::string> seen = {"<pad>", "<unk>", "<s>", "</s>"};
   for (int byte = 0; options.byte_fallback && byte < 256; ++byte)
     seen.insert(fmt::format("<0x{:02X}>", byte));
-  for (const std::string& symbol : options.user_defined_symbols) {
+  const std::vector<std::string> symbols = SymbolsOf(options);
+  for (const std::string& symbol : symbols) {
     if (symbol.empty() || !IsValidUtf8(symbol) || symbol.find('\0') != std::string::npos) {
       throw Error(ErrorKind::kConfiguration,
                   "user_defined_symbols: a symbol is empty or not UTF-8 text");
@@ -163,8 +173,7 @@ void CheckOptions(const VocabularyOptions& options) {
           fmt::format("user_defined_symbols: '{}' stands twice or is a special piece", symbol));
     }
   }
-  const int64_t special =
-      4 + std::ssize(options.user_defined_symbols) + (options.byte_fallback ? 256 : 0);
+  const int64_t special = 4 + std::ssize(symbols) + (options.byte_fallback ? 256 : 0);
   if (options.size <= special) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("the vocabulary's size is {}, but special pieces, user-defined symbols "
@@ -193,9 +202,8 @@ std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& 
   int64_t characters = 0;
   for (const std::string& line : lines) characters += std::ssize(line);
   if (characters > kManyCharacters) arguments["train_extremely_large_corpus"] = "true";
-  if (!options.user_defined_symbols.empty()) {
-    arguments["user_defined_symbols"] = QuotedList(options.user_defined_symbols);
-  }
+  if (const std::vector<std::string> symbols = SymbolsOf(options); !symbols.empty())
+    arguments["user_defined_symbols"] = QuotedList(symbols);
   const bool nfkc = options.normalization == Normalization::kNfkc;
   if (!nfkc) arguments["remove_extra_whitespaces"] = "false";
   arguments["normalization_rule_name"] =
@@ -257,6 +265,10 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
       .Add("byte_fallback", &options.byte_fallback,
            "spell characters without a piece by their bytes")
       .Add("user_defined_symbols", &options.user_defined_symbols, "texts that are always one piece")
+      .Add("placeholders", &options.placeholders, 0, kMostPlaceholders,
+           recipe ? "pieces of the vocabulary that stand for protected spans; 0: none, or 32 with "
+                    "protect"
+                  : "pieces that stand for protected spans, for training with protect; 0: none")
       .Add("normalization", &options.normalization, {"none", "nfkc"},
            "nfkc makes equal what Unicode calls compatible and joins white space; none keeps text "
            "as it is")

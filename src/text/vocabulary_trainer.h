@@ -30,6 +30,7 @@ struct VocabularyOptions {
   double character_coverage = 1.0;  // share of the text's characters that get a piece of their own
   bool byte_fallback = false;       // spell other characters by their bytes instead of as unknown
   std::vector<std::string> user_defined_symbols;  // always one piece each, never normalised
+  int64_t placeholders = 0;  // PlaceholderText of so many numbers, each one piece
   Normalization normalization = Normalization::kNfkc;
   bool lowercase = false;
   int64_t max_sentences = 0;  // train on a random sample of this many lines; 0: all

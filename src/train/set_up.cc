@@ -7,6 +7,7 @@
 #include "attend/error.h"
 #include "base/excerpt.h"
 #include "base/sha256.h"
+#include "engine/tasks/protection.h"
 #include "model/config_fields.h"
 #include "model/config_file.h"
 #include "model/model_directory.h"
@@ -164,6 +165,21 @@ void CompleteLowercase(const Vocabularies& vocabularies, const RunSettings& sett
   options->lowercase = target;
 }
 
+// What a fine-tuned model protects stays protected.
+void CompleteProtection(const Vocabularies& vocabularies, const Model* init,
+                        const RunSettings& settings, ProtectionOptions* options) {
+  if (init != nullptr && !settings.is_given("protect") && !settings.is_given("protect_patterns"))
+    *options = ProtectionOf(init->tokenization);
+  if (options->empty()) return;
+  if (!PlaceholderIds(*vocabularies.source).empty() &&
+      !PlaceholderIds(*vocabularies.target).empty())
+    return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("protect needs a vocabulary with placeholders, which the one given has "
+                          "not; make one with `attend vocab --placeholders {}`",
+                          kPlaceholders));
+}
+
 // All of a model's configuration that no vocabulary decides: better known before one is made.
 void CheckShape(ModelConfig model) {
   model.source_vocab_size = model.target_vocab_size =
@@ -271,6 +287,9 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   const Log log = group->first() ? settings.effects.log : NoLog();
   CheckTrainOptions(options);
   CheckTextFiles(options.corpus);
+  VocabularyOptions& making = options.corpus.vocabulary;
+  if (!options.corpus.protection.empty() && options.MakesVocabulary() && making.placeholders == 0)
+    making.placeholders = kPlaceholders;
   Setup setup;
   setup.test = TestText(options.corpus);
   const torch::Device device = DeviceOf(settings.device, settings.world);
@@ -284,6 +303,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   const Vocabularies vocabularies = SharedVocabularies(options, init, log, group);
   CheckGivenVocabularies(vocabularies, options, settings);
   CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
+  CompleteProtection(vocabularies, init.get(), settings, &options.corpus.protection);
   CompleteModel(vocabularies, settings, &options.model);
   if (setup.test) {
     CheckTestText(*setup.test, options.corpus.test_source, *vocabularies.source, options.model);

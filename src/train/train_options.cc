@@ -44,6 +44,10 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("valid_target", &options.valid_target, "its translation")
       .Add("test_source", &options.test_source, "source text to translate and score at the end")
       .Add("test_target", &options.test_target, "its translation")
+      .Nest("", Fields(options.protection))
+      .Add("protect_examples", &options.protect_examples, 0, 1,
+           "with protect: share of training pairs in which words that both sides share, beginnings "
+           "and ends get placeholders too, to learn copying from")
       .Nest("", Fields(options.filters))
       .Add("vocab", &options.vocab, "vocabulary file of both sides")
       .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone")
@@ -163,6 +167,10 @@ const std::set<std::string>& FixedNames() {
                                               "vocab_type",
                                               "character_coverage",
                                               "user_defined_symbols",
+                                              "placeholders",
+                                              "protect",
+                                              "protect_patterns",
+                                              "protect_examples",
                                               "normalization",
                                               "vocab_max_sentences",
                                               "byte_fallback",
@@ -362,6 +370,7 @@ void CheckTrainOptions(const TrainOptions& options) {
   CheckFiles(corpus);
   CheckVocabularyOptions(corpus, !options.init.empty());
   CheckSampling(corpus, options.MakesVocabulary());
+  if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);
   if (options.output.empty() && !options.dry_run)
     Refuse("output is needed: the directory to train in");
   if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {

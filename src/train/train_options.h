@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "data/batch_stream.h"
 #include "data/corpus.h"
+#include "text/span_masker.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -39,6 +40,8 @@ struct CorpusOptions {
   double sampling_alpha = 0;
   std::vector<std::string> valid_source, valid_target;
   std::vector<std::string> test_source, test_target;
+  ProtectionOptions protection;
+  double protect_examples = 0.1;
   CorpusFilters filters;
   std::string vocab, source_vocab, target_vocab;
   bool joint_vocab = true;

@@ -12,6 +12,7 @@
 #include "attend/metrics.h"
 #include "base/random.h"
 #include "data/streamed_corpus.h"
+#include "engine/tasks/protection.h"
 #include "metrics/tokenizer_choice.h"
 #include "text/lines.h"
 #include "text/utf8.h"
@@ -86,6 +87,16 @@ double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies
   return strength;
 }
 
+PairProtection ProtectionOfPairs(const TrainOptions& options, const Vocabularies& vocabularies,
+                                 bool training) {
+  const CorpusOptions& corpus = options.corpus;
+  if (corpus.protection.empty()) return {};
+  const auto placeholders = std::min(PlaceholderIds(*vocabularies.source).size(),
+                                     PlaceholderIds(*vocabularies.target).size());
+  return {std::make_shared<const SpanMasker>(corpus.protection, static_cast<int64_t>(placeholders)),
+          static_cast<uint64_t>(options.seed), training, corpus.protect_examples};
+}
+
 void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
   if (corpus.examples().size() > 0) return;
   throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Text()));
@@ -98,11 +109,17 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies);
   if (corpus.Streams()) {
-    const StreamOptions stream{static_cast<uint64_t>(options.seed), corpus.train_weights,
-                               corpus.shuffle_buffer, SamplingOf(corpus, vocabularies), log};
+    const StreamOptions stream{static_cast<uint64_t>(options.seed),
+                               corpus.train_weights,
+                               corpus.shuffle_buffer,
+                               SamplingOf(corpus, vocabularies),
+                               ProtectionOfPairs(options, vocabularies, /*training=*/true),
+                               log};
     return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
   }
-  auto whole = std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads);
+  auto whole =
+      std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads,
+                                       ProtectionOfPairs(options, vocabularies, /*training=*/true));
   CheckNotEmpty(*whole, "training");
   return whole;
 }
@@ -212,7 +229,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   }
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
   valid_ = std::make_unique<const ParallelCorpus>(
-      Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_);
+      Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_,
+      ProtectionOfPairs(options_, vocabularies_, /*training=*/false));
   CheckNotEmpty(*valid_, "validation");
   CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
@@ -363,6 +381,7 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
   tokenization["kind"] = "sentencepiece";
   tokenization["joint"] = vocabularies.joint();
   tokenization["lowercase"] = options.corpus.vocabulary.lowercase;
+  AddProtection(options.corpus.protection, &tokenization);
   return tokenization;
 }
 

@@ -30,6 +30,10 @@ class ListQueue : public SearchQueue {
 
 }  // namespace
 
+int64_t ConstrainedBeamSize(const SearchInput& input) {
+  return std::max(input.options.beam_size, std::ssize(input.once) + 1);
+}
+
 double LengthPenalty(int64_t length, double alpha) {
   return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
 }

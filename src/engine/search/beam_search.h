@@ -8,6 +8,12 @@
 // Of hypotheses with one text the best stands for all, where texts are known and several are
 // wanted; each counts among the B that finish, so that the best does not depend on how many are
 // wanted.
+//
+// Tokens that are to stand exactly once (`once`) are only counted at first. Where a result lacks
+// one, has one twice or has another placeholder, the sentence is searched again with constraints,
+// as by dynamic beam allocation (Post and Vilar 2018): no placeholder comes that was there or is
+// not the source's, none ends that lacks one, and places in the beam are shared out by how many of
+// them hypotheses have, so that what has more need not be likelier than what has fewer.
 #ifndef ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 
@@ -37,12 +43,13 @@ struct SentenceOptions {
 };
 
 struct SearchOptions {
-  int64_t max_beam_size = 4;
+  int64_t max_beam_size = 4;  // ConstrainedBeamSize's too
   int32_t bos = 2;
   int32_t eos = 3;
   // By id: 1 where the token shows nothing (white space); what lies beyond shows something.
   std::span<const uint8_t> blank = {};
   std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: not known
+  std::vector<int32_t> placeholders;  // tokens that stand in outputs only where `once` has them
 };
 
 // Short sentences too have an output, whose rows take memory.
@@ -51,6 +58,7 @@ constexpr int64_t kLeastSourceTokens = 16;
 struct SearchInput {
   std::vector<int32_t> source;  // as the encoder reads it
   std::vector<int32_t> prefix;  // the output begins with these
+  std::vector<int32_t> once;    // placeholders that each result has exactly once; 63 at most
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
   SentenceOptions options;
 
@@ -62,7 +70,8 @@ struct SearchResult {
   std::vector<int32_t> ids;  // without bos and eos
   double score = 0;          // penalised
   double log_probability = 0;
-  bool finished = false;  // ended by eos
+  bool finished = false;     // ended by eos
+  bool constrained = false;  // by the second search
 };
 
 // What a thread's search holds.
@@ -104,6 +113,9 @@ void BeamSearch(const SearchOptions& options, SearchQueue* queue, Stepper* stepp
 std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
                                                   const SearchOptions& options, Stepper* stepper,
                                                   const SearchRoom& room = {});
+
+// Of the search with constraints: a place for each number of them at least.
+int64_t ConstrainedBeamSize(const SearchInput& input);
 
 // ((5 + length) / 6)^alpha
 double LengthPenalty(int64_t length, double alpha);

@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-constexpr int32_t kVocabulary = 6, kEos = 3;
+constexpr int32_t kVocabulary = 7, kEos = 3;
 
 // log P(next | last two tokens), at random.
 std::vector<Candidate> Next(uint64_t seed, int32_t before, int32_t last) {
@@ -57,6 +57,15 @@ class TableStepper : public Stepper {
       if (!row.may_end) std::erase_if(next, [](const Candidate& c) { return c.id == kEos; });
       if (row.forced >= 0)
         std::erase_if(next, [&](const Candidate& c) { return c.id != row.forced; });
+      std::vector<Candidate> also;
+      for (const int32_t id : row.also) {
+        also.push_back(*std::find_if(next.begin(), next.end(),
+                                     [&](const Candidate& c) { return c.id == id; }));
+      }
+      std::erase_if(next, [&](const Candidate& c) {
+        return std::find(row.never.begin(), row.never.end(), c.id) != row.never.end();
+      });
+      next.insert(next.begin(), also.begin(), also.end());
       next.resize(std::min<size_t>(next.size(), k));
       std::copy(next.begin(), next.end(), best);
       best += k;
@@ -111,7 +120,7 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
     const std::vector<SearchResult> all = AllOutputs(seed, longest);
     for (const bool early_stop : {true, false}) {
       const SearchInput input{
-          {5}, {}, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
+          {5}, {}, {}, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
       TableStepper stepper(seed);
       const auto found = BeamSearch({&input, 1}, {.max_beam_size = 200}, &stepper)[0];
       ASSERT_EQ(found.size(), 5u);
@@ -197,11 +206,106 @@ TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
 TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     for (const int64_t beam : {1, 4}) {
-      const SearchInput input{{5}, {}, 6, {.beam_size = beam, .n_best = beam, .min_length = 4}};
+      const SearchInput input{{5}, {}, {}, 6, {.beam_size = beam, .n_best = beam, .min_length = 4}};
       TableStepper stepper(seed);
       const auto found = BeamSearch({&input, 1}, {}, &stepper)[0];
       ASSERT_FALSE(found.empty());
       for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
+    }
+  }
+}
+
+// Tokens 4 and 5 are placeholders, of which a source has none, one or both.
+TEST(BeamSearchTest, AWideConstrainedBeamFindsWhatExhaustiveSearchFinds) {
+  int64_t constrained = 0;
+  for (uint64_t seed = 0; seed < 21; ++seed) {
+    const int64_t longest = 5;
+    const std::vector<int32_t> once = seed % 3 == 0   ? std::vector<int32_t>{}
+                                      : seed % 3 == 1 ? std::vector<int32_t>{4}
+                                                      : std::vector<int32_t>{5, 4};
+    std::vector<SearchResult> all;
+    const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
+      const int32_t last = ids.empty() ? 2 : ids.back();
+      const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
+      for (const Candidate& next : Next(seed, before, last)) {
+        const double total = sum + next.log_probability;
+        if (next.id == kEos) {
+          const bool right = std::all_of(ids.begin(), ids.end(), [&](int32_t id) {
+            return id < 4 || id > 5 || std::ranges::count(once, id) == 1;
+          });
+          const bool whole = std::all_of(once.begin(), once.end(), [&](int32_t id) {
+            return std::ranges::count(ids, id) == 1;
+          });
+          const double length = static_cast<double>(ids.size()) + 1;
+          if (right && whole)
+            all.push_back({ids, total / std::pow((5 + length) / 6, 0.6), total, true});
+        } else if (std::ssize(ids) + 1 < longest) {
+          auto longer = ids;
+          longer.push_back(next.id);
+          visit(longer, total);
+        }
+      }
+    };
+    visit({}, 0);
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{
+          {5}, {}, once, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      const auto found =
+          BeamSearch({&input, 1}, {.max_beam_size = 200, .placeholders = {4, 5}}, &stepper)[0];
+      ASSERT_EQ(found.size(), std::min<size_t>(5, all.size())) << seed;
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+        EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
+      }
+      constrained += found[0].constrained;
+    }
+  }
+  EXPECT_GT(constrained, 20);
+}
+
+TEST(BeamSearchTest, EveryBeamHasEachPlaceholderOnce) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    for (const int64_t beam : {1, 2, 4}) {
+      const SearchInput input{{5}, {}, {4, 5}, 6, {.beam_size = beam, .n_best = beam}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0];
+      ASSERT_FALSE(found.empty());
+      for (const SearchResult& result : found) {
+        EXPECT_EQ(std::ranges::count(result.ids, 4), 1) << seed;
+        EXPECT_EQ(std::ranges::count(result.ids, 5), 1) << seed;
+      }
+    }
+  }
+}
+
+// The second search of a sentence joins others, whose results stay what they were.
+TEST(BeamSearchTest, ConstrainedResultsDoNotDependOnTheRoom) {
+  std::vector<SearchInput> inputs;
+  for (int i = 0; i < 30; ++i) {
+    SearchInput& input = inputs.emplace_back();
+    input.source = {3 + i % 3};
+    input.max_length = 4 + i % 9;
+    if (i % 2 == 0) input.once = {4};
+    if (i % 3 == 0) input.once.push_back(5);
+    input.options.beam_size = 1 + i % 4;
+  }
+  std::vector<std::vector<SearchResult>> alone;
+  for (const SearchInput& input : inputs) {
+    TableStepper stepper(9);
+    alone.push_back(BeamSearch({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0]);
+  }
+  for (const int64_t sentences : {1, 2, 7, 64}) {
+    TableStepper stepper(9);
+    const auto found =
+        BeamSearch(inputs, {.placeholders = {4, 5}}, &stepper, {.sentences = sentences});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      ASSERT_EQ(found[i].size(), alone[i].size());
+      for (size_t n = 0; n < found[i].size(); ++n) {
+        EXPECT_EQ(found[i][n].ids, alone[i][n].ids);
+        EXPECT_EQ(found[i][n].score, alone[i][n].score);
+      }
     }
   }
 }
@@ -270,7 +374,7 @@ class ImpatientQueue : public SearchQueue {
 };
 
 TEST(BeamSearchTest, WhatIsNotWantedLeavesAndChangesNothingForTheRest) {
-  std::vector<SearchInput> inputs(30, {{5}, {}, 12, {.min_length = 8}});
+  std::vector<SearchInput> inputs(30, {{5}, {}, {}, 12, {.min_length = 8}});
   TableStepper alone(9);
   const auto want = BeamSearch({inputs.data(), 1}, {}, &alone)[0];
   ImpatientQueue queue(inputs);
@@ -292,7 +396,7 @@ TEST(BeamSearchTest, EarlyStopChangesNothing) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     std::vector<SearchResult> found[2];
     for (const bool early_stop : {true, false}) {
-      const SearchInput input{{5}, {}, 30, {.n_best = 2, .early_stop = early_stop}};
+      const SearchInput input{{5}, {}, {}, 30, {.n_best = 2, .early_stop = early_stop}};
       TableStepper stepper(seed);
       found[early_stop] = BeamSearch({&input, 1}, {}, &stepper)[0];
     }

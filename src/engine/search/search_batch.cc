@@ -10,7 +10,7 @@ SearchBatch::SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepp
 
 void SearchBatch::Admit() {
   while (const SearchInput* input = queue_->Next(load_)) {
-    joining_.push_back({TakePlace(), input->source});
+    joining_.push_back({TakePlace(), input->source, input->once});
     searches_[joining_.back().place].Start(input, &options_);
     ++load_.sentences;
     ++load_.joining;
@@ -63,8 +63,7 @@ void SearchBatch::Advance() {
   int64_t k = 1;  // of the widest; more than it needs changes nothing for a sentence
   rows_.clear();
   for (const int64_t place : live_) {
-    const int64_t beam_size = searches_[place].input().options.beam_size;
-    if (beam_size > 1) k = std::max(k, 2 * beam_size);
+    k = std::max(k, searches_[place].candidates());
     searches_[place].AddRows(place * options_.max_beam_size, &rows_);
   }
   best_.assign(rows_.size() * k, Candidate{});
@@ -83,9 +82,16 @@ void SearchBatch::Advance() {
   });
 }
 
-// From here on it is not live: what throws concerns it alone.
+// From here on it is not live: what throws concerns it alone. A second search keeps its place.
 void SearchBatch::Finish(int64_t place) {
-  const SentenceSearch& search = searches_[place];
+  SentenceSearch& search = searches_[place];
+  if (search.WantsConstraints()) {
+    const SearchInput* input = &search.input();
+    search.Start(input, &options_, /*constrained=*/true);
+    joining_.push_back({place, input->source, input->once});
+    ++load_.joining;
+    return;
+  }
   Leave(place);
   try {
     queue_->Done(search.input(), search.Results());

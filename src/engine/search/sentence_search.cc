@@ -1,6 +1,7 @@
 #include "engine/search/sentence_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 namespace attend {
@@ -10,42 +11,84 @@ bool SentenceSearch::Expansion::operator<(const Expansion& other) const {
          std::tuple(-other.log_probability, other.beam, other.id);
 }
 
-void SentenceSearch::Start(const SearchInput* input, const SearchOptions* options) {
+void SentenceSearch::Start(const SearchInput* input, const SearchOptions* options,
+                           bool constrained) {
   input_ = input;
   options_ = options;
+  constrained_ = constrained;
+  beam_size_ = constrained ? ConstrainedBeamSize(*input) : input->options.beam_size;
   nodes_.clear();
-  live_.assign(1, {-1, 0, 0});
+  live_.assign(1, {-1, 0});
   kept_.clear();
   finished_ = length_ = 0;
+}
+
+int64_t SentenceSearch::candidates() const {
+  if (constrained_) return 2 * beam_size_ + std::ssize(input_->once);
+  return beam_size_ > 1 ? 2 * beam_size_ : 1;
+}
+
+bool SentenceSearch::MayEnd(const Live& hypothesis) const {
+  const SentenceOptions& options = input_->options;
+  if (hypothesis.shown < std::max<int64_t>(options.min_length, options.must_show ? 1 : 0)) {
+    return false;
+  }
+  return !constrained_ || std::popcount(hypothesis.met) == std::ssize(input_->once);
 }
 
 void SentenceSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) const {
   const bool forced = length_ < std::ssize(input_->prefix);
   const SentenceOptions& options = input_->options;
-  const int64_t least = std::max<int64_t>(options.min_length, options.must_show ? 1 : 0);
   for (size_t b = 0; b < live_.size(); ++b) {
     const int32_t node = live_[b].node;
-    rows->push_back({static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
-                     node < 0 ? options_->bos : nodes_[node].id,
-                     forced ? input_->prefix[length_] : -1, live_[b].shown >= least,
-                     options.allow_unknown, options.scores || options.beam_size > 1});
+    StepRow& row = rows->emplace_back(
+        StepRow{static_cast<int32_t>(first_slot + static_cast<int64_t>(b)),
+                node < 0 ? options_->bos : nodes_[node].id, forced ? input_->prefix[length_] : -1,
+                MayEnd(live_[b]), options.allow_unknown,
+                options.scores || options.beam_size > 1 || constrained_});
+    if (!constrained_ || forced) continue;
+    row.never = options_->placeholders;
+    row.also = input_->once;
   }
 }
 
 std::span<const int32_t> SentenceSearch::Advance(const Candidate* best, int64_t k) {
   expansions_.clear();
-  for (size_t b = 0; b < live_.size(); ++b) {
+  for (size_t b = 0; b < live_.size() && !constrained_; ++b) {
     for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
       const Candidate& candidate = best[b * k + i];
       expansions_.push_back({live_[b].log_probability + candidate.log_probability,
                              static_cast<int32_t>(b), candidate.id});
     }
   }
+  if (constrained_) ExpandConstrained(best, k);
   std::sort(expansions_.begin(), expansions_.end());
-  Choose();
+  constrained_ ? ChooseFromBanks() : Choose();
   ++length_;
   if (Ended()) Close();
   return parents_;
+}
+
+// What could not have all that it lacks by the greatest length is left out.
+void SentenceSearch::ExpandConstrained(const Candidate* best, int64_t k) {
+  const std::vector<int32_t>& once = input_->once;
+  const bool forced = length_ < std::ssize(input_->prefix);
+  const int64_t left = input_->max_length - length_ - 1;
+  for (size_t b = 0; b < live_.size(); ++b) {
+    for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
+      const Candidate& candidate = best[b * k + i];
+      uint64_t met = live_[b].met;
+      if (const auto found = std::find(once.begin(), once.end(), candidate.id);
+          found != once.end()) {
+        const uint64_t bit = uint64_t{1} << (found - once.begin());
+        if ((met & bit) != 0 && !forced) continue;
+        met |= bit;
+      }
+      if (std::ssize(once) - std::popcount(met) > left && !forced) continue;
+      expansions_.push_back({live_[b].log_probability + candidate.log_probability,
+                             static_cast<int32_t>(b), candidate.id, met});
+    }
+  }
 }
 
 // The eos a prefix asks for is a token like any other.
@@ -58,19 +101,52 @@ void SentenceSearch::Choose() {
   parents_.clear();
   for (size_t rank = 0; rank < expansions_.size(); ++rank) {
     const Expansion& expansion = expansions_[rank];
-    if (std::ssize(next_) == input_->options.beam_size) break;
+    if (std::ssize(next_) == beam_size_) break;
     const int32_t parent = live_[expansion.beam].node;
     if (Finishes(expansion)) {
-      if (static_cast<int64_t>(rank) < input_->options.beam_size) {
-        Keep({parent, expansion.log_probability, 0}, length_ + 1, true);
+      if (static_cast<int64_t>(rank) < beam_size_) {
+        Keep({parent, expansion.log_probability}, length_ + 1, true);
       }
       continue;
     }
-    next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
-                     live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0)});
-    nodes_.push_back({expansion.id, parent});
-    parents_.push_back(expansion.beam);
+    GoOn(expansion);
   }
+  live_.swap(next_);
+}
+
+void SentenceSearch::GoOn(const Expansion& expansion) {
+  const int32_t parent = live_[expansion.beam].node;
+  next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
+                   live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met});
+  nodes_.push_back({expansion.id, parent});
+  parents_.push_back(expansion.beam);
+}
+
+// A bank holds what has as many of `once`. Banks give their best in turn, the fullest first, until
+// the beam has no place left.
+void SentenceSearch::ChooseFromBanks() {
+  next_.clear();
+  parents_.clear();
+  std::vector<std::vector<size_t>> banks(input_->once.size() + 1);  // places in expansions_, rising
+  for (size_t i = 0; i < expansions_.size(); ++i) {
+    const Expansion& expansion = expansions_[i];
+    std::vector<size_t>& bank = banks[std::popcount(expansion.met)];
+    if (!Finishes(expansion)) {
+      bank.push_back(i);
+    } else if (std::ssize(bank) < beam_size_) {
+      Keep({live_[expansion.beam].node, expansion.log_probability}, length_ + 1, true);
+    }
+  }
+  std::vector<size_t> chosen;
+  for (size_t turn = 0; std::ssize(chosen) < beam_size_; ++turn) {
+    const size_t before = chosen.size();
+    for (size_t bank = banks.size(); bank-- > 0 && std::ssize(chosen) < beam_size_;) {
+      if (turn < banks[bank].size()) chosen.push_back(banks[bank][turn]);
+    }
+    if (chosen.size() == before) break;
+  }
+  std::sort(chosen.begin(), chosen.end());
+  for (const size_t i : chosen) GoOn(expansions_[i]);
   live_.swap(next_);
 }
 
@@ -108,7 +184,7 @@ bool SentenceSearch::NothingCanWin() const {
 }
 
 bool SentenceSearch::Ended() const {
-  return live_.empty() || length_ >= input_->max_length || finished_ >= input_->options.beam_size ||
+  return live_.empty() || length_ >= input_->max_length || finished_ >= beam_size_ ||
          (input_->options.early_stop && NothingCanWin());
 }
 
@@ -128,8 +204,10 @@ std::vector<SearchResult> SentenceSearch::Results() const {
   std::vector<SearchResult> results;
   for (const Kept& kept : kept_) {
     if (std::ssize(results) == input_->options.n_best) break;
-    results.push_back({{}, kept.score, kept.log_probability, kept.finished});
-    results.back().ids = IdsOf(kept.node);
+    results.push_back(
+        {IdsOf(kept.node), kept.score, kept.log_probability, kept.finished, constrained_});
+    if (input_->options.scores || input_->options.beam_size > 1) continue;
+    results.back().score = results.back().log_probability = 0;
   }
   return results;
 }
@@ -139,6 +217,23 @@ std::vector<int32_t> SentenceSearch::IdsOf(int32_t node) const {
   for (; node >= 0; node = nodes_[node].parent) ids.push_back(nodes_[node].id);
   std::reverse(ids.begin(), ids.end());
   return ids;
+}
+
+bool SentenceSearch::WantsConstraints() const {
+  const std::vector<int32_t>& once = input_->once;
+  if (constrained_ || options_->placeholders.empty()) return false;
+  // The greatest length has no room for them.
+  if (input_->max_length < std::ssize(input_->prefix) + std::ssize(once) + 1) return false;
+  const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
+  return std::any_of(kept_.begin(), kept_.begin() + results, [&](const Kept& kept) {
+    std::vector<int32_t> found = IdsOf(kept.node), wanted = once;
+    std::erase_if(found, [&](int32_t id) {
+      return std::ranges::find(options_->placeholders, id) == options_->placeholders.end();
+    });
+    std::sort(found.begin(), found.end());
+    std::sort(wanted.begin(), wanted.end());
+    return found != wanted;
+  });
 }
 
 }  // namespace attend

@@ -14,7 +14,8 @@ namespace attend {
 // One place, used for one sentence after another; keeps its memory. One owner.
 class SentenceSearch {
  public:
-  void Start(const SearchInput* input, const SearchOptions* options);
+  // `constrained`: the second search of the input.
+  void Start(const SearchInput* input, const SearchOptions* options, bool constrained = false);
   // A sentence is done when nothing of it is live.
   bool done() const { return live_.empty(); }
   const SearchInput& input() const { return *input_; }
@@ -25,8 +26,13 @@ class SentenceSearch {
   // the sentence is done.
   std::span<const int32_t> Advance(const Candidate* best, int64_t k);
   int64_t live() const { return std::ssize(live_); }
+  int64_t beam_size() const { return beam_size_; }
+  // Candidates that each row needs.
+  int64_t candidates() const;
 
   std::vector<SearchResult> Results() const;
+  // Done, with a result that a second search would better.
+  bool WantsConstraints() const;
 
  private:
   // Outputs form a tree; a hypothesis is the node it ends in.
@@ -38,11 +44,13 @@ class SentenceSearch {
     int32_t node;  // -1: still empty
     double log_probability;
     int64_t shown = 0;  // tokens that show something
+    uint64_t met = 0;   // of `once`, a bit each; of a constrained search
   };
   struct Expansion {
     double log_probability;
     int32_t beam;
     int32_t id;
+    uint64_t met = 0;
     bool operator<(const Expansion& other) const;
   };
   struct Kept {
@@ -58,7 +66,11 @@ class SentenceSearch {
   }
   std::vector<int32_t> IdsOf(int32_t node) const;
   bool Finishes(const Expansion& expansion) const;
+  bool MayEnd(const Live& hypothesis) const;
+  void ExpandConstrained(const Candidate* best, int64_t k);
+  void GoOn(const Expansion& expansion);
   void Choose();
+  void ChooseFromBanks();
   void Keep(const Live& hypothesis, int64_t length, bool finished);
   bool NothingCanWin() const;
   bool Ended() const;
@@ -66,6 +78,8 @@ class SentenceSearch {
 
   const SearchInput* input_ = nullptr;
   const SearchOptions* options_ = nullptr;
+  bool constrained_ = false;
+  int64_t beam_size_ = 1;
   std::vector<Node> nodes_;
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;

@@ -12,6 +12,7 @@ namespace attend {
 struct NewSentence {
   int64_t place = 0;
   std::span<const int32_t> source;  // as the encoder reads it
+  std::span<const int32_t> once;    // target tokens that a shortlist leaves in
 };
 
 // A live hypothesis and its last token (bos at first).
@@ -22,6 +23,8 @@ struct StepRow {
   bool may_end = true;          // false: eos is not among the best
   bool may_be_unknown = false;  // true: unk may be among the best
   bool scored = true;           // false: probabilities are not wanted, only which token is best
+  std::span<const int32_t> never = {};  // not among the best either
+  std::span<const int32_t> also = {};   // wanted besides the best, whatever they are
 };
 
 struct Candidate {
@@ -39,7 +42,8 @@ class Stepper {
   virtual void Reset(int64_t beam_size) = 0;
   virtual void Start(std::span<const NewSentence> sentences) = 0;
   // Feeds each row's token and writes its next tokens into best[row * k ...], the likelier first,
-  // equal ones by rising id; one alone for a forced row.
+  // equal ones by rising id; one alone for a forced row. A row's `also` stand before its best,
+  // which are so many fewer. Precondition: they are fewer than k.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
   // The place's hypothesis i goes on as what parents[i] was; those past the parents end. No
   // parents: the sentence leaves.

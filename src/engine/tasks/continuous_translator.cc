@@ -66,28 +66,32 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     SentenceResult result;
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
     hypotheses = MakeHypotheses(std::move(results));
+    const Protection& protection = runner_->protection();
+    const MaskedText masked = protection.Mask(sentence.text);
     for (Hypothesis& hypothesis : hypotheses) {
       hypothesis.text = runner_->target().Decode(hypothesis.ids);
-      if (!sentence.attention && !sentence.options.alignments) continue;
-      PairScore score = Force(sentence, hypothesis, &scoring_[input.worker]);
-      hypothesis.alignment = std::move(score.alignment);
-      if (sentence.attention) result.attention.push_back(std::move(score));
+      if (sentence.attention || sentence.options.alignments) {
+        PairScore score = Force(input, masked.text, hypothesis);
+        hypothesis.alignment = std::move(score.alignment);
+        if (sentence.attention) result.attention.push_back(std::move(score));
+      }
+      protection.Restore(sentence.text, masked, &hypothesis);
     }
     return result;
   }
 
-  PairScore Force(const Sentence& sentence, const Hypothesis& hypothesis,
-                  Workspace* workspace) const {
+  // `text`: the sentence's, as the model reads it.
+  PairScore Force(const Input& input, const std::string& text, const Hypothesis& hypothesis) {
+    const Sentence& sentence = *input.sentence;
     const std::vector<int32_t> target = runner_->ForcedTarget(hypothesis.ids);
-    const ScoredPairs pair = {.sources = {&sentence.ids, 1},
-                              .targets = {&target, 1},
-                              .source_texts = {&sentence.text, 1}};
+    const ScoredPairs pair = {
+        .sources = {&sentence.ids, 1}, .targets = {&target, 1}, .source_texts = {&text, 1}};
     const ScoreOptions options = {.alignments = sentence.options.alignments,
                                   .alignment_layer = sentence.options.alignment_layer,
                                   .attention = sentence.attention};
     std::vector<PairScore> scores(1);
     const int64_t item = 0;
-    runner_->ScoreBatch(pair, {&item, 1}, options, workspace, &scores);
+    runner_->ScoreBatch(pair, {&item, 1}, options, &scoring_[input.worker], &scores);
     return std::move(scores[0]);
   }
 

@@ -60,6 +60,12 @@ class ContinuousTranslator {
 
   const Vocabulary& source() const { return runner_.source(); }
   const Vocabulary& target() const { return runner_.target(); }
+  // Ids of a sentence, as Sentence has them.
+  std::vector<int32_t> Encode(const std::string& text) const { return runner_.Encode(text); }
+  // Parts of a text that are copied exactly: it must not be divided inside one.
+  std::vector<TextPart> ProtectedParts(std::string_view text) const {
+    return runner_.protection().Find(text);
+  }
   // The most ids that a sentence may have, without eos.
   int64_t max_input_tokens() const { return runner_.max_source_tokens(); }
   // The most tokens of an output, as TranslationOptions::max_length has it.

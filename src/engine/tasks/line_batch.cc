@@ -47,11 +47,13 @@ std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
   const auto fits = [&](std::string_view text) {
     return std::ssize(translator_->Encode(std::string(text))) <= whole_;
   };
-  std::vector<TextPart> places;
+  std::vector<TextPart> spans, places;
+  for (const ProtectedPart& span : translator_->ProtectedParts(line))
+    spans.push_back({span.begin, span.end});
   if (whole_ == 0) {
-    places = SentenceParts(line, language_);
+    places = JoinAcross(SentenceParts(line, language_), spans);
   } else if (!fits(line)) {
-    places = SentenceGroups(line, language_, fits);
+    places = SentenceGroups(line, language_, fits, spans);
   }
   if (places.size() <= 1) return {{line, Encode(line), 0, ""}};
   std::vector<Part> parts;
@@ -112,6 +114,8 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.score += next.score;
     whole.log_probability += next.log_probability;
     whole.finished = whole.finished && next.finished;
+    whole.protected_spans += next.protected_spans;
+    whole.protected_kept += next.protected_kept;
     for (const AlignmentLink& link : next.alignment) {
       whole.alignment.push_back({link.source + first_words_[i], link.target + first_word});
     }

@@ -69,7 +69,7 @@ class Batches {
 }  // namespace
 
 TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
-                       std::shared_ptr<const Shortlist> shortlist)
+                       std::shared_ptr<const Shortlist> shortlist, bool protect)
     : transformer_(model, instruction_set, std::move(shortlist)),
       training_text_(model->training_text) {
   if (!model->source_vocabulary.empty()) {
@@ -82,6 +82,9 @@ TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& in
   }
   if (source_ != nullptr) words_ = WordPieces(*source_);
   if (target_ != nullptr) blank_ = BlankPieces(*target_);
+  protection_ = source_ != nullptr && target_ != nullptr
+                    ? std::make_unique<Protection>(model->tokenization, *source_, *target_, protect)
+                    : std::make_unique<Protection>();
 }
 
 bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
@@ -97,6 +100,10 @@ const Vocabulary& TaskRunner::source() const {
 const Vocabulary& TaskRunner::target() const {
   if (target_ != nullptr) return *target_;
   throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
+}
+
+std::vector<int32_t> TaskRunner::Encode(const std::string& text) const {
+  return source().Encode(protection_->Mask(text).text);
 }
 
 std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {

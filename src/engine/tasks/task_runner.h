@@ -13,6 +13,7 @@
 #include "attend/vocabulary.h"
 #include "base/thread_pool.h"
 #include "base/work_pool.h"
+#include "engine/tasks/protection.h"
 #include "engine/tasks/transformer.h"
 #include "model/training_text.h"
 
@@ -48,13 +49,17 @@ struct TaskThreads {
 class TaskRunner {
  public:
   TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
-             std::shared_ptr<const Shortlist> shortlist = nullptr);
+             std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
 
   const Transformer& transformer() const { return transformer_; }
   const SpecialIds& special_ids() const { return transformer_.config().special_ids; }
   // Throws Error(kUsage) for a model without one.
   const Vocabulary& source() const;
   const Vocabulary& target() const;
+  // Protects nothing where the model has no vocabulary.
+  const Protection& protection() const { return *protection_; }
+  // Ids of a text, without eos, with placeholders for its protected spans.
+  std::vector<int32_t> Encode(const std::string& text) const;
 
   // What is known of the text that the model was trained on.
   const std::optional<TrainingText>& training_text() const { return training_text_; }
@@ -103,6 +108,7 @@ class TaskRunner {
   std::shared_ptr<const Vocabulary> source_, target_;
   std::optional<TrainingText> training_text_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
+  std::unique_ptr<const Protection> protection_;
 };
 
 }  // namespace attend

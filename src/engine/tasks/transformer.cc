@@ -38,8 +38,11 @@ double LogSum(const TopK& top) {
               "the model gives numbers that are not finite; `attend verify` finds bad weights");
 }
 
-// The wanted token alone, where there is one.
-void WriteCandidates(const TopK& top, int32_t wanted, float wanted_logit, Candidate* best) {
+// The wanted token alone, where there is one; else those asked for besides, whose logits stand at
+// `also`, and the best.
+void WriteCandidates(const TopK& top, const NextToken& asked, float wanted_logit, const float* also,
+                     Candidate* best) {
+  const int32_t wanted = asked.wanted;
   const double log_sum = LogSum(top);
   const auto candidate = [&](int32_t id, float logit) {
     return Candidate{id, std::min(0.0, static_cast<double>(logit) - log_sum)};
@@ -48,6 +51,7 @@ void WriteCandidates(const TopK& top, int32_t wanted, float wanted_logit, Candid
     best[0] = candidate(wanted, top.with_sum ? wanted_logit : static_cast<float>(log_sum));
     return;
   }
+  for (const int32_t id : asked.also) *best++ = candidate(id, *also++);
   for (int64_t i = 0; i < top.count; ++i) best[i] = candidate(top.ids[i], top.values[i]);
 }
 
@@ -96,7 +100,7 @@ void Transformer::SelectColumns(std::span<const NewSentence> sentences,
     if (std::ssize(workspace->short_heads) <= sentence.place) {
       workspace->short_heads.resize(sentence.place + 1);
     }
-    SelectColumnsFor(sentence.source, &workspace->short_heads[sentence.place]);
+    SelectColumnsFor(sentence, &workspace->short_heads[sentence.place]);
   }
   workspace->scratch.timer.Book(&WorkSeconds::output);
 }
@@ -111,11 +115,14 @@ void Transformer::StartAll(std::span<const std::vector<int32_t>> sources, const 
   Start(sentences, sinks, workspace);
 }
 
-void Transformer::SelectColumnsFor(std::span<const int32_t> source, ShortHead* head) const {
-  head->columns = shortlist_->Columns(source);
-  const auto eos = static_cast<int32_t>(config().special_ids.eos);
-  const auto at = std::ranges::lower_bound(head->columns, eos);
-  if (at == head->columns.end() || *at != eos) head->columns.insert(at, eos);
+void Transformer::SelectColumnsFor(const NewSentence& sentence, ShortHead* head) const {
+  head->columns = shortlist_->Columns(sentence.source);
+  const auto leave_in = [&](int32_t id) {
+    const auto at = std::ranges::lower_bound(head->columns, id);
+    if (at == head->columns.end() || *at != id) head->columns.insert(at, id);
+  };
+  leave_in(static_cast<int32_t>(config().special_ids.eos));
+  for (const int32_t id : sentence.once) leave_in(id);
   head->memory.Clear();
   head->product = head_.Select(head->columns, &head->memory);
 }
@@ -161,6 +168,11 @@ void Transformer::TakeLogits(std::span<const float> logits, int64_t first, const
   }
   const int64_t wanted = asked.wanted - first;
   if (wanted >= 0 && wanted < count) workspace->wanted[row] = logits[wanted];
+  for (size_t i = 0; i < asked.also.size(); ++i) {
+    const int32_t id = asked.also[i];
+    const int64_t at = (head != nullptr ? ColumnOf(head->columns, id) : id) - first;
+    if (at >= 0 && at < count) workspace->also[workspace->also_first[row] + i] = logits[at];
+  }
 }
 
 void Transformer::PredictGroup(const RowGroup& group, const Linear::Input& hidden_RD,
@@ -194,15 +206,19 @@ void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace
   workspace->top_ids.resize(rows * stride);
   workspace->top.resize(rows);
   workspace->wanted.assign(rows, 0);
+  workspace->also_first.assign(rows + 1, 0);
   for (int64_t r = 0; r < rows; ++r) {
+    const int64_t also = std::ssize(asked[r].also);
+    workspace->also_first[r + 1] = workspace->also_first[r] + also;
     workspace->top[r] = {workspace->top_values.data() + r * stride,
                          workspace->top_ids.data() + r * stride,
-                         stride,
+                         stride - also,
                          0,
                          -std::numeric_limits<float>::infinity(),
                          0,
                          asked[r].scored};
   }
+  workspace->also.resize(workspace->also_first[rows]);
   const Linear::Input hidden_RD =
       head_.Read(workspace->hidden_RD.Get(0), rows, &workspace->scratch.linear);
   for (int64_t r = 0; r < rows;) {
@@ -211,7 +227,8 @@ void Transformer::Predict(int64_t k, std::span<const NextToken> asked, Workspace
     r += group.count;
   }
   for (int64_t r = 0; r < rows; ++r) {
-    WriteCandidates(workspace->top[r], asked[r].wanted, workspace->wanted[r], best + r * stride);
+    WriteCandidates(workspace->top[r], asked[r], workspace->wanted[r],
+                    workspace->also.data() + workspace->also_first[r], best + r * stride);
   }
 }
 
@@ -234,12 +251,20 @@ void TransformerStepper::Step(std::span<const StepRow> rows, int64_t k, Candidat
   workspace_->scratch.timer.Book(&WorkSeconds::search);
   workspace_->rows.clear();
   asked_.clear();
+  never_.clear();
+  never_.reserve(rows.size());
   const std::span<const int32_t> forbidden = forbidden_;
   for (const StepRow& row : rows) {
     workspace_->rows.push_back({row.slot, row.token});
     const size_t first = row.may_be_unknown ? 1 : 0;
     const size_t last = forbidden.size() - (row.may_end ? 1 : 0);
-    asked_.push_back({row.forced, forbidden.subspan(first, last - first), row.scored});
+    std::span<const int32_t> never = forbidden.subspan(first, last - first);
+    if (!row.never.empty()) {
+      std::vector<int32_t>& own = never_.emplace_back(never.begin(), never.end());
+      own.insert(own.end(), row.never.begin(), row.never.end());
+      never = own;
+    }
+    asked_.push_back({row.forced, never, row.scored, row.also});
   }
   transformer_->Decode({}, workspace_);
   transformer_->Predict(k, asked_, workspace_, best);

@@ -38,6 +38,8 @@ struct Workspace {
   std::vector<float> wanted;
   std::vector<ShortHead> short_heads;  // by place; with a shortlist
   std::vector<int32_t> forbidden;      // of one row, as columns
+  std::vector<float> also;             // logits of NextToken::also, row by row
+  std::vector<int64_t> also_first;     // where a row's begin
 };
 
 // What is asked about the token that follows a row.
@@ -46,6 +48,8 @@ struct NextToken {
   std::span<const int32_t> forbidden;  // not among the best
   // false: the wanted or the best one's log-probability is given as 0, the others' as so much less
   bool scored = true;
+  // Their log-probabilities stand before those of the best, which are so many fewer.
+  std::span<const int32_t> also = {};
 };
 
 // Immutable; safe to use from many threads, each with a Workspace of its own.
@@ -86,7 +90,7 @@ class Transformer {
     int64_t first = 0, count = 0;
     const ShortHead* head = nullptr;  // null: the whole vocabulary
   };
-  void SelectColumnsFor(std::span<const int32_t> source, ShortHead* head) const;
+  void SelectColumnsFor(const NewSentence& sentence, ShortHead* head) const;
   RowGroup GroupAt(int64_t first, std::span<const NextToken> asked,
                    const Workspace& workspace) const;
   // Takes the logits of the columns from `first` on, of one row, into top and wanted.
@@ -121,6 +125,7 @@ class TransformerStepper : public Stepper {
   std::array<int32_t, 4> forbidden_;
   Workspace* workspace_;
   std::vector<NextToken> asked_;
+  std::vector<std::vector<int32_t>> never_;  // forbidden to rows that have their own
 };
 
 }  // namespace attend

@@ -21,6 +21,9 @@ FieldList Fields(TranslatorOptions& options) {
   fields
       .Add("type", &options.type, {"stored", "f32", "int8"},
            "numbers that weights run as; int8 quantizes an f32 model as it is loaded")
+      .Add("protect", &options.protect,
+           "copy exactly what training protected (numbers, URLs, file names ...); a model that was "
+           "trained without `protect` has no placeholders for it")
       .Add("shortlist", &options.shortlist,
            "file of `attend shortlist`: only words that may translate the sentence; faster");
   return fields;

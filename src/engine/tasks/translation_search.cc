@@ -35,7 +35,7 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOp
     shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
   }
   return {WithWeights(std::move(model), options.type), options.instruction_set,
-          std::move(shortlist)};
+          std::move(shortlist), options.protect};
 }
 
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
@@ -53,6 +53,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
                             const TranslationOptions& options) {
   SearchInput input;
   input.source = runner.EncoderInput(ids);
+  input.once = runner.protection().Once(ids);
   input.max_length = MaxLength(runner, std::ssize(ids), options);
   input.options.beam_size = options.beam_size;
   input.options.n_best = options.n_best;
@@ -75,6 +76,7 @@ SearchOptions MakeSearchOptions(const TaskRunner& runner) {
       return vocabulary.Decode(ids);
     };
   }
+  search.placeholders = runner.protection().ids();
   return search;
 }
 

@@ -20,6 +20,7 @@ namespace {
 struct Request {
   std::span<const std::vector<int32_t>> sources;
   std::span<const std::string> texts = {};
+  std::span<const std::string> read = {};  // the texts as the model reads them
   std::span<const std::vector<int32_t>> prefixes = {};
 
   // There is nothing to translate.
@@ -57,7 +58,7 @@ struct Translator::Impl {
     for (const int64_t i : items) {
       for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
         sources.push_back(request.sources[i]);
-        if (!request.texts.empty()) texts.push_back(request.texts[i]);
+        if (!request.read.empty()) texts.push_back(request.read[i]);
         targets.push_back(runner.ForcedTarget(hypothesis.ids));
         hypotheses.push_back(&hypothesis);
       }
@@ -143,7 +144,22 @@ std::vector<Translation> Translator::TranslateEncoded(std::span<const std::strin
                                                texts.size(), sources.size()));
   }
   impl_->runner.target();  // throws where there is none
-  return impl_->Translate({sources, texts}, options);
+  const Protection& protection = impl_->runner.protection();
+  std::vector<MaskedText> masked;
+  std::vector<std::string> read;
+  for (const std::string& text : texts) {
+    masked.push_back(protection.Mask(text));
+    read.push_back(masked.back().text);
+  }
+  const Request request{.sources = sources, .texts = texts, .read = read};
+  std::vector<Translation> translations = impl_->Translate(request, options);
+  for (size_t i = 0; i < translations.size(); ++i) {
+    if (request.SaysNothing(i)) continue;
+    for (Hypothesis& hypothesis : translations[i].hypotheses) {
+      protection.Restore(texts[i], masked[i], &hypothesis);
+    }
+  }
+  return translations;
 }
 
 std::vector<Translation> Translator::TranslateIds(
@@ -153,7 +169,14 @@ std::vector<Translation> Translator::TranslateIds(
 }
 
 std::vector<int32_t> Translator::Encode(const std::string& text) const {
-  return impl_->runner.source().Encode(text);
+  return impl_->runner.Encode(text);
+}
+
+std::vector<ProtectedPart> Translator::ProtectedParts(const std::string& text) const {
+  std::vector<ProtectedPart> parts;
+  for (const TextPart& part : impl_->runner.protection().Find(text))
+    parts.push_back({part.begin, part.end});
+  return parts;
 }
 
 int64_t Translator::max_input_tokens() const { return impl_->runner.max_source_tokens(); }

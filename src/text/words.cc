@@ -1,0 +1,46 @@
+#include "text/words.h"
+
+#include <unicode/uchar.h>
+#include <unicode/uscript.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+
+namespace attend {
+namespace {
+
+bool JoinsWords(UChar32 character) {
+  constexpr UScriptCode kWithoutSpaces[] = {USCRIPT_HAN,     USCRIPT_HIRAGANA, USCRIPT_KATAKANA,
+                                            USCRIPT_THAI,    USCRIPT_LAO,      USCRIPT_KHMER,
+                                            USCRIPT_MYANMAR, USCRIPT_HANGUL};
+  if (character < 0) return false;
+  if (!u_isalnum(character) && (U_GET_GC_MASK(character) & U_GC_M_MASK) == 0) return false;
+  UErrorCode status = U_ZERO_ERROR;
+  const UScriptCode script = uscript_getScript(character, &status);
+  return std::find(std::begin(kWithoutSpaces), std::end(kWithoutSpaces), script) ==
+         std::end(kWithoutSpaces);
+}
+
+}  // namespace
+
+bool JoinsAtEnd(std::string_view text) {
+  if (text.empty()) return false;
+  // A character has 4 bytes at most.
+  text.remove_prefix(text.size() - std::min<size_t>(text.size(), 8));
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  auto at = static_cast<int32_t>(text.size());
+  UChar32 character;
+  U8_PREV(bytes, 0, at, character);
+  return JoinsWords(character);
+}
+
+bool JoinsAtStart(std::string_view text) {
+  if (text.empty()) return false;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  int32_t at = 0;
+  UChar32 character;
+  U8_NEXT(bytes, at, static_cast<int32_t>(std::min<size_t>(text.size(), 8)), character);
+  return JoinsWords(character);
+}
+
+}  // namespace attend
