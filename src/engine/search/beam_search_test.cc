@@ -146,7 +146,7 @@ TEST(BeamSearchTest, WhatShowsNothingIsNoOutput) {
                                       .min_length = least,
                                       .must_show = true,
                                       .early_stop = early_stop};
-        const SearchInput input{{5}, {}, 4, options};
+        const SearchInput input{.source = {5}, .max_length = 4, .options = options};
         TableStepper stepper(seed);
         const auto found =
             BeamSearch({&input, 1}, {.max_beam_size = 200, .blank = blank}, &stepper)[0];
@@ -155,7 +155,8 @@ TEST(BeamSearchTest, WhatShowsNothingIsNoOutput) {
       }
     }
     for (const int64_t beam : {1, 4}) {  // narrow ones too
-      const SearchInput input{{5}, {}, 12, {.beam_size = beam, .must_show = true}};
+      const SearchInput input{
+          .source = {5}, .max_length = 12, .options = {.beam_size = beam, .must_show = true}};
       TableStepper stepper(seed);
       const auto found = BeamSearch({&input, 1}, {.blank = blank}, &stepper)[0];
       EXPECT_TRUE(!found[0].finished || std::ranges::count(found[0].ids, 5) > 0) << seed;
@@ -180,8 +181,9 @@ TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
       best.push_back(output);
     }
     for (const bool early_stop : {true, false}) {
-      const SearchInput input{
-          {5}, {}, 4, {.beam_size = 200, .n_best = 7, .early_stop = early_stop}};
+      const SearchInput input{.source = {5},
+                              .max_length = 4,
+                              .options = {.beam_size = 200, .n_best = 7, .early_stop = early_stop}};
       TableStepper stepper(seed);
       const auto found =
           BeamSearch({&input, 1}, {.max_beam_size = 200, .text_of = text_of}, &stepper)[0];
@@ -191,7 +193,7 @@ TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
     // How many are wanted decides nothing about the best.
     std::vector<int32_t> first;
     for (const int64_t n_best : {1, 2, 4}) {
-      const SearchInput input{{5}, {}, 12, {.n_best = n_best}};
+      const SearchInput input{.source = {5}, .max_length = 12, .options = {.n_best = n_best}};
       TableStepper stepper(seed);
       const auto found = BeamSearch({&input, 1}, {.text_of = text_of}, &stepper)[0];
       if (n_best == 1) first = found[0].ids;
