@@ -8,9 +8,9 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Translator, Vocabulary, bleu, chrf, quantize, ter
+from attend._attend import Translator, Vocabulary, bleu, chrf, quantize, read_lines, ter
 from attend._attend import version as __version__
-from attend._errors import ConfigurationError, Error, InputError, RunError, UsageError
+from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, UsageError
 from attend._results import Attention, Hypothesis, MetricScore, Score, Translation
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Error",
     "Hypothesis",
     "InputError",
+    "MalformedTextWarning",
     "MetricScore",
     "RunError",
     "Score",
@@ -30,5 +31,6 @@ __all__ = [
     "bleu",
     "chrf",
     "quantize",
+    "read_lines",
     "ter",
 ]

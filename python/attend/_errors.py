@@ -19,3 +19,7 @@ class InputError(Error, OSError):
 
 class RunError(Error, RuntimeError):
     """Anything else: no room for threads, a disk that is full."""
+
+
+class MalformedTextWarning(UserWarning):
+    """Text that is no Unicode, such as lone surrogates, of which each became U+FFFD."""

@@ -4,15 +4,26 @@
 
 #include <nanobind/nanobind.h>
 
+#include <utility>
+
+#include "python/module/interpreter.h"
+
 namespace attend {
 
+void BindLines(nanobind::module_& module);
 void BindMetrics(nanobind::module_& module);
 void BindTranslator(nanobind::module_& module);
 void BindVocabulary(nanobind::module_& module);
 
 // A class of attend/_results.py or attend/_errors.py.
 inline nanobind::object PythonClass(const char* file, const char* name) {
-  return nanobind::module_::import_(file).attr(name);
+  return NewFromPython([&] { return PyImport_ImportModule(file); }).attr(name);
+}
+
+template <class... Values>
+nanobind::object Make(const nanobind::object& python_class, Values&&... values) {
+  const nanobind::tuple all = nanobind::make_tuple(std::forward<Values>(values)...);
+  return NewFromPython([&] { return PyObject_CallObject(python_class.ptr(), all.ptr()); });
 }
 
 }  // namespace attend

@@ -6,6 +6,7 @@
 #include "attend/error.h"
 #include "metrics/metric_fields.h"
 #include "python/module/bindings.h"
+#include "python/module/interpreter.h"
 #include "python/module/options.h"
 #include "python/module/texts.h"
 
@@ -15,9 +16,10 @@ namespace {
 
 // A list of texts is one set of references, a list of such lists several.
 ReferenceSets ReferencesOf(nb::handle references) {
+  const nb::object all = NewFromPython([&] { return PySequence_List(references.ptr()); });
   ReferenceSets sets;
-  for (const nb::handle set : nb::iter(references)) {
-    if (PyUnicode_Check(set.ptr())) return {TextsOf(references)};
+  for (const nb::handle set : nb::borrow<nb::list>(all)) {
+    if (PyUnicode_Check(set.ptr())) return {TextsOf(all)};
     sets.push_back(TextsOf(set));
   }
   return sets;
@@ -29,14 +31,14 @@ nb::object Score(const Metric& metric, nb::handle hypotheses, nb::handle referen
   double score = 0;
   std::string signature, details;
   {
-    const nb::gil_scoped_release released;
+    const WithoutGil released;
     const MetricStatistics sums = SumStatistics(CorpusStatistics(metric, texts, sets));
     score = metric.Score(sums);
     signature = metric.Signature(sets.size());
     details = metric.Details(sums);
   }
-  return PythonClass("attend._results", "MetricScore")(score, metric.Name().c_str(),
-                                                       signature.c_str(), details.c_str());
+  return Make(PythonClass("attend._results", "MetricScore"), score, metric.Name().c_str(),
+              signature.c_str(), details.c_str());
 }
 
 struct BleuArguments {

@@ -48,7 +48,7 @@ struct PairAttention {
   DenseAttention encoder, decoder, cross;
 };
 
-// Safe to use from many threads, which wait for each other.
+// Safe to use from many threads.
 class ModelRunner {
  public:
   // Throws as Translator::Load.

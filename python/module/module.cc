@@ -5,6 +5,7 @@
 #include "base/failure.h"
 #include "engine/tasks/quantize_directory.h"
 #include "python/module/bindings.h"
+#include "python/module/interpreter.h"
 #include "python/module/texts.h"
 
 namespace nb = nanobind;
@@ -44,14 +45,16 @@ void Translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(_attend, module) {
   using namespace attend;
   nb::register_exception_translator(Translate);
+  nb::set_leak_warnings(false);  // threads that translate when the program ends hold what they use
   module.attr("version") = ATTEND_VERSION;
   BindTranslator(module);
   BindVocabulary(module);
   BindMetrics(module);
+  BindLines(module);
   module.def(
       "quantize",
       [](const std::filesystem::path& model, const std::filesystem::path& output) {
-        const nb::gil_scoped_release released;
+        const WithoutGil released;
         QuantizeDirectory(model, output);
       },
       nb::arg("model"), nb::arg("output"),

@@ -4,14 +4,32 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace attend {
 
-// The text of a str. Throws TypeError for anything else, UnicodeEncodeError for lone surrogates.
+// Lone surrogates, which became U+FFFD as malformed UTF-8 does in files, counted over the texts of
+// a call.
+struct Repairs {
+  int64_t count = 0;
+  int64_t first = 0;  // number of the first text that had some
+};
+
+// The text of a str. Throws TypeError for anything else. Warns of repairs where none are given.
 std::string TextOf(nanobind::handle value);
+std::string TextOf(nanobind::handle value, int64_t number, Repairs* repairs);
+
+// attend.MalformedTextWarning, where there is something to tell.
+void Warn(const Repairs& repairs);
+void WarnOfMalformed(const std::string& message);
+
+// The iterator of an iterable. Throws TypeError for a value that is none.
+nanobind::object IteratorOf(nanobind::handle values);
+// An iterator's next item; invalid at its end.
+nanobind::object NextOf(nanobind::handle iterator);
 
 // The texts of an iterable of str. Throws TypeError for a single str too, whose characters nobody
 // means.

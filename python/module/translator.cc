@@ -16,6 +16,7 @@
 #include "attend/error.h"
 #include "engine/tasks/translation_options.h"
 #include "python/module/bindings.h"
+#include "python/module/interpreter.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
 #include "python/module/texts.h"
@@ -52,11 +53,12 @@ nb::object ResultOf(const Translation& translation) {
   const nb::object make = PythonClass(kResults, "Hypothesis");
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : translation.hypotheses) {
-    hypotheses.append(make(StrOf(hypothesis.text), hypothesis.score, hypothesis.log_probability,
-                           hypothesis.ids, hypothesis.finished, LinksOf(hypothesis.alignment),
-                           hypothesis.protected_spans, hypothesis.protected_kept));
+    hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
+                           hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
+                           LinksOf(hypothesis.alignment), hypothesis.protected_spans,
+                           hypothesis.protected_kept));
   }
-  return PythonClass(kResults, "Translation")(nb::tuple(hypotheses));
+  return Make(PythonClass(kResults, "Translation"), nb::tuple(hypotheses));
 }
 
 // The texts from number `first` of a call on.
@@ -76,7 +78,7 @@ class LineStream {
  public:
   LineStream(std::shared_ptr<const ModelRunner> runner, nb::handle lines,
              const TextOptions& options)
-      : runner_(std::move(runner)), lines_(nb::iter(lines)), options_(options) {}
+      : runner_(std::move(runner)), lines_(IteratorOf(lines)), options_(options) {}
 
   nb::object Next() {
     if (ready_.empty()) Fill();
@@ -97,14 +99,15 @@ class LineStream {
  private:
   void Fill() {
     std::vector<std::string> texts;
-    while (lines_.is_valid() && texts.size() < windows_.size()) {
-      const nb::object line = nb::steal(PyIter_Next(lines_.ptr()));
-      if (PyErr_Occurred() != nullptr) throw nb::python_error();
-      if (!line.is_valid()) break;
-      texts.push_back(WithoutLineEnd(TextOf(line)));
-    }
-    if (texts.empty()) return;
     const int64_t first = first_;
+    Repairs repairs;
+    while (lines_.is_valid() && texts.size() < windows_.size()) {
+      const nb::object line = NextOf(lines_);
+      if (!line.is_valid()) break;
+      texts.push_back(WithoutLineEnd(TextOf(line, first + std::ssize(texts), &repairs)));
+    }
+    Warn(repairs);
+    if (texts.empty()) return;
     first_ += std::ssize(texts);
     std::vector<Translation> translations =
         TranslateWindow(*runner_, texts, first, options_, &windows_);
@@ -182,8 +185,8 @@ nb::list ScoreTexts(const ModelRunner& self, const std::vector<std::string>& sou
                                    std::span(targets).subspan(begin, count), options);
     });
     for (const PairScore& score : scores) {
-      results.append(
-          make(score.log_probability, score.token_log_probabilities, LinksOf(score.alignment)));
+      results.append(Make(make, score.log_probability, score.token_log_probabilities,
+                          LinksOf(score.alignment)));
     }
     begin += count;
   }
@@ -211,6 +214,7 @@ nb::object ArrayOf(DenseAttention attention) {
   });
   owned.release();
   using Array = nb::ndarray<nb::numpy, float, nb::ndim<4>, nb::c_contig>;
+  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
   return nb::cast(Array(data, 4, attention.shape.data(), owner));
 }
 
@@ -228,16 +232,16 @@ nb::object AttentionOf(const ModelRunner& self, const nb::str& source,
   PairAttention found;
   Windows().Run(
       [&](const std::atomic<bool>*) { found = self.Attention(source_text, target_text); });
-  return PythonClass(kResults, "Attention")(
-      StrOf(found.target), StrsOf(found.labels.source), StrsOf(found.labels.read),
-      StrsOf(found.labels.written), ArrayOf(std::move(found.encoder)),
-      ArrayOf(std::move(found.decoder)), ArrayOf(std::move(found.cross)));
+  return Make(PythonClass(kResults, "Attention"), StrOf(found.target), StrsOf(found.labels.source),
+              StrsOf(found.labels.read), StrsOf(found.labels.written),
+              ArrayOf(std::move(found.encoder)), ArrayOf(std::move(found.decoder)),
+              ArrayOf(std::move(found.cross)));
 }
 
 void Load(ModelRunner* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
   RunnerOptions options;
   SetOptions(Fields(options), arguments, "Translator");
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   new (self) ModelRunner(path, options);
 }
 
@@ -345,8 +349,8 @@ void BindTranslator(nb::module_& module) {
   TranslatorClass translator(
       module, "Translator",
       "Translates sentences with a model directory. The same sentence gives the same text and\n"
-      "score, bit for bit, whatever else is in the call and however many threads run. Calls from\n"
-      "several threads wait for each other.");
+      "score, bit for bit, whatever else runs and however many threads do. Calls from several\n"
+      "threads share its threads and batches: a short one does not wait for a long one.");
   BindLoading(translator);
   BindTranslating(translator);
   BindScoring(translator);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/module/bindings.h"
+#include "python/module/interpreter.h"
 #include "python/module/texts.h"
 
 namespace attend {
@@ -16,7 +17,7 @@ namespace {
 using Ids = std::vector<int32_t>;
 
 std::shared_ptr<Vocabulary> LoadVocabulary(const std::filesystem::path& path) {
-  const nb::gil_scoped_release released;
+  const WithoutGil released;
   return std::const_pointer_cast<Vocabulary>(Vocabulary::Load(path));
 }
 

@@ -11,6 +11,8 @@
 #include <functional>
 #include <future>
 
+#include "python/module/interpreter.h"
+
 namespace attend {
 
 class Windows {
@@ -28,7 +30,7 @@ class Windows {
     std::atomic<bool> stop = false;
     std::future<void> done = std::async(std::launch::async, work, &stop);
     const auto wait = [&] {
-      const nanobind::gil_scoped_release released;
+      const WithoutGil released;
       return done.wait_for(kLook);
     };
     while (wait() != std::future_status::ready) {

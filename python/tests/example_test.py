@@ -31,8 +31,9 @@ def test_the_example_says_what_is_wrong(tmp_path, monkeypatch, arguments, messag
     assert message in done.stderr.splitlines()[-1] and done.stderr.splitlines()[-1].startswith("plot_attention.py: ")
 
 
-def test_the_readme_s_python(translator, tmp_path):
-    code = re.search(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S).group(1)
+def test_the_page_of_python(translator, tmp_path):
+    page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S))
     (tmp_path / "test.en").write_text("lumi tavo keri\nolin\n", encoding="utf-8")
     (tmp_path / "test.de").write_text("grau\nöd\n", encoding="utf-8")
     (tmp_path / "my-model").mkdir()

@@ -1,7 +1,9 @@
 """Translator.translate_lines: any iterable, in order, in bounded memory."""
 
+import gzip
 import itertools
 
+import attend
 import pytest
 from package import GOLDEN, LINES, run
 
@@ -39,6 +41,25 @@ def test_a_file_s_line_ends_are_no_part_of_its_lines(translator, tmp_path):
     with file.open(encoding="utf-8") as lines:
         assert list(translator.translate_lines(lines)) == expected
     assert list(translator.translate_lines(line + "\r\n" for line in LINES)) == expected[:-1]
+
+
+@pytest.mark.parametrize("packed", [lambda text: text, gzip.compress], ids=["plain", "gz"])
+def test_lines_are_read_as_the_program_reads_them(tmp_path, packed):
+    text = b"lumi\x0btavo\xe2\x80\xa8keri\r\nneri\rdosa\x1c\x85\n\n\xff\xf0\x9f olin\n" + b"sona\n" * 2000 + b"mipa"
+    file = tmp_path / ("lines" if packed(b"") == b"" else "lines.gz")
+    file.write_bytes(packed(text))
+    with pytest.warns(attend.MalformedTextWarning, match=f"^3 malformed UTF-8 sequences in {file} became U\\+FFFD$"):
+        lines = list(attend.read_lines(file))
+    assert lines == ["lumi\x0btavo\u2028keri", "neri\rdosa\x1c\ufffd", "", "\ufffd\ufffd olin", *["sona"] * 2000, "mipa"]
+    assert len(lines) == text.count(b"\n") + 1
+
+
+def test_a_file_that_is_none_is_an_error(tmp_path):
+    with pytest.raises(attend.InputError, match="missing"):
+        attend.read_lines(tmp_path / "missing")
+    (tmp_path / "plain.gz").write_text("lumi\n")
+    with pytest.raises(attend.InputError, match=r"plain\.gz"):
+        list(attend.read_lines(str(tmp_path / "plain.gz")))
 
 
 def test_what_the_iterable_raises_comes_through(translator):

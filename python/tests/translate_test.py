@@ -1,6 +1,7 @@
 """Translator.translate against the program, and what an option, a wrong one too, does."""
 
 import pickle
+import warnings
 
 import attend
 import numpy
@@ -121,10 +122,37 @@ def test_what_is_no_text_is_a_type_error(translator, texts):
         translator.translate(texts)
 
 
-def test_a_lone_surrogate_is_an_error(translator):
-    for texts in ("lumi \ud800", ["lumi", "\udc80"]):
-        with pytest.raises(UnicodeEncodeError):
-            translator.translate(texts)
+SURROGATES = [
+    ("lumi \ud800", "lumi \ufffd"), ("\udce9\udc80 tavo\udfff", "\ufffd\ufffd tavo\ufffd"),
+    ("\ud83d\ude00 \U0001f600 \ud7ff\ue000", "\ufffd\ufffd \U0001f600 \ud7ff\ue000"),
+]
+
+
+@pytest.mark.parametrize(("text", "repaired"), SURROGATES)
+def test_lone_surrogates_are_replaced_and_counted(translator, text, repaired):
+    vocabulary = translator.source_vocabulary
+    calls = [
+        lambda t: translator.translate(t).hypotheses,
+        lambda t: [found.hypotheses for found in translator.translate(["olin", t])],
+        lambda t: [found.hypotheses for found in translator.translate_lines(iter(["olin", t + "\n"]))],
+        lambda t: translator.score(t, "olin"),
+        lambda t: translator.score(["sona"], [t]),
+        lambda t: translator.attention("olin", t).cross.tolist(),
+        vocabulary.encode,
+        lambda t: vocabulary.sample(t, 0.1, 3),
+        vocabulary.id,
+        lambda t: [attend.bleu([t], ["lumi"]), attend.chrf(["lumi"], [t]), attend.ter([t], [["lumi"]])],
+    ]
+    count = repaired.count("\ufffd")
+    for call in calls:
+        with pytest.warns(attend.MalformedTextWarning, match=rf"^{count} lone surrogates? became U\+FFFD, the first in text \d$"):
+            found = call(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert found == call(repaired)
+    with warnings.catch_warnings(), pytest.raises(attend.MalformedTextWarning):
+        warnings.simplefilter("error")
+        translator.translate(text)
 
 
 @pytest.mark.parametrize(("model", "limit"), [(GOLDEN, 40), (LEARNED, 30), (LEARNED, 512)])

@@ -16,7 +16,7 @@ translator = attend.Translator("model", threads=2, type="int8")
 one: attend.Translation = translator.translate("a", beam_size=2, length_penalty=1)
 many: list[attend.Translation] = translator.translate(["a", "b"], n_best=2, alignments=True)
 score: float = one.hypotheses[0].score + translator.score("a", "b").log_probability
-text: str = one + " ".join(translator.translate_lines(open("lines")))
+text: str = one + " ".join(translator.translate_lines(attend.read_lines("lines.gz")))
 mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"], [["b"]], tokenize="zh")
 ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
 attend.quantize("model", "int8")
