@@ -1,4 +1,4 @@
-# Each of these works alone and in any order; a second run does no work twice.
+# Each of these works alone and in any order; a second run does no work twice. `make check CHECK=--all` looks at every file.
 .PHONY: setup build demo test test-full check clean
 
 setup:
@@ -25,7 +25,7 @@ test-full: test
 check: setup
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev --target attend_version
-	@tools/check
+	@tools/check $(CHECK)
 
 clean:
 	rm -rf build build-*

@@ -140,43 +140,48 @@ std::string Field::ValueText() const {
 }
 
 FieldList& FieldList::Add(std::string name, bool* value, std::string help) {
-  fields_.push_back({std::move(name), std::move(help), value});
-  return *this;
+  return Push({std::move(name), std::move(help), value});
 }
 
 FieldList& FieldList::Add(std::string name, std::string* value, std::string help) {
-  fields_.push_back({std::move(name), std::move(help), value});
-  return *this;
+  return Push({std::move(name), std::move(help), value});
 }
 
 FieldList& FieldList::Add(std::string name, std::vector<std::string>* value, std::string help) {
-  fields_.push_back({std::move(name), std::move(help), value});
-  return *this;
+  return Push({std::move(name), std::move(help), value});
 }
 
 FieldList& FieldList::Add(std::string name, int64_t* value, double min, double max,
                           std::string help) {
-  fields_.push_back({std::move(name), std::move(help), value, min, max});
-  return *this;
+  return Push({std::move(name), std::move(help), value, min, max});
 }
 
 FieldList& FieldList::Add(std::string name, double* value, double min, double max,
                           std::string help) {
-  fields_.push_back({std::move(name), std::move(help), value, min, max});
-  return *this;
+  return Push({std::move(name), std::move(help), value, min, max});
 }
 
 FieldList& FieldList::Add(std::string name, std::vector<double>* value, double min, double max,
                           std::string help) {
-  fields_.push_back({std::move(name), std::move(help), value, min, max});
-  return *this;
+  return Push({std::move(name), std::move(help), value, min, max});
 }
 
 FieldList& FieldList::Nest(const std::string& prefix, FieldList inner) {
   for (Field& field : inner.fields_) {
     if (!prefix.empty()) field.name = prefix + "." + field.name;
-    fields_.push_back(std::move(field));
+    Push(std::move(field));
   }
+  return *this;
+}
+
+FieldList& FieldList::Group(std::string heading) {
+  group_ = std::move(heading);
+  return *this;
+}
+
+FieldList& FieldList::Push(Field field) {
+  if (field.group.empty()) field.group = group_;
+  fields_.push_back(std::move(field));
   return *this;
 }
 

@@ -33,6 +33,7 @@ struct Field {
   // Of a number, or of each number of a list.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  std::string group = {};  // the heading that --help puts it under; empty: none
 
   // Sets the value from text as the command line gives it. `where` opens the message of the
   // Error(kConfiguration) thrown for a wrong type or a value out of range: "--dropout",
@@ -73,9 +74,10 @@ class FieldList {
   FieldList& Add(std::string name, Enum* value, std::vector<std::string> names, std::string help) {
     EnumField field{std::move(names), [value] { return static_cast<size_t>(*value); },
                     [value](size_t position) { *value = static_cast<Enum>(position); }};
-    fields_.push_back({std::move(name), std::move(help), std::move(field)});
-    return *this;
+    return Push({std::move(name), std::move(help), std::move(field)});
   }
+  // The heading of the fields that follow, but for nested ones that have their own.
+  FieldList& Group(std::string heading);
   // All fields of `inner`, under `prefix.` where a prefix is given.
   FieldList& Nest(const std::string& prefix, FieldList inner);
 
@@ -92,7 +94,10 @@ class FieldList {
   void fields() const&& = delete;  // would outlive the list
 
  private:
+  FieldList& Push(Field field);
+
   std::vector<Field> fields_;
+  std::string group_;  // of fields to come
 };
 
 }  // namespace attend

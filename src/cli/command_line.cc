@@ -165,17 +165,33 @@ void CommandLine::PrintMarkdown() const {
   for (const PositionalArgument& argument : positionals_) {
     std::cout << fmt::format("`{}`: {}.\n\n", argument.name, argument.help);
   }
-  std::cout << "| option | takes | default | what |\n|---|---|---|---|\n"
-            << "| `--config` | FILE | | TOML file with options; the command line wins |\n";
-  for (const Field& field : fields_.fields()) {
-    const std::string range = field.RangeText(), value = field.ValueText();
-    const std::string given = IsRequired(field.name) ? "required"
-                              : value.empty()        ? ""
-                                                     : "`" + Cell(value) + "`";
-    std::cout << fmt::format("| `{}` | {}{} | {} | {} |\n", OptionName(field.name),
-                             Cell(TypeText(field)), range.empty() ? "" : ", " + range, given,
-                             Cell(field.help));
+  constexpr const char* kHead = "| option | takes | default | what |\n|---|---|---|---|\n";
+  std::cout << kHead << "| `--config` | FILE | | TOML file with options; the command line wins |\n";
+  for (const std::string& group : Groups()) {
+    if (!group.empty()) std::cout << fmt::format("\n### {}: {}\n\n{}", name_, group, kHead);
+    for (const Field& field : fields_.fields()) {
+      if (field.group == group) PrintMarkdown(field);
+    }
   }
+}
+
+void CommandLine::PrintMarkdown(const Field& field) const {
+  const std::string range = field.RangeText(), value = field.ValueText();
+  const std::string given = IsRequired(field.name) ? "required"
+                            : value.empty()        ? ""
+                                                   : "`" + Cell(value) + "`";
+  std::cout << fmt::format("| `{}` | {}{} | {} | {} |\n", OptionName(field.name),
+                           Cell(TypeText(field)), range.empty() ? "" : ", " + range, given,
+                           Cell(field.help));
+}
+
+std::vector<std::string> CommandLine::Groups() const {
+  std::vector<std::string> groups = {""};
+  for (const Field& field : fields_.fields()) {
+    if (std::find(groups.begin(), groups.end(), field.group) == groups.end())
+      groups.push_back(field.group);
+  }
+  return groups;
 }
 
 bool CommandLine::Parse(const std::vector<std::string>& arguments) {
@@ -194,6 +210,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
   for (const Field& field : fields_.fields()) {
     const std::string help = HelpText(field, IsRequired(field.name));
     options.emplace_back(&field, AddOption(&app, field, help));
+    if (!field.group.empty()) options.back().second->group(field.group);
   }
   for (const PositionalArgument& argument : positionals_) {
     CLI::Option* option = argument.value != nullptr

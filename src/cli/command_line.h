@@ -62,6 +62,9 @@ class CommandLine {
 
  private:
   [[noreturn]] void RefuseExtra(const std::string& extra) const;
+  void PrintMarkdown(const Field& field) const;
+  // Headings of the options, in the order of declaration; "" first, for those that have none.
+  std::vector<std::string> Groups() const;
   bool IsRequired(const std::string& name) const;
   void CheckRequired() const;
 

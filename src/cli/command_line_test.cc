@@ -55,6 +55,34 @@ class CommandLineTest : public testing::Test {
   std::vector<std::string> required_;
 };
 
+TEST_F(CommandLineTest, HelpHasOptionsUnderTheirHeadings) {
+  FieldList inner, fields;
+  inner.Group("Model").Add("layers", &options_.layers, 1, 100, "layers");
+  fields.Group("Text").Add("input", &options_.input, "files");
+  fields.Nest("encoder", inner).Add("name", &options_.name, "name");
+  fields.Group("").Add("scores", &options_.scores, "print scores");
+  CommandLine line("test", "Does a test.", "  attend test x");
+  line.Options(fields);
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(line.Parse({"--help"}));
+  const std::string help = testing::internal::GetCapturedStdout();
+  const auto at = [&](const char* text) {
+    EXPECT_NE(help.find(text), std::string::npos) << text << " in " << help;
+    return help.find(text);
+  };
+  EXPECT_LT(at("--scores"), at("Text:"));
+  EXPECT_LT(at("Text:"), at("--input"));
+  EXPECT_LT(at("--input"), at("--name"));
+  EXPECT_LT(at("--name"), at("Model:"));
+  EXPECT_LT(at("Model:"), at("--encoder.layers"));
+  testing::internal::CaptureStdout();
+  line.PrintMarkdown();
+  const std::string markdown = testing::internal::GetCapturedStdout();
+  EXPECT_LT(markdown.find("--scores"), markdown.find("### test: Text"));
+  EXPECT_LT(markdown.find("### test: Text"), markdown.find("--name"));
+  EXPECT_LT(markdown.find("### test: Model"), markdown.find("--encoder.layers"));
+}
+
 TEST_F(CommandLineTest, ReadsOptionsAndPositionals) {
   EXPECT_TRUE(Parse({"--scores", "m", "--beam-size", "5", "--dropout=0.3", "--encoder.layers", "2",
                      "--input", "a", "b"}));

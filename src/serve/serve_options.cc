@@ -71,14 +71,16 @@ void LimitToAttention(TranslationOptions* options) {
 FieldList Fields(ServeOptions& options) {
   HttpOptions& http = options.http;
   FieldList fields;
-  fields
+  fields.Group("Models")
       .Add("model", &options.model,
            "model directories, each as DIRECTORY or NAME=DIRECTORY; the name of one without is its "
            "languages, as en-de, or else the directory's; of several for the same languages the "
            "first "
            "answers requests that name none")
       .Nest("", Fields(options.translator).Select({"type"}))
+      .Group("Network and access")
       .Nest("", AccessFields(options))
+      .Group("Limits")
       .Add("connections", &http.connections, 1, 1e6, "connections open at once")
       .Add("max_header_bytes", &http.max_header_bytes, 1024, 1 << 20, "size of a request's header")
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28, "size of a request's body")
@@ -101,7 +103,9 @@ FieldList Fields(ServeOptions& options) {
            "seconds until a request that is not answered gets 504")
       .Add("stop_timeout", &http.stop_timeout, 0, 86400,
            "seconds to answer what was accepted, on SIGTERM")
+      .Group("")
       .Add("log_text", &options.log_text, "logs hold the texts of requests")
+      .Group("Search, of requests that do not say otherwise")
       .Nest("", Fields(options.translation));
   return fields;
 }

@@ -19,7 +19,7 @@ constexpr double kMaxCount = 1e6;
 
 FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
-  fields
+  fields.Group("Text")
       .Add("train_source", &options.train_source,
            "source text to train on, a sentence a line; several files are one corpus")
       .Add("train_target", &options.train_target, "its translation, line by line")
@@ -49,6 +49,7 @@ FieldList CorpusFields(CorpusOptions& options) {
            "with protect: share of training pairs in which words that both sides share, beginnings "
            "and ends get placeholders too, to learn copying from")
       .Nest("", Fields(options.filters))
+      .Group("Vocabulary")
       .Add("vocab", &options.vocab, "vocabulary file of both sides")
       .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone")
       .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone")
@@ -60,7 +61,7 @@ FieldList CorpusFields(CorpusOptions& options) {
 
 FieldList ModelFields(ModelConfig& model) {
   FieldList fields;
-  fields.Add("languages", &model.languages, "two languages, the source first");
+  fields.Group("Model").Add("languages", &model.languages, "two languages, the source first");
   if (model.encoder) fields.Nest("encoder", Fields(*model.encoder));
   if (model.decoder) fields.Nest("decoder", Fields(*model.decoder));
   fields.Add("head_bias", &model.head_bias, "bias of the output projection")
@@ -72,7 +73,7 @@ FieldList ModelFields(ModelConfig& model) {
 
 FieldList OptimizationFields(OptimizationOptions& options) {
   FieldList fields;
-  fields
+  fields.Group("Dropout and loss")
       .Add("dropout", &options.dropout, 0, 0.999,
            "of sub-layer outputs and embeddings (the paper's P_drop)")
       .Add("attention_dropout", &options.attention_dropout, 0, 0.999, "of attention weights")
@@ -85,12 +86,14 @@ FieldList OptimizationFields(OptimizationOptions& options) {
           "r_drop", &options.r_drop, 0, 1000,
           "weight of how far two passes with other dropout are apart (R-Drop's alpha), which takes "
           "twice the time; 0: one pass")
+      .Group("Batches")
       .Add("batch_tokens", &options.batch_tokens, 1, kMany,
            "bound on sentences times the longer side, padding included")
       .Add("max_sentences", &options.max_sentences, 0, kMany,
            "bound on the sentences of a batch; 0: none")
       .Add("accumulate", &options.accumulate, 1, kMaxCount,
            "batches whose gradients make one update")
+      .Group("Learning rate and optimizer")
       .Add("schedule", &options.schedule, {"noam", "inverse_sqrt", "cosine", "constant"},
            "learning rate over time")
       .Add("peak_learning_rate", &options.peak_learning_rate, 0, 1000,
@@ -120,30 +123,37 @@ FieldList OptimizationFields(OptimizationOptions& options) {
 
 FieldList RunFields(RunOptions& options) {
   FieldList fields;
-  fields.Add("max_updates", &options.max_updates, 1, kMany, "stop after so many updates")
+  fields.Group("Length of the run")
+      .Add("max_updates", &options.max_updates, 1, kMany, "stop after so many updates")
       .Add("max_epochs", &options.max_epochs, 0, kMany, "stop after so many epochs; 0: no bound")
       .Add("max_target_tokens", &options.max_target_tokens, 0, kMany,
            "stop before more target tokens are used; 0: no bound")
+      .Group("Validation")
       .Add("validate_every", &options.validate_every, 1, kMany, "updates between validations")
       .Add("validate_translations", &options.validate_translations,
            "translate the validation text and score it too")
+      .Group("Checkpoints and the model")
       .Add("checkpoint_every", &options.checkpoint_every, 1, kMany, "updates between checkpoints")
       .Add("report_every", &options.report_every, 1, kMany,
            "updates between lines of progress and points in TensorBoard")
       .Add("keep_last", &options.keep_last, 1, kMaxCount,
            "checkpoints from which training can go on")
       .Add("keep_best", &options.keep_best, 0, kMaxCount, "best checkpoints to keep the weights of")
+      .Group("Validation")
       .Add("early_stopping_metric", &options.early_stopping_metric, {"loss", "bleu", "chrf"},
            "what best means")
       .Add("early_stopping_patience", &options.early_stopping_patience, 0, kMany,
            "stop after so many validations without a better one; 0: don't")
+      .Group("Checkpoints and the model")
       .Add("average_last", &options.average_last, 1, kMaxCount,
            "the model is the average of so many last checkpoints")
       .Add("average_best", &options.average_best, 0, kMaxCount,
            "the model is the average of so many best checkpoints; 0: of the last")
+      .Group("Validation")
       .Add("beam_size", &options.beam_size, 1, 64, "beam of validation and test")
       .Add("length_penalty", &options.length_penalty, 0, 10, "alpha of validation and test")
       .Nest("", Fields(options.bleu).Select({"tokenize", "tokenize_model"}))
+      .Group("Batches")
       .Add("worker_threads", &options.worker_threads, 1, 1000, "threads that make batches");
   return fields;
 }
@@ -297,11 +307,13 @@ void CheckTexts(TrainOptions options) {
 FieldList RecipeFields(TrainOptions& options) {
   FieldList fields;
   fields.Nest("", CorpusFields(options.corpus))
+      .Group("Model")
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; encoder.* and decoder.* change it")
       .Nest("", ModelFields(options.model))
       .Nest("", OptimizationFields(options.optimization))
       .Nest("", RunFields(options.run))
+      .Group("")
       .Add("seed", &options.seed, 0, kMany, "of initial weights, shuffling and dropout");
   return fields;
 }
