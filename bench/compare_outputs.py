@@ -46,7 +46,7 @@ def read_lines(path):
 
 def attend_outputs(attend, model, lines, options):
     """(text, log-probability) of each line."""
-    command = [attend, "translate", "--model", model, "--scores", "--length-penalty", 0, "--allow-unknown"]
+    command = [attend, "translate", "--model", model, "--scores", "--length-penalty", 0, "--allow-unknown", "--split-sentences", "never"]
     command += ["--beam-size", options.beam_size, "--max-length", options.max_length, "--threads", options.threads]
     command += ["--type", {"float32": "f32"}.get(options.type, options.type)]
     given = "".join(line + "\n" for line in lines).encode()

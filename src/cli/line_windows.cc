@@ -33,7 +33,7 @@ LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, i
 // The next line of each file; false at their end.
 bool LineWindows::AddLine() {
   std::string line;
-  if (last_ > 0 && files_[0].reader->lines() >= last_) return false;
+  if (files_[0].reader->lines() >= last_) return false;
   const bool more = files_[0].reader->Next(&line);
   for (File& file : files_) {
     if (&file != &files_[0] && file.reader->Next(&line) != more) {
@@ -59,7 +59,7 @@ bool LineWindows::Skip(int64_t count, const std::function<void(const std::string
   File& file = files_[0];
   std::string line;
   for (int64_t i = 0; i < count; ++i) {
-    if ((last_ > 0 && file.reader->lines() >= last_) || !file.reader->Next(&line)) return false;
+    if (file.reader->lines() >= last_ || !file.reader->Next(&line)) return false;
     use(RepairUtf8(line, &file.malformed));
   }
   return true;
@@ -67,7 +67,7 @@ bool LineWindows::Skip(int64_t count, const std::function<void(const std::string
 
 std::optional<double> LineWindows::Fraction() const {
   const LineReader& reader = *files_[0].reader;
-  if (last_ == 0) return reader.Fraction();
+  if (last_ == kToTheEnd) return reader.Fraction();
   const auto all = static_cast<double>(last_ - first_ + 1);
   return all > 0 ? static_cast<double>(reader.lines() - first_ + 1) / all : 1;
 }

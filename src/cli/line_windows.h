@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,7 @@ class LineWindows {
   void ReportMalformed(const Log& log) const;
 
  private:
+  static constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
   struct File {
     std::unique_ptr<LineReader> reader;
     std::vector<std::string> lines;
@@ -56,7 +58,7 @@ class LineWindows {
 
   std::vector<File> files_;
   size_t most_lines_, most_bytes_;
-  int64_t first_ = 1, last_ = 0;  // to take; 0: to the end
+  int64_t first_ = 1, last_ = kToTheEnd;  // to take
   int64_t number_ = 1;
 };
 

@@ -251,8 +251,8 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   const auto translator = MakeTranslator(model, options.translator);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);
-  LineWindows window({input}, terminal, common.ThreadCount());
   const auto lines = LinesOf(shard, input);
+  LineWindows window({input}, terminal, common.ThreadCount());
   if (lines) window.TakeOnly(lines->first, lines->second);
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());

@@ -77,7 +77,7 @@ FieldList Fields(ServeOptions& options) {
            "languages, as en-de, or else the directory's; of several for the same languages the "
            "first "
            "answers requests that name none")
-      .Nest("", Fields(options.translator).Select({"type"}))
+      .Nest("", Fields(options.translator).Select({"type", "protect"}))
       .Group("Network and access")
       .Nest("", AccessFields(options))
       .Group("Limits")

@@ -250,8 +250,8 @@ def test_a_full_disk_keeps_what_fitted(name, text, tmp_path):
         done = translate("--quiet", "--input", text, "--output", out, "--resume", preexec_fn=limit)
         if done.returncode != 0:
             assert done.returncode == 1 and "File too large" in done.stderr and done.stderr.count("\n") == 1
-            assert not out.exists() and ("--resume" in done.stderr) == (room > 20000)
-            assert (finished(out) > 0) == (room > 20000)
+            assert not out.exists() and ("--resume" in done.stderr) == (room > 8000)
+            assert (finished(out) > 0) == (room > 8000)
     assert translate("--quiet", "--input", text, "--output", out, "--resume").returncode == 0
     assert out.read_bytes() == whole.read_bytes()
 
@@ -285,8 +285,7 @@ def test_what_is_no_shard_is_refused(shard, text):
 def test_shards_of_what_has_no_count_of_lines_are_refused(tmp_path):
     refused(translate("--shard", "1/2", stdin="lumi\n"), 2, "--shard", "standard input")
     os.mkfifo(tmp_path / "pipe")
-    with open(tmp_path / "pipe", "r+b"):
-        refused(translate("--shard", "1/2", "--input", tmp_path / "pipe"), 2, "--shard", "no regular file")
+    refused(translate("--shard", "1/2", "--input", tmp_path / "pipe"), 2, "--shard", "no regular file")
 
 
 def test_another_shard_is_not_gone_on_with(text, tmp_path):
