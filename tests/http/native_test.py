@@ -48,7 +48,7 @@ def test_every_search_option_of_the_command_line_is_there(server):
     rows = subprocess.run([ATTEND, "translate", "--help-markdown"], capture_output=True, text=True, check=True).stdout
     names = {name.replace("-", "_") for name in re.findall(r"^\| `--([\w-]+)`", rows, flags=re.M)}
     not_of_a_request = {"config", "model", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
-                        "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir"}
+                        "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "protect", "resume", "shard", "progress"}
     schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
     assert names - not_of_a_request <= set(schema["properties"])
 
@@ -90,7 +90,7 @@ def test_what_was_cut_is_told(server):
 
 def test_a_text_without_a_word_comes_back_as_it_is(server):
     for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
-        assert server.translate(text) == [{"text": text, "sentences": []}]
+        assert server.translate(text) == [{"text": text, "finished": True, "sentences": []}]
     assert [one["text"] for one in server.translate(["", TEXT, " "])][::2] == ["", " "]
     assert server.translate([]) == []
 

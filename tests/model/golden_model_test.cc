@@ -6,6 +6,7 @@
 #include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "model/model_fixture.h"
 #include "model/sample.h"
@@ -46,12 +47,21 @@ TEST_F(GoldenModelTest, LoadsWithItsVocabularyAndSamples) {
   }
 }
 
+// In the present version, whose additions it does not have.
 TEST_F(GoldenModelTest, SavesAsItWas) {
   for (const std::string name : {"golden_v1", "golden_v1_variant"}) {
     SaveModel(*LoadModel(kData / name), folder_ / name);
     for (const auto& file : fs::directory_iterator(kData / name)) {
-      EXPECT_EQ(ReadFile(file.path()), ReadFile(folder_ / name / file.path().filename()))
-          << file.path();
+      const std::string was = ReadFile(file.path()),
+                        saved = ReadFile(folder_ / name / file.path().filename());
+      if (file.path().filename() != "config.json") {
+        EXPECT_EQ(was, saved) << file.path();
+        continue;
+      }
+      Json expected = Json::parse(was);
+      expected["format_version"] = kFormatVersion;
+      expected["training_text"] = nullptr;
+      EXPECT_EQ(Json::parse(saved), expected) << file.path();
     }
   }
 }

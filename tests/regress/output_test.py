@@ -52,7 +52,8 @@ def test_a_line_of_several_sentences_is_translated_sentence_by_sentence(known, t
     assert translate("--split-sentences", "always", stdin=line, model=model) == [expected]
     whole = translate("--split-sentences", "never", stdin=line, model=model)
     assert whole != [expected]
-    assert whole == translate("--split-sentences", "never", stdin=" ".join(SENTENCES), model=model)
+    one_space = line.replace("   ", " ").strip()
+    assert whole == translate("--split-sentences", "never", stdin=one_space, model=model)
 
 
 def test_one_line_stays_one_line(tmp_path):
