@@ -6,6 +6,7 @@
 #include <ctime>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "attend/error.h"
 #include "base/excerpt.h"
@@ -55,11 +56,12 @@ class Program {
   Program(const ServeOptions& options, const CommonOptions& common)
       : options_(options), log_(common.quiet), keys_(options.api_keys) {
     models_.emplace(options_, common.ThreadCount(),
-                    [this](const std::string& name, const std::string& error) {
-                      metrics_.Reloaded(name, !error.empty());
+                    [this](const char* event, const std::string& name, const std::string& error) {
+                      if (event == std::string_view("reload"))
+                        metrics_.Reloaded(name, !error.empty());
                       Json members{{"model", name}};
                       if (!error.empty()) members["error"] = error;
-                      log_.Write("reload", members, !error.empty());
+                      log_.Write(event, members, !error.empty());
                     });
     service_.emplace(options_, &*models_, &keys_, &metrics_);
   }
@@ -129,11 +131,11 @@ int RunServe(const std::vector<std::string>& arguments) {
   CommandLine command_line("serve", "translate over HTTP",
                            "attend serve --model MODEL\n"
                            "attend serve --model MODEL --port 8080 --api-keys keys.txt\n"
+                           "attend serve --models-dir /srv/models --public-url "
+                           "https://translate.example.org --trusted-proxy 127.0.0.1\n"
                            "curl -d '{\"text\": \"A dog runs.\"}' -H 'Content-Type: "
                            "application/json' http://127.0.0.1:5000/v1/translate");
-  command_line.Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet"}))
-      .Required({"model"});
+  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet"}));
   if (!command_line.Parse(arguments)) return 0;
   CheckServeOptions(options);
   std::signal(SIGPIPE, SIG_IGN);

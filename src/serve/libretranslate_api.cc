@@ -97,7 +97,7 @@ void Service::Languages(const ExchangePtr& exchange) const {
 }
 
 void Service::FrontendSettings(const ExchangePtr& exchange) const {
-  const auto first = models_->models().front();
+  const auto models = models_->models();
   const auto describe = [](const std::string& code) {
     return Json{{"code", code}, {"name", LanguageName(code)}};
   };
@@ -109,8 +109,10 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
   settings["suggestions"] = false;
   settings["filesTranslation"] = true;
   settings["supportedFilesFormat"] = kFileSuffixes;
-  settings["language"]["source"] = describe(first->source());
-  settings["language"]["target"] = describe(first->target());
+  if (!models.empty()) {
+    settings["language"]["source"] = describe(models[0]->source());
+    settings["language"]["target"] = describe(models[0]->target());
+  }
   exchange->Answer({200, Dump(settings)});
 }
 
@@ -124,7 +126,9 @@ void Service::Detect(const ExchangePtr& exchange) const {
                   "source, or translate from auto");
   }
   std::vector<DetectedLanguage> found = DetectLanguages(text);
-  if (found.empty()) found.push_back({models_->models().front()->source()});  // clients expect one
+  const auto models = models_->models();
+  if (found.empty() && !models.empty())
+    found.push_back({models[0]->source()});  // clients expect one
   Json languages = Json::array();
   for (const DetectedLanguage& language : found) {
     languages.push_back({{"confidence", language.confidence}, {"language", language.code}});

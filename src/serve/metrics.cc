@@ -7,6 +7,8 @@
 #include <prometheus/text_serializer.h>
 
 #include <map>
+#include <mutex>
+#include <vector>
 
 #include "serve/model_store.h"
 
@@ -23,6 +25,8 @@ const prometheus::Histogram::BucketBoundaries kSeconds = {
 }  // namespace
 
 struct Metrics::Impl {
+  std::mutex mutex;                                       // of shown
+  std::vector<std::map<std::string, std::string>> shown;  // the models of the last text
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& requests =
       BuildCounter().Name("attend_requests_total").Help("Requests answered.").Register(registry);
@@ -88,8 +92,15 @@ void Metrics::Reloaded(const std::string& model, bool failed) {
 }
 
 std::string Metrics::Text(const ModelStore& models) {
+  const std::lock_guard lock(impl_->mutex);
+  for (const auto& labels : impl_->shown) {  // a model that is gone has no queue
+    for (auto* family : {&impl_->waiting, &impl_->live, &impl_->fill})
+      family->Remove(&family->Add(labels));
+  }
+  impl_->shown.clear();
   for (const auto& model : models.models()) {
     const std::map<std::string, std::string> labels = {{"model", model->name()}};
+    impl_->shown.push_back(labels);
     const auto live = static_cast<double>(model->queue().live());
     impl_->waiting.Add(labels).Set(static_cast<double>(model->queue().waiting()));
     impl_->live.Add(labels).Set(live);

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "attend/error.h"
+#include "base/failure.h"
 #include "serve/language_codes.h"
 #include "text/ascii.h"
 
@@ -20,25 +22,23 @@ namespace {
 constexpr std::chrono::seconds kLookEvery{1};
 
 // Which files stand at the path now; "" where no model does.
-std::string StampOf(const std::string& directory) {
+// With `contents` their sizes and times too.
+std::string StampOf(const std::string& directory, bool contents = false) {
   std::string stamp;
   for (const char* name :
        {"config.json", "model.safetensors", "vocab.spm", "source.spm", "target.spm"}) {
     struct stat found;
     if (stat(fmt::format("{}/{}", directory, name).c_str(), &found) == 0) {
       stamp += fmt::format("{}.{}.{}.", name, found.st_dev, found.st_ino);
+      if (contents) {
+        stamp +=
+            fmt::format("{}.{}.{}.", found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+      }
     } else if (stamp.empty()) {
       return "";  // no config.json
     }
   }
   return stamp;
-}
-
-// [NAME=]DIRECTORY
-std::pair<std::string, std::string> NameAndDirectory(const std::string& given) {
-  const size_t equals = given.find('=');
-  if (equals == std::string::npos || given.find('/') < equals) return {"", given};
-  return {given.substr(0, equals), given.substr(equals + 1)};
 }
 
 std::optional<int> Distance(const std::string& asked, const std::string& has) {
@@ -52,22 +52,93 @@ std::string Describe(const ServedModel& model) {
 
 }  // namespace
 
-ModelStore::ModelStore(const ServeOptions& options, int threads, Reloaded reloaded)
-    : options_(options), pool_(threads), reloaded_(std::move(reloaded)) {
+ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed)
+    : options_(options), pool_(threads), changed_(std::move(changed)) {
   for (const std::string& given : options_.model) {
-    const auto [name, directory] = NameAndDirectory(given);
+    const auto [name, directory] = NameAndPath(given);
     const std::string stamp = StampOf(directory);
-    entries_.push_back({directory, stamp, stamp,
-                        std::make_shared<ServedModel>(name, directory, options_, &pool_)});
-    for (size_t i = 0; i + 1 < entries_.size(); ++i) {
-      if (entries_[i].model->name() != entries_.back().model->name()) continue;
+    Add({directory, stamp, stamp,
+         std::make_shared<ServedModel>(name, directory, options_, &pool_)});
+  }
+  if (!options_.models_dir.empty()) {
+    if (!std::filesystem::is_directory(options_.models_dir)) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("two models are named '{}', {} and {}; name one with --model "
-                              "NAME=DIRECTORY",
-                              entries_[i].model->name(), entries_[i].directory, directory));
+                  fmt::format("models_dir is '{}', expected a directory", options_.models_dir));
     }
+    LookForModels(true);
+  } else {
+    CheckShortlists();
   }
   watching_ = std::thread([this] { Watch(); });
+}
+
+void ModelStore::Add(Entry entry) {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& other : entries_) {
+    if (other.model->name() != entry.model->name()) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("two models are named '{}', {} and {}; name one with --model "
+                            "NAME=DIRECTORY",
+                            other.model->name(), other.directory, entry.directory));
+  }
+  entries_.push_back(std::move(entry));
+}
+
+void ModelStore::CheckShortlists() const {
+  for (const std::string& given : options_.shortlist) {
+    const std::string name = NameAndPath(given).first;
+    const bool known = std::ranges::any_of(
+        entries_, [&](const Entry& entry) { return name.empty() || entry.model->name() == name; });
+    if (known) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("shortlist is '{}', but no model is named '{}'", given, name));
+  }
+}
+
+void ModelStore::LookForModels(bool at_once) {
+  std::map<std::string, std::string> directories;  // by name
+  std::error_code failed;
+  for (std::filesystem::directory_iterator i(options_.models_dir, failed), end; !failed && i != end;
+       i.increment(failed)) {
+    const std::string name = i->path().filename().string();
+    if (!name.starts_with('.')) directories.emplace(name, i->path().string());
+  }
+  if (failed) return;                           // not to be taken for an empty one
+  for (size_t i = entries_.size(); i-- > 0;) {  // only this thread writes them
+    const Entry& entry = entries_[i];
+    if (!entry.found) continue;
+    const bool there = !StampOf(entry.directory).empty();
+    directories.erase(entry.model->name());
+    if (there) continue;
+    const std::string name = entry.model->name();
+    {
+      const std::lock_guard lock(mutex_);
+      retired_.push_back(entries_[i].model);
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    changed_("unload", name, "");
+  }
+  std::erase_if(candidates_, [&](const auto& one) { return !directories.contains(one.first); });
+  for (const auto& [name, directory] : directories) {
+    Candidate& candidate = candidates_[name];
+    const std::string stamp = StampOf(directory, true);
+    const bool settled = at_once || stamp == candidate.seen;
+    candidate.seen = stamp;
+    if (settled && !stamp.empty() && stamp != candidate.failed) Load(name, directory, &candidate);
+  }
+}
+
+void ModelStore::Load(const std::string& name, const std::string& directory, Candidate* candidate) {
+  std::string failure;
+  try {
+    const std::string stamp = StampOf(directory, true);
+    Add({directory, stamp, stamp, std::make_shared<ServedModel>(name, directory, options_, &pool_),
+         true});
+  } catch (const std::exception& error) {
+    failure = MessageOf(error);
+    candidate->failed = candidate->seen;
+  }
+  changed_("load", name, failure);
 }
 
 ModelStore::~ModelStore() { Stop(); }
@@ -81,7 +152,8 @@ std::vector<std::shared_ptr<ServedModel>> ModelStore::models() const {
 
 bool ModelStore::HaveRoom() const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(entries_,
+  return entries_.empty() ||  // which Find tells
+         std::ranges::any_of(entries_,
                              [](const Entry& entry) { return entry.model->queue().HasRoom(); });
 }
 
@@ -110,6 +182,7 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std
   if (fitting.size() == 1 || (!fitting.empty() && std::ranges::all_of(fitting, alike))) {
     return fitting[0];
   }
+  if (all.empty()) throw Error(ErrorKind::kUsage, "there is no model at the moment");
   throw Error(ErrorKind::kUsage,
               fmt::format("{} models fit model '{}', source '{}' and target '{}'; expected one of "
                           "{}",
@@ -130,8 +203,9 @@ void ModelStore::Watch() {
     if (stopping_) return;
     const bool all = std::exchange(reload_all_, false);
     lock.unlock();
+    if (!options_.models_dir.empty()) LookForModels(false);
     for (size_t i = 0; i < entries_.size(); ++i) {  // only this thread writes them
-      std::string stamp = StampOf(entries_[i].directory);
+      std::string stamp = StampOf(entries_[i].directory, entries_[i].found);
       const bool settled = stamp == std::exchange(entries_[i].seen, stamp);
       const bool changed = settled && !stamp.empty() && stamp != entries_[i].stamp;
       if (all || changed) Reload(i, std::move(stamp));
@@ -148,7 +222,7 @@ void ModelStore::Reload(size_t entry, std::string stamp) {
   try {
     model = std::make_shared<ServedModel>(name, entries_[entry].directory, options_, &pool_);
   } catch (const std::exception& error) {
-    failure = error.what();
+    failure = MessageOf(error);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -157,7 +231,7 @@ void ModelStore::Reload(size_t entry, std::string stamp) {
       retired_.push_back(std::exchange(entries_[entry].model, std::move(model)));
     }
   }
-  reloaded_(name, failure);
+  changed_("reload", name, failure);
 }
 
 // Nobody can find a retired model any more: once it is held here alone, it stays so.

@@ -62,6 +62,12 @@ FieldList AccessFields(ServeOptions& options) {
 
 }  // namespace
 
+std::pair<std::string, std::string> NameAndPath(const std::string& given) {
+  const size_t equals = given.find('=');
+  if (equals == std::string::npos || given.find('/') < equals) return {"", given};
+  return {given.substr(0, equals), given.substr(equals + 1)};
+}
+
 void LimitToAttention(TranslationOptions* options) {
   options->n_best = std::min(options->n_best, kMostHypothesesWithAttention);
   options->max_length = std::min(options->max_length, kMostLengthWithAttention);
@@ -77,6 +83,12 @@ FieldList Fields(ServeOptions& options) {
            "languages, as en-de, or else the directory's; of several for the same languages the "
            "first "
            "answers requests that name none")
+      .Add("models_dir", &options.models_dir,
+           "directory of model directories, each a model of its name; those that come or go while "
+           "the server runs are loaded or let go, but for names that begin with a dot")
+      .Add("shortlist", &options.shortlist,
+           "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
+           "the only one")
       .Nest("", Fields(options.translator).Select({"type", "protect"}))
       .Group("Network and access")
       .Nest("", AccessFields(options))
@@ -118,6 +130,16 @@ void CheckServeOptions(const ServeOptions& options) {
                             options.translation.beam_size, options.max_beam_size));
   }
   CheckOrigin(options.http.cors_origin);
+  if (options.model.empty() && options.models_dir.empty()) {
+    throw Error(ErrorKind::kUsage, "there is no model; name one with --model or --models-dir");
+  }
+  const bool one_model = options.model.size() == 1 && options.models_dir.empty();
+  for (const std::string& shortlist : options.shortlist) {
+    if (one_model || !NameAndPath(shortlist).first.empty()) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("shortlist is '{}', expected NAME=FILE, as there may be several models",
+                            shortlist));
+  }
   if (options.max_characters * kMostBytesOfACharacter + kRoomBesideText >
           options.http.max_body_bytes &&
       options.max_characters > 0) {

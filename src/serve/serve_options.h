@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/translator.h"
@@ -14,8 +15,10 @@
 namespace attend {
 
 struct ServeOptions {
-  std::vector<std::string> model;  // [NAME=]DIRECTORY
-  TranslatorOptions translator;    // its type; threads and the rest are the program's
+  std::vector<std::string> model;      // [NAME=]DIRECTORY
+  std::string models_dir;              // whose directories are models too; empty: none
+  std::vector<std::string> shortlist;  // [NAME=]FILE
+  TranslatorOptions translator;        // its type; threads and the rest are the program's
   HttpOptions http;
   std::vector<std::string> allowed_host;  // names, beside loopback's
   std::string public_url;                 // at which clients reach the service; empty: not known
@@ -31,6 +34,9 @@ struct ServeOptions {
   // What requests that say nothing get; batch_sentences and batch_tokens are those of a thread.
   TranslationOptions translation;
 };
+
+// NAME and path of [NAME=]PATH; the name is empty where there is none.
+std::pair<std::string, std::string> NameAndPath(const std::string& given);
 
 FieldList Fields(ServeOptions& options);
 // Throws Error(kUsage) for values that do not go together or are out of range.

@@ -19,6 +19,16 @@ std::string NameOf(const ModelConfig& config, const std::string& directory) {
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
+// With the shortlist of the model of this name.
+TranslatorOptions OptionsOf(const ServeOptions& options, const std::string& name) {
+  TranslatorOptions translator = options.translator;
+  for (const std::string& given : options.shortlist) {
+    const auto [model, file] = NameAndPath(given);
+    if (model.empty() || model == name) translator.shortlist = file;
+  }
+  return translator;
+}
+
 SearchRoom RoomOf(const TranslationOptions& options) {
   return {options.batch_sentences, options.batch_tokens};
 }
@@ -35,7 +45,7 @@ ServedModel::ServedModel(std::string name, const std::string& directory,
     : config_(model->config),
       training_text_(model->training_text),
       name_(name.empty() ? NameOf(config_, directory) : std::move(name)),
-      translator_(model, options.translator, pool),
+      translator_(model, OptionsOf(options, name_), pool),
       queue_(options.queue_sentences, RoomOf(options.translation), pool) {
   if (config_.languages.size() == 2) {
     source_ = config_.languages[0];

@@ -135,7 +135,7 @@ class ServiceTest : public testing::Test {
   }
 
   const ServeOptions options_;
-  ModelStore models_{options_, 1, [](const std::string&, const std::string&) {}};
+  ModelStore models_{options_, 1, [](const char*, const std::string&, const std::string&) {}};
   const ApiKeys keys_{""};
   Metrics metrics_;
   Service service_{options_, &models_, &keys_, &metrics_};

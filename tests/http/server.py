@@ -106,10 +106,12 @@ class Server:
 
 @contextlib.contextmanager
 def serving(folder, *arguments, model=MODEL):
+    """`model` None: those that the arguments name."""
     log = folder / "log"
+    model = () if model is None else ("--model", model)
     with open(log, "wb") as errors:
         with subprocess.Popen(
-            [ATTEND, "serve", "--model", model, "--port", "0", "--threads", "2", *map(str, arguments)], stderr=errors
+            [ATTEND, "serve", *model, "--port", "0", "--threads", "2", *map(str, arguments)], stderr=errors
         ) as process:
             try:
                 yield Server(process, log)
