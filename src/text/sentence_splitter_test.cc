@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "base/random.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -18,6 +21,26 @@ TEST(SentenceSplitter, KeepsWhiteSpaceWithTheSentenceBefore) {
   EXPECT_THAT(SplitSentences("これは本です。猫もいます。"),
               ElementsAre("これは本です。", "猫もいます。"));
   EXPECT_TRUE(SplitSentences("").empty());
+}
+
+// A case a line: language, tab, text with "|" at each break.
+TEST(SentenceSplitter, CutsAsPeopleDo) {
+  const std::vector<std::string> cases =
+      ReadLines(ATTEND_SOURCE_DIR "/src/text/sentence_cases.txt");
+  ASSERT_GE(cases.size(), 300);
+  size_t wrong = 0;
+  for (const std::string& line : cases) {
+    const size_t tab = line.find('\t');
+    const std::string expected = line.substr(tab + 1), language = line.substr(0, tab);
+    std::string text = expected, found;
+    std::erase(text, '|');
+    for (const std::string_view sentence : SplitSentences(text, language))
+      found.append(found.empty() ? "" : "|").append(sentence);
+    if (found == expected) continue;
+    ++wrong;
+    std::cout << language << ": " << found << "\n  not " << expected << '\n';
+  }
+  EXPECT_LE(100 * wrong, 3 * cases.size());
 }
 
 TEST(SentenceSplitter, PartsJoinToTheText) {
