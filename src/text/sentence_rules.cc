@@ -24,129 +24,131 @@ constexpr RuleText kCommon = {
     "",
     false};
 
-const std::map<std::string, RuleText, std::less<>>& RuleTexts() {
-  static const std::map<std::string, RuleText, std::less<>> texts = {
-      {"en",
-       {"Sen Rep Gov Pres Fr Ven Amb Supt Det Insp Hr Mt Ft Cpl Pvt Pfc Brig Cdr Esq e.g i.e "
-        "approx "
-        "est incl resp Asst Assoc Dept Univ Ave Blvd Rd",
-        "Nos Fig Figs Sec Ch Chap Vol pp Eq Eqs Ref Refs Art Arts Par para pt Pt Jan Feb Mar Apr "
-        "Jun Jul Aug Sep Sept Oct Nov Dec app App ver v c ft in",
-        "Inc Ltd Corp Co Bros Jr Sr etc al a.m p.m A.M P.M Ph.D M.D B.A M.A LLC Ave Blvd Rd "
-        "lbs dept U.S U.K",
-        "The A An He She It We They You I This That These Those There Then But And So In On At As "
-        "If When While Where What Who Why How His Her Its Our Their My Your After Before However "
-        "For From With Now No Not Yes One Some Many Most All Both Each It's He's She's They're "
-        "We're I'm I've I'll Let Please Did Do Does Is Are Was Were Can Could Would Will Should "
-        "Since Although Because By To Or Nobody Everyone Nothing Still Also Later Today Yesterday",
-        "January February March April May June July August September October November December",
-        false}},
-      {"de",
-       {"Dipl.-Ing Dr.-Ing Dipl.-Kfm Hr Fr Frau Hrn Frl Dipl Ing Mag z.B d.h u.a z.T u.U i.d.R o.ä "
-        "s.o s.u v.a bzw ggf evtl "
-        "inkl exkl zzgl gem lt sog vgl z d u Mio Mrd Tsd ca ing phil med jur rer nat habil hl Hl "
-        "geb verh gest Ges St Sankt resp einschl Stud allg insb insbes bes näml dt engl frz österr "
-        "vorm nachm zB dh ehem i Jh jhd röm o.g bzgl Max.",
-        "Nr Nrn Abb Bd Bde S Kap Abs Art Tab Anm Ziff Aufl Tel Str Hrsg Jg Lfg Pos Bl Rdnr Rn vgl",
-        "usw etc Co Str Jh v.Chr n.Chr Chr Std Min Sek Uhr u.a",
-        "Der Die Das Ein Eine Einer Er Sie Es Wir Ich Ihr Du Man In Im Am An Auf Bei Mit Nach Und "
-        "Aber Doch Dann Danach Auch Wenn Als Dies Diese Dieser Dieses Dort Da Hier Heute Morgen "
-        "Gestern So Nun Jetzt Sein Seine Mein Meine Unser Unsere Den Dem Des Von Vor Zu Zum Zur "
-        "Aus Für Über Unter Durch Nur Was Wer Wie Wo Warum Später Kein Keine Alle Viele Jeder Ob "
-        "Um Bis Seit Ohne Gegen Weil Obwohl Während Trotzdem Deshalb Ja Nein Bitte Beide Manche "
-        "Einige",
-        "Januar Februar März April Mai Juni Juli August September Oktober November Dezember Jänner",
-        true}},
-      {"fr",
-       {"M MM Me Mgr Pr Ste Sts Vve p.ex c.-à-d cad env av apr J.-C bd boul adj dir éd hab tél ex "
-        "resp chap cf Cie. MMes Mmes Mlles",
-        "n no nº p pp fig vol chap art t tome éd ch § al ill pl", "etc Cie J.-C s.v.p S.A",
-        "Le La Les L'Un Un Une Des Il Elle Ils Elles On Je Tu Nous Vous Ce Cette Ces Cet C'est "
-        "Mais "
-        "Et Puis Alors Dans En Au Aux Avec Pour Par Sur Si Quand Où Que Qui Son Sa Ses Leur Mon Ma "
-        "Mes Notre Votre Après Avant Ensuite Depuis Ici Là Aujourd'hui Hier Demain Plus Tout Tous "
-        "Comme Pourquoi Comment Selon Car Donc Cependant J'ai Aucun Chaque Merci",
-        "", false}},
-      {"es",
-       {"Sr Sra Srta Sres Sras D Dª Dña Dra Dres Ud Uds Vd Vds Lic Ing Arq Excmo Ilmo p.ej ej EE "
-        "a.C d.C aprox Avda Av Gral Cnel Cap Tte Sto Sta prof Profa Mons Hnos admón izq dcha",
-        "núm núms n pág págs p pp fig vol cap art tel ed t c",
-        "etc S.A S.L Cía EE.UU UU a.m p.m a.C d.C Ud Uds",
-        "El La Los Las Lo Un Una Unos Él Ella Ellos Ellas Yo Tú Nosotros Usted Ustedes Esto Este "
-        "Esta Eso Ese Esa Pero Y Entonces En Con Por Para Si Cuando Donde Que Qué Quién Cómo Su "
-        "Sus "
-        "Mi Mis Nuestro Después Antes Luego Hoy Ayer Mañana Ahora Aquí Allí Al Del De A No Sí Se "
-        "Es "
-        "Son Era Fue Hay Había Ha Más Todo Todos También Según Aunque Porque Cada Nadie Gracias",
-        "", false}},
-      {"pt",
-       {"Sr Sra Srs Sras Srta Dra Dr. Drs Prof Profa Eng Arq Exmo Exma Ilmo D Av R Sto Sta p.ex "
-        "ex aprox Gen Cel Cap Ten Pe Des Min. Dep Sen V.Exa",
-        "n núm nº pág págs p pp fig vol cap art tel ed t séc inc",
-        "etc S.A Ltda Cia a.C d.C a.m p.m EUA",
-        "O A Os As Um Uma Ele Ela Eles Elas Eu Tu Nós Você Vocês Isto Este Esta Isso Esse Essa Mas "
-        "E "
-        "Então Em No Na Nos Nas Com Por Para Se Quando Onde Que Quem Como Seu Sua Seus Meu Minha "
-        "Depois Antes Hoje Ontem Amanhã Agora Aqui Ali Ao De Do Da Não Sim É São Era Foi Há Mais "
-        "Todo Todos Também Segundo Embora Porque Cada Ninguém Obrigado",
-        "", false}},
-      {"it",
-       {"sig avv ing Sig Sigg Sig.ra Sig.na Dott Dott.ssa Prof.ssa Ing Avv Arch Geom Rag On Egr "
-        "Spett Gent "
-        "p.es "
-        "es ecc. S SS Mons Card Gen Col Cap Ten pag. a.C d.C ca avv",
-        "n nn num pag pagg p pp fig vol cap art tel sez", "ecc S.p.A S.r.l a.C d.C etc",
-        "Il Lo La I Gli Le Un Una Uno Lui Lei Loro Egli Ella Essi Io Tu Noi Voi Questo Questa "
-        "Quello "
-        "Ma E Poi Allora In Con Per Se Quando Dove Che Chi Come Suo Sua Mio Dopo Prima Oggi Ieri "
-        "Domani Ora Qui Nel Nella Al Del Della Di Da Non Sì È Sono Era Fu C'è Più Tutto Tutti "
-        "Anche "
-        "Secondo Perché Ogni Nessuno Grazie",
-        "", false}},
-      {"nl",
-       {"dhr mevr mw drs ir ing mr bijv bv o.a d.w.z t.a.v m.b.t i.v.m a.u.b t.g.v z.g.n enz. vgl "
-        "resp incl excl ca jl zgn zog jhr jkvr ds prof",
-        "nr nrs blz p pp fig afb art hfst tel jg dl", "enz etc N.V B.V v.Chr n.Chr",
-        "De Het Een Hij Zij Ze Wij We Ik Jij Je U Dit Dat Deze Die Maar En Dan Toen Daar Hier In "
-        "Op "
-        "Met Voor Bij Van Als Wanneer Waar Wat Wie Hoe Zijn Haar Mijn Ons Onze Daarna Vandaag "
-        "Gisteren Morgen Nu Er Niet Ja Nee Ook Volgens Omdat Elke Niemand Bedankt",
-        "", false}},
-      {"pl",
-       {"p pan mgr inż dr prof hab gen płk kpt ks św bp abp im ul al pl os np tzn tzw tj m.in ds "
-        "wg ok por red ob lek adw doc hr o",
-        "nr s str rys tab t art ust rozdz poz tel pkt zob w", "itd itp r w godz n.e p.n.e in",
-        "To Ten Ta On Ona Oni One My Wy Ja Ty Ale I A W Na Z Po Do Od Potem Wtedy Dziś Dzisiaj "
-        "Wczoraj Jutro Teraz Tam Tu Jego Jej Ich Mój Moja Nasz Kiedy Gdy Gdzie Co Kto Jak Jeśli "
-        "Nie Tak Jest Są Był Była Było Wszyscy Każdy Nikt Także Jednak Dlatego Według Ponieważ",
-        "", true}},
-      {"cs",
-       {"p pí sl ing mgr bc mudr judr phdr rndr doc csc gen plk kpt por sv tzv tj např resp mj "
-        "popř "
-        "event cca zejm srov vl roz nar zemř t ul nám tř prof dr vč tis mil mld ThDr PaedDr MUDr "
-        "JUDr PhDr RNDr MVDr MgA Bc CSc",
-        "č čís str s obr tab sv kap odst čl tel př roč ř",
-        "atd apod aj př.n.l n.l r o s.r.o a.s hod "
-        "min Kč",
-        "To Ten Ta On Ona Oni My Vy Já Ty Ale A V Na Z Po Do Od Pak Potom Dnes Včera Zítra Teď Tam "
-        "Tady Jeho Její Jejich Můj Moje Náš Když Kde Co Kdo Jak Jestli Ne Ano Je Jsou Byl Byla "
-        "Bylo "
-        "Všichni Každý Nikdo Také Však Proto Podle Protože Tento Tato Toto",
-        "", true}},
-      {"hi", {"डॉ श्री पं प्रो सु कु मो", "नं", "", "", "", false}},
-      {"ru",
-       {"г-н г-жа гр им ул пр пл д наб пер просп проф акад доц инж т.е т.к т.н т.о напр см ср св о "
-        "ок рис. кн ген полк кап обл р. бул пос зам зав",
-        "№ с стр рис табл гл п ст т тел кв корп ч",
-        "т.д т.п др пр г гг в вв н.э руб коп тыс млн "
-        "млрд кг м км мин сек час ул им",
-        "Он Она Оно Они Мы Вы Я Ты Это Этот Эта Эти Тот Но И А В На С По До От Из Потом Затем "
-        "Сегодня Вчера Завтра Теперь Там Здесь Его Её Их Мой Моя Наш Когда Где Что Кто Как Если Не "
-        "Нет Да Был Была Было Были Все Каждый Никто Также Однако Поэтому Согласно Хотя Тогда",
-        "", false}},
-  };
-  return texts;
-}
+struct LanguageText {
+  const char* code;
+  RuleText text;
+};
+
+constexpr LanguageText kLanguages[] = {
+    {"en",
+     {"Sen Rep Gov Pres Fr Ven Amb Supt Det Insp Hr Mt Ft Cpl Pvt Pfc Brig Cdr Esq e.g i.e "
+      "approx "
+      "est incl resp Asst Assoc Dept Univ Ave Blvd Rd",
+      "Nos Fig Figs Sec Ch Chap Vol pp Eq Eqs Ref Refs Art Arts Par para pt Pt Jan Feb Mar Apr "
+      "Jun Jul Aug Sep Sept Oct Nov Dec app App ver v c ft in",
+      "Inc Ltd Corp Co Bros Jr Sr etc al a.m p.m A.M P.M Ph.D M.D B.A M.A LLC Ave Blvd Rd "
+      "lbs dept U.S U.K",
+      "The A An He She It We They You I This That These Those There Then But And So In On At As "
+      "If When While Where What Who Why How His Her Its Our Their My Your After Before However "
+      "For From With Now No Not Yes One Some Many Most All Both Each It's He's She's They're "
+      "We're I'm I've I'll Let Please Did Do Does Is Are Was Were Can Could Would Will Should "
+      "Since Although Because By To Or Nobody Everyone Nothing Still Also Later Today Yesterday",
+      "January February March April May June July August September October November December",
+      false}},
+    {"de",
+     {"Dipl.-Ing Dr.-Ing Dipl.-Kfm Hr Fr Frau Hrn Frl Dipl Ing Mag z.B d.h u.a z.T u.U i.d.R o.ä "
+      "s.o s.u v.a bzw ggf evtl "
+      "inkl exkl zzgl gem lt sog vgl z d u Mio Mrd Tsd ca ing phil med jur rer nat habil hl Hl "
+      "geb verh gest Ges St Sankt resp einschl Stud allg insb insbes bes näml dt engl frz österr "
+      "vorm nachm zB dh ehem i Jh jhd röm o.g bzgl Max.",
+      "Nr Nrn Abb Bd Bde S Kap Abs Art Tab Anm Ziff Aufl Tel Str Hrsg Jg Lfg Pos Bl Rdnr Rn vgl",
+      "usw etc Co Str Jh v.Chr n.Chr Chr Std Min Sek Uhr u.a",
+      "Der Die Das Ein Eine Einer Er Sie Es Wir Ich Ihr Du Man In Im Am An Auf Bei Mit Nach Und "
+      "Aber Doch Dann Danach Auch Wenn Als Dies Diese Dieser Dieses Dort Da Hier Heute Morgen "
+      "Gestern So Nun Jetzt Sein Seine Mein Meine Unser Unsere Den Dem Des Von Vor Zu Zum Zur "
+      "Aus Für Über Unter Durch Nur Was Wer Wie Wo Warum Später Kein Keine Alle Viele Jeder Ob "
+      "Um Bis Seit Ohne Gegen Weil Obwohl Während Trotzdem Deshalb Ja Nein Bitte Beide Manche "
+      "Einige",
+      "Januar Februar März April Mai Juni Juli August September Oktober November Dezember Jänner",
+      true}},
+    {"fr",
+     {"M MM Me Mgr Pr Ste Sts Vve p.ex c.-à-d cad env av apr J.-C bd boul adj dir éd hab tél ex "
+      "resp chap cf Cie. MMes Mmes Mlles",
+      "n no nº p pp fig vol chap art t tome éd ch § al ill pl", "etc Cie J.-C s.v.p S.A",
+      "Le La Les L'Un Un Une Des Il Elle Ils Elles On Je Tu Nous Vous Ce Cette Ces Cet C'est "
+      "Mais "
+      "Et Puis Alors Dans En Au Aux Avec Pour Par Sur Si Quand Où Que Qui Son Sa Ses Leur Mon Ma "
+      "Mes Notre Votre Après Avant Ensuite Depuis Ici Là Aujourd'hui Hier Demain Plus Tout Tous "
+      "Comme Pourquoi Comment Selon Car Donc Cependant J'ai Aucun Chaque Merci",
+      "", false}},
+    {"es",
+     {"Sr Sra Srta Sres Sras D Dª Dña Dra Dres Ud Uds Vd Vds Lic Ing Arq Excmo Ilmo p.ej ej EE "
+      "a.C d.C aprox Avda Av Gral Cnel Cap Tte Sto Sta prof Profa Mons Hnos admón izq dcha",
+      "núm núms n pág págs p pp fig vol cap art tel ed t c",
+      "etc S.A S.L Cía EE.UU UU a.m p.m a.C d.C Ud Uds",
+      "El La Los Las Lo Un Una Unos Él Ella Ellos Ellas Yo Tú Nosotros Usted Ustedes Esto Este "
+      "Esta Eso Ese Esa Pero Y Entonces En Con Por Para Si Cuando Donde Que Qué Quién Cómo Su "
+      "Sus "
+      "Mi Mis Nuestro Después Antes Luego Hoy Ayer Mañana Ahora Aquí Allí Al Del De A No Sí Se "
+      "Es "
+      "Son Era Fue Hay Había Ha Más Todo Todos También Según Aunque Porque Cada Nadie Gracias",
+      "", false}},
+    {"pt",
+     {"Sr Sra Srs Sras Srta Dra Dr. Drs Prof Profa Eng Arq Exmo Exma Ilmo D Av R Sto Sta p.ex "
+      "ex aprox Gen Cel Cap Ten Pe Des Min. Dep Sen V.Exa",
+      "n núm nº pág págs p pp fig vol cap art tel ed t séc inc",
+      "etc S.A Ltda Cia a.C d.C a.m p.m EUA",
+      "O A Os As Um Uma Ele Ela Eles Elas Eu Tu Nós Você Vocês Isto Este Esta Isso Esse Essa Mas "
+      "E "
+      "Então Em No Na Nos Nas Com Por Para Se Quando Onde Que Quem Como Seu Sua Seus Meu Minha "
+      "Depois Antes Hoje Ontem Amanhã Agora Aqui Ali Ao De Do Da Não Sim É São Era Foi Há Mais "
+      "Todo Todos Também Segundo Embora Porque Cada Ninguém Obrigado",
+      "", false}},
+    {"it",
+     {"sig avv ing Sig Sigg Sig.ra Sig.na Dott Dott.ssa Prof.ssa Ing Avv Arch Geom Rag On Egr "
+      "Spett Gent "
+      "p.es "
+      "es ecc. S SS Mons Card Gen Col Cap Ten pag. a.C d.C ca avv",
+      "n nn num pag pagg p pp fig vol cap art tel sez", "ecc S.p.A S.r.l a.C d.C etc",
+      "Il Lo La I Gli Le Un Una Uno Lui Lei Loro Egli Ella Essi Io Tu Noi Voi Questo Questa "
+      "Quello "
+      "Ma E Poi Allora In Con Per Se Quando Dove Che Chi Come Suo Sua Mio Dopo Prima Oggi Ieri "
+      "Domani Ora Qui Nel Nella Al Del Della Di Da Non Sì È Sono Era Fu C'è Più Tutto Tutti "
+      "Anche "
+      "Secondo Perché Ogni Nessuno Grazie",
+      "", false}},
+    {"nl",
+     {"dhr mevr mw drs ir ing mr bijv bv o.a d.w.z t.a.v m.b.t i.v.m a.u.b t.g.v z.g.n enz. vgl "
+      "resp incl excl ca jl zgn zog jhr jkvr ds prof",
+      "nr nrs blz p pp fig afb art hfst tel jg dl", "enz etc N.V B.V v.Chr n.Chr",
+      "De Het Een Hij Zij Ze Wij We Ik Jij Je U Dit Dat Deze Die Maar En Dan Toen Daar Hier In "
+      "Op "
+      "Met Voor Bij Van Als Wanneer Waar Wat Wie Hoe Zijn Haar Mijn Ons Onze Daarna Vandaag "
+      "Gisteren Morgen Nu Er Niet Ja Nee Ook Volgens Omdat Elke Niemand Bedankt",
+      "", false}},
+    {"pl",
+     {"p pan mgr inż dr prof hab gen płk kpt ks św bp abp im ul al pl os np tzn tzw tj m.in ds "
+      "wg ok por red ob lek adw doc hr o",
+      "nr s str rys tab t art ust rozdz poz tel pkt zob w", "itd itp r w godz n.e p.n.e in",
+      "To Ten Ta On Ona Oni One My Wy Ja Ty Ale I A W Na Z Po Do Od Potem Wtedy Dziś Dzisiaj "
+      "Wczoraj Jutro Teraz Tam Tu Jego Jej Ich Mój Moja Nasz Kiedy Gdy Gdzie Co Kto Jak Jeśli "
+      "Nie Tak Jest Są Był Była Było Wszyscy Każdy Nikt Także Jednak Dlatego Według Ponieważ",
+      "", true}},
+    {"cs",
+     {"p pí sl ing mgr bc mudr judr phdr rndr doc csc gen plk kpt por sv tzv tj např resp mj "
+      "popř "
+      "event cca zejm srov vl roz nar zemř t ul nám tř prof dr vč tis mil mld ThDr PaedDr MUDr "
+      "JUDr PhDr RNDr MVDr MgA Bc CSc",
+      "č čís str s obr tab sv kap odst čl tel př roč ř",
+      "atd apod aj př.n.l n.l r o s.r.o a.s hod "
+      "min Kč",
+      "To Ten Ta On Ona Oni My Vy Já Ty Ale A V Na Z Po Do Od Pak Potom Dnes Včera Zítra Teď Tam "
+      "Tady Jeho Její Jejich Můj Moje Náš Když Kde Co Kdo Jak Jestli Ne Ano Je Jsou Byl Byla "
+      "Bylo "
+      "Všichni Každý Nikdo Také Však Proto Podle Protože Tento Tato Toto",
+      "", true}},
+    {"hi", {"डॉ श्री पं प्रो सु कु मो", "नं", "", "", "", false}},
+    {"ru",
+     {"г-н г-жа гр им ул пр пл д наб пер просп проф акад доц инж т.е т.к т.н т.о напр см ср св о "
+      "ок рис. кн ген полк кап обл р. бул пос зам зав",
+      "№ с стр рис табл гл п ст т тел кв корп ч",
+      "т.д т.п др пр г гг в вв н.э руб коп тыс млн "
+      "млрд кг м км мин сек час ул им",
+      "Он Она Оно Они Мы Вы Я Ты Это Этот Эта Эти Тот Но И А В На С По До От Из Потом Затем "
+      "Сегодня Вчера Завтра Теперь Там Здесь Его Её Их Мой Моя Наш Когда Где Что Кто Как Если Не "
+      "Нет Да Был Была Было Были Все Каждый Никто Также Однако Поэтому Согласно Хотя Тогда",
+      "", false}},
+};
 
 void AddWords(std::string_view text, SentenceRules::Words* words) {
   for (size_t begin = 0; begin < text.size();) {
@@ -186,7 +188,7 @@ bool HasOrdinals(std::string_view code) {
 
 std::map<std::string, SentenceRules, std::less<>> MakeAll() {
   std::map<std::string, SentenceRules, std::less<>> all;
-  for (const auto& [code, text] : RuleTexts()) {
+  for (const auto& [code, text] : kLanguages) {
     Add(kCommon, &all[code]);
     Add(text, &all[code]);
   }

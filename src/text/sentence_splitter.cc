@@ -27,7 +27,7 @@ bool IsTerminator(UChar32 c) {
   return c >= 0 && (IsPeriod(c) || IsEllipsis(c) || u_hasBinaryProperty(c, UCHAR_S_TERM) != 0);
 }
 // Scripts that put no white space between sentences.
-bool IsWide(UChar32 c) {
+bool IsUnspaced(UChar32 c) {
   if (c < 0x1000) return false;
   const int width = u_getIntPropertyValue(c, UCHAR_EAST_ASIAN_WIDTH);
   return width == U_EA_WIDE || width == U_EA_FULLWIDTH || width == U_EA_HALFWIDTH;
@@ -163,7 +163,7 @@ class Splitter {
       if (c == 0x300D || c == 0x300F || c == 0x201D || c == 0x2019) return true;
       if (!needs_space && (c == 0x201C || c == 0x2018)) return false;
       const bool straight = c == '"' || c == '\'';
-      return !(IsLetter(follows) || IsDigit(follows)) || (straight && IsWide(follows));
+      return !(IsLetter(follows) || IsDigit(follows)) || (straight && IsUnspaced(follows));
     }
     return true;
   }
@@ -231,7 +231,7 @@ class Splitter {
     for (int length = 0; begin > sentence_ && length < kLongest; ++length) {
       int32_t before = begin;
       const UChar32 c = text_.Before(&before);
-      if (IsSpace(c) || IsOpening(c) || IsQuote(c) || c == '/' || c == ',' || IsWide(c) ||
+      if (IsSpace(c) || IsOpening(c) || IsQuote(c) || c == '/' || c == ',' || IsUnspaced(c) ||
           (IsDash(c) && c != '-'))
         break;
       begin = before;
@@ -292,9 +292,9 @@ class Splitter {
   // Between scripts that are written without white space.
   bool EndsUnspaced(const Ending& ending, UChar32 first) const {
     int32_t place = ending.begin;
-    const bool after_wide = IsWide(text_.Before(&place));
+    const bool after_wide = IsUnspaced(text_.Before(&place));
     if (ending.ellipsis && !ending.strong) return false;
-    return IsWide(first) && (after_wide || (ending.strong && !IsNameWithMark(ending)));
+    return IsUnspaced(first) && (after_wide || (ending.strong && !IsNameWithMark(ending)));
   }
 
   bool EndsStrong(const Ending& ending, const Word& next) const {
@@ -382,7 +382,7 @@ class Splitter {
     int count = 0, longest = 0, alone = 0, groups = 0;
     for (int32_t place = 0; place < letters.size();) {
       const UChar32 c = letters.Next(&place);
-      if (IsLetter(c) && !IsWide(c)) longest = std::max(longest, ++count);
+      if (IsLetter(c) && !IsUnspaced(c)) longest = std::max(longest, ++count);
       if (!IsLetter(c) && !(c == '.' && count > 0) && !(c == '-' && count == 0)) return false;
       if (c != '.' && place < letters.size()) continue;
       alone += count == 1 ? 1 : 0;

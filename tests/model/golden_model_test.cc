@@ -58,10 +58,11 @@ TEST_F(GoldenModelTest, SavesAsItWas) {
         EXPECT_EQ(was, saved) << file.path();
         continue;
       }
-      Json expected = Json::parse(was);
+      Json expected = Json::parse(was), found = Json::parse(saved);
+      EXPECT_EQ(found.at("training_text"), Json());
+      found.erase("training_text");
       expected["format_version"] = kFormatVersion;
-      expected["training_text"] = nullptr;
-      EXPECT_EQ(Json::parse(saved), expected) << file.path();
+      EXPECT_EQ(found, expected) << file.path();
     }
   }
 }

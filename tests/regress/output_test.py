@@ -97,9 +97,9 @@ def write_corpus(tmp_path_factory):
 def test_a_model_says_what_its_training_text_was_like(stream, corpus, tmp_path):
     if not (BUILD / "attend-train").exists():
         pytest.skip("this build has no training")
-    shape = [f"--{side}.{option}" for side in ("encoder", "decoder") for option in ("layers=1", "d_model=16", "heads=2", "d_ff=16")]
+    shape = [f"--{side}.{option}" for side in ("encoder", "decoder") for option in ("layers=1", "d-model=16", "heads=2", "d-ff=16")]
     done = attend(
-        "train", "--train-source", corpus / "s", "--train-target", corpus / "t", "--vocab-size", "40", "--output", tmp_path / "run",
+        "train", "--train-source", corpus / "s", "--train-target", corpus / "t", "--vocab-size", "30", "--output", tmp_path / "run",
         "--max-updates", "1", "--batch-tokens", "200", "--quiet", *stream, *[part for name in shape for part in name.split("=")])
     assert done.returncode == 0, done.stderr
     inspected = json.loads(attend("inspect", tmp_path / "run/model", "--json").stdout)
