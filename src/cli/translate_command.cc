@@ -1,5 +1,6 @@
 // `attend translate`: line in, line out.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -95,27 +96,28 @@ std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
   return text + '\n';
 }
 
-// Counts translations that were cut, and names the first of them.
+// Counts translations that were cut, and remembers the first of them.
 class CutLines {
  public:
-  explicit CutLines(Log log) : log_(std::move(log)) {}
-
   void Add(int64_t line) {
-    constexpr int64_t kNamed = 5;
-    if (++count_ > kNamed) return;
-    log_(LogLevel::kWarning, fmt::format("line {}: its translation was cut at the greatest length; "
-                                         "is it longer with a larger max_length?",
-                                         line));
+    constexpr size_t kNamed = 5;
+    if (first_.size() < kNamed) first_.push_back(line);
+    ++count_;
   }
 
-  void Report() const {
+  void Report(const Log& log) const {
     if (count_ == 0) return;
-    log_(LogLevel::kWarning, fmt::format("{} translation{} cut at the greatest length", count_,
-                                         count_ == 1 ? " was" : "s were"));
+    const int64_t more = count_ - std::ssize(first_);
+    log(LogLevel::kWarning,
+        fmt::format("{} translation{} cut at the greatest length, of line{} {}{}; {} longer with a "
+                    "larger max_length?",
+                    count_, count_ == 1 ? " was" : "s were", count_ == 1 ? "" : "s",
+                    fmt::join(first_, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+                    count_ == 1 ? "is it" : "are they"));
   }
 
  private:
-  Log log_;
+  std::vector<int64_t> first_;
   int64_t count_ = 0;
 };
 
@@ -257,7 +259,7 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
   const Log log = [&](LogLevel level, std::string_view message) { progress.Say(level, message); };
-  CutLines cut(log);
+  CutLines cut;
   ProtectedCounts counts;
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
   const TranslateCall call{options, *translator, *model, &window, &out, &progress, &cut, &counts};
@@ -267,7 +269,7 @@ int RunTranslate(const std::vector<std::string>& arguments) {
     call.Run([] { return std::unique_lock<std::timed_mutex>(); });
   }
   window.ReportMalformed(log);
-  cut.Report();
+  cut.Report(log);
   if (counts.spans > 0) {
     log(LogLevel::kInfo,
         fmt::format("protected spans: {}, of which {} are kept", counts.spans, counts.kept));

@@ -12,13 +12,18 @@ namespace attend {
 namespace {
 
 constexpr int64_t kMostPairs = 50000;
-constexpr size_t kBlockPairs = 2048;
+constexpr size_t kBlockPairs = 256;
 
 struct Pair {
-  std::string text[2];  // empty once it is measured
   int64_t tokens[2] = {};
   double weight = 1;  // how many pairs it stands for
   bool kept = false, several = false;
+};
+
+// Before it is measured.
+struct PairText {
+  std::string text[2];
+  Pair pair;
 };
 
 double RatioOf(const Pair& pair) {
@@ -64,12 +69,12 @@ class Measurement {
     const int64_t most = std::max<int64_t>(kMostPairs / files, 1);
     const int64_t step = std::max<int64_t>((lines + most - 1) / most, 1);
     LineReader source(corpus_.columns()[0].files[file]), target(corpus_.columns()[1].files[file]);
-    std::vector<Pair> block;
-    Pair pair;
-    while (source.Next(&pair.text[0]) && target.Next(&pair.text[1])) {
+    std::vector<PairText> block;
+    PairText next;
+    next.pair.weight = static_cast<double>(step) * weight;
+    while (source.Next(&next.text[0]) && target.Next(&next.text[1])) {
       if ((source.lines() - 1) % step != 0) continue;
-      pair.weight = static_cast<double>(step) * weight;
-      block.push_back(pair);
+      block.push_back(next);
       if (block.size() == kBlockPairs) Measure(&block);
     }
     Measure(&block);
@@ -79,23 +84,23 @@ class Measurement {
 
  private:
   // Keeps what the filters keep, and empties the block.
-  void Measure(std::vector<Pair>* block) {
+  void Measure(std::vector<PairText>* block) {
     pool_.ParallelFor(std::ssize(*block), [&](int64_t i, int) { MeasurePair(&(*block)[i]); });
-    for (Pair& pair : *block) {
-      if (pair.kept) pairs_.push_back(std::move(pair));
+    for (const PairText& measured : *block) {
+      if (measured.pair.kept) pairs_.push_back(measured.pair);
     }
     block->clear();
   }
 
-  void MeasurePair(Pair* pair) const {
+  void MeasurePair(PairText* given) const {
     Example example;
+    Pair& pair = given->pair;
     for (const size_t side : {0, 1}) {
-      example.columns.push_back(corpus_.columns()[side].vocabulary->Encode(pair->text[side]));
-      pair->tokens[side] = std::ssize(example.columns.back());
+      example.columns.push_back(corpus_.columns()[side].vocabulary->Encode(given->text[side]));
+      pair.tokens[side] = std::ssize(example.columns.back());
     }
-    pair->kept = corpus_.Keeps(example);
-    pair->several = pair->kept && SentenceParts(pair->text[0], language_).size() > 1;
-    for (std::string& text : pair->text) text = {};
+    pair.kept = corpus_.Keeps(example);
+    pair.several = pair.kept && SentenceParts(given->text[0], language_).size() > 1;
   }
 
   const Corpus& corpus_;

@@ -3,6 +3,7 @@
 The numbers that decide how long training takes are made smaller; everything else is run as it stands.
 """
 
+import gzip
 import json
 import os
 import pathlib
@@ -74,6 +75,8 @@ def test_the_page_of_training(folder):
 def test_the_page_of_translating(folder):
     shutil.copy(folder / "out.de", folder / "new.de")
     shutil.copy(folder / "out.de", folder / "old.de")
+    shutil.copy(folder / "test.en", folder / "all.en")
+    (folder / "all.en.gz").write_bytes(gzip.compress((folder / "test.en").read_bytes()))
     for command in commands("docs/translating.md"):
         run(folder, command)
     assert "<html" in (folder / "attention.html").read_text(encoding="utf-8").lower()

@@ -68,13 +68,13 @@ def test_every_span_is_copied_whatever_the_model_learned(run, beam):
 
 
 def test_switched_off_spans_are_text(run):
-    done = translate(run[1], "--protect", "false")
+    done = translate(run[1], "--protect=false")
     assert "protected spans" not in done.stderr and "https://example.com/a?b=1" not in done.stdout
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_killed_run_goes_on_to_the_same_bytes(run, tmp_path, stream):
-    options = run[0] | ({"stream": "true", "shuffle_buffer": 37} if stream else {})
+    options = run[0] | ({"stream": None, "shuffle_buffer": 37} if stream else {})
     tiny_run.trained(options, tmp_path / "unbroken")
     with subprocess.Popen(tiny_run.command_line(options | {"max_updates": 40}, tmp_path / "run"), env=tiny_run.environment(),
                           stderr=subprocess.PIPE) as process:
