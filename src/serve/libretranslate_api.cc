@@ -162,11 +162,11 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   const auto job = JobFor(*exchange, choice.model, texts->segments(), asked);
   Run(exchange, job,
       [request = std::move(request), answer = std::move(answer), texts,
-        confidences = choice.confidences](const TranslationJob& done) {
-         HttpResponse response = answer(request, done, *texts, confidences);
-         if (const int64_t cut = done.Unfinished(); cut > 0)
-           response.headers.emplace_back("X-Attend-Unfinished", std::to_string(cut));
-         return response;
+       confidences = choice.confidences](const TranslationJob& done) {
+        HttpResponse response = answer(request, done, *texts, confidences);
+        if (const int64_t cut = done.Unfinished(); cut > 0)
+          response.headers.emplace_back("X-Attend-Unfinished", std::to_string(cut));
+        return response;
       });
 }
 
