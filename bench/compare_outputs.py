@@ -72,11 +72,16 @@ def peer_outputs(converted, model, lines, options):
 
 
 def compare(ours, theirs):
-    """Sentences, the share of equal texts, and how far their log-probabilities are apart."""
-    differences = [abs(a[1] - b[1]) for a, b in zip(ours, theirs, strict=True) if a[0] == b[0]]
+    """Sentences, the share of equal texts, and how far their log-probabilities are apart.
+
+    What the peer translates to nothing is left out and counted: attend translates no text with a letter or digit to nothing.
+    """
+    pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if b[0].strip()]
+    differences = [abs(a[1] - b[1]) for a, b in pairs if a[0] == b[0]]
     return {
         "sentences": len(ours),
-        "same": len(differences) / len(ours),
+        "empty": len(ours) - len(pairs),
+        "same": len(differences) / len(pairs) if pairs else float("nan"),
         "largest_difference": max(differences, default=float("nan")),
         "mean_difference": float(np.mean(differences)) if differences else float("nan"),
     }
