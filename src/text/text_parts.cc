@@ -34,33 +34,6 @@ bool IsWide(UChar32 character) {
   return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
 }
 
-// Whether something follows what may end a sentence; where not, the text is one, which is known
-// much sooner than its sentences are found.
-bool MayHaveSeveralSentences(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto size = static_cast<int32_t>(text.size());
-  bool ended = false;
-  for (int32_t next = 0; next < size;) {
-    UChar32 character;
-    U8_NEXT(bytes, next, size, character);
-    switch (u_getIntPropertyValue(character, UCHAR_SENTENCE_BREAK)) {
-      case U_SB_STERM:
-      case U_SB_ATERM:
-      case U_SB_SEP:
-      case U_SB_CR:
-      case U_SB_LF:
-        ended = true;
-        break;
-      case U_SB_CLOSE:
-      case U_SB_SP:
-        break;
-      default:
-        if (ended) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::vector<TextPart> JoinAcross(const std::vector<TextPart>& parts,
@@ -80,10 +53,6 @@ std::vector<TextPart> JoinAcross(const std::vector<TextPart>& parts,
 
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language) {
   std::vector<TextPart> parts;
-  if (!MayHaveSeveralSentences(text)) {
-    AddTrimmed(text, 0, text.size(), &parts);
-    return parts;
-  }
   for (const std::string_view sentence : SplitSentences(text, language)) {
     const auto begin = static_cast<size_t>(sentence.data() - text.data());
     AddTrimmed(text, begin, begin + sentence.size(), &parts);

@@ -20,7 +20,8 @@ struct TextPart {
 std::vector<TextPart> JoinAcross(const std::vector<TextPart>& parts,
                                  const std::vector<TextPart>& spans);
 
-// Sentences by Unicode's rules for the language; a line never shares a sentence with the next.
+// Sentences by the rules of the language (SplitSentences); a line never shares a sentence with the
+// next.
 std::vector<TextPart> SentenceParts(std::string_view text, const std::string& language);
 // Sentences, as many to a part as fit together; one that does not fit alone is a part too. What a
 // part that fits begins with must fit as well: `fits` is asked few times. None ends in a span.

@@ -100,5 +100,13 @@ TEST(TextPartsTest, BytesThatAreNotUtf8AreText) {
   EXPECT_EQ(Texts(text, LineParts(text)), (Strings{"\xff \xc3. \x80"}));
 }
 
+TEST(TextPartsTest, AnEllipsisAloneMayEndASentence) {
+  const std::string text = "He waited\u2026 Then he left";
+  std::vector<std::string> parts;
+  for (const TextPart& part : SentenceParts(text, "en"))
+    parts.push_back(text.substr(part.begin, part.end - part.begin));
+  EXPECT_EQ(parts, (std::vector<std::string>{"He waited\u2026", "Then he left"}));
+}
+
 }  // namespace
 }  // namespace attend
