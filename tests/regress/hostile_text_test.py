@@ -11,8 +11,9 @@ VOCAB = ["--size", "40", "--output", "vocab.spm"]
 
 
 def run(folder, *arguments, **environment):
+    """In `folder`, where relative paths start."""
     return subprocess.run(
-        [BUILD / "attend", *map(str, arguments)], cwd=folder, env={**os.environ, **environment}, capture_output=True, encoding="utf-8",
+        [BUILD / "attend", *map(str, arguments)], cwd=folder, env={**os.environ, "ATTEND_DATA": "", **environment}, capture_output=True, encoding="utf-8",
         errors="replace", timeout=300, check=False)
 
 
