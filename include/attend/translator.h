@@ -98,6 +98,9 @@ struct Hypothesis {
 // finished, of score -infinity.
 struct Translation {
   std::vector<Hypothesis> hypotheses;
+  // A sentence of the text had more pieces than an input may have, and was divided between clauses,
+  // words or characters. Translator does not divide.
+  bool divided = false;
 
   // The last stands for those that there are not.
   const Hypothesis& AtRank(size_t rank) const {

@@ -26,14 +26,15 @@ class Translation(str):
     """The best output of a text: a str that knows what the search found."""
 
     hypotheses: tuple[Hypothesis, ...]  # the n_best of different texts, the best first; fewer where fewer are found
+    divided: bool  # a sentence was longer than max_input_tokens, and was divided between clauses, words or characters
 
-    def __new__(cls, hypotheses: tuple[Hypothesis, ...]) -> Translation:
+    def __new__(cls, hypotheses: tuple[Hypothesis, ...], divided: bool = False) -> Translation:
         self = super().__new__(cls, hypotheses[0].text)
-        self.hypotheses = hypotheses
+        self.hypotheses, self.divided = hypotheses, divided
         return self
 
-    def __getnewargs__(self) -> tuple[tuple[Hypothesis, ...]]:  # type: ignore[override]  # what pickle makes it from
-        return (self.hypotheses,)
+    def __getnewargs__(self) -> tuple[tuple[Hypothesis, ...], bool]:  # type: ignore[override]  # what pickle makes it from
+        return (self.hypotheses, self.divided)
 
     @property
     def score(self) -> float:

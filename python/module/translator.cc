@@ -58,7 +58,7 @@ nb::object ResultOf(const Translation& translation) {
                            LinksOf(hypothesis.alignment), hypothesis.protected_spans,
                            hypothesis.protected_kept));
   }
-  return Make(PythonClass(kResults, "Translation"), nb::tuple(hypotheses));
+  return Make(PythonClass(kResults, "Translation"), nb::tuple(hypotheses), translation.divided);
 }
 
 // The texts from number `first` of a call on.

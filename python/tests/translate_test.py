@@ -176,10 +176,15 @@ def test_a_long_text_is_translated_whole_as_the_program_does(model, limit):
 
 
 @pytest.mark.parametrize("before", [0, 5, 100])
-def test_a_text_that_is_too_long_is_named(before):
+def test_a_sentence_that_is_too_long_is_divided_or_named(before):
     translator = attend.Translator(LEARNED, threads=1)
-    texts = ["olin"] * before + ["olin " * 40, "olin"]
-    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ pieces in one sentence, expected at most 37\b"):
-        translator.translate(texts, beam_size=1)
+    texts = ["olin"] * before + ["olin " * 40, "olin", "keri" * 60]
+    translations = translator.translate(texts, beam_size=1)
+    assert list(translator.translate_lines(texts, beam_size=1)) == translations
+    assert [each.divided for each in translations] == [False] * before + [True, False, True]
+    assert pickle.loads(pickle.dumps(translations[before])).divided
+    assert "".join(f"{each}\n" for each in translations) == program("translate", "--model", LEARNED, "--beam-size=1", stdin="\n".join(texts) + "\n")
+    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ pieces, expected at most 37\b"):
+        translator.translate(texts, beam_size=1, overlong="refuse")
     with pytest.raises(attend.InputError, match=rf"text {before} "):
-        list(translator.translate_lines(texts, beam_size=1))
+        list(translator.translate_lines(texts, beam_size=1, overlong="refuse"))

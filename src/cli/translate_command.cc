@@ -1,8 +1,8 @@
 // `attend translate`: line in, line out.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -23,6 +23,7 @@
 #include "cli/translate/progress.h"
 #include "cli/translate/shard.h"
 #include "cli/translate/stop_signals.h"
+#include "cli/translate/translation_counts.h"
 #include "engine/tasks/line_batch.h"
 #include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
@@ -96,36 +97,6 @@ std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
   return text + '\n';
 }
 
-// Counts translations that were cut, and remembers the first of them.
-class CutLines {
- public:
-  void Add(int64_t line) {
-    constexpr size_t kNamed = 5;
-    if (first_.size() < kNamed) first_.push_back(line);
-    ++count_;
-  }
-
-  void Report(const Log& log) const {
-    if (count_ == 0) return;
-    const int64_t more = count_ - std::ssize(first_);
-    log(LogLevel::kWarning,
-        fmt::format("{} translation{} cut at the greatest length, of line{} {}{}; {} longer with a "
-                    "larger max_length?",
-                    count_, count_ == 1 ? " was" : "s were", count_ == 1 ? "" : "s",
-                    fmt::join(first_, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
-                    count_ == 1 ? "is it" : "are they"));
-  }
-
- private:
-  std::vector<int64_t> first_;
-  int64_t count_ = 0;
-};
-
-// Of the best hypotheses.
-struct ProtectedCounts {
-  int64_t spans = 0, kept = 0;
-};
-
 // One call of the command, once all is read and checked.
 struct TranslateCall {
   const TranslateOptions& options;
@@ -134,8 +105,7 @@ struct TranslateCall {
   LineWindows* window;
   TranslationOutput* out;
   Progress* progress;
-  CutLines* cut;
-  ProtectedCounts* counts;
+  TranslationCounts* counts;
 
   void Run(const std::function<std::unique_lock<std::timed_mutex>()>& work) const;
   void TranslateWindow() const;
@@ -159,12 +129,10 @@ void TranslateCall::TranslateWindow() const {
   int64_t tokens = 0;
   const std::vector<Translation> translations = batch.Translate(options.translation);
   for (const Translation& translation : translations) {
-    counts->spans += translation.hypotheses[0].protected_spans;
-    counts->kept += translation.hypotheses[0].protected_kept;
+    counts->Add(number, translation);
     for (const Hypothesis& hypothesis : translation.hypotheses) {
       text += FormatLine(number - 1, hypothesis, options);
     }
-    if (!translation.hypotheses[0].finished) cut->Add(number);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;
   }
@@ -259,21 +227,17 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
   const Log log = [&](LogLevel level, std::string_view message) { progress.Say(level, message); };
-  CutLines cut;
-  ProtectedCounts counts;
+  TranslationCounts counts(
+      std::min(options.lines.max_input_tokens, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
-  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &cut, &counts};
+  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
   if (out.IsFile()) {
     RunToFile(call);
   } else {
     call.Run([] { return std::unique_lock<std::timed_mutex>(); });
   }
   window.ReportMalformed(log);
-  cut.Report(log);
-  if (counts.spans > 0) {
-    log(LogLevel::kInfo,
-        fmt::format("protected spans: {}, of which {} are kept", counts.spans, counts.kept));
-  }
+  counts.Report(log);
   return 0;
 }
 

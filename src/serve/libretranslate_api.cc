@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "attend/error.h"
 #include "serve/language_detector.h"
@@ -164,8 +165,10 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
       [request = std::move(request), answer = std::move(answer), texts,
        confidences = choice.confidences](const TranslationJob& done) {
         HttpResponse response = answer(request, done, *texts, confidences);
-        if (const int64_t cut = done.Unfinished(); cut > 0)
-          response.headers.emplace_back("X-Attend-Unfinished", std::to_string(cut));
+        for (const auto& [header, count] : {std::pair("X-Attend-Unfinished", done.Unfinished()),
+                                            std::pair("X-Attend-Divided", done.Divided())}) {
+          if (count > 0) response.headers.emplace_back(header, std::to_string(count));
+        }
         return response;
       });
 }

@@ -57,6 +57,15 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   }
 }
 
+// All but its sentences.
+Json TextToJson(const TranslationJob& job, const TranslationJob::Text& text) {
+  Json one;
+  one["text"] = job.Join(text, 0);
+  one["finished"] = job.Finished(text);
+  one["divided"] = text.divided > 0;
+  return one;
+}
+
 std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
   const size_t index = &sentence - job.sentences.data();
   size_t text = job.texts.size() - 1;
@@ -70,7 +79,7 @@ std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence
 std::string DoneEvent(const TranslationJob& job) {
   Json translations = Json::array();
   for (const TranslationJob::Text& text : job.texts) {
-    translations.push_back({{"text", job.Join(text, 0)}, {"finished", job.Finished(text)}});
+    translations.push_back(TextToJson(job, text));
   }
   Json done;
   done["translations"] = std::move(translations);
@@ -122,9 +131,7 @@ Json JobToJson(const TranslationJob& job) {
     for (const JobSentence& sentence : job.SentencesOf(text)) {
       sentences.push_back(SentenceToJson(*job.model, sentence));
     }
-    Json one;
-    one["text"] = job.Join(text, 0);
-    one["finished"] = job.Finished(text);
+    Json one = TextToJson(job, text);
     one["sentences"] = std::move(sentences);
     translations.push_back(std::move(one));
   }

@@ -119,10 +119,11 @@ Json Skeleton() {
         "encoder_self": {"$ref": "#/components/schemas/Weights"}}}}},
     "Translations": {"type": "object", "required": ["model", "translations"], "properties": {
       "model": {"type": "string"},
-      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "finished", "sentences"], "properties": {
+      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "finished", "divided", "sentences"], "properties": {
         "text": {"type": "string"},
         "finished": {"type": "boolean", "description": "false: a sentence's translation was cut"},
-        "sentences": {"type": "array", "items": {"$ref": "#/components/schemas/Sentence"}}}}}}},
+        "divided": {"type": "boolean", "description": "true: a sentence was too long, and was divided between clauses, words or characters"},
+        "sentences": {"type": "array", "description": "a part of one that was divided counts as one", "items": {"$ref": "#/components/schemas/Sentence"}}}}}}},
     "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"type": "object", "required": ["name", "source", "target"], "properties": {
       "name": {"type": "string"}, "source": {"type": "string"}, "target": {"type": "string"},
       "encoder_layers": {"type": "integer"}, "encoder_heads": {"type": "integer"}, "decoder_layers": {"type": "integer"},

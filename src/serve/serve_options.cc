@@ -100,7 +100,8 @@ FieldList Fields(ServeOptions& options) {
            "characters that the texts of a request may have together; 0: what max_body_bytes holds")
       .Add("max_sentences", &options.max_sentences, 1, 1e6, "sentences a request may have")
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
-           "pieces a sentence may have, of 64 bytes on average at most")
+           "pieces a sentence may have, of 64 bytes on average at most; a longer one is translated "
+           "in parts")
       .Add("max_beam_size", &options.max_beam_size, 1, 64, "beam_size that a request may ask for")
       .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
            "sentences that wait for each model; more are answered 503")

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "text/overlong_parts.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -50,8 +51,7 @@ class JobMaker {
     std::vector<int32_t> ids;
     if (MayFit(line)) ids = Encode(line);
     if (MayFit(line) && std::ssize(ids) <= whole_) return Keep(text, part, std::move(ids));
-    CheckLine(std::ssize(ids), "pieces", most_pieces_);
-    CheckLine(std::ssize(line), "bytes", MostBytes());
+    CheckSize("a line", line, ids);
     const auto fits = [&](std::string_view group) {
       return MayFit(group) && std::ssize(Encode(group)) <= whole_;
     };
@@ -61,11 +61,34 @@ class JobMaker {
     }
   }
 
+  // One that is too long is translated in parts.
   void AddSentence(TranslationJob::Text* text, const TextPart& part) {
     const std::string_view sentence = ViewOf(*text, part);
-    if (!MayFit(sentence)) RefuseLength(sentence, std::ssize(sentence), "bytes", MostBytes());
-    std::vector<int32_t> ids = Encode(sentence);
-    if (!Fits(ids)) RefuseLength(sentence, std::ssize(ids), "pieces", most_pieces_);
+    const bool short_enough = MayFit(sentence) || !HasLetterOrDigit(sentence);
+    std::vector<int32_t> ids;
+    if (short_enough) ids = Encode(sentence);
+    if (short_enough && Fits(ids)) return Keep(text, part, std::move(ids));
+    CheckSize("a sentence", sentence, ids);
+    ++text->divided;
+    const auto fits = [&](std::string_view piece) { return MayFit(piece) && Fits(Encode(piece)); };
+    const auto spans = job_->model->translator().ProtectedParts(sentence);
+    for (TextPart piece : FittingParts(sentence, fits, spans)) {
+      piece.begin += part.begin;
+      piece.end += part.begin;
+      AddPiece(text, piece);
+    }
+  }
+
+  void AddPiece(TranslationJob::Text* text, const TextPart& part) {
+    std::vector<int32_t> ids = Encode(ViewOf(*text, part));
+    // A character that takes more than was asked for is translated where the model can.
+    const int64_t model_takes = job_->model->translator().max_input_tokens();
+    if (std::ssize(ids) > model_takes) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("the character '{}' has {} pieces, expected at most {}, the model's "
+                              "learned positions",
+                              Excerpt(ViewOf(*text, part), 60), ids.size(), model_takes));
+    }
     Keep(text, part, std::move(ids));
   }
 
@@ -106,21 +129,20 @@ class JobMaker {
                             asked_.attention ? ", the most with attention" : ""));
   }
 
-  // Before the work of dividing a line: `most` is what a sentence may have of the unit.
-  void CheckLine(int64_t size, std::string_view unit, int64_t most) const {
+  // Before the work of dividing it. Of what certainly does not fit there are no ids.
+  void CheckSize(std::string_view what, std::string_view text,
+                 const std::vector<int32_t>& ids) const {
+    CheckCount(what, std::ssize(ids), "pieces", most_pieces_);
+    CheckCount(what, std::ssize(text), "bytes", MostBytes());
+  }
+
+  // `most` is what a sentence may have of the unit.
+  void CheckCount(std::string_view what, int64_t size, std::string_view unit, int64_t most) const {
     if (size <= most * most_sentences_) return;
     throw Error(
         ErrorKind::kInput,
-        fmt::format("a line has {} {}, expected at most {}{}; send less text at once", size, unit,
+        fmt::format("{} has {} {}, expected at most {}{}; send less text at once", what, size, unit,
                     most * most_sentences_, asked_.attention ? " with attention" : ""));
-  }
-
-  [[noreturn]] void RefuseLength(std::string_view sentence, int64_t size, std::string_view unit,
-                                 int64_t most) const {
-    throw Error(
-        ErrorKind::kInput,
-        fmt::format("a sentence has {} {}, expected at most {}{}; divide it ('{}')", size, unit,
-                    most, asked_.attention ? " with attention" : "", Excerpt(sentence, 60)));
   }
 
   TranslationJob* job_;
@@ -149,6 +171,12 @@ int64_t TranslationJob::Unfinished() const {
   return std::ranges::count_if(sentences, [](const JobSentence& sentence) {
     return !sentence.result.translation.AtRank(0).finished;
   });
+}
+
+int64_t TranslationJob::Divided() const {
+  int64_t divided = 0;
+  for (const Text& text : texts) divided += text.divided;
+  return divided;
 }
 
 int64_t TranslationJob::SourcePieces() const {

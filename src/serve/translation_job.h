@@ -17,7 +17,8 @@ struct TranslationJob : Job {
   struct Text {
     std::string text;
     std::vector<TextPart> parts;
-    size_t first = 0;  // its first sentence among the job's
+    size_t first = 0;     // its first sentence among the job's
+    int64_t divided = 0;  // its sentences that were too long, each of which has several parts
   };
 
   std::shared_ptr<ServedModel> model;
@@ -33,6 +34,7 @@ struct TranslationJob : Job {
   // No best hypothesis of the text's sentences was cut.
   bool Finished(const Text& text) const;
   int64_t Unfinished() const;  // sentences whose best hypothesis was cut
+  int64_t Divided() const;     // sentences that were too long
   int64_t SourcePieces() const;
   int64_t TargetPieces() const;  // of the best hypotheses
 };
@@ -40,9 +42,10 @@ struct TranslationJob : Job {
 // Throws Error(kInput) for more characters than max_characters.
 void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
 
-// Throws Error(kInput) for more sentences than max_sentences, or one of more pieces than
-// max_input_tokens or the model allow, or of more than 64 bytes for each of those; seconds of work
-// for a megabyte, in which `check` is called often and may throw.
+// A sentence of more pieces than max_input_tokens or the model allow, or of more than 64 bytes for
+// each of those, is divided into several. Throws Error(kInput) for more sentences than
+// max_sentences, and with attention for one that is too long; seconds of work for a megabyte, in
+// which `check` is called often and may throw.
 std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
                                         std::vector<std::string> texts, const RequestOptions& asked,
                                         const ServeOptions& options,

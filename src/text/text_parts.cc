@@ -10,7 +10,19 @@
 namespace attend {
 namespace {
 
-// Appends the part [begin, end) without its white space, unless that is all.
+bool IsWide(UChar32 character) {
+  const int32_t width = u_getIntPropertyValue(character, UCHAR_EAST_ASIAN_WIDTH);
+  return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
+}
+
+// Of a script that parts its words by spaces.
+bool HasSpaces(UChar32 character) {
+  return !u_isUWhiteSpace(character) && !IsWide(character) &&
+         u_getIntPropertyValue(character, UCHAR_LINE_BREAK) != U_LB_COMPLEX_CONTEXT;
+}
+
+}  // namespace
+
 void AddTrimmed(std::string_view text, size_t begin, size_t end, std::vector<TextPart>* parts) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto limit = static_cast<int32_t>(end);
@@ -28,13 +40,6 @@ void AddTrimmed(std::string_view text, size_t begin, size_t end, std::vector<Tex
   }
   if (first < last) parts->push_back({static_cast<size_t>(first), static_cast<size_t>(last)});
 }
-
-bool IsWide(UChar32 character) {
-  const int32_t width = u_getIntPropertyValue(character, UCHAR_EAST_ASIAN_WIDTH);
-  return width == U_EA_WIDE || width == U_EA_FULLWIDTH;
-}
-
-}  // namespace
 
 std::vector<TextPart> JoinAcross(const std::vector<TextPart>& parts,
                                  const std::vector<TextPart>& spans) {
@@ -63,22 +68,26 @@ std::vector<TextPart> SentenceParts(std::string_view text, const std::string& la
 std::vector<TextPart> SentenceGroups(std::string_view text, const std::string& language,
                                      const std::function<bool(std::string_view part)>& fits,
                                      const std::vector<TextPart>& spans) {
-  const std::vector<TextPart> sentences = JoinAcross(SentenceParts(text, language), spans);
+  return GroupParts(text, JoinAcross(SentenceParts(text, language), spans), fits);
+}
+
+std::vector<TextPart> GroupParts(std::string_view text, const std::vector<TextPart>& parts,
+                                 const std::function<bool(std::string_view part)>& fits) {
   std::vector<TextPart> groups;
-  for (size_t first = 0; first < sentences.size();) {
-    const size_t begin = sentences[first].begin;
-    // So many sentences are a group, so many too many: doubled, then halved.
-    size_t count = 1, too_many = sentences.size() - first + 1;
+  for (size_t first = 0; first < parts.size();) {
+    const size_t begin = parts[first].begin;
+    // So many parts are a group, so many too many: doubled, then halved.
+    size_t count = 1, too_many = parts.size() - first + 1;
     for (bool doubling = true; count + 1 < too_many;) {
       const size_t next = doubling ? std::min(2 * count, too_many - 1) : (count + too_many) / 2;
-      if (fits(text.substr(begin, sentences[first + next - 1].end - begin))) {
+      if (fits(text.substr(begin, parts[first + next - 1].end - begin))) {
         count = next;
       } else {
         too_many = next;
         doubling = false;
       }
     }
-    groups.push_back({begin, sentences[first + count - 1].end});
+    groups.push_back({begin, parts[first + count - 1].end});
     first += count;
   }
   return groups;
@@ -105,6 +114,15 @@ std::string_view Joint(std::string_view before, std::string_view between, std::s
   return spaced || IsWide(last) || IsWide(first) ? "" : " ";
 }
 
+bool IsInWord(std::string_view text, size_t place) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  UChar32 before, behind;
+  auto end = static_cast<int32_t>(place), begin = end;
+  U8_PREV(bytes, 0, end, before);
+  U8_NEXT(bytes, begin, static_cast<int32_t>(text.size()), behind);
+  return HasSpaces(before) && HasSpaces(behind);
+}
+
 std::string WithoutLineEnds(std::string_view white_space) {
   std::string result;
   const auto* bytes = reinterpret_cast<const uint8_t*>(white_space.data());
@@ -126,7 +144,7 @@ std::string ReplaceParts(std::string_view text, const std::vector<TextPart>& par
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string_view between = text.substr(done, parts[i].begin - done);
     const std::string_view next = replacement(i);
-    result += i > 0 ? Joint(result, between, next) : between;
+    result += i > 0 && !parts[i].in_word ? Joint(result, between, next) : between;
     result += next;
     done = parts[i].end;
   }

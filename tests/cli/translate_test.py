@@ -146,11 +146,12 @@ def test_overlong_lines_are_split_at_sentences_or_refused():
     moved = [(int(s) + 2, int(t) + len(first[0].split())) for s, t in re.findall(r"(\d+)-(\d+)", second[1])]
     assert [(int(s), int(t)) for s, t in re.findall(r"(\d+)-(\d+)", links)] == [
         *((int(s), int(t)) for s, t in re.findall(r"(\d+)-(\d+)", first[1])), *moved]
-    for overlong, most in (("refuse", limit), ("split", 5)):
-        arguments = ("--max-input-tokens", most, "--overlong", overlong)
-        done = attend("translate", "--model", MODEL, *arguments, stdin=f"lumi\n{long}\nlumi\n")
-        assert done.returncode == 3 and told(done.stderr).startswith("attend: line 2 has ")
-        assert told(done.stderr).count("\n") == done.stdout.count("\n") == 1  # what stands before it is out
+    arguments = ("translate", "--model", MODEL, "--max-input-tokens", limit)
+    done = attend(*arguments, "--overlong", "refuse", stdin=f"lumi\n{long}\nlumi\n")
+    assert done.returncode == 3 and told(done.stderr).startswith("attend: line 2 has ")
+    assert told(done.stderr).count("\n") == done.stdout.count("\n") == 1  # what stands before it is out
+    done = attend(*arguments[:-1], 5, stdin=f"lumi\n{long}\nlumi\n")
+    assert (done.returncode, done.stdout.count("\n")) == (0, 3) and "tokens, which was translated in parts: line 2;" in told(done.stderr)
 
 
 def test_lines_longer_than_learned_positions_are_split_or_refused_by_number():
@@ -159,11 +160,10 @@ def test_lines_longer_than_learned_positions_are_split_or_refused_by_number():
     arguments = ("translate", "--model", model, "--max-length", 4)
     done = attend(*arguments, stdin=f"lumi\n{words * 30}\nlumi\n")
     assert (done.returncode, told(done.stderr), done.stdout.count("\n")) == (0, "", 3)
-    for line, overlong in ((words * 30, "refuse"), ("lumi " * 40, "split")):
-        done = attend(*arguments, "--overlong", overlong, stdin=f"lumi\n{line}\nlumi\n")
-        assert done.returncode == 3 and told(done.stderr).startswith("attend: line 2 has ")
-        assert "expected at most 37, the model's learned positions; shorten it" in done.stderr
-        assert told(done.stderr).count("\n") == done.stdout.count("\n") == 1
+    done = attend(*arguments, "--overlong", "refuse", stdin=f"lumi\n{words * 30}\nlumi\n")
+    assert done.returncode == 3 and told(done.stderr).startswith("attend: line 2 has ")
+    assert "expected at most 37, the model's learned positions; shorten it" in done.stderr
+    assert told(done.stderr).count("\n") == done.stdout.count("\n") == 1
 
 
 @pytest.mark.parametrize("lines_before", [1, 600])  # of the same window, and of another
@@ -179,7 +179,7 @@ def test_score_names_the_line_that_learned_positions_do_not_reach(lines_before, 
 def test_a_refused_line_leaves_the_output_file_as_it_was(tmp_path):
     out = tmp_path / "out"
     out.write_text("old", encoding="utf-8")
-    arguments = ("translate", "--model", MODEL, "--output", out, "--max-input-tokens", 3)
+    arguments = ("translate", "--model", MODEL, "--output", out, "--max-input-tokens", 3, "--overlong", "refuse")
     refused(attend(*arguments, stdin="lumi tavo keri paku\n"), 3, "line 1")
     assert out.read_text(encoding="utf-8") == "old" and os.listdir(tmp_path) == ["out"]
 

@@ -90,15 +90,17 @@ def test_what_was_cut_is_told(server):
 
 def test_a_text_without_a_word_comes_back_as_it_is(server):
     for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
-        assert server.translate(text) == [{"text": text, "finished": True, "sentences": []}]
+        assert server.translate(text) == [{"text": text, "finished": True, "divided": False, "sentences": []}]
     assert [one["text"] for one in server.translate(["", TEXT, " "])][::2] == ["", " "]
     assert server.translate([]) == []
 
 
 def test_what_is_too_long_is_refused_and_never_cut(tmp_path):
     with serving(tmp_path, "--max-input-tokens", "20", "--max-sentences", "5") as server:
-        status, answer = server.post("/v1/translate", {"text": "lumi tavo " * 40})
-        assert status == 400 and "pieces, expected at most 20" in answer["error"]
+        status, answer = server.post("/v1/translate", {"text": "lumi tavo " * 400})
+        assert status == 400 and "more than 5 sentences" in answer["error"]
+        status, answer = server.post("/v1/translate", {"text": "lumi" * 9 + "\u0301" * 10000})
+        assert status == 400 and "a sentence has 20036 bytes, expected at most 6400" in answer["error"]
         status, answer = server.post("/v1/translate", {"text": "Lumi.\n" * 6})
         assert status == 400 and "more than 5 sentences" in answer["error"]
         status, answer = server.post("/v1/translate", {"text": [""] * 6})
@@ -109,6 +111,21 @@ def test_what_is_too_long_is_refused_and_never_cut(tmp_path):
         assert all(one.endswith(".") for one in sentences)
         status, answer = server.post("/v1/translate", {"text": "Lumi tavo keri. " * 60, "split_sentences": False})
         assert status == 400 and "a line has" in answer["error"] and "pieces, expected at most 100" in answer["error"]
+
+
+@pytest.mark.parametrize("text", ["lumi tavo, keri paku " * 40, "keritavo" * 60, "天地玄黄a" * 100, "e\u0301" * 400, "http://lumi/" + "tavo/keri?" * 40])
+def test_a_sentence_that_is_too_long_is_translated_in_parts_as_the_command_does(tmp_path, text):
+    with serving(tmp_path, "--max-input-tokens", "20") as server:
+        whole, long = server.translate([TEXT, text], max_length=3)
+        assert (whole["divided"], long["divided"]) == (False, True) and len(long["sentences"]) > 1
+        assert "".join(part["source"] for part in long["sentences"]).replace(" ", "") == text.replace(" ", "")
+        assert [long["text"].strip()] == command_line(text, "--max-input-tokens", "20", "--max-length", "3")
+        done = events_of(server, {"text": text, "stream": True})[-1][1]
+        assert done["translations"][0]["divided"] is True
+        body = json.dumps({"q": [text, TEXT, text], "source": "ka", "target": "su"})
+        headers = server.request("POST", "/translate", body, {"Content-Type": "application/json"})[1]
+        assert headers["X-Attend-Divided"] == "2"
+        assert server.post("/v1/translate", {"text": "lumi tavo " * 40, "attention": True})[0] == 400
 
 
 @pytest.mark.parametrize(("body", "part"), [

@@ -8,7 +8,7 @@
 
 #include "attend/error.h"
 #include "text/lines.h"
-#include "text/text_parts.h"
+#include "text/overlong_parts.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -19,7 +19,9 @@ FieldList Fields(LineOptions& options) {
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
            "pieces that are translated together at most")
       .Add("overlong", &options.overlong, {"split", "refuse"},
-           "what to do with lines of more pieces: split them at sentences, or stop");
+           "what to do with lines of more pieces: split them at sentences, a longer sentence "
+           "between "
+           "clauses, then words, then characters; or stop");
   return fields;
 }
 
@@ -34,7 +36,7 @@ void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
   const bool model_decides = translator_->max_input_tokens() < options_.max_input_tokens;
   throw Error(ErrorKind::kInput,
               fmt::format("{} has {} pieces{}, expected at most {}{}; {}", name, pieces,
-                          options_.overlong == Overlong::kSplit ? " in one sentence" : "", limit_,
+                          options_.overlong == Overlong::kSplit ? " in one character" : "", limit_,
                           model_decides ? ", the model's learned positions" : "",
                           model_decides ? "shorten it" : "raise max_input_tokens"));
 }
@@ -43,51 +45,83 @@ std::vector<int32_t> LineBatch::Encode(const std::string& text) const {
   return HasLetterOrDigit(text) ? translator_->Encode(text) : std::vector<int32_t>();
 }
 
-std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
+std::vector<TextPart> LineBatch::SpansOf(const std::string& text) const {
+  std::vector<TextPart> spans;
+  for (const ProtectedPart& span : translator_->ProtectedParts(text))
+    spans.push_back({span.begin, span.end});
+  return spans;
+}
+
+std::vector<TextPart> LineBatch::SentencesOf(const std::string& line) const {
   const auto fits = [&](std::string_view text) {
     return std::ssize(translator_->Encode(std::string(text))) <= whole_;
   };
-  std::vector<TextPart> spans, places;
-  for (const ProtectedPart& span : translator_->ProtectedParts(line))
-    spans.push_back({span.begin, span.end});
+  std::vector<TextPart> places;
   if (whole_ == 0) {
-    places = JoinAcross(SentenceParts(line, language_), spans);
+    places = JoinAcross(SentenceParts(line, language_), SpansOf(line));
   } else if (!fits(line)) {
-    places = SentenceGroups(line, language_, fits, spans);
+    places = SentenceGroups(line, language_, fits, SpansOf(line));
   }
-  if (places.size() <= 1) return {{line, Encode(line), 0, ""}};
+  if (places.size() <= 1) return {{0, line.size()}};
+  return places;
+}
+
+std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
   std::vector<Part> parts;
-  int64_t word = 0;
-  size_t begin = 0, end = places[0].begin;
-  for (const TextPart& place : places) {
-    word += CountWords(std::string_view(line).substr(begin, place.begin - begin));
-    begin = place.begin;
-    // A word that the part before has begun.
-    if (begin > 0 && line[begin - 1] != ' ' && line[begin - 1] != '\t') --word;
-    std::string text = line.substr(begin, place.end - begin);
-    std::vector<int32_t> ids = Encode(text);
-    std::string before = line.substr(end, begin - end);
-    if (!options_.keep_line_ends) before = WithoutLineEnds(before);
-    parts.push_back({std::move(text), std::move(ids), word, std::move(before)});
-    end = place.end;
+  for (const TextPart& place : SentencesOf(line)) {
+    const std::string sentence = line.substr(place.begin, place.end - place.begin);
+    std::vector<int32_t> ids = Encode(sentence);
+    if (std::ssize(ids) <= limit_ || options_.overlong == Overlong::kRefuse) {
+      parts.push_back({.place = place, .text = sentence, .ids = std::move(ids)});
+      continue;
+    }
+    const auto fits = [&](std::string_view text) {
+      return std::ssize(Encode(std::string(text))) <= limit_;
+    };
+    for (TextPart piece : FittingParts(sentence, fits, SpansOf(sentence))) {
+      std::string text = sentence.substr(piece.begin, piece.end - piece.begin);
+      ids = Encode(text);
+      piece.begin += place.begin;
+      piece.end += place.begin;
+      parts.push_back(
+          {.place = piece, .text = std::move(text), .ids = std::move(ids), .divided = true});
+    }
   }
   return parts;
 }
 
+void LineBatch::FindPlaces(const std::string& line, std::vector<Part>* parts) const {
+  int64_t word = 0;
+  size_t begin = 0, end = parts->front().place.begin;
+  for (Part& part : *parts) {
+    const TextPart& place = part.place;
+    word += CountWords(std::string_view(line).substr(begin, place.begin - begin));
+    begin = place.begin;
+    // A word that the part before has begun.
+    if (begin > 0 && line[begin - 1] != ' ' && line[begin - 1] != '\t') --word;
+    part.first_word = word;
+    part.before = line.substr(end, begin - end);
+    if (!options_.keep_line_ends) part.before = WithoutLineEnds(part.before);
+    end = place.end;
+  }
+}
+
 void LineBatch::Add(const std::string& line, const std::string& name) {
+  std::vector<Part> parts = PartsOf(line);
   if (options_.overlong == Overlong::kRefuse) {
-    const int64_t pieces = std::ssize(Encode(line));
+    const int64_t pieces = std::ssize(parts.size() == 1 ? parts[0].ids : Encode(line));
     if (pieces > limit_) Refuse(name, pieces);
   }
-  std::vector<Part> parts = PartsOf(line);
   for (const Part& part : parts) {
-    if (std::ssize(part.ids) > limit_) Refuse(name, std::ssize(part.ids));
+    const int64_t pieces = std::ssize(part.ids);
+    // A character that takes more than was asked for is translated where the model can.
+    if (pieces > (part.divided ? translator_->max_input_tokens() : limit_)) Refuse(name, pieces);
   }
+  FindPlaces(line, &parts);
   for (Part& part : parts) {
     texts_.push_back(std::move(part.text));
     ids_.push_back(std::move(part.ids));
-    first_words_.push_back(part.first_word);
-    before_.push_back(std::move(part.before));
+    parts_.push_back(std::move(part));
   }
   ends_.push_back(texts_.size());
 }
@@ -108,7 +142,9 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
   };
   for (size_t i = begin; i < end; ++i) {
     const Hypothesis& next = translations[i].AtRank(rank);
-    if (i > begin) append(Joint(whole.text, before_[i], next.text));
+    const Part& part = parts_[i];
+    if (i > begin)
+      append(part.place.in_word ? part.before : Joint(whole.text, part.before, next.text));
     const int64_t first_word = append(next.text);
     whole.ids.insert(whole.ids.end(), next.ids.begin(), next.ids.end());
     whole.score += next.score;
@@ -117,7 +153,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.protected_spans += next.protected_spans;
     whole.protected_kept += next.protected_kept;
     for (const AlignmentLink& link : next.alignment) {
-      whole.alignment.push_back({link.source + first_words_[i], link.target + first_word});
+      whole.alignment.push_back({link.source + part.first_word, link.target + first_word});
     }
   }
   return whole;
@@ -130,7 +166,10 @@ std::vector<Translation> LineBatch::Translate(const TranslationOptions& options)
   for (const size_t end : ends_) {
     Translation& line = lines.emplace_back();
     size_t ranks = 0;
-    for (size_t i = begin; i < end; ++i) ranks = std::max(ranks, all[i].hypotheses.size());
+    for (size_t i = begin; i < end; ++i) {
+      ranks = std::max(ranks, all[i].hypotheses.size());
+      line.divided = line.divided || parts_[i].divided;
+    }
     for (size_t rank = 0; rank < ranks; ++rank) {
       Hypothesis next = Join(all, begin, end, rank);
       const bool known = std::ranges::any_of(

@@ -1,4 +1,5 @@
-// Lines of any length through a Translator: sentence by sentence, or in parts of whole sentences.
+// Lines of any length through a Translator: sentence by sentence, or in parts of whole sentences. A
+// sentence that is too long is divided.
 #ifndef ATTEND_ENGINE_TASKS_LINE_BATCH_H_
 #define ATTEND_ENGINE_TASKS_LINE_BATCH_H_
 
@@ -10,6 +11,7 @@
 #include "base/fields.h"
 #include "engine/tasks/sentence_splitting.h"
 #include "model/model_directory.h"
+#include "text/text_parts.h"
 
 namespace attend {
 
@@ -29,8 +31,9 @@ class LineBatch {
   // `model`: the translator's.
   LineBatch(const Translator* translator, const Model& model, const LineOptions& options);
 
-  // Throws Error(kInput) that opens with `name` ("line 3") where the line, or a sentence of it, is
-  // too long; the line is then not taken.
+  // Throws Error(kInput) that opens with `name` ("line 3") where the line is too long, with
+  // Overlong::kSplit only where the model's positions do not reach for one of its characters; the
+  // line is then not taken.
   void Add(const std::string& line, const std::string& name);
 
   // One Translation for each line, in order. That of a line in parts has theirs rank by rank (the
@@ -40,15 +43,22 @@ class LineBatch {
 
  private:
   struct Part {
+    TextPart place;  // in the line
     std::string text;
     std::vector<int32_t> ids;
+    bool divided = false;    // of a sentence that was too long
     int64_t first_word = 0;  // the line's word that it begins with, or in
     std::string before;      // what stands between it and the part before
   };
 
   // None of a text that is copied.
   std::vector<int32_t> Encode(const std::string& text) const;
+  // Spans that must not be cut.
+  std::vector<TextPart> SpansOf(const std::string& text) const;
+  // What is translated together, if it is not too long.
+  std::vector<TextPart> SentencesOf(const std::string& line) const;
   std::vector<Part> PartsOf(const std::string& line) const;
+  void FindPlaces(const std::string& line, std::vector<Part>* parts) const;
   [[noreturn]] void Refuse(const std::string& name, int64_t pieces) const;
   // The lines' hypothesis at `rank`, from those of the parts [begin, end).
   Hypothesis Join(const std::vector<Translation>& translations, size_t begin, size_t end,
@@ -61,8 +71,7 @@ class LineBatch {
   const std::string language_;
   std::vector<std::string> texts_;         // of all parts
   std::vector<std::vector<int32_t>> ids_;  // the same
-  std::vector<int64_t> first_words_;       // the same
-  std::vector<std::string> before_;        // the same
+  std::vector<Part> parts_;                // the same, without text and ids
   std::vector<size_t> ends_;               // of each line's parts
 };
 

@@ -1,0 +1,48 @@
+#include "cli/translate/translation_counts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace attend {
+
+void NamedLines::Add(int64_t line) {
+  constexpr size_t kNamed = 5;
+  if (first_.size() < kNamed) first_.push_back(line);
+  ++count_;
+}
+
+std::string NamedLines::Text() const {
+  const int64_t more = count_ - std::ssize(first_);
+  return fmt::format("line{} {}{}", count_ == 1 ? "" : "s", fmt::join(first_, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+void TranslationCounts::Add(int64_t line, const Translation& translation) {
+  const Hypothesis& best = translation.hypotheses[0];
+  spans_ += best.protected_spans;
+  kept_ += best.protected_kept;
+  if (!best.finished) cut_.Add(line);
+  if (translation.divided) divided_.Add(line);
+}
+
+void TranslationCounts::Report(const Log& log) const {
+  const int64_t divided = divided_.count(), cut = cut_.count();
+  if (divided > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("{} line{} a sentence of more than {} tokens, which was translated in parts: "
+                    "{}; overlong refuse stops at such lines",
+                    divided, divided == 1 ? " has" : "s have", most_pieces_, divided_.Text()));
+  }
+  if (cut > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("{} translation{} cut at the greatest length, of {}; {} longer with a larger "
+                    "max_length?",
+                    cut, cut == 1 ? " was" : "s were", cut_.Text(),
+                    cut == 1 ? "is it" : "are they"));
+  }
+  if (spans_ > 0) {
+    log(LogLevel::kInfo, fmt::format("protected spans: {}, of which {} are kept", spans_, kept_));
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,43 @@
+// What `attend translate` tells of its lines at the end.
+#ifndef ATTEND_CLI_TRANSLATE_TRANSLATION_COUNTS_H_
+#define ATTEND_CLI_TRANSLATE_TRANSLATION_COUNTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attend/translator.h"
+#include "base/log.h"
+
+namespace attend {
+
+// Counts lines, and remembers the first of them.
+class NamedLines {
+ public:
+  void Add(int64_t line);
+  int64_t count() const { return count_; }
+  // "line 3", "lines 3, 7 and 2 more".
+  std::string Text() const;
+
+ private:
+  std::vector<int64_t> first_;
+  int64_t count_ = 0;
+};
+
+class TranslationCounts {
+ public:
+  // `most_pieces`: of an input.
+  explicit TranslationCounts(int64_t most_pieces) : most_pieces_(most_pieces) {}
+
+  void Add(int64_t line, const Translation& translation);
+  void Report(const Log& log) const;
+
+ private:
+  int64_t most_pieces_;
+  NamedLines cut_, divided_;
+  int64_t spans_ = 0, kept_ = 0;  // of the best hypotheses
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_TRANSLATE_TRANSLATION_COUNTS_H_
