@@ -1,50 +1,19 @@
 #include "serve/html_document.h"
 
-#include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "text/lines.h"
+#include "serve/html_spaces.h"
+#include "serve/html_words.h"
 
 namespace attend {
 namespace {
 
-// Punctuation may stand around its core.
-struct Word {
-  size_t begin, core_begin, core_end, end;
-};
-
-bool IsPunctuation(UChar32 character) { return character >= 0 && u_ispunct(character) != 0; }
-
-Word WordAt(std::string_view text, size_t begin, size_t end) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto limit = static_cast<int32_t>(end);
-  auto first = static_cast<int32_t>(begin), last = limit;
-  UChar32 character;
-  for (int32_t next = first; next < limit; first = next) {
-    U8_NEXT(bytes, next, limit, character);
-    if (!IsPunctuation(character)) break;
-  }
-  for (int32_t before = last; before > first; last = before) {
-    U8_PREV(bytes, first, before, character);
-    if (!IsPunctuation(character)) break;
-  }
-  if (first == last) first = static_cast<int32_t>(begin), last = limit;  // nothing else
-  return {begin, static_cast<size_t>(first), static_cast<size_t>(last), end};
-}
-
-std::vector<Word> WordsOf(std::string_view text) {
-  std::vector<Word> words;
-  size_t done = 0;
-  for (const size_t end : WordEnds(text)) {
-    const size_t begin = std::min(text.find_first_not_of(" \t", done), end);
-    words.push_back(WordAt(text, begin, end));
-    done = end;
-  }
-  return words;
-}
+constexpr int kMostPairs = 100;  // of the same brackets in a sentence, to tell them apart
 
 std::string Escape(std::string_view text) {
   std::string escaped;
@@ -104,11 +73,15 @@ class HtmlDocument::Writer {
     size_t done = 0;
     for (const Sentence& sentence : sentences_) {
       WriteGap(done, sentence.part.begin);
+      if (done > 0 && done == sentence.part.begin) {
+        PutText(Joint(shown_, "", sentence.hypothesis->text),
+                Shared(open_, Around(done, done + 1)));
+      }
       WriteSentence(sentence);
       done = sentence.part.end;
     }
     WriteGap(done, segment_.text.size());
-    for (; next_mark_ < marks_.size(); ++next_mark_) Put(marks_[next_mark_]);
+    WriteMarks(segment_.text.size());
     Put("", {});
     return std::move(html_);
   }
@@ -125,7 +98,16 @@ class HtmlDocument::Writer {
   struct Piece {
     std::string_view text;
     Stack stack;
-    size_t source_end;  // of the segment's text; what sticks up to there follows the piece
+  };
+  // Where a mark goes in a sentence.
+  struct Place {
+    const Mark* mark;
+    size_t at;    // byte of the target text
+    bool linked;  // what it touches there is the translation of what it touched
+    // Of those at one byte, first come those that touch the word before it, last those that touch
+    // the word behind it.
+    int order() const { return !linked ? 1 : touches_before ? 0 : 2; }
+    bool touches_before = false;
   };
 
   Stack StackAt(size_t innermost) const {
@@ -161,7 +143,7 @@ class HtmlDocument::Writer {
     const Word& target = sentence.target[t];
     const std::string_view text(sentence.hypothesis->text);
     const auto part = [&](size_t begin, size_t end) { return text.substr(begin, end - begin); };
-    if (sentence.links[t] < 0) return {{part(target.begin, target.end), before, 0}};
+    if (sentence.links[t] < 0) return {{part(target.begin, target.end), before}};
     const Word& source = sentence.source[sentence.links[t]];
     const std::string_view own =
         std::string_view(segment_.text).substr(source.begin, source.end - source.begin);
@@ -169,7 +151,7 @@ class HtmlDocument::Writer {
     if (own == part(target.begin, target.end)) {
       for (size_t at = source.begin, next; at < source.end; at = next) {
         next = NextBorder(at, source.end);
-        pieces.push_back({own.substr(at - source.begin, next - at), Around(at, at + 1), next});
+        pieces.push_back({own.substr(at - source.begin, next - at), Around(at, at + 1)});
       }
       return pieces;
     }
@@ -177,14 +159,12 @@ class HtmlDocument::Writer {
     const bool lead = source.begin < source.core_begin, tail = source.core_end < source.end;
     if (target.begin < target.core_begin) {
       pieces.push_back({part(target.begin, target.core_begin),
-                        lead ? Around(source.begin, source.begin + 1) : core, 0});
+                        lead ? Around(source.begin, source.begin + 1) : core});
     }
-    const bool whole = target.core_end == target.end;
-    pieces.push_back(
-        {part(target.core_begin, target.core_end), core, whole ? source.end : source.core_end});
-    if (!whole) {
-      pieces.push_back({part(target.core_end, target.end),
-                        tail ? Around(source.end - 1, source.end) : core, source.end});
+    pieces.push_back({part(target.core_begin, target.core_end), core});
+    if (target.core_end < target.end) {
+      pieces.push_back(
+          {part(target.core_end, target.end), tail ? Around(source.end - 1, source.end) : core});
     }
     return pieces;
   }
@@ -215,13 +195,22 @@ class HtmlDocument::Writer {
     html_ += html;
   }
 
-  void Put(const Mark& mark) { Put(mark.html, StackAt(mark.inside)); }
+  void Put(const Mark& mark) {
+    Put(mark.html, StackAt(mark.inside));
+    shown_ += mark.shown;
+  }
+
+  void PutText(std::string_view text, const Stack& stack) {
+    if (text.empty()) return;
+    Put(Escape(text), stack);
+    shown_ += text;
+  }
 
   void WriteGap(size_t begin, size_t end) {
     for (size_t at = begin; at < end;) {
       WriteMarks(at);
       const size_t next = NextBorder(at, end);
-      Put(Escape(segment_.text.substr(at, next - at)), Around(at, at + 1));
+      PutText(std::string_view(segment_.text).substr(at, next - at), Around(at, at + 1));
       at = next;
     }
   }
@@ -237,11 +226,21 @@ class HtmlDocument::Writer {
     return end;
   }
 
-  // Those that stand at or before a byte of the source.
+  // Those that stand at or before a byte of the source, between sentences.
   void WriteMarks(size_t at) {
     for (; next_mark_ < marks_.size() && marks_[next_mark_].at <= at; ++next_mark_) {
-      Put(marks_[next_mark_]);
+      const Mark& mark = marks_[next_mark_];
+      if (!mark.shown.empty() && NeedsSpace({&mark, 0, true}))
+        PutText(" ", Shared(open_, StackAt(mark.inside)));
+      Put(mark);
     }
+  }
+
+  std::string_view SourceBefore(const Mark& mark) const {
+    return std::string_view(segment_.text).substr(0, mark.at);
+  }
+  std::string_view SourceBehind(const Mark& mark) const {
+    return std::string_view(segment_.text).substr(mark.at);
   }
 
   // The target word before which a mark stands: the first of what stood behind it.
@@ -252,59 +251,208 @@ class HtmlDocument::Writer {
     return std::ranges::find_if(sentence.links, behind) - sentence.links.begin();
   }
 
-  // The last target word of the source word that a mark sticks to; that many if there is none.
-  static size_t HolderOf(const Sentence& sentence, size_t at) {
-    const auto holds = [&](int64_t link) {
-      return link >= 0 && sentence.source[link].begin < at && at <= sentence.source[link].end;
-    };
-    const auto last = std::find_if(sentence.links.rbegin(), sentence.links.rend(), holds);
-    return last == sentence.links.rend() ? sentence.links.size() : sentence.links.rend() - last - 1;
+  Place PlaceOf(const Sentence& sentence, const Mark& mark) const {
+    if (const auto at = BesideItsWord(sentence, mark))
+      return {&mark, *at, true, mark.at > sentence.part.begin && !mark.behind_space};
+    const size_t t = TargetOf(sentence, mark.at), words = sentence.target.size();
+    if (t > 0 && mark.sticks) return {&mark, sentence.target[t - 1].end, false};
+    if (const auto at = BesideItsPunctuation(sentence, mark, t)) return {&mark, *at, false};
+    return {&mark, t < words ? sentence.target[t].begin : sentence.hypothesis->text.size(), false};
+  }
+
+  // Punctuation that touched the mark may stand at the word before or behind it.
+  std::optional<size_t> BesideItsPunctuation(const Sentence& sentence, const Mark& mark,
+                                             size_t t) const {
+    if (t > 0) {
+      const size_t at = sentence.target[t - 1].core_end;
+      if (TouchesInTarget(sentence, mark, at)) return at;
+    }
+    const auto next = std::ranges::lower_bound(sentence.source, mark.at, {}, &Word::begin);
+    const auto link = std::ranges::find(sentence.links, next - sentence.source.begin());
+    if (link == sentence.links.end()) return std::nullopt;
+    const size_t at = sentence.target[link - sentence.links.begin()].core_begin;
+    const std::string_view lead = std::string_view(sentence.hypothesis->text).substr(0, at);
+    if (TouchesAlikeAtEnd(SourceBefore(mark), lead, false)) return at;
+    return std::nullopt;
+  }
+
+  // Punctuation touches the mark at this byte of the target text as it did in the source.
+  bool TouchesInTarget(const Sentence& sentence, const Mark& mark, size_t at) const {
+    return TouchesAlikeAtStart(SourceBehind(mark),
+                               std::string_view(sentence.hypothesis->text).substr(at), false);
+  }
+
+  // Where a mark that touches a word stands in the word's translation; none where it touches none
+  // that has one.
+  std::optional<size_t> BesideItsWord(const Sentence& sentence, const Mark& mark) const {
+    const auto word = std::ranges::lower_bound(sentence.source, mark.at, {}, &Word::end);
+    if (mark.html.empty() || word == sentence.source.end() || word->begin > mark.at)
+      return std::nullopt;
+    const int64_t number = word - sentence.source.begin();
+    const auto first = std::ranges::find(sentence.links, number);
+    const auto last = std::find(sentence.links.rbegin(), sentence.links.rend(), number);
+    const bool inside = word->begin < mark.at && mark.at < word->end;
+    if (first != sentence.links.end()) {
+      const bool leads = mark.at <= word->core_begin && mark.at < word->end;
+      const Word& target =
+          sentence
+              .target[leads ? first - sentence.links.begin() : sentence.links.rend() - last - 1];
+      const size_t length = word->end - word->begin;
+      const bool copied = length == target.end - target.begin &&
+                          segment_.text.compare(word->begin, length, sentence.hypothesis->text,
+                                                target.begin, length) == 0;
+      if (copied) return target.begin + (mark.at - word->begin);
+      if (inside) {
+        if (const auto at = InPunctuation(sentence, mark)) return at;
+      }
+      return AtItsCore(sentence, *word, target, mark);
+    }
+    return inside ? InPunctuation(sentence, mark) : std::nullopt;
+  }
+
+  // In a word's translation that is another word: before or behind its core.
+  std::optional<size_t> AtItsCore(const Sentence& sentence, const Word& source, const Word& target,
+                                  const Mark& mark) const {
+    const std::string_view text(sentence.hypothesis->text);
+    const bool letters = IsCored(segment_.text, source), alike = letters == IsCored(text, target);
+    if (mark.at == source.begin) {
+      if (alike) return source.begin < source.core_begin ? target.begin : target.core_begin;
+      if (TouchesInTarget(sentence, mark, target.core_end)) return target.core_end;
+      return std::nullopt;
+    }
+    if (!alike) {
+      const std::string_view lead = text.substr(0, target.core_begin);
+      if (TouchesAlikeAtEnd(SourceBefore(mark), lead, false)) return target.core_begin;
+      return std::nullopt;
+    }
+    if (mark.at <= source.core_begin) return target.core_begin;
+    return mark.at <= source.core_end ? target.core_end : target.end;
+  }
+
+  // Between the brackets of "()" and the like, the first pair of the source being the target's.
+  std::optional<size_t> InPunctuation(const Sentence& sentence, const Mark& mark) const {
+    const std::string_view source(segment_.text), text(sentence.hypothesis->text);
+    size_t begin = mark.at, end = mark.at;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(source.data());
+    U8_BACK_1(bytes, 0, begin);
+    U8_FWD_1(bytes, end, source.size());
+    const std::string_view pair = source.substr(begin, end - begin);
+    const Word word = WordAt(source, begin, end);
+    if (IsCored(source, word)) return std::nullopt;
+    size_t found = text.find(pair), at = source.find(pair, sentence.part.begin);
+    for (int skipped = 0; at < begin && found != text.npos; ++skipped) {
+      if (skipped == kMostPairs) return std::nullopt;
+      found = text.find(pair, found + 1);
+      at = source.find(pair, at + 1);
+    }
+    if (found == text.npos) return std::nullopt;
+    return found + (mark.at - begin);
+  }
+
+  // Between what is written and a mark that goes to this place.
+  bool NeedsSpace(const Place& place) const {
+    if (place.mark->sticks) return false;
+    const std::string_view source = SourceBefore(*place.mark);
+    if (TouchesAlikeAtEnd(source, shown_, place.linked)) return false;
+    return NeedsSpaceAfter(shown_, source.ends_with(' '));
+  }
+
+  bool NeedsSpaceBehind(const Place& place, std::string_view space, std::string_view text) const {
+    const std::string_view source = SourceBehind(*place.mark);
+    if (TouchesAlikeAtStart(source, text, place.linked)) return false;
+    return NeedsSpaceBefore(text, source.starts_with(' ') && !space.empty());
   }
 
   void WriteSentence(const Sentence& sentence) {
-    const size_t words = sentence.target.size();
-    std::vector<std::vector<const Mark*>> marks(words + 1), sticking(words + 1);
+    std::vector<Place> places;
     for (; next_mark_ < marks_.size(); ++next_mark_) {
       const Mark& mark = marks_[next_mark_];
       if (mark.at > sentence.part.end || (mark.at == sentence.part.end && !mark.sticks)) break;
-      const size_t holder = mark.sticks ? HolderOf(sentence, mark.at) : words;
-      if (holder < words) {
-        sticking[holder].push_back(&mark);
-      } else {
-        marks[TargetOf(sentence, mark.at)].push_back(&mark);
-      }
+      places.push_back(PlaceOf(sentence, mark));
     }
+    std::ranges::stable_sort(places, {},
+                             [](const Place& place) { return std::pair(place.at, place.order()); });
     const std::string_view text = sentence.hypothesis->text;
+    auto place = places.begin();
+    // Those that stand at most at `end`, between what is written and the text from `next`.
+    const auto write = [&](size_t end, std::string_view space, size_t next,
+                           const Stack& following) {
+      const auto first = place;
+      while (place != places.end() && place->at <= end) ++place;
+      WriteBetween({first, place}, space, text.substr(next), following);
+    };
     Stack stack;
     size_t done = 0;
-    for (size_t t = 0; t < words; ++t) {
+    for (size_t t = 0; t < sentence.target.size(); ++t) {
       const std::vector<Piece> pieces = PiecesOf(sentence, t, stack);
-      WriteBetween(text.substr(done, sentence.target[t].begin - done), marks[t],
-                   pieces.front().stack, false);
-      auto mark = sticking[t].begin();
+      const Word& word = sentence.target[t];
+      write(word.begin, text.substr(done, word.begin - done), word.begin, pieces.front().stack);
+      done = word.begin;
       for (const Piece& piece : pieces) {
-        Put(Escape(piece.text), piece.stack);
-        for (; mark != sticking[t].end() && (*mark)->at <= piece.source_end; ++mark) Put(**mark);
+        for (const size_t end = done + piece.text.size(); done < end;) {
+          write(done, "", done, piece.stack);
+          const size_t next = place == places.end() ? end : std::min(end, place->at);
+          PutText(text.substr(done, next - done), piece.stack);
+          done = next;
+        }
       }
       stack = pieces.back().stack;
-      done = sentence.target[t].end;
     }
-    WriteBetween(text.substr(done), marks[words], stack, true);
+    write(text.size(), text.substr(done), text.size(), stack);
   }
 
-  // The marks before a word or after the last, with white space on their sides where it was.
-  void WriteBetween(std::string_view space, const std::vector<const Mark*>& marks,
-                    const Stack& following, bool last) {
-    for (const Mark* mark : marks) {
-      if (last && mark->behind_space && space.empty()) space = " ";
-      if (mark->behind_space || !mark->before_space)
-        Put(std::exchange(space, ""), Shared(open_, StackAt(mark->inside)));
-      Put(*mark);
-      if (mark->before_space && !last) {
-        Put(space.empty() ? " " : std::exchange(space, ""), Shared(open_, following));
+  // Marks, and white space where it is needed: before the text `behind`. `space` is what stands
+  // there in the translation.
+  void WriteBetween(std::span<const Place> places, std::string_view space, std::string_view behind,
+                    const Stack& following) {
+    const std::vector<bool> spaces = SpacesAround(places, space, behind);
+    for (size_t m = 0; m <= places.size(); ++m) {
+      const bool last = m == places.size();
+      if (spaces[m]) {
+        const std::string_view own = std::exchange(space, "");
+        PutText(own.empty() ? " " : own,
+                Shared(open_, last ? following : StackAt(places[m].mark->inside)));
       }
+      if (!last) Put(*places[m].mark);
     }
-    if (!space.empty()) Put(space, Shared(open_, following));
+  }
+
+  // Whether white space stands before each mark, and behind the last. Two things that show have it
+  // where the source had it between them.
+  std::vector<bool> SpacesAround(std::span<const Place> places, std::string_view space,
+                                 std::string_view behind) const {
+    std::vector<bool> spaces(places.size() + 1);
+    const Place* before = nullptr;
+    for (size_t m = 0, first = 0; m <= places.size(); ++m) {
+      const Place* place = m < places.size() ? &places[m] : nullptr;
+      if (place != nullptr && place->mark->shown.empty()) continue;
+      bool needed = !space.empty();
+      if (before != nullptr && place != nullptr) {
+        needed = before->mark->at != place->mark->at &&
+                 NeedsSpaceBetween(before->mark->shown, place->mark->shown);
+      } else if (place != nullptr) {
+        needed = NeedsSpace(*place);
+      } else if (before != nullptr) {
+        needed = NeedsSpaceBehind(*before, space, behind);
+      }
+      bool had = false;
+      const Mark* spaced = nullptr;  // the last mark behind a space
+      for (size_t i = first; needed && i <= m; ++i) {
+        const Mark* left = i > 0 ? places[i - 1].mark : nullptr;
+        const Mark* right = i < places.size() ? places[i].mark : nullptr;
+        const bool behind_left = left != nullptr && left->before_space;
+        const bool before_right = right != nullptr && right->behind_space;
+        // A second space only where the source had both around what shows nothing.
+        const bool around = spaced != nullptr && spaced->behind_space && spaced->at == left->at;
+        spaces[i] = had ? behind_left && around : behind_left || before_right;
+        had = had || spaces[i];
+        if (spaces[i]) spaced = right;
+      }
+      if (needed && !had) spaces[first] = true;
+      before = place;
+      first = m + 1;
+    }
+    return spaces;
   }
 
   const Segment& segment_;
@@ -312,7 +460,7 @@ class HtmlDocument::Writer {
   std::vector<Sentence> sentences_;
   std::vector<Mark> marks_;
   size_t next_mark_ = 0;
-  std::string html_;
+  std::string html_, shown_;  // what is written, and what of it is no tag
   Stack open_;
 };
 

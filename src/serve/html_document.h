@@ -17,8 +17,8 @@ namespace attend {
 // Cut at tags that divide text (p, li, br ...) into segments; tags inside a segment (b, a ...) go
 // where the words that they stand at go, by alignment, and are opened again where those part (then
 // without their id). What is not text (comments, scripts, images, code, what is marked
-// translate="no", a footnote's number) is kept, inside the tags that it stands in. A line of <pre>
-// is a segment of its own. Any bytes are accepted.
+// translate="no", a footnote's number) is kept, inside the tags that it stands in, with the spaces
+// that its new neighbours need. A line of <pre> is a segment of its own. Any bytes are accepted.
 class HtmlDocument {
  public:
   explicit HtmlDocument(std::string_view html);
@@ -45,6 +45,7 @@ class HtmlDocument {
   struct Mark {
     size_t at = 0;
     std::string html;
+    std::string shown;  // what a reader sees of it: text, U+FFFC for an image, "" for a comment
     bool behind_space = false, before_space = false;
     bool sticks = false;  // to the word before it
     size_t inside = kNone;

@@ -19,6 +19,34 @@ namespace {
 constexpr size_t kMostElements = 500, kDeepestElement = 64;
 
 constexpr std::string_view kNoBreakSpace = "\xC2\xA0";
+constexpr std::string_view kObject = "\xEF\xBF\xBC";  // stands for what is no text
+
+// Text without comments.
+void AddShown(std::string_view html, std::string* shown) {
+  for (size_t at = 0; at < html.size();) {
+    const std::string_view rest = html.substr(at);
+    const bool declaration = IsDeclaration(rest);
+    if (!declaration) *shown += rest[0];
+    at += declaration ? DeclarationEnd(rest) : 1;
+  }
+}
+
+// What a reader sees of a tag, an element or an entity that is kept.
+std::string ShownOf(std::string_view html) {
+  if (html.starts_with('&')) return std::string(html);
+  const std::vector<Tag> tags = ScanTags(html);
+  if (tags.empty() || tags[0].name == "script" || tags[0].name == "style") return "";
+  std::string shown;
+  size_t done = 0;
+  bool object = false;
+  for (const Tag& tag : tags) {
+    AddShown(html.substr(done, tag.begin - done), &shown);
+    done = tag.begin + tag.length;
+    object = object || (tag.empty && tag.name != "wbr") || tag.name == "svg" || tag.name == "math";
+  }
+  AddShown(html.substr(done), &shown);
+  return shown.empty() && object ? std::string(kObject) : shown;
+}
 
 }  // namespace
 
@@ -68,6 +96,7 @@ class HtmlDocument::Reader {
   void AddMark(size_t length) {
     segment_.marks.push_back({.at = segment_.text.size(),
                               .html = std::string(rest_.substr(0, length)),
+                              .shown = ShownOf(rest_.substr(0, length)),
                               .inside = InnermostOpen()});
     Take(length);
   }
@@ -218,6 +247,7 @@ class HtmlDocument::Reader {
     open_.pop_back();
     segment_.marks.push_back({.at = segment_.text.size(),
                               .html = std::string(html_.substr(begin, end - begin)),
+                              .shown = ShownOf(html_.substr(begin, end - begin)),
                               .sticks = sticks,
                               .inside = InnermostOpen()});
     Take(closing.length);
