@@ -101,6 +101,9 @@ struct Translation {
   // A sentence of the text had more pieces than an input may have, and was divided between clauses,
   // words or characters. Translator does not divide.
   bool divided = false;
+  // Those of the text that the vocabulary has no piece for, in order and as normalised: the model
+  // does not see which they are, and its output lacks them.
+  std::u32string unknown_characters;
 
   // The last stands for those that there are not.
   const Hypothesis& AtRank(size_t rank) const {

@@ -27,14 +27,15 @@ class Translation(str):
 
     hypotheses: tuple[Hypothesis, ...]  # the n_best of different texts, the best first; fewer where fewer are found
     divided: bool  # a sentence was longer than max_input_tokens, and was divided between clauses, words or characters
+    unknown_characters: int  # characters of the text that the model's vocabulary lacks; the outputs lose them
 
-    def __new__(cls, hypotheses: tuple[Hypothesis, ...], divided: bool = False) -> Translation:
+    def __new__(cls, hypotheses: tuple[Hypothesis, ...], divided: bool = False, unknown_characters: int = 0) -> Translation:
         self = super().__new__(cls, hypotheses[0].text)
-        self.hypotheses, self.divided = hypotheses, divided
+        self.hypotheses, self.divided, self.unknown_characters = hypotheses, divided, unknown_characters
         return self
 
-    def __getnewargs__(self) -> tuple[tuple[Hypothesis, ...], bool]:  # type: ignore[override]  # what pickle makes it from
-        return (self.hypotheses, self.divided)
+    def __getnewargs__(self) -> tuple[tuple[Hypothesis, ...], bool, int]:  # type: ignore[override]  # what pickle makes it from
+        return (self.hypotheses, self.divided, self.unknown_characters)
 
     @property
     def score(self) -> float:

@@ -58,7 +58,8 @@ nb::object ResultOf(const Translation& translation) {
                            LinksOf(hypothesis.alignment), hypothesis.protected_spans,
                            hypothesis.protected_kept));
   }
-  return Make(PythonClass(kResults, "Translation"), nb::tuple(hypotheses), translation.divided);
+  return Make(PythonClass(kResults, "Translation"), nb::tuple(hypotheses), translation.divided,
+              translation.unknown_characters.size());
 }
 
 // The texts from number `first` of a call on.

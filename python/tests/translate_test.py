@@ -188,3 +188,11 @@ def test_a_sentence_that_is_too_long_is_divided_or_named(before):
         translator.translate(texts, beam_size=1, overlong="refuse")
     with pytest.raises(attend.InputError, match=rf"text {before} "):
         list(translator.translate_lines(texts, beam_size=1, overlong="refuse"))
+
+
+def test_characters_that_the_vocabulary_lacks_are_counted(translator):
+    texts = ["lumi 天地 tavo. keri 天", "lumi tavo", "天地", "*** 😀"]
+    translations = translator.translate(texts)
+    assert [each.unknown_characters for each in translations] == [3, 0, 2, 0]
+    assert [each.unknown_characters for each in translator.translate_lines(texts)] == [3, 0, 2, 0]
+    assert translator.translate(texts[0]).unknown_characters == pickle.loads(pickle.dumps(translations[0])).unknown_characters == 3

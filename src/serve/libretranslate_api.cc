@@ -165,8 +165,10 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
       [request = std::move(request), answer = std::move(answer), texts,
        confidences = choice.confidences](const TranslationJob& done) {
         HttpResponse response = answer(request, done, *texts, confidences);
-        for (const auto& [header, count] : {std::pair("X-Attend-Unfinished", done.Unfinished()),
-                                            std::pair("X-Attend-Divided", done.Divided())}) {
+        for (const auto& [header, count] :
+             {std::pair("X-Attend-Unfinished", done.Unfinished()),
+              std::pair("X-Attend-Divided", done.Divided()),
+              std::pair("X-Attend-Unknown-Characters", done.UnknownCharacters())}) {
           if (count > 0) response.headers.emplace_back(header, std::to_string(count));
         }
         return response;
@@ -200,6 +202,9 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
   }
   if (!IsValidUtf8(file.content)) {
     throw Error(ErrorKind::kInput, "the file is not UTF-8, expected text in UTF-8");
+  }
+  if (file.content.find('\0') != std::string::npos) {
+    throw Error(ErrorKind::kInput, "the file is no text: it has NUL characters");
   }
   LibreRequest request{
       .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};

@@ -49,6 +49,11 @@ struct Metrics::Impl {
           .Name("attend_protected_spans_total")
           .Help("Protected spans of sources (result kept or lost).")
           .Register(registry);
+  prometheus::Family<prometheus::Counter>& unknown =
+      BuildCounter()
+          .Name("attend_unknown_characters_total")
+          .Help("Characters of sources that the vocabulary lacks.")
+          .Register(registry);
   prometheus::Family<prometheus::Counter>& reloads =
       BuildCounter().Name("attend_reloads_total").Help("Models loaded again.").Register(registry);
   prometheus::Family<prometheus::Gauge>& waiting = BuildGauge()
@@ -85,6 +90,10 @@ void Metrics::Protected(const std::string& model, int64_t spans, int64_t kept) {
   impl_->spans.Add({{"model", model}, {"result", "kept"}}).Increment(static_cast<double>(kept));
   impl_->spans.Add({{"model", model}, {"result", "lost"}})
       .Increment(static_cast<double>(spans - kept));
+}
+
+void Metrics::Unknown(const std::string& model, int64_t characters) {
+  impl_->unknown.Add({{"model", model}}).Increment(static_cast<double>(characters));
 }
 
 void Metrics::Reloaded(const std::string& model, bool failed) {

@@ -21,6 +21,8 @@ class Metrics {
                   int64_t target_pieces);
   // Protected spans of the sources, and those of them that the best hypotheses have exactly once.
   void Protected(const std::string& model, int64_t spans, int64_t kept);
+  // Characters of the sources that the vocabulary lacks.
+  void Unknown(const std::string& model, int64_t characters);
   void Reloaded(const std::string& model, bool failed);
   // Everything, with the queues as they are now.
   std::string Text(const ModelStore& models);

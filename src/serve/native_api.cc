@@ -44,6 +44,9 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
     throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
                                                asked.translation.beam_size, options.max_beam_size));
   }
+  if (asked.protect && !options.translator.protect) {
+    throw Error(ErrorKind::kUsage, "protect is true, but this server runs with --protect=false");
+  }
   if (!asked.attention) return;
   RequestOptions most = asked;
   LimitToAttention(&most.translation);
@@ -63,6 +66,7 @@ Json TextToJson(const TranslationJob& job, const TranslationJob::Text& text) {
   one["text"] = job.Join(text, 0);
   one["finished"] = job.Finished(text);
   one["divided"] = text.divided > 0;
+  one["unknown_characters"] = job.UnknownCharacters(text);
   return one;
 }
 
@@ -116,6 +120,7 @@ Json SentenceToJson(const ServedModel& model, const JobSentence& sentence) {
   }
   Json json;
   json["source"] = sentence.text;
+  json["unknown_characters"] = sentence.result.translation.unknown_characters.size();
   json["hypotheses"] = std::move(hypotheses);
   if (!attention.empty()) {
     json["attention"] = {{"source_pieces", PiecesOf(model, sentence, 0).source},
@@ -178,6 +183,7 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   CheckCharacters(texts, options_);
   RequestOptions asked;
   asked.translation = options_.translation;
+  asked.protect = options_.translator.protect;
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);

@@ -66,6 +66,7 @@ class Choices {
 Json NativeRequest(const ServeOptions& options, const Choices& choices) {
   RequestOptions asked;
   asked.translation = options.translation;
+  asked.protect = options.translator.protect;
   Json properties;
   properties["text"] = TextOrTexts();
   properties["text"]["description"] = "what to translate";
@@ -111,18 +112,20 @@ Json Skeleton() {
         "target_pieces": {"type": "array", "items": {"type": "string"}},
         "decoder_self": {"$ref": "#/components/schemas/Weights"},
         "cross": {"$ref": "#/components/schemas/Weights"}}}}},
-    "Sentence": {"type": "object", "required": ["source", "hypotheses"], "properties": {
+    "Sentence": {"type": "object", "required": ["source", "unknown_characters", "hypotheses"], "properties": {
       "source": {"type": "string"},
+      "unknown_characters": {"type": "integer", "description": "characters of the source that the model's vocabulary lacks"},
       "hypotheses": {"type": "array", "description": "of different texts, n_best at most, the best first", "items": {"$ref": "#/components/schemas/Hypothesis"}},
       "attention": {"type": "object", "description": "of the source, which ends with eos", "properties": {
         "source_pieces": {"type": "array", "items": {"type": "string"}},
         "encoder_self": {"$ref": "#/components/schemas/Weights"}}}}},
     "Translations": {"type": "object", "required": ["model", "translations"], "properties": {
       "model": {"type": "string"},
-      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "finished", "divided", "sentences"], "properties": {
+      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "finished", "divided", "unknown_characters", "sentences"], "properties": {
         "text": {"type": "string"},
         "finished": {"type": "boolean", "description": "false: a sentence's translation was cut"},
         "divided": {"type": "boolean", "description": "true: a sentence was too long, and was divided between clauses, words or characters"},
+        "unknown_characters": {"type": "integer", "description": "characters of the text that the model's vocabulary lacks; the translation loses them"},
         "sentences": {"type": "array", "description": "a part of one that was divided counts as one", "items": {"$ref": "#/components/schemas/Sentence"}}}}}}},
     "Models": {"type": "object", "required": ["models"], "properties": {"models": {"type": "array", "items": {"type": "object", "required": ["name", "source", "target"], "properties": {
       "name": {"type": "string"}, "source": {"type": "string"}, "target": {"type": "string"},

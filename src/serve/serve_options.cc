@@ -167,6 +167,8 @@ FieldList Fields(RequestOptions& options) {
       .Nest("", Fields(options.translation)
                     .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
                              "allow_unknown", "alignments", "alignment_layer"}))
+      .Add("protect", &options.protect,
+           "copy spans that training protected exactly; false: translate them like all text")
       .Add("attention", &options.attention,
            fmt::format("give attention weights; of one sentence of at most {} pieces, with n_best "
                        "of at most {}, max_length and min_length of at most {}",

@@ -54,6 +54,7 @@ void LimitToAttention(TranslationOptions* options);
 struct RequestOptions {
   std::string model, source, target;
   TranslationOptions translation;
+  bool protect = true;
   bool attention = false;
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   bool stream = false;

@@ -323,6 +323,7 @@ void Service::Count(const TranslationJob& job) const {
     kept += hypotheses[0].protected_kept;
   }
   metrics_->Protected(job.model->name(), spans, kept);
+  metrics_->Unknown(job.model->name(), job.UnknownCharacters());
 }
 
 void Service::Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const {

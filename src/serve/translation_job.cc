@@ -39,7 +39,7 @@ class JobMaker {
     const std::vector<TextPart> parts =
         by_lines ? LineParts(text->text)
                  : JoinAcross(SentenceParts(text->text, job_->model->source()),
-                              job_->model->translator().ProtectedParts(text->text));
+                              ProtectedParts(text->text));
     CheckSentences(text->first + parts.size());  // each is one at least
     for (const TextPart& part : parts) by_lines ? AddLine(text, part) : AddSentence(text, part);
   }
@@ -55,7 +55,7 @@ class JobMaker {
     const auto fits = [&](std::string_view group) {
       return MayFit(group) && std::ssize(Encode(group)) <= whole_;
     };
-    const auto spans = job_->model->translator().ProtectedParts(line);
+    const auto spans = ProtectedParts(line);
     for (const TextPart& group : SentenceGroups(line, job_->model->source(), fits, spans)) {
       AddSentence(text, {part.begin + group.begin, part.begin + group.end});
     }
@@ -71,7 +71,7 @@ class JobMaker {
     CheckSize("a sentence", sentence, ids);
     ++text->divided;
     const auto fits = [&](std::string_view piece) { return MayFit(piece) && Fits(Encode(piece)); };
-    const auto spans = job_->model->translator().ProtectedParts(sentence);
+    const auto spans = ProtectedParts(sentence);
     for (TextPart piece : FittingParts(sentence, fits, spans)) {
       piece.begin += part.begin;
       piece.end += part.begin;
@@ -100,10 +100,15 @@ class JobMaker {
   bool MayFit(std::string_view part) const { return std::ssize(part) <= MostBytes(); }
   bool Fits(const std::vector<int32_t>& ids) const { return std::ssize(ids) <= most_pieces_; }
 
+  std::vector<TextPart> ProtectedParts(std::string_view text) const {
+    return asked_.protect ? job_->model->translator().ProtectedParts(text)
+                          : std::vector<TextPart>{};
+  }
+
   std::vector<int32_t> Encode(std::string_view part) const {
     check_();
     if (!HasLetterOrDigit(part)) return {};  // it is copied
-    return job_->model->translator().Encode(std::string(part));
+    return job_->model->translator().Encode(std::string(part), asked_.protect);
   }
 
   void Keep(TranslationJob::Text* text, const TextPart& part, std::vector<int32_t> ids) {
@@ -111,6 +116,7 @@ class JobMaker {
     text->parts.push_back(part);
     Sentence sentence = {.text = std::string(ViewOf(*text, part)),
                          .ids = std::move(ids),
+                         .protect = asked_.protect,
                          .options = asked_.translation,
                          .attention = asked_.attention};
     if (asked_.attention) {
@@ -177,6 +183,19 @@ int64_t TranslationJob::Divided() const {
   int64_t divided = 0;
   for (const Text& text : texts) divided += text.divided;
   return divided;
+}
+
+int64_t TranslationJob::UnknownCharacters() const {
+  int64_t unknown = 0;
+  for (const Text& text : texts) unknown += UnknownCharacters(text);
+  return unknown;
+}
+
+int64_t TranslationJob::UnknownCharacters(const Text& text) const {
+  int64_t unknown = 0;
+  for (const JobSentence& sentence : SentencesOf(text))
+    unknown += std::ssize(sentence.result.translation.unknown_characters);
+  return unknown;
 }
 
 int64_t TranslationJob::SourcePieces() const {

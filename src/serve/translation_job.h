@@ -35,6 +35,8 @@ struct TranslationJob : Job {
   bool Finished(const Text& text) const;
   int64_t Unfinished() const;  // sentences whose best hypothesis was cut
   int64_t Divided() const;     // sentences that were too long
+  int64_t UnknownCharacters() const;
+  int64_t UnknownCharacters(const Text& text) const;
   int64_t SourcePieces() const;
   int64_t TargetPieces() const;  // of the best hypotheses
 };

@@ -43,6 +43,13 @@ std::string Name(char32_t character) {
 
 }  // namespace
 
+std::u32string UnknownCharactersOf(const Vocabulary& vocabulary, std::string_view line) {
+  std::u32string unknown;
+  for (const std::string& text : vocabulary.UnknownTexts(line))
+    ForEachCharacter(text, [&](char32_t character) { unknown += character; });
+  return unknown;
+}
+
 double UnknownCharacters::Share() const {
   return characters == 0
              ? 0
@@ -63,15 +70,17 @@ std::vector<std::pair<char32_t, int64_t>> UnknownCharacters::MostFrequent(size_t
   return sorted;
 }
 
+std::string UnknownCharacters::MostFrequentText() const {
+  std::string text;
+  for (const auto& [character, count] : MostFrequent(kNamed))
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", Name(character), count);
+  return text;
+}
+
 std::string UnknownCharacters::Text() const {
   std::string text =
       fmt::format("{} of {} characters ({:.3g} %)", unknown, characters, 100 * Share());
-  const char* before = ", most often ";
-  for (const auto& [character, count] : MostFrequent(kNamed)) {
-    text += fmt::format("{}{} ({})", before, Name(character), count);
-    before = ", ";
-  }
-  return text;
+  return counts.empty() ? text : text + ", most often " + MostFrequentText();
 }
 
 Json ToJson(const UnknownCharacters& unknown) {
@@ -100,14 +109,10 @@ bool UnknownCounter::Add(std::string_view line) {
     all_known = IsKnown(character) && all_known;
   });
   if (all_known) return false;
-  const int64_t before = found_.unknown;
-  for (const std::string& text : vocabulary_->UnknownTexts(line)) {
-    ForEachCharacter(text, [&](char32_t character) {
-      ++found_.unknown;
-      ++found_.counts[character];
-    });
-  }
-  return found_.unknown > before;
+  const std::u32string unknown = UnknownCharactersOf(*vocabulary_, line);
+  found_.unknown += std::ssize(unknown);
+  for (const char32_t character : unknown) ++found_.counts[character];
+  return !unknown.empty();
 }
 
 }  // namespace attend

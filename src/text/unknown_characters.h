@@ -15,6 +15,10 @@
 
 namespace attend {
 
+// Those of a line that the vocabulary has no piece for, in order and as normalised, without white
+// space.
+std::u32string UnknownCharactersOf(const Vocabulary& vocabulary, std::string_view line);
+
 // White space is not counted.
 struct UnknownCharacters {
   int64_t characters = 0;              // of the text
@@ -25,6 +29,8 @@ struct UnknownCharacters {
   void Add(const UnknownCharacters& next);
   // The most frequent unknown ones first.
   std::vector<std::pair<char32_t, int64_t>> MostFrequent(size_t most) const;
+  // "U+4E2D 中 (7), U+1F600 😀 (5)".
+  std::string MostFrequentText() const;
   // "12 of 3400 characters (0.35 %), most often U+4E2D 中 (7), U+1F600 😀 (5)".
   std::string Text() const;
 };

@@ -51,6 +51,13 @@ TEST(UnknownCounter, ReadsTextAsTheVocabularyDoes) {
   EXPECT_FALSE(counter.Add("a\xFF"));  // nfkc has a space for U+FFFD
 }
 
+TEST(UnknownCharacters, OfALineInItsOrder) {
+  const auto vocabulary = MakeVocabulary();
+  EXPECT_EQ(UnknownCharactersOf(*vocabulary, "the \u4E2D\u4E2D\u56FD houses \u4E2D"),
+            U"\u4E2D\u4E2D\u56FD\u4E2D");
+  EXPECT_EQ(UnknownCharactersOf(*vocabulary, "the houses"), U"");
+}
+
 TEST(UnknownCounter, BytesAreKnown) {
   UnknownCounter counter(MakeVocabulary(/*byte_fallback=*/true));
   EXPECT_FALSE(counter.Add("\u4E2D\U0001F600"));

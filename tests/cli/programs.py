@@ -19,8 +19,9 @@ def attend(*arguments, stdin="", **options):
 
 
 def told(errors):
-    """Standard error without what it says of translations that were cut: a model of random weights seldom ends one by itself."""
-    return "".join(line for line in errors.splitlines(keepends=True) if " cut at the greatest length" not in line)
+    """Standard error without what it says of translations that were cut (a model of random weights seldom ends one by itself) and of unknown characters."""
+    hidden = " cut at the greatest length", " that the model's vocabulary lacks"
+    return "".join(line for line in errors.splitlines(keepends=True) if not any(part in line for part in hidden))
 
 
 def commands():

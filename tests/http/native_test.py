@@ -48,7 +48,7 @@ def test_every_search_option_of_the_command_line_is_there(server):
     rows = subprocess.run([ATTEND, "translate", "--help-markdown"], capture_output=True, text=True, check=True).stdout
     names = {name.replace("-", "_") for name in re.findall(r"^\| `--([\w-]+)`", rows, flags=re.M)}
     not_of_a_request = {"config", "model", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
-                        "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "protect", "resume", "shard", "progress"}
+                        "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "resume", "shard", "progress"}
     schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
     assert names - not_of_a_request <= set(schema["properties"])
 
@@ -88,9 +88,21 @@ def test_what_was_cut_is_told(server):
     assert whole["finished"] is True and whole["text"] == texts[1]
 
 
+def test_characters_that_the_vocabulary_lacks_are_counted(server):
+    texts, before = ["lumi 天地.\nkeri 天", TEXT, "天地", "*** 😀"], server.metric("attend_unknown_characters_total")
+    found = server.translate(texts)
+    assert [one["unknown_characters"] for one in found] == [3, 0, 2, 0]
+    assert [sentence["unknown_characters"] for sentence in found[0]["sentences"]] == [2, 1]
+    assert server.metric("attend_unknown_characters_total") == before + 5
+    done = events_of(server, {"text": texts, "stream": True})[-1][1]
+    assert [one["unknown_characters"] for one in done["translations"]] == [3, 0, 2, 0]
+    body = json.dumps({"q": texts, "source": "ka", "target": "su"})
+    assert server.request("POST", "/translate", body, {"Content-Type": "application/json"})[1]["X-Attend-Unknown-Characters"] == "5"
+
+
 def test_a_text_without_a_word_comes_back_as_it_is(server):
     for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
-        assert server.translate(text) == [{"text": text, "finished": True, "divided": False, "sentences": []}]
+        assert server.translate(text) == [{"text": text, "finished": True, "divided": False, "unknown_characters": 0, "sentences": []}]
     assert [one["text"] for one in server.translate(["", TEXT, " "])][::2] == ["", " "]
     assert server.translate([]) == []
 

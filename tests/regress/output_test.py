@@ -172,3 +172,15 @@ def test_an_output_may_be_as_long_as_those_of_training(tmp_path):
     assert pieces(long) > 2 * pieces(MODEL)
     assert pieces(like_source) == pieces(MODEL)
     assert pieces(long, "--max-length", "20") == pieces(MODEL, "--max-length", "20")
+
+
+def test_characters_that_vanish_are_counted_and_named():
+    """A name in an unknown script was left out of the translation, and nobody heard of it."""
+    lines = ["lumi tavo", "lumi 天地 tavo 天", "天 地 keri", "olin天", "lumi é tavo", "天地"]
+    done = attend("translate", "--model", MODEL, stdin="".join(f"{line}\n" for line in lines))
+    assert done.returncode == 0
+    told = [line for line in done.stderr.splitlines() if "vocabulary lacks" in line]
+    assert told == ["warning: 5 lines have characters that the model's vocabulary lacks, and translations lose them: lines 2, 3, 4, 5, 6; "
+                    "9 characters, most often U+5929 天 (5), U+5730 地 (3), U+00E9 é (1)"], done.stderr
+    done = attend("translate", "--model", MODEL, stdin="lumi tavo\n*** 😀\n\n")
+    assert done.returncode == 0 and "vocabulary lacks" not in done.stderr

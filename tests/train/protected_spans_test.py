@@ -1,11 +1,16 @@
 """Training with protected spans: what a run records, that it goes on exactly, and that its model copies every span."""
 
 import json
+import pathlib
 import signal
 import subprocess
+import sys
 
 import pytest
 import tiny_run
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "http"))
+from server import serving  # noqa: E402
 
 TEXT = [
     "one two https://example.com/a?b=1 three .",
@@ -70,6 +75,21 @@ def test_every_span_is_copied_whatever_the_model_learned(run, beam):
 def test_switched_off_spans_are_text(run):
     done = translate(run[1], "--protect=false")
     assert "protected spans" not in done.stderr and "https://example.com/a?b=1" not in done.stdout
+
+
+def test_a_request_may_switch_them_off(run, tmp_path):
+    expected = {on: translate(run[1], f"--protect={on}", "--split-sentences=never").stdout.splitlines() for on in ("true", "false")}
+    assert all(a != b for a, b in zip(expected["true"], expected["false"]))
+    with serving(tmp_path, model=run[1] / "model") as server:
+        for options, outputs in (({}, expected["true"]), ({"protect": True}, expected["true"]), ({"protect": False}, expected["false"])):
+            found = server.translate(TEXT, split_sentences="never", **options)
+            assert [one["text"] for one in found] == outputs, options
+            spans = sum(one["sentences"][0]["hypotheses"][0]["protected_spans"] for one in found)
+            assert spans == (23 if outputs is expected["true"] else 0)
+    with serving(tmp_path, "--protect=false", model=run[1] / "model") as server:
+        assert [one["text"] for one in server.translate(TEXT, split_sentences="never")] == expected["false"]
+        status, answer = server.post("/v1/translate", {"text": TEXT, "protect": True})
+        assert status == 400 and "--protect=false" in answer["error"]
 
 
 @pytest.mark.parametrize("stream", [False, True])

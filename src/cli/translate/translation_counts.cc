@@ -23,6 +23,10 @@ void TranslationCounts::Add(int64_t line, const Translation& translation) {
   kept_ += best.protected_kept;
   if (!best.finished) cut_.Add(line);
   if (translation.divided) divided_.Add(line);
+  if (translation.unknown_characters.empty()) return;
+  with_unknown_.Add(line);
+  unknown_.unknown += std::ssize(translation.unknown_characters);
+  for (const char32_t character : translation.unknown_characters) ++unknown_.counts[character];
 }
 
 void TranslationCounts::Report(const Log& log) const {
@@ -32,6 +36,15 @@ void TranslationCounts::Report(const Log& log) const {
         fmt::format("{} line{} a sentence of more than {} tokens, which was translated in parts: "
                     "{}; overlong refuse stops at such lines",
                     divided, divided == 1 ? " has" : "s have", most_pieces_, divided_.Text()));
+  }
+  if (const int64_t lines = with_unknown_.count(); lines > 0) {
+    log(LogLevel::kWarning,
+        fmt::format(
+            "{} line{} characters that the model's vocabulary lacks, and translations lose "
+            "them: {}; {}, most often {}",
+            lines, lines == 1 ? " has" : "s have", with_unknown_.Text(),
+            unknown_.unknown == 1 ? "1 character" : fmt::format("{} characters", unknown_.unknown),
+            unknown_.MostFrequentText()));
   }
   if (cut > 0) {
     log(LogLevel::kWarning,

@@ -8,6 +8,7 @@
 
 #include "attend/translator.h"
 #include "base/log.h"
+#include "text/unknown_characters.h"
 
 namespace attend {
 
@@ -34,7 +35,8 @@ class TranslationCounts {
 
  private:
   int64_t most_pieces_;
-  NamedLines cut_, divided_;
+  NamedLines cut_, divided_, with_unknown_;
+  UnknownCharacters unknown_;
   int64_t spans_ = 0, kept_ = 0;  // of the best hypotheses
 };
 

@@ -67,7 +67,8 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
     hypotheses = MakeHypotheses(std::move(results));
     const Protection& protection = runner_->protection();
-    const MaskedText masked = protection.Mask(sentence.text);
+    const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
+    result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);
     for (Hypothesis& hypothesis : hypotheses) {
       hypothesis.text = runner_->target().Decode(hypothesis.ids);
       if (sentence.attention || sentence.options.alignments) {

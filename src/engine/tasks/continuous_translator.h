@@ -20,6 +20,7 @@ namespace attend {
 struct Sentence {
   std::string text;
   std::vector<int32_t> ids;  // of the text; none where it has no letter or digit
+  bool protect = true;       // as its ids were made
   // Those that CheckTranslationOptions takes. batch_sentences, batch_tokens, work and stop mean
   // nothing here.
   TranslationOptions options;
@@ -61,7 +62,9 @@ class ContinuousTranslator {
   const Vocabulary& source() const { return runner_.source(); }
   const Vocabulary& target() const { return runner_.target(); }
   // Ids of a sentence, as Sentence has them.
-  std::vector<int32_t> Encode(const std::string& text) const { return runner_.Encode(text); }
+  std::vector<int32_t> Encode(const std::string& text, bool protect = true) const {
+    return runner_.Encode(text, protect);
+  }
   // Parts of a text that are copied exactly: it must not be divided inside one.
   std::vector<TextPart> ProtectedParts(std::string_view text) const {
     return runner_.protection().Find(text);

@@ -169,6 +169,7 @@ std::vector<Translation> LineBatch::Translate(const TranslationOptions& options)
     for (size_t i = begin; i < end; ++i) {
       ranks = std::max(ranks, all[i].hypotheses.size());
       line.divided = line.divided || parts_[i].divided;
+      line.unknown_characters += all[i].unknown_characters;
     }
     for (size_t rank = 0; rank < ranks; ++rank) {
       Hypothesis next = Join(all, begin, end, rank);

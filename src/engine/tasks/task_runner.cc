@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "attend/error.h"
+#include "text/unknown_characters.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -102,8 +103,19 @@ const Vocabulary& TaskRunner::target() const {
   throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
 }
 
-std::vector<int32_t> TaskRunner::Encode(const std::string& text) const {
-  return source().Encode(protection_->Mask(text).text);
+MaskedText TaskRunner::Mask(const std::string& text, bool protect) const {
+  return protect ? protection_->Mask(text) : MaskedText{.text = text};
+}
+
+std::vector<int32_t> TaskRunner::Encode(const std::string& text, bool protect) const {
+  return source().Encode(Mask(text, protect).text);
+}
+
+std::u32string TaskRunner::UnknownCharacters(const std::string& read,
+                                             std::span<const int32_t> ids) const {
+  const auto unk = static_cast<int32_t>(source().special_ids().unk);
+  if (std::find(ids.begin(), ids.end(), unk) == ids.end()) return U"";
+  return UnknownCharactersOf(source(), read);
 }
 
 std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {

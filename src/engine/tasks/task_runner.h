@@ -58,8 +58,12 @@ class TaskRunner {
   const Vocabulary& target() const;
   // Protects nothing where the model has no vocabulary.
   const Protection& protection() const { return *protection_; }
+  // A text as the model reads it; without `protect` its spans are text like all.
+  MaskedText Mask(const std::string& text, bool protect = true) const;
   // Ids of a text, without eos, with placeholders for its protected spans.
-  std::vector<int32_t> Encode(const std::string& text) const;
+  std::vector<int32_t> Encode(const std::string& text, bool protect = true) const;
+  // Of a text as the model reads it, with its ids.
+  std::u32string UnknownCharacters(const std::string& read, std::span<const int32_t> ids) const;
 
   // What is known of the text that the model was trained on.
   const std::optional<TrainingText>& training_text() const { return training_text_; }

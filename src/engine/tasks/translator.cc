@@ -155,6 +155,7 @@ std::vector<Translation> Translator::TranslateEncoded(std::span<const std::strin
   std::vector<Translation> translations = impl_->Translate(request, options);
   for (size_t i = 0; i < translations.size(); ++i) {
     if (request.SaysNothing(i)) continue;
+    translations[i].unknown_characters = impl_->runner.UnknownCharacters(read[i], sources[i]);
     for (Hypothesis& hypothesis : translations[i].hypotheses) {
       protection.Restore(texts[i], masked[i], &hypothesis);
     }
