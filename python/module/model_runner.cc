@@ -44,7 +44,9 @@ DenseAttention Dense(const AttentionWeights& weights) {
 
 FieldList Fields(RunnerOptions& options) {
   FieldList fields;
-  fields.Add("threads", &options.threads, 0, 4096, "threads to run on; 0: one a processor")
+  fields
+      .Add("threads", &options.threads, 0, 4096,
+           "threads to run on; 0: one a processor, or as the container's quota allows")
       .Nest("", Fields(options.translator));
   return fields;
 }

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/control_groups.h"
+
 namespace attend {
 namespace fs = std::filesystem;
 namespace {
@@ -25,34 +27,20 @@ uint64_t MemoryAndSwap(const fs::path& root) {
   return kib > 0 ? kib * 1024 : kUnknown;
 }
 
-// The least bound of a control group and of those around it. `file` holds each one's, "max" for
-// none.
-uint64_t BoundOfGroups(const fs::path& hierarchy, fs::path group, const char* file) {
-  uint64_t least = kUnknown;
-  for (;; group = group.parent_path()) {
-    std::ifstream bound(hierarchy / group / file);
-    uint64_t bytes = 0;
-    if (bound >> bytes) least = std::min(least, bytes);
-    if (group.empty()) return least;
-  }
+uint64_t BoundIn(const fs::path& file) {
+  std::ifstream bound(file);  // "max" for none
+  uint64_t bytes = 0;
+  return bound >> bytes ? bytes : kUnknown;
 }
 
 }  // namespace
 
 uint64_t MachineMemory(const fs::path& root) {
   uint64_t least = MemoryAndSwap(root);
-  std::ifstream groups(root / "proc/self/cgroup");
-  std::string number, controllers, path;  // "4:cpuset,memory:/a/b", of version 2 "0::/a/b"
-  while (std::getline(groups, number, ':') && std::getline(groups, controllers, ':') &&
-         std::getline(groups, path)) {
-    const fs::path group = fs::path(path).relative_path();
-    if (controllers.empty())
-      least = std::min(least, BoundOfGroups(root / "sys/fs/cgroup", group, "memory.max"));
-    if (("," + controllers + ",").find(",memory,") != std::string::npos) {
-      const fs::path hierarchy = root / "sys/fs/cgroup/memory";
-      least = std::min(least, BoundOfGroups(hierarchy, group, "memory.limit_in_bytes"));
-    }
-  }
+  ForEachControlGroup("memory", root, [&](const fs::path& directory, int version) {
+    const char* file = version == 2 ? "memory.max" : "memory.limit_in_bytes";
+    least = std::min(least, BoundIn(directory / file));
+  });
   return least;
 }
 

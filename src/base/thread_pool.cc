@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "attend/error.h"
+#include "base/control_groups.h"
 
 namespace attend {
 
@@ -22,7 +24,10 @@ std::vector<int> AvailableProcessors() {
   return numbers;
 }
 
-int DefaultThreads() { return static_cast<int>(AvailableProcessors().size()); }
+int DefaultThreads(const std::filesystem::path& root) {
+  const auto processors = static_cast<double>(AvailableProcessors().size());
+  return static_cast<int>(std::min(processors, std::ceil(ProcessorQuota(root))));
+}
 
 ThreadPool::ThreadPool(int threads) {
   try {

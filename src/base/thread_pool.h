@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -17,8 +18,9 @@ namespace attend {
 // all of the machine's unless taskset, numactl or a batch system left it fewer.
 std::vector<int> AvailableProcessors();
 
-// As many threads as that, wherever no number is given.
-int DefaultThreads();
+// As many threads as that, wherever no number is given, or as a container's quota of processor time
+// keeps at work, a part of one counted as a whole. `root` is where /proc and /sys stand.
+int DefaultThreads(const std::filesystem::path& root = "/");
 
 class ThreadPool {
  public:

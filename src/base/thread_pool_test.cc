@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -26,6 +28,24 @@ TEST(AvailableProcessorsTest, AreThoseTheProcessWasLeft) {
   EXPECT_EQ(AvailableProcessors(), std::vector<int>{all.back()});
   EXPECT_EQ(DefaultThreads(), 1);
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+TEST(DefaultThreadsTest, FollowAContainersQuota) {
+  const auto root = std::filesystem::path(testing::TempDir()) / "default_threads_test";
+  std::filesystem::create_directories(root / "proc/self");
+  std::filesystem::create_directories(root / "sys/fs/cgroup");
+  std::ofstream(root / "proc/self/cgroup") << "0::/\n";
+  const auto with_quota = [&](const char* quota) {
+    std::ofstream(root / "sys/fs/cgroup/cpu.max") << quota;
+    return DefaultThreads(root);
+  };
+  const int all = static_cast<int>(AvailableProcessors().size());
+  EXPECT_EQ(with_quota("max 100000\n"), all);
+  EXPECT_EQ(with_quota("100000000 100000\n"), all);
+  EXPECT_EQ(with_quota("100000 100000\n"), 1);
+  EXPECT_EQ(with_quota("10000 100000\n"), 1);
+  EXPECT_EQ(with_quota("150000 100000\n"), std::min(all, 2));
+  std::filesystem::remove_all(root);
 }
 
 TEST(ThreadPoolTest, EveryTaskOnce) {

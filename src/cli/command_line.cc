@@ -50,6 +50,17 @@ std::string HelpText(const Field& field, bool required) {
   return notes.empty() ? field.help : fmt::format("{} ({})", field.help, fmt::join(notes, "; "));
 }
 
+// Where one value would take the place of another one.
+void CheckOnce(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->get_expected_max() > 1 || option->count() <= 1)
+      continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} is given {} times, expected once", app.get_name(),
+                            option->get_name(), option->count()));
+  }
+}
+
 // `text` as a cell of a Markdown table.
 std::string Cell(std::string text) {
   for (size_t bar = text.find('|'); bar != std::string::npos; bar = text.find('|', bar + 2)) {
@@ -90,7 +101,8 @@ Log CommonOptions::MakeLog() const { return StandardErrorLog(quiet); }
 
 FieldList Fields(CommonOptions& options, const std::vector<std::string>& names) {
   FieldList all;
-  all.Add("threads", &options.threads, 0, 4096, "threads to run on; 0: one a processor")
+  all.Add("threads", &options.threads, 0, 4096,
+          "threads to run on; 0: one a processor, or as the container's quota allows")
       .Add("seed", &options.seed, 0, 1e15, "seed of every random choice")
       .Add("quiet", &options.quiet, "say nothing but warnings and results")
       .Add("json", &options.json, "print the result as JSON on standard output")
@@ -205,7 +217,8 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
   app.allow_extras();
   std::string config;
   app.add_option("--config", config, "TOML file with options; the command line wins")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   std::vector<std::pair<const Field*, CLI::Option*>> options;
   for (const Field& field : fields_.fields()) {
     const std::string help = HelpText(field, IsRequired(field.name));
@@ -228,6 +241,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
                 fmt::format("attend {}: {}; see attend {} --help", name_, error.what(), name_));
   }
   if (!app.remaining().empty()) RefuseExtra(app.remaining().front());
+  CheckOnce(app);
   if (!config.empty()) set_ = FieldsFromToml(ReadFile(config, kMaxTomlBytes), fields_, config);
   for (const auto& [field, option] : options) {
     if (option->count() == 0) continue;

@@ -83,6 +83,23 @@ TEST_F(CommandLineTest, HelpHasOptionsUnderTheirHeadings) {
   EXPECT_LT(markdown.find("### test: Model"), markdown.find("--encoder.layers"));
 }
 
+TEST_F(CommandLineTest, RefusesAnOptionThatIsGivenTwice) {
+  EXPECT_EQ(MessageOf({"m", "--name", "a", "--name", "b"}),
+            "attend test: --name is given 2 times, expected once");
+  EXPECT_EQ(MessageOf({"m", "--scores", "--scores=false"}),
+            "attend test: --scores is given 2 times, expected once");
+  EXPECT_EQ(MessageOf({"m", "--beam-size=1", "--beam-size", "1", "--beam-size", "2"}),
+            "attend test: --beam-size is given 3 times, expected once");
+  EXPECT_EQ(MessageOf({"m", "--config", "a", "--config", "b"}),
+            "attend test: --config is given 2 times, expected once");
+  EXPECT_TRUE(Parse({"m", "--input", "a", "--weights", "1", "2", "--input", "b", "c"}));
+  EXPECT_EQ(options_.input, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(Parse({"m", "--config", Config("beam_size = 2\n"), "--beam-size", "3"}));
+  EXPECT_EQ(options_.beam_size, 3);
+  EXPECT_NE(MessageOf({"m", "--config", Config("[encoder]\nlayers = 2\nlayers = 3\n")}),
+            "nothing was thrown");
+}
+
 TEST_F(CommandLineTest, ReadsOptionsAndPositionals) {
   EXPECT_TRUE(Parse({"--scores", "m", "--beam-size", "5", "--dropout=0.3", "--encoder.layers", "2",
                      "--input", "a", "b"}));

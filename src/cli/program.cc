@@ -60,6 +60,10 @@ void PrintVersion(const std::string& more_libraries) {
       SelectKernels().name);
 }
 
+bool IsHelp(const std::string& argument) {
+  return argument == "--help" || argument == "-h" || argument == "help";
+}
+
 int RunCommand(const std::vector<Command>& commands, const std::vector<std::string>& arguments) {
   const std::string& name = arguments[0];
   std::vector<std::string> names;
@@ -98,7 +102,11 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
     if (arguments.empty()) {
       PrintHelp(commands);
       status = 2;
-    } else if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    } else if (IsHelp(arguments[0]) && arguments.size() > 1) {
+      std::vector<std::string> command(arguments.begin() + 1, arguments.end());
+      command.emplace_back("--help");
+      status = RunCommand(commands, command);
+    } else if (IsHelp(arguments[0])) {
       PrintHelp(commands);
     } else if (arguments[0] == "--version") {
       PrintVersion(more_libraries);

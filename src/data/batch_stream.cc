@@ -257,6 +257,14 @@ void BatchStream::Impl::ReportWindow() {
                  fmt::format("the text holds malformed UTF-8, which is read as U+FFFD, first in {}",
                              report.malformed.Places()));
   }
+  const int64_t examples = current_->window.examples->size();
+  if (examples >= 8 && examples == std::ssize(current_->batches) &&
+      options_.limits.sentences != 1) {
+    options_.log(LogLevel::kWarning,
+                 fmt::format("every batch holds a single sentence: batch_tokens is {}, less than "
+                             "two sentences take; 4096 is usual",
+                             options_.limits.tokens));
+  }
   if (report.lines > 0 && current_->start.number == 0 && !current_->last)
     options_.log(LogLevel::kInfo, fmt::format("text so far: {}", report.Text()));
 }

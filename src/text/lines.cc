@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "attend/error.h"
+#include "text/text_format.h"
 
 namespace attend {
 namespace {
@@ -172,7 +173,9 @@ class ZstdInput : public LineReader::Input {
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path) : name_(path == "-" ? "standard input" : path) {
+LineReader::LineReader(const std::string& path, FormatCheck check)
+    : name_(path == "-" ? "standard input" : path),
+      check_format_(check == FormatCheck::kSentences) {
   if (path == "-") {
     input_ = std::make_unique<PlainInput>(name_, STDIN_FILENO);
   } else if (path.ends_with(".gz")) {
@@ -200,10 +203,18 @@ bool LineReader::Fill() {
     throw Error(error.kind(), fmt::format("{}, after line {}", error.what(), lines_));
   }
   buffer_.resize(before + got);
+  if (check_format_) CheckFormat();
   return got > 0;
 }
 
+void LineReader::CheckFormat() {
+  check_format_ = false;
+  const std::string format = ForeignFormat(buffer_);
+  if (!format.empty()) throw Error(ErrorKind::kInput, fmt::format("'{}' is {}", name_, format));
+}
+
 void LineReader::SkipTo(int64_t offset, int64_t lines) {
+  check_format_ = check_format_ && offset == 0;
   input_->Skip(offset);
   offset_ = offset;
   lines_ = lines;
@@ -261,8 +272,8 @@ bool IsCompressed(const std::string& path) {
   return path.ends_with(".gz") || path.ends_with(".zst");
 }
 
-std::vector<std::string> ReadLines(const std::string& path) {
-  LineReader reader(path);
+std::vector<std::string> ReadLines(const std::string& path, FormatCheck check) {
+  LineReader reader(path, check);
   std::vector<std::string> lines;
   std::string line;
   while (reader.Next(&line)) lines.push_back(line);

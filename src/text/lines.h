@@ -4,7 +4,8 @@
 // equal `wc -l`'s, but for a last line without LF, which counts too. CRLF ends are stripped. Bytes
 // pass as they are, NUL and malformed UTF-8 included. Every function throws Error(kInput) that
 // names the file: for one that can't be read, a damaged or cut gzip or zstd stream (after which
-// line, too), and a line longer than kMaxLineBytes.
+// line, too), and a line longer than kMaxLineBytes, and a file of another format
+// than text.
 #ifndef ATTEND_TEXT_LINES_H_
 #define ATTEND_TEXT_LINES_H_
 
@@ -26,12 +27,15 @@ constexpr size_t LinesAtOnce(int threads) {
   return std::max<size_t>(512, size_t{256} * static_cast<size_t>(threads));
 }
 
+// Whether what is plainly no text of sentences (ForeignFormat) is refused.
+enum class FormatCheck { kSentences, kNone };
+
 // One owner; not thread-safe.
 class LineReader {
  public:
   // A name that ends in .gz must be a gzip file, one in .zst a zstd file; "-" is standard input,
   // plain.
-  explicit LineReader(const std::string& path);
+  explicit LineReader(const std::string& path, FormatCheck check = FormatCheck::kSentences);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -57,8 +61,10 @@ class LineReader {
 
  private:
   bool Fill();
+  void CheckFormat();
 
   std::string name_;
+  bool check_format_;  // of what comes first
   std::unique_ptr<Input> input_;
   std::string buffer_;
   size_t start_ = 0;  // of the part of buffer_ that is not handed out
@@ -70,7 +76,8 @@ class LineReader {
 // By its name: it can only be read from its beginning.
 bool IsCompressed(const std::string& path);
 
-std::vector<std::string> ReadLines(const std::string& path);
+std::vector<std::string> ReadLines(const std::string& path,
+                                   FormatCheck check = FormatCheck::kSentences);
 int64_t CountLines(const std::string& path);
 
 // Where each white-space word (divided by spaces and tabs) of a line ends.

@@ -127,10 +127,20 @@ TEST_F(LogsTest, ALockLeavesNothingWhereNothingCameOfIt) {
   }
   EXPECT_TRUE(fs::is_empty(run));
   {
-    const OutputLock lock(run);
+    OutputLock lock(run);
+    EXPECT_TRUE(fs::is_empty(run));  // as a kill leaves it
+    lock.LockFile();
+    EXPECT_TRUE(fs::exists(run / "lock"));
+  }
+  EXPECT_TRUE(fs::is_empty(run));
+  {
+    OutputLock lock(run);
+    lock.LockFile();
     WriteFileSynced(run / "config.toml", "");
   }
   EXPECT_TRUE(fs::exists(run / "lock"));
+  OutputLock again(run);  // a lock that is left holds nobody up
+  again.LockFile();
 }
 
 RunCurves CurvesOf(const std::vector<Json>& metrics) {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <string>
 
@@ -15,32 +16,94 @@
 
 namespace attend {
 namespace fs = std::filesystem;
+namespace {
 
-OutputLock::OutputLock(const fs::path& directory) : path_(directory / "lock") {
+// The process that holds the lock of what is open, as the system tells; empty where it doesn't.
+std::string HolderOf(int descriptor) {
+  struct stat own = {};
+  if (fstat(descriptor, &own) != 0) return "";
+  std::ifstream locks("/proc/locks");  // "1: FLOCK ADVISORY WRITE 17126 fe:00:5335491 0 EOF"
+  const std::string inode = fmt::format(":{}", own.st_ino);
+  for (std::string number, kind, mode, access, process, place, begin, end;
+       locks >> number >> kind >> mode >> access >> process >> place >> begin >> end;) {
+    if (kind == "FLOCK" && place.ends_with(inode)) return process;
+  }
+  return "";
+}
+
+// What the holder of a lock file wrote into it.
+std::string TextOf(int descriptor) {
+  char text[32] = {};
+  const ssize_t length = pread(descriptor, text, sizeof text - 1, 0);
+  return length > 0 ? std::string(text, static_cast<size_t>(length)) : "";
+}
+
+void Lock(int descriptor, const fs::path& directory, bool file) {
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
+  const int reason = errno;
+  if (reason != EWOULDBLOCK) {
+    throw Error(ErrorKind::kRuntime, fmt::format("can't lock output directory '{}': {}",
+                                                 directory.string(), std::strerror(reason)));
+  }
+  const std::string holder = file ? TextOf(descriptor) : HolderOf(descriptor);
+  throw Error(
+      ErrorKind::kRuntime,
+      fmt::format("output directory '{}' is in use by another trainer (process {}); wait for it "
+                  "or choose another output",
+                  directory.string(), holder.empty() ? "unknown" : holder));
+}
+
+// The path still names what is open: another start may have removed it before we had the lock.
+bool IsCurrent(int descriptor, const fs::path& path) {
+  struct stat own = {}, there = {};
+  return fstat(descriptor, &own) == 0 && stat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+void Close(int* descriptor) {
+  if (*descriptor >= 0) close(*descriptor);
+  *descriptor = -1;
+}
+
+}  // namespace
+
+OutputLock::OutputLock(const fs::path& directory) : directory_(directory) {
   try {
-    MakeDirectories(directory);
     do {
-      if (descriptor_ >= 0) close(descriptor_);
-      Take();
-    } while (!IsCurrent());
-    WriteHolder();
+      Close(&descriptor_);
+      MakeDirectories();
+      Open();
+    } while (!IsCurrent(descriptor_, directory_));
   } catch (const Error&) {
+    Close(&descriptor_);
     RemoveMade();
     throw;
   }
 }
 
-void OutputLock::MakeDirectories(const fs::path& directory) {
+void OutputLock::MakeDirectories() {
   fs::path each;
-  for (const fs::path& part : directory) {
+  for (const fs::path& part : directory_) {
     if (part.empty()) continue;  // behind a closing slash
     each /= part;
     std::error_code error;
     if (fs::create_directory(each, error)) made_.push_back(each);
     if (!error) continue;
     throw Error(ErrorKind::kRuntime, fmt::format("can't create output directory '{}': {}",
-                                                 directory.string(), error.message()));
+                                                 directory_.string(), error.message()));
   }
+}
+
+void OutputLock::Open() {
+  descriptor_ = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) {
+    throw Error(ErrorKind::kRuntime, fmt::format("can't open output directory '{}': {}",
+                                                 directory_.string(), std::strerror(errno)));
+  }
+  Lock(descriptor_, directory_, /*file=*/false);
+  if (access(directory_.c_str(), W_OK | X_OK) == 0) return;
+  throw Error(ErrorKind::kRuntime, fmt::format("can't write to output directory '{}': {}",
+                                               directory_.string(), std::strerror(errno)));
 }
 
 void OutputLock::RemoveMade() const {
@@ -48,55 +111,34 @@ void OutputLock::RemoveMade() const {
   for (auto each = made_.rbegin(); each != made_.rend(); ++each) fs::remove(*each, ignored);
 }
 
-// Who holds the lock only helps people; the lock itself is the descriptor's.
-void OutputLock::WriteHolder() {
-  const std::string process = std::to_string(getpid());
-  if (ftruncate(descriptor_, 0) == 0 &&
-      pwrite(descriptor_, process.data(), process.size(), 0) >= 0) {
-    return;
-  }
-  const int reason = errno;
-  RemoveAlone();
-  close(descriptor_);
-  throw Error(ErrorKind::kRuntime,
-              fmt::format("can't write '{}': {}", path_.string(), std::strerror(reason)));
-}
-
-void OutputLock::Take() {
-  const std::string directory = path_.parent_path().string();
-  descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
+void OutputLock::LockFile() {
+  const fs::path path = directory_ / "lock";
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_ < 0) {
     throw Error(ErrorKind::kRuntime, fmt::format("can't write to output directory '{}': {}",
-                                                 directory, std::strerror(errno)));
+                                                 directory_.string(), std::strerror(errno)));
   }
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-  char holder[32] = {};
-  const ssize_t length = pread(descriptor_, holder, sizeof holder - 1, 0);
-  close(descriptor_);
-  throw Error(
-      ErrorKind::kRuntime,
-      fmt::format("output directory '{}' is in use by another trainer (process {}); wait for it "
-                  "or choose another output",
-                  directory, length > 0 ? std::string(holder, length) : "unknown"));
-}
-
-bool OutputLock::IsCurrent() const {
-  struct stat own = {}, there = {};
-  return fstat(descriptor_, &own) == 0 && stat(path_.c_str(), &there) == 0 &&
-         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
-}
-
-void OutputLock::RemoveAlone() const {
-  std::error_code ignored;
-  const fs::directory_iterator entries(path_.parent_path(), ignored);
-  if (std::distance(entries, fs::directory_iterator()) == 1)
-    fs::remove(path_, ignored);  // while it is held: who opened it meanwhile looks again
+  try {
+    Lock(file_, directory_, /*file=*/true);
+  } catch (const Error&) {
+    Close(&file_);
+    throw;
+  }
+  // Helps people; the lock itself is the descriptor's.
+  const std::string process = std::to_string(getpid());
+  if (ftruncate(file_, 0) == 0 && pwrite(file_, process.data(), process.size(), 0) >= 0) return;
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("can't write '{}': {}", path.string(), std::strerror(errno)));
 }
 
 OutputLock::~OutputLock() {
-  RemoveAlone();
+  std::error_code ignored;
+  const fs::directory_iterator entries(directory_, ignored);
+  if (file_ >= 0 && std::distance(entries, fs::directory_iterator()) == 1)
+    fs::remove(directory_ / "lock", ignored);
   RemoveMade();
-  close(descriptor_);
+  Close(&file_);
+  Close(&descriptor_);
 }
 
 }  // namespace attend

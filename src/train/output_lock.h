@@ -7,10 +7,10 @@
 
 namespace attend {
 
-// Holds DIR/lock while it lives; the system lets go when the process ends, however it ends. The
-// directory is made where it is missing; where nothing else came into it, the destructor removes
-// the lock and what was made for it. Throws Error(kRuntime) naming the holder where another process
-// holds it.
+// Locks the directory itself while it lives; the system lets go when the process ends, however it
+// ends, and nothing is left of the lock. The directory is made where it is missing; where nothing
+// came into it, the destructor removes what was made. Throws Error(kRuntime) naming the holder
+// where another process holds it.
 class OutputLock {
  public:
   explicit OutputLock(const std::filesystem::path& directory);
@@ -18,20 +18,21 @@ class OutputLock {
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
 
+  // Locks DIR/lock too, before the first file is written: machines that share a file system see
+  // each other's locks of files, not of directories. The destructor removes the file where it is
+  // alone. Throws as the constructor.
+  void LockFile();
+
  private:
-  void MakeDirectories(const std::filesystem::path& directory);
-  void Take();
-  void WriteHolder();
-  // Removes the lock where nothing else stands beside it.
-  void RemoveAlone() const;
+  void MakeDirectories();
+  void Open();
   // Removes the directories that were made, where they are empty.
   void RemoveMade() const;
-  // The path still names what is locked: another start may have removed it before we had it.
-  bool IsCurrent() const;
 
-  std::filesystem::path path_;
-  std::vector<std::filesystem::path> made_;  // directories, the outermost first
-  int descriptor_ = -1;
+  std::filesystem::path directory_;
+  std::vector<std::filesystem::path> made_;  // the outermost first
+  int descriptor_ = -1;                      // of the directory
+  int file_ = -1;                            // of DIR/lock
 };
 
 }  // namespace attend

@@ -10,13 +10,16 @@
 #include "base/files.h"
 #include "metrics/tokenizer_choice.h"
 #include "model/model_directory.h"
+#include "train/checkpoint_store.h"
 #include "train/device.h"
+#include "train/divergence.h"
 #include "train/export.h"
 #include "train/gpu.h"
 #include "train/learner.h"
 #include "train/output_lock.h"
 #include "train/set_up.h"
 #include "train/speed.h"
+#include "train/text_checks.h"
 #include "train/trainer.h"
 #include "train/translation_scores.h"
 #include "train/translation_task.h"
@@ -161,11 +164,15 @@ RunResult Help(TrainOptions given, const RunSettings& settings,
 RunResult Lead(TrainOptions given, const RunSettings& settings,
                const std::shared_ptr<ProcessGroup>& group) {
   const fs::path directory = given.output;
-  const OutputLock lock(directory);
+  OutputLock lock(directory);
   const Log& log = settings.effects.log;
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());
   ReportCorpora(setup, log);
+  // A run that goes on was told.
+  if (CheckpointStore(directory / "checkpoints").Updates().empty())
+    CheckTexts(setup.options, setup.task->vocabularies(), settings.threads, log);
+  lock.LockFile();
   TrainerEffects effects = settings.effects;
   effects.peak_flops = PeakFlops(setup.options, settings);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, effects, ModeOf(settings),
@@ -180,6 +187,9 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   if (!result.outcome.finished) return result;
   settings.hold_stop(false);
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
+  const std::string divergence =
+      DivergenceIn(directory / "metrics.jsonl", setup.options.model.target_vocab_size);
+  if (!divergence.empty()) log(LogLevel::kWarning, divergence);
   result.model = directory / "model";
   torch::set_num_threads(settings.threads);  // as in `attend export`, for the same bits
   const std::vector<fs::path> averaged = trainer.AveragedDirectories();
@@ -225,6 +235,8 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   const Setup setup = SetUp(std::move(given), settings, &alone);
   ReportCorpora(setup, settings.effects.log);
   const TrainOptions& options = setup.options;
+  const Json texts =
+      CheckTexts(options, setup.task->vocabularies(), settings.threads, settings.effects.log);
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
   const EpochSize epoch = MeasureEpoch(*setup.task, batching, settings.effects.now);
   const auto epoch_targets = static_cast<double>(epoch.targets);
@@ -246,6 +258,7 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   Json plan = Json::object();
   plan["train"] = setup.task->train().Text();
   plan["train_lines"] = ToJson(epoch.text);
+  plan["texts"] = texts;
   if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->Text();
   if (setup.test) plan["test"] = fmt::format("{} lines", setup.test->source.size());
   plan["source_vocabulary"] = options.model.source_vocab_size;

@@ -1,6 +1,7 @@
 #include "train/set_up.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -20,6 +21,7 @@
 #include "train/export.h"
 #include "train/parameters.h"
 #include "train/ranks_agree.h"
+#include "train/text_checks.h"
 #include "train/vocabularies.h"
 
 namespace attend {
@@ -123,6 +125,28 @@ Vocabularies VocabulariesFor(const TrainOptions& options, const std::shared_ptr<
 
 std::string TypeText(VocabularyOptions options) {
   return Fields(options).Find("type")->ValueText();
+}
+
+// Of a vocabulary that is to be made, where none is.
+void CheckMakingOptions(TrainOptions options, const RunSettings& settings) {
+  if (options.MakesVocabulary()) return;
+  const FieldList making = Fields(options.corpus.vocabulary, "vocab_");
+  std::vector<std::string> given;
+  for (const std::string& name : making.Names()) {
+    // These three are compared with what is given.
+    const bool compared = name == "vocab_size" || name == "vocab_type" || name == "lowercase";
+    if (!compared && settings.is_given(name)) given.push_back(name);
+  }
+  if (settings.is_given("joint_vocab")) given.emplace_back("joint_vocab");
+  if (given.empty()) return;
+  const char* giver = !options.init.empty()           ? "init"
+                      : !options.corpus.vocab.empty() ? "vocab"
+                                                      : "source_vocab";
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{} {} only a vocabulary that is made from the training text, but {} "
+                          "gives one; leave {} out",
+                          fmt::join(given, ", "), given.size() == 1 ? "changes" : "change", giver,
+                          given.size() == 1 ? "it" : "them"));
 }
 
 // What is said of a vocabulary that is given must be true of it.
@@ -286,7 +310,9 @@ RunIdentity IdentityOf(const TranslationTask& task, TrainOptions& options,
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   const Log log = group->first() ? settings.effects.log : NoLog();
   CheckTrainOptions(options);
+  CheckMakingOptions(options, settings);
   CheckTextFiles(options.corpus);
+  CheckSides(options);
   VocabularyOptions& making = options.corpus.vocabulary;
   if (!options.corpus.protection.empty() && options.MakesVocabulary() && making.placeholders == 0)
     making.placeholders = kPlaceholders;
