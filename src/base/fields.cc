@@ -171,6 +171,13 @@ FieldList& FieldList::Nest(const std::string& prefix, FieldList inner) {
     if (!prefix.empty()) field.name = prefix + "." + field.name;
     Push(std::move(field));
   }
+  for (auto& [name, cure] : inner.replaced_)
+    Replaced(prefix.empty() ? name : prefix + "." + name, std::move(cure));
+  return *this;
+}
+
+FieldList& FieldList::Replaced(std::string name, std::string cure) {
+  replaced_.emplace_back(std::move(name), std::move(cure));
   return *this;
 }
 
@@ -210,8 +217,16 @@ bool FieldList::HasTable(std::string_view table) const {
 
 const Field& FieldList::Get(std::string_view name, const std::string& where) const {
   if (const Field* field = Find(name)) return *field;
-  throw Error(ErrorKind::kConfiguration, fmt::format("{}: unknown option '{}'{}", where,
-                                                     Excerpt(name), DidYouMean(name, Names())));
+  const std::string cure = CureOf(name);
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{}: unknown option '{}'{}", where, Excerpt(name),
+                          cure.empty() ? DidYouMean(name, Names()) : cure));
+}
+
+std::string FieldList::CureOf(std::string_view name) const {
+  for (const auto& [old, cure] : replaced_)
+    if (old == name) return "; " + cure;
+  return "";
 }
 
 std::vector<std::string> FieldList::Names() const {

@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -81,14 +82,20 @@ class FieldList {
   // All fields of `inner`, under `prefix.` where a prefix is given.
   FieldList& Nest(const std::string& prefix, FieldList inner);
 
+  // A name that an option had before: giving it is an error that tells the cure.
+  FieldList& Replaced(std::string name, std::string cure);
+
   // The named ones, in the order of `names`. Precondition: they are all there.
   FieldList Select(const std::vector<std::string>& names) const;
 
   const Field* Find(std::string_view name) const;
   // Fields named `table.something` exist.
   bool HasTable(std::string_view table) const;
-  // Throws Error(kConfiguration) that names the nearest known field; `where` opens the message.
+  // Throws Error(kConfiguration) that names the nearest known field, or the cure of a replaced one;
+  // `where` opens the message.
   const Field& Get(std::string_view name, const std::string& where) const;
+  // "; " and the cure, where the name was replaced; else "".
+  std::string CureOf(std::string_view name) const;
   std::vector<std::string> Names() const;
   const std::vector<Field>& fields() const& { return fields_; }
   void fields() const&& = delete;  // would outlive the list
@@ -98,6 +105,7 @@ class FieldList {
 
   std::vector<Field> fields_;
   std::string group_;  // of fields to come
+  std::vector<std::pair<std::string, std::string>> replaced_;  // name and cure
 };
 
 }  // namespace attend

@@ -152,10 +152,14 @@ void CommandLine::RefuseExtra(const std::string& extra) const {
                 fmt::format("attend {}: unexpected argument '{}'{}", name_, extra,
                             truth ? "; true and false follow their option after '='" : ""));
   }
+  const std::string given = extra.substr(0, extra.find('='));
+  std::string field_name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  std::replace(field_name.begin(), field_name.end(), '-', '_');
+  const std::string cure = fields_.CureOf(field_name);
   std::vector<std::string> known = {"--config", "--help"};
   for (const Field& field : fields_.fields()) known.push_back(OptionName(field.name));
   throw Error(ErrorKind::kUsage, fmt::format("attend {}: unknown option '{}'{}", name_, extra,
-                                             DidYouMean(extra.substr(0, extra.find('=')), known)));
+                                             cure.empty() ? DidYouMean(given, known) : cure));
 }
 
 bool CommandLine::IsRequired(const std::string& name) const {

@@ -25,7 +25,7 @@ int RunVocab(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "vocab", "train a SentencePiece vocabulary",
       "attend vocab --input train.en train.de --size 8000 --type bpe --output vocab.spm\n"
-      "attend vocab --input train.en.gz --size 6000 --lowercase --byte-fallback --output "
+      "attend vocab --input train.en.gz --size 6000 --case lower --byte-fallback --output "
       "vocab.spm");
   command_line.Options(files)
       .Options(Fields(options))

@@ -61,7 +61,7 @@ TEST(ShuffledBatches, WasteLittleOnRealText) {
   VocabularyOptions vocabulary_options;
   vocabulary_options.size = 6000;
   vocabulary_options.type = VocabularyType::kBpe;
-  vocabulary_options.lowercase = true;
+  vocabulary_options.letter_case = LetterCase::kLower;
   const auto vocabulary =
       Vocabulary::FromBytes(TrainVocabulary(std::vector<std::string>{folder + "en", folder + "de"},
                                             vocabulary_options, 1, NoLog()),

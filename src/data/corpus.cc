@@ -32,8 +32,8 @@ FieldList Fields(CorpusFilters& filters) {
 }
 
 Corpus::Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
-               PairProtection protection)
-    : columns_(std::move(columns)), filters_(filters), protection_(std::move(protection)) {
+               PairProtection protection, const CaseNoise& noise)
+    : columns_(std::move(columns)), filters_(filters), protection_(std::move(protection)), noise_(noise) {
   if (columns_.empty()) throw Error(ErrorKind::kUsage, "a corpus needs at least one column");
   for (size_t column = 0; column < columns_.size(); ++column) {
     const std::vector<std::string>& files = columns_[column].files;
@@ -72,6 +72,13 @@ NamedLines CorpusReport::* Corpus::WhyDropped(const Example& example) const {
     return &CorpusReport::ratio;
   }
   return nullptr;
+}
+
+PairSpans Corpus::Change(const Place& place, uint64_t time,
+                         std::vector<std::string>* texts) const {
+  PairSpans spans = Protect(place, time, texts);
+  noise_.Apply(place, time, texts);
+  return spans;
 }
 
 PairSpans Corpus::Protect(const Place& place, uint64_t time,

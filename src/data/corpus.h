@@ -10,6 +10,7 @@
 
 #include "attend/vocabulary.h"
 #include "base/fields.h"
+#include "data/case_noise.h"
 #include "data/corpus_report.h"
 #include "data/example_source.h"
 #include "data/example_table.h"
@@ -67,7 +68,7 @@ class Corpus : public ExampleSource {
  public:
   // Throws Error(kConfiguration) for columns with different numbers of files, or none.
   Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
-         PairProtection protection = {});
+         PairProtection protection = {}, const CaseNoise& noise = {});
 
   // "train.en:17": the first column's file and the line, counted from 1.
   std::string Where(const Place& place) const override;
@@ -87,20 +88,23 @@ class Corpus : public ExampleSource {
   const FileDigest& digest(int64_t column, int64_t file) const {
     return digests_[column * files() + file];
   }
-  // Puts placeholders into the texts of a line, one for each column; `time` tells times apart at
-  // which training reads the line.
-  PairSpans Protect(const Place& place, uint64_t time, std::vector<std::string>* texts) const;
+  // What is done to the texts of a line, one for each column, before they are encoded: it puts
+  // placeholders into them and changes their case. `time` tells times apart at which training
+  // reads the line.
+  PairSpans Change(const Place& place, uint64_t time, std::vector<std::string>* texts) const;
   // Adds the example to `table` if it passes the filters, with bos and eos; counts it in `report`.
   void Keep(EncodedLine line, ExampleTable* table, CorpusReport* report) const;
 
  private:
   std::string Where(const Place& place, size_t column) const;
+  PairSpans Protect(const Place& place, uint64_t time, std::vector<std::string>* texts) const;
   void Count(const Place& place, size_t column, NamedLines* lines) const;
   NamedLines CorpusReport::* WhyDropped(const Example& example) const;
 
   std::vector<CorpusColumn> columns_;
   CorpusFilters filters_;
   PairProtection protection_;
+  CaseNoise noise_;
   std::vector<FileDigest> digests_;
 };
 

@@ -41,7 +41,7 @@ std::vector<EncodedLine> ParallelCorpus::Encode(const Place& first,
       one.example.place = {first.file, first.line + static_cast<int64_t>(line)};
       std::vector<std::string> texts;
       for (std::vector<std::string>& column : *text) texts.push_back(std::move(column[line]));
-      one.spans = Protect(one.example.place, 0, &texts);
+      one.spans = Change(one.example.place, 0, &texts);
       one.malformed.resize(texts.size());
       for (size_t column = 0; column < texts.size(); ++column) {
         one.example.columns.push_back(
@@ -53,8 +53,8 @@ std::vector<EncodedLine> ParallelCorpus::Encode(const Place& first,
 }
 
 ParallelCorpus::ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
-                               int threads, PairProtection protection)
-    : Corpus(std::move(columns), filters, std::move(protection)),
+                               int threads, PairProtection protection, const CaseNoise& noise)
+    : Corpus(std::move(columns), filters, std::move(protection), noise),
       examples_(std::ssize(this->columns())) {
   for (int64_t file = 0; file < files(); ++file) ReadFiles(file, threads);
 }

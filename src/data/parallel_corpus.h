@@ -19,7 +19,7 @@ class ParallelCorpus : public Corpus {
   // Error(kInput) for a file that can't be read and for files of different line counts (both named,
   // with their counts), and what Corpus throws.
   ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters, int threads,
-                 PairProtection protection = {});
+                 PairProtection protection = {}, const CaseNoise& noise = {});
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/sha256.h"
 #include "base/thread_pool.h"
+#include "data/case_noise.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -338,7 +339,8 @@ WindowWork StreamedCorpus::Reader::Next() {
 
 StreamedCorpus::StreamedCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
                                const StreamOptions& options, int threads)
-    : Corpus(std::move(columns), filters, options.protection), options_(options) {
+    : Corpus(std::move(columns), filters, options.protection, options.case_noise),
+      options_(options) {
   if (!options.weights.empty() && std::ssize(options.weights) != files()) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("there are {} weights for {} files, expected one for each",
@@ -433,7 +435,7 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
                   kSampleKey};
     std::vector<std::string> texts = line.text;
     const auto time = static_cast<uint64_t>(epoch) << 32 | static_cast<uint64_t>(line.pass.time);
-    encoded.spans = Protect(line.place, time, &texts);
+    encoded.spans = Change(line.place, time, &texts);
     for (size_t column = 0; column < columns().size(); ++column) {
       const Vocabulary& vocabulary = *columns()[column].vocabulary;
       const std::string& text = texts[column];

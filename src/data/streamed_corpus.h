@@ -21,6 +21,7 @@ struct StreamOptions {
   int64_t shuffle_buffer = 100000;  // lines of a window
   double sampling = 0;              // strength of Vocabulary::Sample; 0: Vocabulary::Encode
   PairProtection protection = {};
+  CaseNoise case_noise = {};
   Log log = NoLog();  // hears of files that can't be shuffled
 };
 

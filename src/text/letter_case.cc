@@ -4,11 +4,14 @@
 
 namespace attend {
 
-bool LowerCases(const Vocabulary& vocabulary) {
+LetterCase CaseOf(const Vocabulary& vocabulary) {
+  if (MarksCase(vocabulary.bytes(), "the vocabulary")) return LetterCase::kFactor;
   sentencepiece::SentencePieceProcessor processor;
   std::string normalized;
-  return processor.LoadFromSerializedProto(vocabulary.bytes()).ok() &&
-         processor.Normalize("A", &normalized).ok() && normalized.find('a') != normalized.npos;
+  const bool lower = processor.LoadFromSerializedProto(vocabulary.bytes()).ok() &&
+                     processor.Normalize("A", &normalized).ok() &&
+                     normalized.find('a') != normalized.npos;
+  return lower ? LetterCase::kLower : LetterCase::kKeep;
 }
 
 }  // namespace attend

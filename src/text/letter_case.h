@@ -3,11 +3,11 @@
 #define ATTEND_TEXT_LETTER_CASE_H_
 
 #include "attend/vocabulary.h"
+#include "text/normalization.h"
 
 namespace attend {
 
-// Its normalisation makes them small ones.
-bool LowerCases(const Vocabulary& vocabulary);
+LetterCase CaseOf(const Vocabulary& vocabulary);
 
 }  // namespace attend
 

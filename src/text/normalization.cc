@@ -15,60 +15,26 @@
 
 #include "attend/error.h"
 #include "base/files.h"
+#include "text/proto_fields.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
 
-[[noreturn]] void Damaged(const std::string& where, const char* what) {
-  throw Error(ErrorKind::kInput,
-              fmt::format("{}: {}; expected a SentencePiece model", where, what));
-}
+// The bit of a unit that is an offset of a text.
+constexpr uint32_t kValueUnit = 0x80000000;
 
-// Fields of SentencePiece's model, and of the normalisations in it.
-constexpr uint64_t kNormalizer = 3, kDenormalizer = 5, kCompiledMap = 2;
+constexpr std::string_view kFactorName = "_factor";
 
-// Protocol buffers' wire format, as much as it takes to find a field.
+// Fields of SentencePiece's model, of what trained it, and of the normalisations in it.
+constexpr uint64_t kTrainer = 2, kNormalizer = 3, kDenormalizer = 5;
+constexpr uint64_t kUserDefinedSymbols = 31;
+constexpr uint64_t kName = 1, kCompiledMap = 2, kAddDummyPrefix = 3, kRemoveExtraWhitespaces = 4,
+                   kEscapeWhitespaces = 5;
 
-uint64_t ReadVarint(std::string_view* bytes, const std::string& where) {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    if (bytes->empty()) Damaged(where, "the file is cut short");
-    const auto byte = static_cast<uint8_t>(bytes->front());
-    bytes->remove_prefix(1);
-    value |= uint64_t{byte & 0x7Fu} << shift;
-    if (byte < 0x80) return value;
-  }
-  Damaged(where, "a number is too long");
-}
-
-// Calls use(content) for each length-delimited field `number` of a message.
-template <class Use>
-void ForEachField(std::string_view message, uint64_t number, const std::string& where,
-                  const Use& use) {
-  while (!message.empty()) {
-    const uint64_t tag = ReadVarint(&message, where);
-    uint64_t size = 0;
-    switch (tag & 7) {
-      case 0:
-        ReadVarint(&message, where);
-        break;
-      case 1:
-        size = 8;
-        break;
-      case 2:
-        size = ReadVarint(&message, where);
-        break;
-      case 5:
-        size = 4;
-        break;
-      default:
-        Damaged(where, "a field has an unknown type");
-    }
-    if (size > message.size()) Damaged(where, "the file is cut short");
-    if ((tag & 7) == 2 && tag >> 3 == number) use(message.substr(0, size));
-    message.remove_prefix(size);
-  }
-}
+// What nmt_nfkc takes for spaces, though words hold them: zero-width space, non-joiner, and the two
+// direction marks.
+constexpr char32_t kKept[] = {0x200B, 0x200C, 0x200E, 0x200F};
 
 // Calls use(compiled) for each map of each part `number` of a SentencePiece model; returns how many
 // such parts there are.
@@ -90,25 +56,28 @@ class DoubleArray {
  public:
   DoubleArray(std::string_view compiled, const std::string& where) : where_(where) {
     uint32_t bytes = 0;
-    if (compiled.size() < sizeof(bytes)) Damaged(where, "its normalisation is cut short");
+    if (compiled.size() < sizeof(bytes)) DamagedModel(where, "its normalisation is cut short");
     std::memcpy(&bytes, compiled.data(), sizeof(bytes));
     compiled.remove_prefix(sizeof(bytes));
     if (bytes == 0 || bytes % 1024 != 0 || bytes >= compiled.size() || compiled.back() != '\0') {
-      Damaged(where, "its normalisation has a wrong size");
+      DamagedModel(where, "its normalisation has a wrong size");
     }
     units_.resize(bytes / sizeof(uint32_t));
     std::memcpy(units_.data(), compiled.data(), bytes);
     texts_ = compiled.substr(bytes);
   }
 
+  // Where texts begin in the compiled map.
+  size_t texts_begin() const { return sizeof(uint32_t) * (1 + units_.size()); }
+
   // No unit's children, present or not, lie outside the array.
   void Check() const {
     for (uint32_t node = 0; node < units_.size(); ++node) {
       if (IsValue(node)) {
-        if ((units_[node] & 0x7FFFFFFF) >= texts_.size())
-          Damaged(where_, "its normalisation has a wrong text");
+        if ((units_[node] & ~kValueUnit) >= texts_.size())
+          DamagedModel(where_, "its normalisation has a wrong text");
       } else if ((Children(node) | 0xFF) >= units_.size()) {
-        Damaged(where_, "its normalisation has a wrong link");
+        DamagedModel(where_, "its normalisation has a wrong link");
       }
     }
   }
@@ -116,10 +85,10 @@ class DoubleArray {
   // Calls add(key, text) for each entry under `node`. Precondition: Check().
   template <class Add>
   void Visit(uint32_t node, std::string* key, const Add& add) const {
-    if (key->size() > 64) Damaged(where_, "its normalisation has no end");
+    if (key->size() > 64) DamagedModel(where_, "its normalisation has no end");
     const uint32_t children = Children(node);
     if (units_[node] >> 8 & 1)
-      add(*key, std::string_view(texts_.data() + (units_[children] & 0x7FFFFFFF)));
+      add(*key, std::string_view(texts_.data() + (units_[children] & ~kValueUnit)));
     for (uint32_t label = 1; label < 256; ++label) {
       const uint32_t child = children ^ label;
       if (IsValue(child) || (units_[child] & 0xFF) != label) continue;
@@ -129,8 +98,15 @@ class DoubleArray {
     }
   }
 
+  // The unit with the text of a key that is there. Precondition: Check().
+  uint32_t ValueOf(std::string_view key) const {
+    uint32_t node = 0;
+    for (const char label : key) node = Children(node) ^ static_cast<uint8_t>(label);
+    return Children(node);
+  }
+
  private:
-  bool IsValue(uint32_t node) const { return units_[node] >> 31 != 0; }
+  bool IsValue(uint32_t node) const { return (units_[node] & kValueUnit) != 0; }
   uint32_t Children(uint32_t node) const {
     const uint32_t unit = units_[node];
     return node ^ (unit >> 10 << ((unit & 0x200) >> 6));
@@ -140,15 +116,6 @@ class DoubleArray {
   std::vector<uint32_t> units_;
   std::string_view texts_;
 };
-
-std::u32string ToCodePoints(std::string_view utf8) {
-  const icu::UnicodeString text = icu::UnicodeString::fromUTF8(
-      icu::StringPiece(utf8.data(), static_cast<int32_t>(utf8.size())));
-  std::u32string points;
-  for (int32_t i = 0; i < text.length(); i = text.moveIndex32(i, 1))
-    points.push_back(text.char32At(i));
-  return points;
-}
 
 std::u32string Lower(const std::u32string& points) {
   std::u32string lower;
@@ -226,13 +193,41 @@ std::string Compile(const CharacterMap& rules) {
   return MapOf(normalizer);
 }
 
+// nmt_nfkc, in which each of kKept becomes itself; compiled anew it would take a second.
+std::string NfkcMap() {
+  sentencepiece::SentencePieceNormalizer normalizer;
+  const auto status = normalizer.LoadFromRuleName("nmt_nfkc");
+  if (!status.ok())
+    throw Error(ErrorKind::kRuntime, "SentencePiece was built without its rule nmt_nfkc");
+  std::string map = MapOf(normalizer);
+  const std::string where = "nmt_nfkc";
+  const DoubleArray array(map, where);
+  array.Check();
+  for (const char32_t kept : kKept) {
+    std::string character;
+    AppendUtf8(kept, &character);
+    const uint32_t value = kValueUnit | static_cast<uint32_t>(map.size() - array.texts_begin());
+    std::memcpy(map.data() + sizeof(uint32_t) * (1 + array.ValueOf(character)), &value,
+                sizeof(value));
+    map.append(character.c_str(), character.size() + 1);
+  }
+  return map;
+}
+
+// Of text that is kept as it is: what SentencePiece would take for its own signs.
+CharacterMap MaskRules() {
+  return {{CodePoints(kSpaceSign), CodePoints(kMaskedSpaceSign)},
+          {CodePoints("\t"), CodePoints(kMaskedTab)}};
+}
+
 }  // namespace
 
 void CheckCharacterMaps(std::string_view model, const std::string& where) {
   const auto check = [&](std::string_view compiled) { DoubleArray(compiled, where).Check(); };
   const int normalizers = ForEachMap(model, kNormalizer, where, check);
   ForEachMap(model, kDenormalizer, where, check);
-  if (normalizers == 0) Damaged(where, "it has no normalisation part; the file may be cut short");
+  if (normalizers == 0)
+    DamagedModel(where, "it has no normalisation part; the file may be cut short");
 }
 
 CharacterMap DecompileCharacterMap(std::string_view compiled, const std::string& where) {
@@ -241,20 +236,16 @@ CharacterMap DecompileCharacterMap(std::string_view compiled, const std::string&
   CharacterMap rules;
   std::string key;
   array.Visit(0, &key, [&](const std::string& from, std::string_view to) {
-    rules[ToCodePoints(from)] = ToCodePoints(to);
+    rules[CodePoints(from)] = CodePoints(to);
   });
   return rules;
 }
 
-std::string CompileLowerCasingMap(Normalization normalization) {
-  CharacterMap rules;
-  if (normalization == Normalization::kNfkc) {
-    sentencepiece::SentencePieceNormalizer normalizer;
-    const auto status = normalizer.LoadFromRuleName("nmt_nfkc");
-    if (!status.ok())
-      throw Error(ErrorKind::kRuntime, "SentencePiece was built without its rule nmt_nfkc");
-    rules = DecompileCharacterMap(MapOf(normalizer), "nmt_nfkc");
-  }
+std::string CompileCharacterMap(Normalization normalization, LetterCase letter_case) {
+  const bool nfkc = normalization == Normalization::kNfkc;
+  const std::string map = nfkc ? NfkcMap() : Compile(MaskRules());
+  if (letter_case != LetterCase::kLower) return map;
+  CharacterMap rules = DecompileCharacterMap(map, "normalisation");
   // Rules for single code points never displace a longer match, so the whole is exactly
   // lower(normalise(text)).
   for (auto& [from, to] : rules) to = Lower(to);
@@ -264,6 +255,44 @@ std::string CompileLowerCasingMap(Normalization normalization) {
     rules.try_emplace(one, Lower(one));
   }
   return Compile(rules);
+}
+
+std::string NormalizationName(Normalization normalization, LetterCase letter_case) {
+  std::string name = normalization == Normalization::kNfkc ? "nfkc" : "none";
+  if (letter_case == LetterCase::kLower) name += "_lower";
+  if (letter_case == LetterCase::kFactor) name += kFactorName;
+  return name;
+}
+
+std::string UnmaskingPart() {
+  CharacterMap rules;
+  for (const auto& [from, to] : MaskRules()) rules[to] = from;
+  return ProtoField(kDenormalizer, ProtoField(kCompiledMap, Compile(rules)) +
+                                       ProtoField(kAddDummyPrefix, false) +
+                                       ProtoField(kRemoveExtraWhitespaces, false) +
+                                       ProtoField(kEscapeWhitespaces, false));
+}
+
+bool UndoesMasks(std::string_view model, const std::string& where) {
+  return ForEachMap(model, kDenormalizer, where, [](std::string_view) {}) > 0;
+}
+
+bool MarksCase(std::string_view model, const std::string& where) {
+  bool marks = false;
+  ForEachField(model, kNormalizer, where, [&](std::string_view part) {
+    ForEachField(part, kName, where,
+                 [&](std::string_view name) { marks = name.ends_with(kFactorName); });
+  });
+  return marks;
+}
+
+std::vector<std::string> UserDefinedSymbols(std::string_view model, const std::string& where) {
+  std::vector<std::string> symbols;
+  ForEachField(model, kTrainer, where, [&](std::string_view part) {
+    ForEachField(part, kUserDefinedSymbols, where,
+                 [&](std::string_view symbol) { symbols.emplace_back(symbol); });
+  });
+  return symbols;
 }
 
 }  // namespace attend

@@ -1,7 +1,9 @@
 #include "text/utf8.h"
 
 #include <fmt/format.h>
+#include <unicode/utf8.h>
 
+#include <array>
 #include <cstddef>
 
 namespace attend {
@@ -37,12 +39,12 @@ Sequence NextSequence(std::string_view text) {
   return {length, true};
 }
 
-// Bytes up to the first malformed sequence.
-size_t ValidPrefix(std::string_view text) {
+// Bytes up to the first malformed sequence, and up to the first NUL where that is none of text's.
+size_t ValidPrefix(std::string_view text, bool nul_is_valid) {
   size_t position = 0;
   while (position < text.size()) {
     const Sequence next = NextSequence(text.substr(position));
-    if (!next.valid) break;
+    if (!next.valid || (text[position] == '\0' && !nul_is_valid)) break;
     position += next.bytes;
   }
   return position;
@@ -50,13 +52,33 @@ size_t ValidPrefix(std::string_view text) {
 
 }  // namespace
 
-bool IsValidUtf8(std::string_view text) { return ValidPrefix(text) == text.size(); }
+bool IsValidUtf8(std::string_view text) { return ValidPrefix(text, true) == text.size(); }
+
+bool NeedsRepair(std::string_view text) { return ValidPrefix(text, false) < text.size(); }
+
+std::u32string CodePoints(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  std::u32string characters;
+  for (size_t next = 0; next < text.size();) {
+    UChar32 character;
+    U8_NEXT_OR_FFFD(bytes, next, text.size(), character);
+    characters.push_back(static_cast<char32_t>(character));
+  }
+  return characters;
+}
+
+void AppendUtf8(char32_t character, std::string* text) {
+  std::array<uint8_t, U8_MAX_LENGTH> bytes;
+  size_t size = 0;
+  U8_APPEND_UNSAFE(bytes, size, character);
+  text->append(reinterpret_cast<const char*>(bytes.data()), size);
+}
 
 std::string RepairUtf8(std::string_view text, int64_t* malformed) {
   std::string repaired;
   repaired.reserve(text.size());
   while (true) {
-    const size_t valid = ValidPrefix(text);
+    const size_t valid = ValidPrefix(text, false);
     repaired.append(text.substr(0, valid));
     text.remove_prefix(valid);
     if (text.empty()) return repaired;
@@ -64,6 +86,15 @@ std::string RepairUtf8(std::string_view text, int64_t* malformed) {
     if (malformed != nullptr) ++*malformed;
     text.remove_prefix(NextSequence(text).bytes);
   }
+}
+
+bool Replace(std::string_view from, std::string_view to, std::string* text) {
+  bool found = false;
+  for (size_t at = 0; (at = text->find(from, at)) != text->npos; at += to.size()) {
+    text->replace(at, from.size(), to);
+    found = true;
+  }
+  return found;
 }
 
 void LogMalformed(int64_t malformed, std::string_view name, const Log& log) {

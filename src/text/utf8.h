@@ -12,10 +12,20 @@ namespace attend {
 
 bool IsValidUtf8(std::string_view text);
 
+// Its characters; U+FFFD for what is malformed.
+std::u32string CodePoints(std::string_view text);
+void AppendUtf8(char32_t character, std::string* text);
+
 // Each maximal subpart of a malformed sequence becomes one U+FFFD (The Unicode Standard,
-// section 3.9, "U+FFFD Substitution of Maximal Subparts"), as Python's errors="replace" does. Where
-// `malformed` is given, the number of replacements is added to it.
+// section 3.9, "U+FFFD Substitution of Maximal Subparts"), as Python's errors="replace" does, and
+// so does each NUL, which is no text. Where `malformed` is given, the number of replacements is
+// added to it.
 std::string RepairUtf8(std::string_view text, int64_t* malformed = nullptr);
+// It would change the text.
+bool NeedsRepair(std::string_view text);
+
+// Puts `to` for each `from` in the text; false where there is none.
+bool Replace(std::string_view from, std::string_view to, std::string* text);
 
 // Warns of `malformed` replacements in the text `name`, where there were any.
 void LogMalformed(int64_t malformed, std::string_view name, const Log& log);

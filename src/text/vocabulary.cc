@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "base/files.h"
+#include "text/case_marks.h"
 #include "text/lines.h"
 #include "text/normalization.h"
 #include "text/utf8.h"
@@ -33,7 +34,7 @@ void Check(const sentencepiece::util::Status& status, const char* action) {
 class Repaired {
  public:
   Repaired(std::string_view line, int64_t* malformed) : view_(line) {
-    if (IsValidUtf8(line)) return;
+    if (!NeedsRepair(line)) return;
     copy_ = RepairUtf8(line, malformed);
     view_ = copy_;
   }
@@ -44,23 +45,43 @@ class Repaired {
   std::string_view view_;
 };
 
-// The bytes LF and CR as spaces.
+// The bytes LF, CR and NUL as spaces.
 std::string OneLine(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  constexpr std::string_view kEnds("\n\r\0", 3);
+  std::replace_if(
+      text.begin(), text.end(), [&](char c) { return kEnds.find(c) != kEnds.npos; }, ' ');
   return text;
 }
 
+using Pieces = sentencepiece::ImmutableSentencePieceText;
+
+// What decoded pieces say, of which their places count; `pieces.text()` may be unmasked.
+std::string SurfaceOf(const Pieces& pieces) {
+  std::string text;
+  for (const auto& piece : pieces.pieces()) text += piece.surface();
+  return text;
+}
+
+// The word with the byte `at` of a text, or after it.
+int64_t WordAt(size_t at, const std::vector<size_t>& word_ends) {
+  const auto end = std::upper_bound(word_ends.begin(), word_ends.end(), at);
+  return std::min<int64_t>(end - word_ends.begin(), std::ssize(word_ends) - 1);
+}
+
 // The word of `text` that each piece begins in or before.
-std::vector<int64_t> WordsOf(const sentencepiece::ImmutableSentencePieceText& pieces,
-                             std::string_view text) {
+std::vector<int64_t> WordsOf(const Pieces& pieces, std::string_view text) {
   const std::vector<size_t> ends = WordEnds(text);
   std::vector<int64_t> words;
-  for (const auto& piece : pieces.pieces()) {
-    const auto end = std::upper_bound(ends.begin(), ends.end(), size_t{piece.begin()});
-    words.push_back(std::min<int64_t>(end - ends.begin(), std::ssize(ends) - 1));
-  }
+  for (const auto& piece : pieces.pieces()) words.push_back(WordAt(piece.begin(), ends));
   return words;
 }
+
+// Ids that stand for text, and what was among them.
+struct PartedIds {
+  std::vector<int> text;
+  std::vector<PlacedMark> marks;  // before which of `text` they stand
+  std::vector<size_t> owners;     // for each id, the one of `text` that it goes with
+};
 
 }  // namespace
 
@@ -69,14 +90,92 @@ struct Vocabulary::Impl {
   sentencepiece::SentencePieceProcessor processor;
   SpecialIds special_ids;
 
-  // Those that stand for text, as SentencePiece takes them.
-  std::vector<int> WithoutControl(std::span<const int32_t> ids) const {
-    std::vector<int> kept;
-    for (const int32_t id : ids) {
-      CheckId(id);
-      if (!processor.IsControl(id)) kept.push_back(id);
+  bool masks = false;  // tabs and U+2581
+  // Of a vocabulary that marks case; else none.
+  std::vector<std::string> symbols;
+  std::vector<int> mark_ids;
+
+  // Ids that stand for text, as SentencePiece takes them, parted from control ids, which go with
+  // the id before them, and from case marks, which go with the one they stand before (kEnd: after).
+  PartedIds Part(std::span<const int32_t> ids) const {
+    PartedIds parted;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      CheckId(ids[i]);
+      const size_t before = std::max<size_t>(parted.text.size(), 1) - 1;
+      const auto found = std::find(mark_ids.begin(), mark_ids.end(), ids[i]);
+      const auto mark = static_cast<CaseMark>(found - mark_ids.begin());
+      if (processor.IsControl(ids[i])) {
+        parted.owners.push_back(before);
+      } else if (found == mark_ids.end()) {
+        parted.owners.push_back(parted.text.size());
+        parted.text.push_back(ids[i]);
+      } else if (i + 1 < ids.size() && IsTwice(ids[i], ids[i + 1])) {
+        parted.owners.insert(parted.owners.end(), 2, parted.text.size());
+        parted.text.push_back(ids[++i]);
+      } else {
+        parted.owners.push_back(mark == CaseMark::kEnd ? before : parted.text.size());
+        parted.marks.push_back({parted.text.size(), mark});
+      }
     }
-    return kept;
+    return parted;
+  }
+
+  void ReadMarks(const std::string& where) {
+    symbols = UserDefinedSymbols(bytes, where);
+    for (const std::string_view mark : kCaseMarks) {
+      mark_ids.push_back(processor.PieceToId({mark.data(), mark.size()}));
+      if (processor.IsUnknown(mark_ids.back())) {
+        throw Error(ErrorKind::kInput,
+                    fmt::format("{}: the vocabulary marks case, but has no piece "
+                                "{}; expected one as `attend vocab` makes it",
+                                where, mark));
+      }
+      std::erase(symbols, mark);
+    }
+  }
+
+  // Two ids that are the character of the second.
+  bool IsTwice(int32_t first, int32_t second) const {
+    const int begin = mark_ids[static_cast<size_t>(CaseMark::kBegin)];
+    const int end = mark_ids[static_cast<size_t>(CaseMark::kEnd)];
+    return second == end ? first == begin : first == second;
+  }
+
+  // The line with its case as marks; `leads`: with one at its very start, before which
+  // SentencePiece puts a space of its own.
+  MarkedText Mark(absl::string_view line, bool* leads) const {
+    std::string normalized;
+    std::vector<size_t> places;
+    Check(processor.Normalize(line, &normalized, &places), "normalise a line");
+    MarkedText marked = MarkCase(normalized, symbols);
+    *leads = !marked.text.empty() && marked.text.front() != ' ';
+    if (!marked.text.empty() && !*leads) {
+      marked.text.erase(0, 1);
+      marked.origins.erase(marked.origins.begin());
+    }
+    for (size_t& origin : marked.origins) origin = places[origin];
+    return marked;
+  }
+
+  // Ids as `encode(text, ids)` makes them of the line, or of the line with case marks.
+  template <class Encode>
+  std::vector<int32_t> Ids(absl::string_view line, const Encode& encode) const {
+    std::vector<int> ids;
+    if (mark_ids.empty()) {
+      encode(line, &ids);
+      return ids;
+    }
+    bool leads = false;
+    encode(absl::string_view(Mark(line, &leads).text), &ids);
+    if (leads) ids.erase(ids.begin());
+    return ids;
+  }
+
+  std::string Unmasked(std::string text) const {
+    if (!masks) return text;
+    Replace(kMaskedSpaceSign, kSpaceSign, &text);
+    Replace(kMaskedTab, "\t", &text);
+    return text;
   }
 
   void CheckId(int64_t id) const {
@@ -124,13 +223,15 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
                                                "all four, as `attend vocab` gives them",
                                                where, ids.pad, ids.unk, ids.bos, ids.eos));
   }
+  impl->masks = UndoesMasks(bytes, where);
+  if (MarksCase(bytes, where)) impl->ReadMarks(where);
   return std::shared_ptr<const Vocabulary>(new Vocabulary(std::move(impl)));
 }
 
 std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malformed) const {
-  std::vector<int> ids;
-  Check(impl_->processor.Encode(Repaired(line, malformed).view(), &ids), "encode a line");
-  return ids;
+  return impl_->Ids(Repaired(line, malformed).view(), [&](absl::string_view text, auto* ids) {
+    Check(impl_->processor.Encode(text, ids), "encode a line");
+  });
 }
 
 // A generator that is seeded for every line has no state to save.
@@ -138,16 +239,20 @@ std::vector<int32_t> Vocabulary::Sample(std::string_view line, double strength, 
                                         int64_t* malformed) const {
   constexpr int kAllCuts = -1;
   sentencepiece::random::GetRandomGenerator()->seed(static_cast<uint32_t>(key));
-  std::vector<int> ids;
-  Check(impl_->processor.SampleEncode(Repaired(line, malformed).view(), kAllCuts,
-                                      static_cast<float>(strength), &ids),
-        "sample a line");
-  return ids;
+  return impl_->Ids(Repaired(line, malformed).view(), [&](absl::string_view text, auto* ids) {
+    Check(impl_->processor.SampleEncode(text, kAllCuts, static_cast<float>(strength), ids),
+          "sample a line");
+  });
 }
 
 std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {
-  sentencepiece::ImmutableSentencePieceText pieces;
-  Check(impl_->processor.Encode(Repaired(line, nullptr).view(), pieces.mutable_proto()),
+  const Repaired repaired(line, nullptr);
+  Pieces pieces;
+  bool leads = false;
+  const std::string marked =
+      impl_->mark_ids.empty() ? "" : impl_->Mark(repaired.view(), &leads).text;
+  Check(impl_->processor.Encode(impl_->mark_ids.empty() ? repaired.view() : marked,
+                                pieces.mutable_proto()),
         "encode a line");
   std::vector<std::string> texts;
   for (const auto& piece : pieces.pieces()) {
@@ -157,26 +262,50 @@ std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {
 }
 
 std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
-  std::string text;
-  Check(impl_->processor.Decode(impl_->WithoutControl(ids), &text), "decode ids");
-  return OneLine(std::move(text));
+  PartedIds parted = impl_->Part(ids);
+  if (parted.marks.empty()) {
+    std::string text;
+    Check(impl_->processor.Decode(parted.text, &text), "decode ids");
+    return OneLine(std::move(text));
+  }
+  Pieces pieces;
+  Check(impl_->processor.Decode(parted.text, pieces.mutable_proto()), "decode ids");
+  const std::string text = SurfaceOf(pieces);
+  for (PlacedMark& mark : parted.marks) {
+    const bool last = mark.position == parted.text.size();
+    mark.position = last ? text.size() : pieces.pieces(static_cast<int>(mark.position)).begin();
+  }
+  return OneLine(impl_->Unmasked(ApplyCase(text, parted.marks)));
 }
 
 std::vector<int64_t> Vocabulary::WordsOfLine(std::string_view line) const {
   const std::string text = RepairUtf8(line);
-  sentencepiece::ImmutableSentencePieceText pieces;
-  Check(impl_->processor.Encode(text, pieces.mutable_proto()), "encode a line");
-  return WordsOf(pieces, text);
+  Pieces pieces;
+  if (impl_->mark_ids.empty()) {
+    Check(impl_->processor.Encode(text, pieces.mutable_proto()), "encode a line");
+    return WordsOf(pieces, text);
+  }
+  bool leads = false;
+  const MarkedText marked = impl_->Mark(text, &leads);
+  Check(impl_->processor.Encode(marked.text, pieces.mutable_proto()), "encode a line");
+  const std::vector<size_t> ends = WordEnds(text);
+  std::vector<int64_t> words;
+  for (const auto& piece : pieces.pieces())
+    words.push_back(WordAt(marked.origins.at(piece.begin()), ends));
+  if (leads) words.erase(words.begin());
+  return words;
 }
 
 std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const {
-  sentencepiece::ImmutableSentencePieceText pieces;
-  Check(impl_->processor.Decode(impl_->WithoutControl(ids), pieces.mutable_proto()), "decode ids");
-  std::vector<int64_t> words = WordsOf(pieces, OneLine(pieces.text()));
-  for (size_t i = 0; i < ids.size(); ++i) {  // what gives no text goes with its neighbour
-    if (!impl_->processor.IsControl(ids[i])) continue;
-    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), i > 0 ? words[i - 1] : 0);
-  }
+  const PartedIds parted = impl_->Part(ids);
+  Pieces pieces;
+  Check(impl_->processor.Decode(parted.text, pieces.mutable_proto()), "decode ids");
+  std::string text = OneLine(SurfaceOf(pieces));
+  if (impl_->masks) Replace(kMaskedTab, "\t\t\t", &text);  // in as many bytes
+  const std::vector<int64_t> of_text = WordsOf(pieces, text);
+  std::vector<int64_t> words;
+  for (const size_t owner : parted.owners)
+    words.push_back(of_text.empty() ? 0 : of_text[std::min(owner, of_text.size() - 1)]);
   return words;
 }
 

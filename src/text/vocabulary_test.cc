@@ -79,14 +79,16 @@ TEST(Vocabulary, KnowsItsKindAndSamplesByKey) {
 }
 
 TEST(Vocabulary, WordsAreTheLinesOwnWhateverBecomesOfThem) {
-  VocabularyOptions plain = SmallBpe(), bytes = SmallBpe();
-  plain.normalization = Normalization::kNone;
+  VocabularyOptions plain = SmallBpe(), bytes = SmallBpe(), marks = SmallBpe(), both = SmallBpe();
+  marks.letter_case = both.letter_case = LetterCase::kFactor;
+  plain.normalization = both.normalization = Normalization::kNone;
   bytes.byte_fallback = true;
   bytes.size = 300;
   const std::vector<std::string> lines = {"das alte  Haus",          "  das\talte Haus ",
                                           "das\u00A0alte Haus",      "dasalte\u200B Haus\u00B4s",
-                                          "\u65E5 \u672C\u8A9E das", "the\u3000old \u00BDs"};
-  for (const VocabularyOptions& options : {SmallBpe(), plain, bytes}) {
+                                          "\u65E5 \u672C\u8A9E das", "the\u3000old \u00BDs",
+                                          "Das ALTE Haus",           "\tDAS ALTE  HAUS DA, DaS"};
+  for (const VocabularyOptions& options : {SmallBpe(), plain, bytes, marks, both}) {
     const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
     for (const std::string& line : lines) {
       const std::vector<int32_t> ids = vocabulary->Encode(line);
@@ -98,15 +100,27 @@ TEST(Vocabulary, WordsAreTheLinesOwnWhateverBecomesOfThem) {
     }
     EXPECT_THAT(vocabulary->WordsOfLine(""), testing::IsEmpty());
   }
+  const auto marking = Vocabulary::FromBytes(Train(marks), "test");
+  const std::vector<int32_t> ids = marking->Encode("DAS DAS DAS Das");
+  const std::vector<int64_t> words = marking->WordsOfLine("DAS DAS DAS Das");
+  ASSERT_EQ(words.size(), ids.size());
+  const auto end = std::find(ids.begin(), ids.end(), marking->Id("\u21E9")) - ids.begin();
+  EXPECT_EQ(words[end], 2);  // the mark that ends a run goes with the word before it
+  EXPECT_EQ(words[end + 1], 3);
   const auto vocabulary = Vocabulary::FromBytes(Train(plain), "test");
   EXPECT_EQ(vocabulary->WordsOfLine(" ").back(), -1);
 }
 
 TEST(Vocabulary, WordsOfIdsAreThoseOfTheirText) {
-  for (const Normalization normalization : {Normalization::kNfkc, Normalization::kNone}) {
-    VocabularyOptions options = SmallBpe();
-    options.normalization = normalization;
+  VocabularyOptions plain = SmallBpe(), marks = SmallBpe();
+  plain.normalization = Normalization::kNone;
+  marks.letter_case = LetterCase::kFactor;
+  for (const VocabularyOptions& options : {SmallBpe(), plain, marks}) {
     const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
+    for (const char* line : {"das\talte Haus", "DAS DAS DAS Das", "Ein HAUS\t\tAlt"}) {
+      const std::vector<int32_t> ids = vocabulary->Encode(line);
+      EXPECT_EQ(vocabulary->WordsOfIds(ids), vocabulary->WordsOfLine(line)) << line;
+    }
     std::vector<int32_t> ids = vocabulary->Encode("das  alte Haus ");
     const std::vector<int64_t> words = vocabulary->WordsOfIds(ids);
     EXPECT_EQ(words, vocabulary->WordsOfLine("das  alte Haus "));
@@ -122,13 +136,14 @@ TEST(Vocabulary, WordsOfIdsAreThoseOfTheirText) {
   }
 }
 
-TEST(Vocabulary, LowerCasesWhereItWasMadeTo) {
+TEST(Vocabulary, KnowsWhatItDoesToCase) {
   for (const Normalization normalization : {Normalization::kNfkc, Normalization::kNone}) {
-    for (const bool lowercase : {false, true}) {
+    for (const LetterCase letter_case :
+         {LetterCase::kKeep, LetterCase::kLower, LetterCase::kFactor}) {
       VocabularyOptions options = SmallBpe();
       options.normalization = normalization;
-      options.lowercase = lowercase;
-      EXPECT_EQ(LowerCases(*Vocabulary::FromBytes(Train(options), "test")), lowercase);
+      options.letter_case = letter_case;
+      EXPECT_EQ(CaseOf(*Vocabulary::FromBytes(Train(options), "test")), letter_case);
     }
   }
 }
@@ -168,18 +183,49 @@ TEST(Vocabulary, TextIsOneLine) {
   options.byte_fallback = true;
   const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
   std::vector<int32_t> ids = vocabulary->Encode("das");
-  for (const char* piece : {"<0x0A>", "<0x0D>"}) {
+  for (const char* piece : {"<0x0A>", "<0x0D>", "<0x00>"}) {
     ASSERT_NE(vocabulary->Id(piece), vocabulary->special_ids().unk);
     ids.push_back(vocabulary->Id(piece));
   }
-  EXPECT_EQ(vocabulary->Decode(ids), "das  ");
+  EXPECT_EQ(vocabulary->Decode(ids), "das   ");
+}
+
+TEST(Vocabulary, MarksGiveCaseBackHoweverTheyStand) {
+  VocabularyOptions options = SmallBpe();
+  options.letter_case = LetterCase::kFactor;
+  const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
+  const int32_t title = 4, capitals = 5, begin = 6, end = 7;
+  ASSERT_EQ(vocabulary->Piece(begin), "\u21EB");
+  const std::vector<int32_t> das = vocabulary->Encode("das");
+  const auto decoded = [&](std::vector<int32_t> ids, int32_t last) {
+    ids.insert(ids.end(), das.begin(), das.end());
+    ids.push_back(last);
+    return vocabulary->Decode(ids);
+  };
+  EXPECT_EQ(decoded({title}, 3), "Das");
+  EXPECT_EQ(decoded({2, capitals, title}, end), "DAS");
+  EXPECT_EQ(decoded({end, begin}, title), "DAS");
+  EXPECT_EQ(decoded({title, title}, begin), "\u21E7 das");
+  EXPECT_EQ(decoded({begin, end}, 3), "\u21E9 das");
+  EXPECT_EQ(vocabulary->Decode(std::vector<int32_t>{title, end}), "");
+  for (uint64_t key = 0; key < 20; ++key)
+    EXPECT_EQ(vocabulary->Decode(vocabulary->Sample("Das HAUS IST alt", 0.5, key)),
+              "Das HAUS IST alt");
+}
+
+TEST(Vocabulary, NulIsReplacedAndCounted) {
+  const auto vocabulary = Vocabulary::FromBytes(Train(SmallBpe()), "test");
+  int64_t malformed = 0;
+  const std::string line("das\0Haus", 8);
+  EXPECT_EQ(vocabulary->Encode(line, &malformed), vocabulary->Encode("das\uFFFDHaus"));
+  EXPECT_EQ(malformed, 1);
 }
 
 // Every cut of a file, and many with changed bytes: an error or a vocabulary, never a crash.
 TEST(Vocabulary, DamagedFilesGiveErrorsOnly) {
   VocabularyOptions options = SmallBpe();
   options.normalization = Normalization::kNone;
-  options.lowercase = true;  // a normalisation of its own, smaller than nmt_nfkc
+  options.letter_case = LetterCase::kLower;  // a normalisation of its own, smaller than nmt_nfkc
   const std::string good = Train(options);
   for (size_t size = 0; size < good.size(); size += 1 + size / 200) {
     EXPECT_THROW(Vocabulary::FromBytes(good.substr(0, size), "cut"), Error) << size;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,8 +14,8 @@
 
 #include "attend/error.h"
 #include "attend/model_config.h"
-#include "base/random.h"
-#include "text/cut_line.h"
+#include "base/excerpt.h"
+#include "text/case_marks.h"
 #include "text/lines.h"
 #include "text/span_masker.h"
 #include "text/utf8.h"
@@ -24,19 +26,8 @@ namespace {
 // SentencePiece divides its sums by the number of threads, so that number is part of the result.
 constexpr int kTrainerThreads = 4;
 
-// Longer lines are cut, mostly at spaces, where no piece goes across. Normalisation makes up to 18
-// characters of one, and SentencePiece stops the process at a BPE word of 65,536 characters, or
-// where the sums over a unigram word become infinite.
-constexpr size_t kMaxLineCharacters = 2048;
-
 // More characters than that are counted in 64 bits, which takes more memory.
 constexpr int64_t kManyCharacters = int64_t{1} << 30;
-
-// U+2581, which SentencePiece writes for a space.
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
-
-// U+2585, which SentencePiece takes for its own mark: it would leave out lines that hold it.
-constexpr std::string_view kReservedCharacter = "\xE2\x96\x85";
 
 class Sentences : public sentencepiece::SentenceIterator {
  public:
@@ -51,87 +42,6 @@ class Sentences : public sentencepiece::SentenceIterator {
   size_t next_ = 0;
 };
 
-// Training text, and where the line that came last stands.
-struct Text {
-  NextLine next;
-  std::function<std::string()> place;  // "train.en:17"
-};
-
-// Puts spaces for the reserved character; false where there is none.
-bool ReplaceReserved(std::string* line) {
-  bool found = false;
-  for (size_t at = 0; (at = line->find(kReservedCharacter, at)) != line->npos; found = true)
-    line->replace(at, kReservedCharacter.size(), " ");
-  return found;
-}
-
-// Words that are cut.
-class LongWords {
- public:
-  void Count(const std::string& line, const std::function<std::string()>& place) {
-    const size_t longest = LongestWord(line);
-    if (longest <= kMaxLineCharacters) return;
-    if (lines_++ > 0) return;
-    characters_ = longest;
-    first_ = place();
-  }
-  void Warn(const Log& log) const {
-    if (lines_ == 0) return;
-    log(LogLevel::kWarning,
-        fmt::format("{}: a word of {} characters is cut into parts of {} to make the vocabulary "
-                    "({} lines hold such words); is this text?",
-                    first_, characters_, kMaxLineCharacters, lines_));
-  }
-
- private:
-  int64_t lines_ = 0;
-  size_t characters_ = 0;
-  std::string first_;
-};
-
-std::vector<std::string> Cut(std::vector<std::string> lines) {
-  for (size_t i = 0, whole = lines.size(); i < whole; ++i) {
-    if (lines[i].size() <= kMaxLineCharacters) continue;
-    const std::string line = std::move(lines[i]);
-    const std::vector<std::string_view> parts = CutLine(line, kMaxLineCharacters);
-    lines[i] = parts[0];
-    lines.insert(lines.end(), parts.begin() + 1, parts.end());
-  }
-  return lines;
-}
-
-// All lines, or a uniform sample in which each line had the same chance (reservoir sampling).
-std::vector<std::string> Collect(const Text& text, int64_t max_sentences, uint64_t seed,
-                                 const Log& log) {
-  std::vector<std::string> lines;
-  Random random{seed, 0x766f636162};  // "vocab"
-  std::string line;
-  int64_t seen = 0, malformed = 0, reserved = 0;
-  LongWords long_words;
-  while (text.next(&line)) {
-    if (!IsValidUtf8(line)) line = RepairUtf8(line, &malformed);
-    std::erase(line, '\0');
-    if (ReplaceReserved(&line)) ++reserved;
-    if (line.empty()) continue;
-    ++seen;
-    if (line.size() > kMaxLineCharacters) long_words.Count(line, text.place);
-    if (max_sentences == 0 || seen <= max_sentences) {
-      lines.push_back(line);
-    } else if (const uint64_t place = random.Below(seen); place < lines.size()) {
-      lines[place] = line;
-    }
-  }
-  LogMalformed(malformed, "the vocabulary's text", log);
-  if (reserved > 0) {
-    log(LogLevel::kWarning,
-        fmt::format("{} lines of the vocabulary's text hold {} (U+2585), which SentencePiece keeps "
-                    "for itself: it gets no piece and is read as a space there",
-                    reserved, kReservedCharacter));
-  }
-  long_words.Warn(log);
-  return Cut(std::move(lines));
-}
-
 // A comma-separated list as SentencePiece reads it.
 std::string QuotedList(const std::vector<std::string>& items) {
   std::string list;
@@ -143,9 +53,42 @@ std::string QuotedList(const std::vector<std::string>& items) {
   return list;
 }
 
-// Placeholders stand behind the user's own.
+// Why a text can't be a symbol; "" where it can.
+std::string WhyNoSymbol(const std::string& symbol, const VocabularyOptions& options) {
+  constexpr size_t kLongest = 256;
+  if (symbol.empty()) return "is empty";
+  if (!IsValidUtf8(symbol)) return "is not UTF-8 text";
+  if (symbol.size() > kLongest)
+    return fmt::format("has {} bytes, expected at most {}", symbol.size(), kLongest);
+  for (const char32_t c : CodePoints(symbol)) {
+    if (u_isUWhiteSpace(static_cast<UChar32>(c)) || u_iscntrl(static_cast<UChar32>(c))) {
+      return fmt::format(
+          "holds U+{:04X}, white space or a control character, which no piece can; "
+          "write another character for it, such as '_'",
+          static_cast<uint32_t>(c));
+    }
+    if (c == 0x2581 || c == 0x2585 || (c >= 0xFDD0 && c <= 0xFDEF)) {
+      return fmt::format(
+          "holds U+{:04X}, which vocabularies keep for themselves; write another "
+          "character for it",
+          static_cast<uint32_t>(c));
+    }
+  }
+  const bool mark = std::find(kCaseMarks.begin(), kCaseMarks.end(), symbol) != kCaseMarks.end();
+  if (options.letter_case == LetterCase::kFactor && mark)
+    return "is a piece that marks case; leave it out, or set case to keep";
+  return "";
+}
+
+// What is always one piece, whatever the text: marks and masks, the user's own, placeholders.
 std::vector<std::string> SymbolsOf(const VocabularyOptions& options) {
-  std::vector<std::string> symbols = options.user_defined_symbols;
+  std::vector<std::string> symbols;
+  if (options.normalization == Normalization::kNone)
+    symbols = {std::string(kMaskedSpaceSign), std::string(kMaskedTab)};
+  if (options.letter_case == LetterCase::kFactor)
+    symbols.insert(symbols.end(), kCaseMarks.begin(), kCaseMarks.end());
+  symbols.insert(symbols.end(), options.user_defined_symbols.begin(),
+                 options.user_defined_symbols.end());
   for (int64_t number = 0; number < options.placeholders; ++number)
     symbols.push_back(PlaceholderText(number));
   return symbols;
@@ -155,25 +98,17 @@ void CheckOptions(const VocabularyOptions& options) {
   std::set<std::string> seen = {"<pad>", "<unk>", "<s>", "</s>"};
   for (int byte = 0; options.byte_fallback && byte < 256; ++byte)
     seen.insert(fmt::format("<0x{:02X}>", byte));
-  const std::vector<std::string> symbols = SymbolsOf(options);
-  for (const std::string& symbol : symbols) {
-    if (symbol.empty() || !IsValidUtf8(symbol) || symbol.find('\0') != std::string::npos) {
-      throw Error(ErrorKind::kConfiguration,
-                  "user_defined_symbols: a symbol is empty or not UTF-8 text");
-    }
-    if (symbol.find(kSpaceMark) != std::string::npos) {
-      throw Error(ErrorKind::kConfiguration,
-                  fmt::format("user_defined_symbols: '{}' holds {} (U+2581), which stands for a "
-                              "space in pieces; expected a symbol without it",
-                              symbol, kSpaceMark));
-    }
-    if (!seen.insert(symbol).second) {
-      throw Error(
-          ErrorKind::kConfiguration,
-          fmt::format("user_defined_symbols: '{}' stands twice or is a special piece", symbol));
-    }
+  for (int64_t number = 0; number < options.placeholders; ++number)
+    seen.insert(PlaceholderText(number));
+  for (const std::string& symbol : options.user_defined_symbols) {
+    std::string reason = WhyNoSymbol(symbol, options);
+    if (reason.empty() && !seen.insert(symbol).second)
+      reason = "stands twice or is a special piece; leave it out";
+    if (reason.empty()) continue;
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("user_defined_symbols: '{}' {}", Excerpt(symbol), reason));
   }
-  const int64_t special = 4 + std::ssize(symbols) + (options.byte_fallback ? 256 : 0);
+  const int64_t special = 4 + std::ssize(SymbolsOf(options)) + (options.byte_fallback ? 256 : 0);
   if (options.size <= special) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("the vocabulary's size is {}, but special pieces, user-defined symbols "
@@ -182,45 +117,89 @@ void CheckOptions(const VocabularyOptions& options) {
   }
 }
 
-std::unordered_map<std::string, std::string> Arguments(const VocabularyOptions& options,
-                                                       const std::vector<std::string>& lines) {
+using TrainerArguments = std::unordered_map<std::string, std::string>;
+
+TrainerArguments Arguments(const VocabularyOptions& options) {
   const SpecialIds ids;
-  std::unordered_map<std::string, std::string> arguments = {
+  TrainerArguments arguments = {
       {"model_type", options.type == VocabularyType::kBpe ? "bpe" : "unigram"},
       {"vocab_size", std::to_string(options.size)},
       {"character_coverage", fmt::format("{}", options.character_coverage)},
       {"byte_fallback", options.byte_fallback ? "true" : "false"},
+      {"split_digits", options.split_digits ? "true" : "false"},
       {"pad_id", std::to_string(ids.pad)},
       {"unk_id", std::to_string(ids.unk)},
       {"bos_id", std::to_string(ids.bos)},
       {"eos_id", std::to_string(ids.eos)},
       {"max_sentence_length", std::to_string(2 * kMaxLineBytes)},
       {"num_threads", std::to_string(kTrainerThreads)},
-      {"minloglevel", std::to_string(kLogLevel)}};
+      {"minloglevel", std::to_string(kLogLevel)},
+      {"normalization_rule_name", NormalizationName(options.normalization, options.letter_case)},
+      {"precompiled_charsmap", CompileCharacterMap(options.normalization, options.letter_case)}};
+  if (options.normalization == Normalization::kNone)
+    arguments["remove_extra_whitespaces"] = "false";
   // Where little else is covered, no character would be left, which stops the process.
-  if (options.character_coverage < 1) arguments["required_chars"] = kSpaceMark;
-  int64_t characters = 0;
-  for (const std::string& line : lines) characters += std::ssize(line);
-  if (characters > kManyCharacters) arguments["train_extremely_large_corpus"] = "true";
+  if (options.character_coverage < 1) arguments["required_chars"] = kSpaceSign;
   if (const std::vector<std::string> symbols = SymbolsOf(options); !symbols.empty())
     arguments["user_defined_symbols"] = QuotedList(symbols);
-  const bool nfkc = options.normalization == Normalization::kNfkc;
-  if (!nfkc) arguments["remove_extra_whitespaces"] = "false";
-  arguments["normalization_rule_name"] =
-      std::string(nfkc ? "nmt_nfkc" : "identity") + (options.lowercase ? "_lower" : "");
-  if (options.lowercase)
-    arguments["precompiled_charsmap"] = CompileLowerCasingMap(options.normalization);
   return arguments;
 }
 
+using Processor = sentencepiece::SentencePieceProcessor;
+
+// SentencePiece's processor with the normalisation and the symbols of a vocabulary to be made.
+std::unique_ptr<Processor> NormalizerOf(TrainerArguments arguments) {
+  const std::vector<std::string> text = {"a"};
+  Sentences sentences(&text);
+  arguments["model_type"] = "char";
+  arguments["hard_vocab_limit"] = "false";
+  arguments["byte_fallback"] = "false";
+  auto processor = std::make_unique<Processor>();
+  std::string model;
+  auto status = sentencepiece::SentencePieceTrainer::Train(arguments, &sentences, &model);
+  if (status.ok()) status = processor->LoadFromSerializedProto(model);
+  if (!status.ok()) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("SentencePiece can't make a normalisation: {}", status.message()));
+  }
+  return processor;
+}
+
+std::string Normalized(const std::string& line, const Processor& normalizer) {
+  std::string normalized;
+  return normalizer.Normalize(line, &normalized).ok() ? normalized : "";
+}
+
 // SentencePiece stops the whole process where a text has no character left after normalisation.
-bool HasText(const std::vector<std::string>& lines, const VocabularyOptions& options) {
-  sentencepiece::SentencePieceNormalizer normalizer;
-  const bool nfkc = options.normalization == Normalization::kNfkc;
-  const auto status = normalizer.LoadFromRuleName(nfkc ? "nmt_nfkc" : "identity");
+bool HasText(const std::vector<std::string>& lines, const Processor& normalizer) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-    return !status.ok() || !normalizer.Normalize(line).empty();
+    std::string normalized = Normalized(line, normalizer);
+    Replace(kSpaceSign, "", &normalized);
+    return !normalized.empty();
   });
+}
+
+// The digits of the text that SentencePiece, which knows those of ASCII, doesn't split.
+void AddOtherDigits(const std::vector<std::string>& lines, const Processor& normalizer,
+                    std::vector<std::string>* symbols) {
+  std::set<char32_t> found;
+  for (const std::string& line : lines) {
+    for (const char32_t c : CodePoints(line))
+      if (c > 0x7F && u_charType(static_cast<UChar32>(c)) == U_DECIMAL_DIGIT_NUMBER)
+        found.insert(c);
+  }
+  for (const char32_t c : found) {
+    std::string digit;
+    AppendUtf8(c, &digit);
+    const bool stays = Normalized(digit, normalizer) == std::string(kSpaceSign) + digit;
+    if (stays && std::find(symbols->begin(), symbols->end(), digit) == symbols->end())
+      symbols->push_back(digit);
+  }
+}
+
+void MarkLines(const Processor& normalizer, const std::vector<std::string>& symbols,
+               std::vector<std::string>* lines) {
+  for (std::string& line : *lines) line = MarkCase(Normalized(line, normalizer), symbols).text;
 }
 
 // The number that follows `before` in a message, or -1.
@@ -270,9 +249,13 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
                     "protect"
                   : "pieces that stand for protected spans, for training with protect; 0: none")
       .Add("normalization", &options.normalization, {"none", "nfkc"},
-           "nfkc makes equal what Unicode calls compatible and joins white space; none keeps text "
-           "as it is")
-      .Add("lowercase", &options.lowercase, "lower-case all text")
+           "nfkc makes equal what Unicode calls compatible, joins white space and drops control "
+           "characters; none keeps text as it is")
+      .Add("split_digits", &options.split_digits, "make each digit a piece of its own")
+      .Add("case", &options.letter_case, {"keep", "lower", "factor"},
+           "keep capital letters, lower-case all text, or lower-case it and mark where capitals "
+           "were, which gives them back and lets a word's forms share their pieces")
+      .Replaced("lowercase", "lower-casing is `case` now: keep, lower or factor")
       .Add(prefix + "max_sentences", &options.max_sentences, 0, 1e12,
            "train the vocabulary on a random sample of this many lines; 0: all" +
                (recipe ? fmt::format(", or {} (unigram {}) of text that is streamed",
@@ -284,25 +267,33 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
 
 namespace {
 
-std::string Train(const Text& text, const VocabularyOptions& options, uint64_t seed,
+std::string Train(const VocabularyText& text, VocabularyOptions options, uint64_t seed,
                   const Log& log) {
   CheckOptions(options);
-  const std::vector<std::string> lines = Collect(text, options.max_sentences, seed, log);
+  std::vector<std::string> lines = CollectLines(text, options.max_sentences, seed, log);
   sentencepiece::SetMinLogLevel(kLogLevel);
-  if (!HasText(lines, options))
+  const auto normalizer = NormalizerOf(Arguments(options));
+  if (!HasText(lines, *normalizer))
     throw Error(ErrorKind::kInput, "there is no text to train a vocabulary on");
+  if (options.split_digits) AddOtherDigits(lines, *normalizer, &options.user_defined_symbols);
+  if (options.letter_case == LetterCase::kFactor)
+    MarkLines(*normalizer, options.user_defined_symbols, &lines);
+  TrainerArguments arguments = Arguments(options);
+  int64_t characters = 0;
+  for (const std::string& line : lines) characters += std::ssize(line);
+  if (characters > kManyCharacters) arguments["train_extremely_large_corpus"] = "true";
   Sentences sentences(&lines);
   std::string model;
   sentencepiece::util::Status status;
   try {
-    status =
-        sentencepiece::SentencePieceTrainer::Train(Arguments(options, lines), &sentences, &model);
+    status = sentencepiece::SentencePieceTrainer::Train(arguments, &sentences, &model);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
     Refuse(error.what(), options);
   }
   if (!status.ok()) Refuse(status.message(), options);
+  if (options.normalization == Normalization::kNone) model += UnmaskingPart();
   return model;
 }
 

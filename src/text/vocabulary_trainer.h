@@ -3,13 +3,13 @@
 #define ATTEND_TEXT_VOCABULARY_TRAINER_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/fields.h"
 #include "base/log.h"
 #include "text/normalization.h"
+#include "text/vocabulary_text.h"
 
 namespace attend {
 
@@ -30,9 +30,11 @@ struct VocabularyOptions {
   double character_coverage = 1.0;  // share of the text's characters that get a piece of their own
   bool byte_fallback = false;       // spell other characters by their bytes instead of as unknown
   std::vector<std::string> user_defined_symbols;  // always one piece each, never normalised
-  int64_t placeholders = 0;  // PlaceholderText of so many numbers, each one piece
+  int64_t placeholders = 0;   // PlaceholderText of so many numbers, each one piece
+  bool split_digits = false;  // each digit is a piece of its own
   Normalization normalization = Normalization::kNfkc;
-  bool lowercase = false;
+  LetterCase letter_case = LetterCase::kKeep;
+  bool lower_cases() const { return letter_case == LetterCase::kLower; }
   int64_t max_sentences = 0;  // train on a random sample of this many lines; 0: all
 };
 
@@ -40,16 +42,12 @@ struct VocabularyOptions {
 // would mean something else in a recipe are `vocab_size`, `vocab_type` and `vocab_max_sentences`.
 FieldList Fields(VocabularyOptions& options, const std::string& prefix = "");
 
-// Hands out the next line of the training text; false at the end.
-using NextLine = std::function<bool(std::string* line)>;
-
 // The bytes of the vocabulary file. Pad, unk, bos and eos have SpecialIds' ids; normalisation and
-// lower-casing are inside the file. A function of the lines, the options and the seed (which only
-// draws the sample) alone. Malformed UTF-8 is repaired and counted in a warning to `log`, and so
-// are lines with U+2585, which no vocabulary can have a piece for and which is read as a space, and
-// words of more than 2,048 characters, which are cut.
-// Throws Error(kConfiguration) for a size or an option that the text can't satisfy, Error(kInput)
-// where there is no text.
+// what becomes of case are inside the file. A function of the lines, the options and the seed
+// (which only draws the sample) alone. Malformed UTF-8 is repaired and counted in a warning to
+// `log`, and so are lines with U+2585, which no vocabulary can have a piece for and which is read
+// as a space, and words of more than 2,048 characters, which are cut. Throws Error(kConfiguration)
+// for a size or an option that the text can't satisfy, Error(kInput) where there is no text.
 std::string TrainVocabulary(const NextLine& next, const VocabularyOptions& options, uint64_t seed,
                             const Log& log);
 

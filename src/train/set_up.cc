@@ -172,21 +172,34 @@ void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions
   }
 }
 
-// Whether text is lower-cased stands in the vocabulary; what scores outputs must know it.
-void CompleteLowercase(const Vocabularies& vocabularies, const RunSettings& settings,
-                       VocabularyOptions* options) {
-  const bool source = LowerCases(*vocabularies.source), target = LowerCases(*vocabularies.target);
-  if (options->lowercase && !(source && target)) {
+std::string CaseText(LetterCase letter_case) {
+  VocabularyOptions options;
+  options.letter_case = letter_case;
+  return Fields(options).Find("case")->ValueText();
+}
+
+// What becomes of case stands in the vocabulary; what scores outputs must know it.
+void CompleteCase(const Vocabularies& vocabularies, const RunSettings& settings,
+                  CorpusOptions* corpus) {
+  LetterCase* said = &corpus->vocabulary.letter_case;
+  const LetterCase source = CaseOf(*vocabularies.source), target = CaseOf(*vocabularies.target);
+  for (const LetterCase found : {source, target}) {
+    if (!settings.is_given("case") || *said == found) continue;
     throw Error(ErrorKind::kConfiguration,
-                "lowercase is true, but the vocabulary given keeps capital letters; make one with "
-                "`attend vocab --lowercase`, or leave lowercase out");
+                fmt::format("case is {0}, but the vocabulary given has {1}; make one with "
+                            "`attend vocab --case {0}`, or leave case out",
+                            CaseText(*said), CaseText(found)));
   }
-  if (!options->lowercase && target && settings.is_given("lowercase")) {
-    throw Error(ErrorKind::kConfiguration,
-                "lowercase is false, but the vocabulary given lower-cases all text; leave "
-                "lowercase out, or make one with `attend vocab`");
+  *said = target;
+  const bool marks = source == LetterCase::kFactor && target == LetterCase::kFactor;
+  if (!marks && settings.is_given("case_noise") && corpus->case_noise > 0) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("case_noise is {}, but case is {}; it is for vocabularies that mark "
+                    "case (case = factor)",
+                    corpus->case_noise, CaseText(source == LetterCase::kFactor ? target : source)));
   }
-  options->lowercase = target;
+  if (!marks) corpus->case_noise = 0;
 }
 
 // What a fine-tuned model protects stays protected.
@@ -328,7 +341,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   CheckFilters(options.corpus.filters, options.model);
   const Vocabularies vocabularies = SharedVocabularies(options, init, log, group);
   CheckGivenVocabularies(vocabularies, options, settings);
-  CompleteLowercase(vocabularies, settings, &options.corpus.vocabulary);
+  CompleteCase(vocabularies, settings, &options.corpus);
   CompleteProtection(vocabularies, init.get(), settings, &options.corpus.protection);
   CompleteModel(vocabularies, settings, &options.model);
   if (setup.test) {

@@ -40,6 +40,11 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
            "draw the cut of training text anew each epoch, with probabilities to this power; of a "
            "unigram vocabulary (0.1 to 0.5 is usual); 0: don't")
+      .Add(
+          "case_noise", &options.case_noise, 0, 0.5,
+          "with case = factor: the share of training pairs whose both sides are given in capitals, "
+          "and the share of those in title case, from which the model learns to translate such "
+          "text; 0: none")
       .Add("valid_source", &options.valid_source, "source text to validate on")
       .Add("valid_target", &options.valid_target, "its translation")
       .Add("test_source", &options.test_source, "source text to translate and score at the end")
@@ -184,7 +189,9 @@ const std::set<std::string>& FixedNames() {
                                               "normalization",
                                               "vocab_max_sentences",
                                               "byte_fallback",
-                                              "lowercase",
+                                              "split_digits",
+                                              "case",
+                                              "case_noise",
                                               "head_bias",
                                               "tie_source_target",
                                               "tie_target_output"};
@@ -323,9 +330,9 @@ FieldList RecordedFields(TrainOptions& options) {
   if (options.MakesVocabulary()) return all;
   const FieldList making = Fields(options.corpus.vocabulary, "vocab_");
   std::vector<std::string> names = all.Names();
-  // lowercase is a fact of any vocabulary, by which outputs are scored.
+  // case is a fact of any vocabulary, by which outputs are scored.
   std::erase_if(names, [&](const std::string& name) {
-    return name == "joint_vocab" || (making.Find(name) != nullptr && name != "lowercase");
+    return name == "joint_vocab" || (making.Find(name) != nullptr && name != "case");
   });
   return all.Select(names);
 }

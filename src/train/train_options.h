@@ -38,6 +38,7 @@ struct CorpusOptions {
   int64_t shuffle_buffer = 100000;
   double bpe_dropout = 0;
   double sampling_alpha = 0;
+  double case_noise = 0.05;  // of vocabularies that mark case
   std::vector<std::string> valid_source, valid_target;
   std::vector<std::string> test_source, test_target;
   ProtectionOptions protection;
@@ -45,8 +46,8 @@ struct CorpusOptions {
   CorpusFilters filters;
   std::string vocab, source_vocab, target_vocab;
   bool joint_vocab = true;
-  VocabularyOptions
-      vocabulary;  // of the one that is made; `lowercase` also decides how outputs are scored
+  VocabularyOptions vocabulary;  // of the one that is made; `case` also decides how outputs are
+                                 // scored
 
   // The training text is read as training goes, asked for or because something else needs it.
   bool Streams() const {

@@ -137,7 +137,7 @@ Json Recorded(TrainOptions options) { return FieldsToJson(RecordedFields(options
 TEST(TrainOptionsTest, HowAVocabularyIsMadeIsRecordedWhereOneIsMade) {
   TrainOptions given = Enough();
   EXPECT_FALSE(Recorded(given).contains("vocab_type"));
-  EXPECT_TRUE(Recorded(given).contains("lowercase"));
+  EXPECT_TRUE(Recorded(given).contains("case"));
   EXPECT_THAT(RecipeToml(given), testing::Not(HasSubstr("vocab_")));
   TrainOptions made = Enough();
   made.corpus.vocab.clear();

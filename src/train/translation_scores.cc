@@ -91,7 +91,7 @@ Json ScoreTranslations(const std::vector<std::string>& outputs,
 
 BleuOptions BleuOf(const TrainOptions& options, const std::vector<std::string>& references) {
   BleuOptions bleu = options.run.bleu;
-  bleu.lowercase = options.corpus.vocabulary.lowercase;
+  bleu.lowercase = options.corpus.vocabulary.lower_cases();
   if (!options.model.languages.empty()) bleu.language = options.model.languages.back();
   if (TokenizerOf(bleu.language) != BleuTokenizer::k13a) return bleu;
   if (const std::string written = LanguageByScript(references); !written.empty())

@@ -108,18 +108,20 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
   const CorpusOptions& corpus = options.corpus;
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies);
+  const CaseNoise case_noise(corpus.case_noise, static_cast<uint64_t>(options.seed));
   if (corpus.Streams()) {
     const StreamOptions stream{static_cast<uint64_t>(options.seed),
                                corpus.train_weights,
                                corpus.shuffle_buffer,
                                SamplingOf(corpus, vocabularies),
                                ProtectionOfPairs(options, vocabularies, /*training=*/true),
+                               case_noise,
                                log};
     return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
   }
-  auto whole =
-      std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads,
-                                       ProtectionOfPairs(options, vocabularies, /*training=*/true));
+  auto whole = std::make_unique<ParallelCorpus>(
+      std::move(columns), corpus.filters, threads,
+      ProtectionOfPairs(options, vocabularies, /*training=*/true), case_noise);
   CheckNotEmpty(*whole, "training");
   return whole;
 }
@@ -342,7 +344,7 @@ void TranslationTask::Translate(ValidationResult* result) {
     if (told_tokenized_) log_(LogLevel::kWarning, warning);
   }
   ChrfOptions chrf;
-  chrf.lowercase = options_.corpus.vocabulary.lowercase;
+  chrf.lowercase = options_.corpus.vocabulary.lower_cases();
   result->metrics["bleu"] = CorpusScore(*bleu_, outputs, {valid_text_.target});
   result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
   result->metrics["cut"] = static_cast<double>(found.cut);
@@ -380,7 +382,8 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
   Json tokenization = Json::object();
   tokenization["kind"] = "sentencepiece";
   tokenization["joint"] = vocabularies.joint();
-  tokenization["lowercase"] = options.corpus.vocabulary.lowercase;
+  VocabularyOptions vocabulary = options.corpus.vocabulary;
+  tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();
   AddProtection(options.corpus.protection, &tokenization);
   return tokenization;
 }

@@ -49,5 +49,5 @@ def test_symbols_that_leave_no_character(tmp_path, symbols, coverage, named):
 def test_a_missing_folder_for_temporary_files_is_named(tmp_path):
     """It was told in the C++ library's words."""
     (tmp_path / "text").write_text("the House\n" * 9, encoding="utf-8")
-    done = run(tmp_path, "vocab", "--input", "text", "--lowercase", *VOCAB, TMPDIR=tmp_path / "none")
+    done = run(tmp_path, "vocab", "--input", "text", "--case", "lower", *VOCAB, TMPDIR=tmp_path / "none")
     assert done.returncode == 1 and "TMPDIR is '" in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -6,6 +6,7 @@ import gzip
 import os
 import pathlib
 import random
+import re
 import subprocess
 import unicodedata
 
@@ -30,6 +31,7 @@ Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.
 Mehrere Frauen warten in einer Stadt im Freien, während es schneit.
 Niemand hatte die einundzwanzig Pferde hinter der Kirche gesehen. Die STRASSE heißt Ölweg. İstanbul ΑΘΗΝΑ
 """.splitlines()
+KEPT = "\u200b\u200c\u200e\u200f"  # by attend's nfkc, which else is SentencePiece's nmt_nfkc
 ODD = [
     "", " ", "\t", "  two  spaces ", "no\u00a0break", "a\u2028b", "x\u0085y", "ﬁne ﬃ ① ½ Å", "e\u0301 A\u0308 o\u0302\u0323",
     "ß ẞ GROẞ STRASSE", "İI ıi", "ΣΑΣ", "日本語のテキスト。", "😀👍🏽", "a\u0000b", "\ufeffbom", "tab\there", "▁under", "\ufffd",
@@ -73,7 +75,7 @@ def test_malformed_utf8_is_repaired_as_python_does():
     parts += [bytes([a, b, c]) for a in (0xE0, 0xE1, 0xED, 0xF0, 0xF4) for b in range(0x7F, 0xC1) for c in (0x41, 0x80, 0xC3)]
     data = b"|".join(parts)
     done = run([PROBE, "repair"], data)
-    expected = data.decode(errors="replace")
+    expected = data.decode(errors="replace").replace("\0", "\ufffd")
     assert done.stdout.decode() == expected
     assert int(done.stderr) == expected.count("\ufffd") - data.count("\ufffd".encode())
 
@@ -164,10 +166,10 @@ def test_sampled_cuts_come_as_often_as_from_sentencepiece(tmp_path, kind, streng
 
 @pytest.mark.parametrize("options", [
     ["--type", "unigram", "--size", "150"],
-    ["--type", "bpe", "--size", "200", "--lowercase"],
-    ["--type", "bpe", "--size", "420", "--byte-fallback", "--lowercase"],
+    ["--type", "bpe", "--size", "200", "--case", "lower"],
+    ["--type", "bpe", "--size", "420", "--byte-fallback", "--case", "lower"],
     ["--type", "unigram", "--size", "400", "--byte-fallback", "--normalization", "none"],
-    ["--type", "bpe", "--size", "200", "--normalization", "none", "--lowercase"],
+    ["--type", "bpe", "--size", "200", "--normalization", "none", "--case", "lower"],
     ["--type", "bpe", "--size", "200", "--user-defined-symbols", "<sep>", '"', "a,b", "ÄÖ"],
 ])
 def test_python_loads_the_file_and_gives_the_same_ids(tmp_path, options):
@@ -179,52 +181,112 @@ def test_python_loads_the_file_and_gives_the_same_ids(tmp_path, options):
     lines = ENGLISH + GERMAN + ODD + ["<sep>a,b\"ÄÖ äö"]
     lines += ["".join(generator.choice("aZäÄß .,'\u0301\u0308éÉΣ日😀") for _ in range(30)) for _ in range(300)]
     mine = ids_by_attend(path, lines)
-    assert mine == [peer.encode(line) for line in lines]
+    assert mine == [peer.encode(line.replace("\0", "\ufffd")) for line in lines]
     texts = run([PROBE, "text", path], "".join(" ".join(map(str, ids)) + "\n" for ids in mine).encode()).stdout.decode()
     assert texts.split("\n")[:-1] == [peer.decode(ids) for ids in mine]
 
 
 def test_lower_casing_is_lower_of_nmt_nfkc(tmp_path):
     size = ["--type", "bpe", "--size", "200"]
-    lower = sentencepiece.SentencePieceProcessor(model_file=str(train(tmp_path, *size, "--lowercase")))
+    lower = sentencepiece.SentencePieceProcessor(model_file=str(train(tmp_path, *size, "--case", "lower")))
     plain = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc")
     known = [c for c in map(chr, range(1, 0x110000)) if unicodedata.category(c) not in ("Cn", "Cs", "Co")]
     generator = random.Random(3)
     samples = ["x%sx" % c for c in known] + ["".join(generator.choices(known[:3000], k=20)) for _ in range(3000)]
     samples += GERMAN + ODD
     for text in samples:
-        expected = "".join(c.lower() for c in plain.normalize(text)).replace("\u2581", " ")
+        parts = [part if part in KEPT else plain.normalize(part) for part in re.split(f"([{KEPT}])", text) if part]
+        expected = "".join(c.lower() for c in "".join(parts)).replace("\u2581", " ")
         expected = " ".join(word for word in expected.split(" ") if word)
         assert lower.normalize(text).replace("\u2581", " ").strip(" ") == expected, repr(text)
     assert lower.decode(lower.encode("GROẞE STRASSE heißt Ölweg")) == "große strasse heißt ölweg"
 
 
-def test_without_lower_casing_the_rules_are_sentencepieces_own(tmp_path):
+def test_without_lower_casing_the_rules_are_sentencepieces_own_but_for_zero_width_characters(tmp_path):
     corpus = ENGLISH + GERMAN
+    odd = [line.replace("\0", "") for line in ODD if not set(line) & set(KEPT)]
     mine = sentencepiece.SentencePieceProcessor(model_file=str(train(tmp_path, "--type", "bpe", "--size", "200")))
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(corpus), model_prefix=str(tmp_path / "peer"), vocab_size=200, model_type="bpe",
         character_coverage=1.0, pad_id=0, unk_id=1, bos_id=2, eos_id=3, minloglevel=3)
     peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "peer.model"))
     assert [mine.id_to_piece(i) for i in range(200)] == [peer.id_to_piece(i) for i in range(200)]
-    assert [mine.encode(line) for line in corpus + ODD] == [peer.encode(line) for line in corpus + ODD]
+    assert [mine.encode(line) for line in corpus + odd] == [peer.encode(line) for line in corpus + odd]
 
 
 def test_byte_fallback_gives_any_text_back(tmp_path):
     path = train(tmp_path, "--type", "bpe", "--size", "420", "--byte-fallback", "--normalization", "none")
     generator = random.Random(4)
-    alphabet = [c for c in map(chr, range(0x110000)) if c not in "\n\r\u2581" and not 0xD800 <= ord(c) <= 0xDFFF]
+    alphabet = [c for c in map(chr, range(1, 0x110000)) if c not in "\n\r\ufdd0\ufdd1" and not 0xD800 <= ord(c) <= 0xDFFF]
     lines = ["".join(generator.choices(alphabet, k=30)) for _ in range(500)]
-    lines += ["  two  spaces  ", "a\u0000b", "\ttab", "😀", ""]
+    lines += ["  two  spaces  ", "\ttab\t\t\u2581", "\u2581\u2581 x \u2581", " ", "\t", "😀", ""]
     ids = ids_by_attend(path, lines)
     assert all(1 not in line for line in ids)
-    texts = run([PROBE, "text", path], "".join(" ".join(map(str, line)) + "\n" for line in ids).encode()).stdout.decode()
-    assert texts.split("\n")[:-1] == lines
+    assert texts_by_attend(path, ids) == lines
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    assert [peer.decode(line) for line in ids] == lines
+
+
+# What a vocabulary's normalisation and its case must give back, whatever the script.
+SCRIPTS = [
+    "Der MANN im ROTEN HEMD, NATO und iPhone von McDonald's: 3D, TVs, GROẞ, GROß!", "İstanbul'da ISPARTA ısındı, DİYARBAKIR",
+    "Ο ΟΔΥΣΣΕΥΣ ΣΤΗΝ ΑΘΗΝΑ: Σ, Σίσυφος, ΟΔΟΣ ΣΑΣ, ᾈδης", "МОСКВА и Санкт-Петербург; ЩЁКИ, Ёлка", "ՀԱՅԱՍՏԱՆ Երևան", "ᲗᲑᲘᲚᲘᲡᲘ თბილისი", "ᎠᎡᎢ ꭰꭱꭲ",
+    "می\u200cخواهم کتاب\u200cها را بخوانم", "\u200fשלום (hello)\u200e عالم\u200f", "हिन्दी क्\u200dष नमस्ते", "ខ្មែរ\u200bភាសា ไทย\u200bภาษา",
+    "👨\u200d👩\u200d👧 🏳️\u200d🌈 ok", "日本語のテキスト ABC と ＡＢＣ", "한국어 TEXT 입니다", "J\u030CAN ǰan Ϊ\u0301 Ọ̀rúnmìlà Ç", "ǅ Ǆ ǆ ﬁne Ⅷ ⅷ ⓐ Ⓐ ℌ ™ K Å",
+    "A B C. U.S.A. U.S. NAVY SEALS", "⇧ ⇪⇫⇩ ⇧Das ⇩Haus ⇫ALLES GROSS HIER⇩⇩ X⇧", "QUERY(x), L'ART D'ÊTRE, DON'T", "  ZWEI  Leer  ", "aBcDEfGHI XyZ", "A", "ABC",
+    "<Sep>Das<Sep>HAUS äöÄÖ", "ВСЕ БУКВЫ БОЛЬШИЕ\tТАБ", "𐐀𐐨 DESERET 𐐀𐐁", "Ⴀ ⴀ", "ŉa ŇA ſs",
+]
+
+
+def texts_by_attend(vocabulary, ids):
+    answer = run([PROBE, "text", vocabulary], "".join(" ".join(map(str, line)) + "\n" for line in ids).encode()).stdout.decode()
+    return answer.split("\n")[:-1]
+
+
+@pytest.mark.parametrize("normalization", ["nfkc", "none"])
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+@pytest.mark.parametrize("case", ["keep", "factor"])
+def test_decoded_text_is_the_normalised_text_in_every_script(tmp_path, case, kind, normalization):
+    options = ["--type", kind, "--size", "420", "--byte-fallback", "--case", case, "--normalization", normalization]
+    path = train(tmp_path, *options, "--user-defined-symbols", "<Sep>", "ÄÖ")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    generator = random.Random(6)
+    lines = SCRIPTS + ENGLISH + GERMAN + [line.upper() for line in GERMAN] + [line.title() for line in GERMAN + SCRIPTS]
+    alphabet = "aAbBßẞİıΣσςΑ\u0345ǅÇ\u0327\u030cJ 's3'’-.⇧⇪⇫⇩ÄÖ \u200c日"
+    lines += ["".join(generator.choices(alphabet, k=15)) for _ in range(3000)]
+    known = [c for c in map(chr, range(1, 0x110000)) if unicodedata.category(c) not in ("Cn", "Cs", "Co") and c not in "\n\r"]
+    lines += [form % c for c in known for form in ("x%sx", "%s", "AB%sC", "%sA")] if kind == "bpe" else []
+    expected = [peer.normalize(line).replace("▁", " ").removeprefix(" ") for line in lines] if normalization == "nfkc" else lines
+    texts = texts_by_attend(path, ids_by_attend(path, lines))
+    assert [pair for pair in zip(texts, expected) if pair[0] != pair[1]] == []
+
+
+def test_marked_words_share_their_pieces(tmp_path):
+    path = train(tmp_path, "--type", "bpe", "--size", "200", "--case", "factor")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    small, title, capitals, run_of = ids_by_attend(path, ["garten", "Garten", "GARTEN", "DER GARTEN IST GROSS"])
+    marks = [peer.piece_to_id(mark) for mark in "⇧⇪⇫⇩"]
+    assert marks == [4, 5, 6, 7] and title == marks[:1] + small and capitals == marks[1:2] + small
+    assert run_of == marks[2:3] + ids_by_attend(path, ["der garten ist gross"])[0] + marks[3:]
+    assert small == peer.encode("garten")
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_split_digits_makes_each_digit_a_piece(tmp_path, kind):
+    numbers = ["In 1984 and 2024, 1984 or 2024.", "in ۱۹۸۴ und ٢٠٢٤ und १९८४ １９８４"] * 30
+    split, whole = (train(tmp_path, "--type", kind, "--size", "150", *options, name=name, lines=ENGLISH + GERMAN + numbers)
+                    for name, options in (("split", ["--split-digits"]), ("whole", [])))
+    pieces = [sentencepiece.SentencePieceProcessor(model_file=str(path)) for path in (split, whole)]
+    longest = [max(sum(c.isdecimal() for c in peer.id_to_piece(i)) for i in range(150)) for peer in pieces]
+    assert longest[0] == 1 < longest[1]
+    for line in numbers[:2]:
+        assert pieces[0].decode(pieces[0].encode(line)) == pieces[0].normalize(line).replace("▁", " ").strip()
+        assert sum(c.isdecimal() for c in line) == sum(any(map(str.isdecimal, p)) for p in pieces[0].encode(line, out_type=str))
 
 
 def test_the_file_is_a_function_of_text_options_and_seed(tmp_path):
     corpus = [" ".join(random.Random(i).choices((" ".join(ENGLISH + GERMAN)).split(), k=8)) for i in range(500)]
-    options = ["--type", "unigram", "--size", "180", "--lowercase"]
+    options = ["--type", "unigram", "--size", "180", "--case", "lower"]
     first = train(tmp_path, *options, lines=corpus).read_bytes()
     again = train(tmp_path, *options, name="again.spm", lines=corpus).read_bytes()
     assert first == again
@@ -242,6 +304,16 @@ def test_the_file_is_a_function_of_text_options_and_seed(tmp_path):
     (["--size", "100"], [], 3, "no text"),
     (["--size", "100"], ["\x01", "\x00", "   ", "\u2028"], 3, "no text"),
     (["--size", "100", "--user-defined-symbols", "<s>"], ENGLISH, 2, "'<s>'"),
+    (["--size", "100", "--user-defined-symbols", "x", "x"], ENGLISH, 2, "'x' stands twice"),
+    (["--size", "100", "--user-defined-symbols", "a b"], ENGLISH, 2, "'a b' holds U+0020, white space"),
+    (["--size", "100", "--user-defined-symbols", "a\tb"], ENGLISH, 2, "holds U+0009"),
+    (["--size", "100", "--user-defined-symbols", "a\u3000b"], ENGLISH, 2, "holds U+3000"),
+    (["--size", "100", "--user-defined-symbols", "a\u2585"], ENGLISH, 2, "holds U+2585"),
+    (["--size", "100", "--user-defined-symbols", "x" * 300], ENGLISH, 2, "has 300 bytes, expected at most 256"),
+    (["--size", "100", "--user-defined-symbols", ""], ENGLISH, 2, "is empty"),
+    (["--size", "100", "--user-defined-symbols", "⇧", "--case", "factor"], ENGLISH, 2, "'⇧' is a piece that marks case"),
+    (["--size", "100", "--lowercase"], ENGLISH, 2, "`case`"),
+    (["--size", "100", "--lowercase=true"], ENGLISH, 2, "`case`"),
     (["--size", "100", "--normalisation", "none"], ENGLISH, 2, "normalization"),
     (["--size", "x"], ENGLISH, 2, "size"),
 ])

@@ -32,7 +32,7 @@ def test_recipes_run_on_any_parallel_text(name, options, tmp_path):
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if run_before(name)])
 def test_a_recipe_goes_on_from_a_model_as_its_own(name):
-    names = ("preset", "encoder", "decoder", "languages", "lowercase", "vocab_size", "vocab_type")
+    names = ("preset", "encoder", "decoder", "languages", "case", "vocab_size", "vocab_type")
 
     def model(recipe):
         return {option: value for option, value in recipe.items() if option in names}

@@ -45,22 +45,35 @@ def test_what_is_said_of_a_given_vocabulary_must_be_true(options, tmp_path):
 
 
 def test_a_given_vocabulary_decides_about_case(options, tmp_path):
-    said = {value: tmp_path / f"{value}.toml" for value in ("true", "false")}
+    said = {value: tmp_path / f"{value}.toml" for value in ("keep", "lower", "factor")}
     for value, recipe in said.items():
-        recipe.write_text(f"lowercase = {value}\n", encoding="utf-8")
-    contradicted = tiny_run.train(options | {"config": said["true"]}, tmp_path / "out")
-    tiny_run.refused(contradicted, 2, "lowercase is true", "attend vocab --lowercase")
+        recipe.write_text(f'case = "{value}"\n', encoding="utf-8")
+    contradicted = tiny_run.train(options | {"config": said["lower"]}, tmp_path / "out")
+    tiny_run.refused(contradicted, 2, "case is lower", "has keep", "attend vocab --case lower")
+    noise = tiny_run.train(options | {"case_noise": 0.1}, tmp_path / "out")
+    tiny_run.refused(noise, 2, "case_noise is 0.1, but case is keep", "factor")
     text = {"vocab": tmp_path / "lower.spm", "test_source": tmp_path / "upper.en", "test_target": tmp_path / "upper.de"}
     command = [tiny_run.ATTEND, "vocab", "--input", options["train_source"], options["train_target"], "--size", "60", "--type", "bpe"]
-    subprocess.run([*command, "--lowercase", "--output", text["vocab"]], check=True, capture_output=True)
+    subprocess.run([*command, "--case", "lower", "--output", text["vocab"]], check=True, capture_output=True)
     for side in ("source", "target"):
         lines = pathlib.Path(options[f"valid_{side}"]).read_text(encoding="utf-8")
         text[f"test_{side}"].write_text(lines.upper(), encoding="utf-8")
     lower = options | text | {"max_updates": 2}
-    tiny_run.refused(tiny_run.train(lower | {"config": said["false"]}, tmp_path / "out"), 2, "lowercase is false")
+    tiny_run.refused(tiny_run.train(lower | {"config": said["keep"]}, tmp_path / "out"), 2, "case is keep", "has lower")
     tiny_run.trained(lower, tmp_path / "out")
     assert "case:lc" in json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["bleu"]["signature"]
-    assert json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))["tokenization"]["lowercase"]
+    assert json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))["tokenization"]["case"] == "lower"
+    factor = tmp_path / "factor.spm"
+    subprocess.run([*command, "--case", "factor", "--output", factor], check=True, capture_output=True)
+    tiny_run.trained(lower | {"vocab": factor}, tmp_path / "marked")
+    assert "case:mixed" in json.loads((tmp_path / "marked" / "result.json").read_text(encoding="utf-8"))["bleu"]["signature"]
+    assert 'case = "factor"' in (tmp_path / "marked" / "config.toml").read_text(encoding="utf-8")
+
+
+def test_the_old_name_of_case_is_refused_with_the_new(options, tmp_path):
+    recipe = tmp_path / "old.toml"
+    recipe.write_text("lowercase = true\n", encoding="utf-8")
+    tiny_run.refused(tiny_run.train(options | {"config": recipe}, tmp_path / "out"), 2, "old.toml:1", "lowercase", "`case`")
 
 
 def test_text_that_does_not_match_is_refused(options, tmp_path):

@@ -1,0 +1,44 @@
+#include "data/case_noise.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace attend {
+namespace {
+
+TEST(CaseNoise, GivesItsShareOfPairsInOtherCase) {
+  const CaseNoise noise(0.05, 7);
+  std::map<std::vector<std::string>, int> found;
+  for (int64_t line = 0; line < 20000; ++line) {
+    std::vector<std::string> texts = {"ein Haus", "a house"};
+    noise.Apply({line % 3, line}, 2, &texts);
+    ++found[texts];
+  }
+  EXPECT_EQ(found.size(), 3u);  // both sides are changed alike
+  EXPECT_NEAR((found[{"EIN HAUS", "A HOUSE"}]), 1000, 150);
+  EXPECT_NEAR((found[{"Ein Haus", "A House"}]), 1000, 150);
+}
+
+TEST(CaseNoise, OtherTimesChangeOtherPairs) {
+  const CaseNoise noise(0.3, 7);
+  int other = 0;
+  for (int64_t line = 0; line < 1000; ++line) {
+    std::vector<std::string> first = {"a b"}, second = {"a b"};
+    noise.Apply({0, line}, 0, &first);
+    noise.Apply({0, line}, 1, &second);
+    other += first != second;
+  }
+  EXPECT_GT(other, 300);
+}
+
+TEST(CaseNoise, NoneLeavesAllAsItIs) {
+  std::vector<std::string> texts = {"ein Haus"};
+  for (int64_t place = 0; place < 100; ++place) CaseNoise().Apply({0, place}, 0, &texts);
+  EXPECT_EQ(texts, std::vector<std::string>{"ein Haus"});
+}
+
+}  // namespace
+}  // namespace attend
