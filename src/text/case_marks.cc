@@ -76,7 +76,7 @@ void MakeSmall(size_t i, std::span<Character> characters) {
   character.small = small;
 }
 
-std::vector<Character> Characters(std::string_view text, std::span<const std::string> symbols) {
+std::vector<Character> CharactersOf(std::string_view text, std::span<const std::string> symbols) {
   std::vector<Character> characters;
   VisitCharacters(text, [&](UChar32 c, size_t begin) { characters.push_back({c, c, begin}); });
   size_t symbol_end = 0;
@@ -184,7 +184,7 @@ std::string Changed(std::string_view text, const Change& change) {
 }  // namespace
 
 MarkedText MarkCase(std::string_view text, std::span<const std::string> symbols) {
-  const std::vector<Character> characters = Characters(text, symbols);
+  const std::vector<Character> characters = CharactersOf(text, symbols);
   const Marker marker(characters);
   MarkedText marked;
   const auto add = [&](std::string_view part, size_t origin) {

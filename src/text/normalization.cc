@@ -67,9 +67,6 @@ class DoubleArray {
     texts_ = compiled.substr(bytes);
   }
 
-  // Where texts begin in the compiled map.
-  size_t texts_begin() const { return sizeof(uint32_t) * (1 + units_.size()); }
-
   // No unit's children, present or not, lie outside the array.
   void Check() const {
     for (uint32_t node = 0; node < units_.size(); ++node) {
@@ -98,11 +95,28 @@ class DoubleArray {
     }
   }
 
-  // The unit with the text of a key that is there. Precondition: Check().
-  uint32_t ValueOf(std::string_view key) const {
-    uint32_t node = 0;
-    for (const char label : key) node = Children(node) ^ static_cast<uint8_t>(label);
-    return Children(node);
+  // Gives keys that are there, and that no longer key begins with, themselves as texts. Their
+  // values move to a new block, since keys may share one. At most 255; precondition: Check().
+  void KeepAsTheyAre(const std::vector<std::string>& keys) {
+    constexpr uint32_t kBlock = 256, kOtherBits = 0x1FF;
+    auto value = static_cast<uint32_t>(units_.size());
+    units_.resize(units_.size() + kBlock);
+    for (const std::string& key : keys) {
+      uint32_t node = 0;
+      for (const char label : key) node = Children(node) ^ static_cast<uint8_t>(label);
+      units_[node] = (node ^ ++value) << 10 | (units_[node] & kOtherBits);
+      units_[value] = kValueUnit | static_cast<uint32_t>(texts_.size());
+      texts_.append(key).push_back('\0');
+    }
+  }
+
+  // As SentencePiece has it.
+  std::string Compiled() const {
+    const auto bytes = static_cast<uint32_t>(sizeof(uint32_t) * units_.size());
+    std::string compiled(sizeof(bytes) + bytes, '\0');
+    std::memcpy(compiled.data(), &bytes, sizeof(bytes));
+    std::memcpy(compiled.data() + sizeof(bytes), units_.data(), bytes);
+    return compiled + texts_;
   }
 
  private:
@@ -114,7 +128,7 @@ class DoubleArray {
 
   const std::string& where_;
   std::vector<uint32_t> units_;
-  std::string_view texts_;
+  std::string texts_;
 };
 
 std::u32string Lower(const std::u32string& points) {
@@ -199,19 +213,13 @@ std::string NfkcMap() {
   const auto status = normalizer.LoadFromRuleName("nmt_nfkc");
   if (!status.ok())
     throw Error(ErrorKind::kRuntime, "SentencePiece was built without its rule nmt_nfkc");
-  std::string map = MapOf(normalizer);
   const std::string where = "nmt_nfkc";
-  const DoubleArray array(map, where);
+  DoubleArray array(MapOf(normalizer), where);
   array.Check();
-  for (const char32_t kept : kKept) {
-    std::string character;
-    AppendUtf8(kept, &character);
-    const uint32_t value = kValueUnit | static_cast<uint32_t>(map.size() - array.texts_begin());
-    std::memcpy(map.data() + sizeof(uint32_t) * (1 + array.ValueOf(character)), &value,
-                sizeof(value));
-    map.append(character.c_str(), character.size() + 1);
-  }
-  return map;
+  std::vector<std::string> kept;
+  for (const char32_t character : kKept) AppendUtf8(character, &kept.emplace_back());
+  array.KeepAsTheyAre(kept);
+  return array.Compiled();
 }
 
 // Of text that is kept as it is: what SentencePiece would take for its own signs.

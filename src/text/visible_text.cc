@@ -3,7 +3,11 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include <algorithm>
 #include <string>
+
+#include "text/case_marks.h"
+#include "text/normalization.h"
 
 namespace attend {
 namespace {
@@ -33,6 +37,12 @@ bool IsByte(std::string_view piece) {
   return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
 }
 
+// Whether a piece may stand for another text than it is: a byte, a mark of case, a masked tab.
+bool StandsForOther(std::string_view piece) {
+  const bool mark = std::find(kCaseMarks.begin(), kCaseMarks.end(), piece) != kCaseMarks.end();
+  return mark || IsByte(piece) || piece == kMaskedTab || piece == kMaskedSpaceSign;
+}
+
 }  // namespace
 
 bool HasLetterOrDigit(std::string_view text) {
@@ -47,7 +57,7 @@ std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary) {
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const std::string piece = vocabulary.Piece(id);
     const bool control = id == special.pad || id == special.bos || id == special.eos;
-    const std::string text = IsByte(piece) ? vocabulary.Decode({&id, 1}) : piece;
+    const std::string text = StandsForOther(piece) ? vocabulary.Decode({&id, 1}) : piece;
     blank[id] = control || (id != special.unk && !HasCharacter(text, IsVisible));
   }
   return blank;

@@ -25,8 +25,9 @@ TEST(VisibleTextTest, PiecesThatShowNothing) {
   std::ofstream(path) << "ab - cd\nab cd -- ab\n";
   VocabularyOptions options;
   options.type = VocabularyType::kBpe;
-  options.size = 270;
   options.byte_fallback = true;
+  options.size = 274;
+  options.letter_case = LetterCase::kFactor;
   const auto vocabulary =
       Vocabulary::FromBytes(TrainVocabulary({path}, options, 1, NoLog()), "test");
   std::filesystem::remove(path);
@@ -37,7 +38,7 @@ TEST(VisibleTextTest, PiecesThatShowNothing) {
   EXPECT_FALSE(blank[special.unk]);
   EXPECT_TRUE(words[special.unk]);
   const auto id = [&](const char* piece) { return vocabulary->Id(piece); };
-  for (const char* piece : {"\u2581", "<0x20>", "<0x0A>", "<0x09>"}) {
+  for (const char* piece : {"\u2581", "<0x20>", "<0x0A>", "<0x09>", "\u21e7", "\u21e9"}) {
     ASSERT_NE(id(piece), special.unk) << piece;
     EXPECT_TRUE(blank[id(piece)]) << piece;
   }

@@ -115,11 +115,15 @@ TEST(Vocabulary, WordsOfIdsAreThoseOfTheirText) {
   VocabularyOptions plain = SmallBpe(), marks = SmallBpe();
   plain.normalization = Normalization::kNone;
   marks.letter_case = LetterCase::kFactor;
+  int compared = 0;
   for (const VocabularyOptions& options : {SmallBpe(), plain, marks}) {
     const auto vocabulary = Vocabulary::FromBytes(Train(options), "test");
     for (const char* line : {"das\talte Haus", "DAS DAS DAS Das", "Ein HAUS\t\tAlt"}) {
       const std::vector<int32_t> ids = vocabulary->Encode(line);
+      // What is unknown is a word of its own where ids alone are there.
+      if (std::count(ids.begin(), ids.end(), vocabulary->special_ids().unk) > 0) continue;
       EXPECT_EQ(vocabulary->WordsOfIds(ids), vocabulary->WordsOfLine(line)) << line;
+      ++compared;
     }
     std::vector<int32_t> ids = vocabulary->Encode("das  alte Haus ");
     const std::vector<int64_t> words = vocabulary->WordsOfIds(ids);
@@ -134,6 +138,7 @@ TEST(Vocabulary, WordsOfIdsAreThoseOfTheirText) {
     EXPECT_EQ(vocabulary->WordsOfIds(std::vector<int32_t>{a, 1, a}),
               (std::vector<int64_t>{0, 1, 2}));
   }
+  EXPECT_EQ(compared, 1 + 1 + 3);
 }
 
 TEST(Vocabulary, KnowsWhatItDoesToCase) {

@@ -134,7 +134,7 @@ void CheckMakingOptions(TrainOptions options, const RunSettings& settings) {
   std::vector<std::string> given;
   for (const std::string& name : making.Names()) {
     // These three are compared with what is given.
-    const bool compared = name == "vocab_size" || name == "vocab_type" || name == "lowercase";
+    const bool compared = name == "vocab_size" || name == "vocab_type" || name == "case";
     if (!compared && settings.is_given(name)) given.push_back(name);
   }
   if (settings.is_given("joint_vocab")) given.emplace_back("joint_vocab");
