@@ -109,9 +109,10 @@ def serving(folder, *arguments, model=MODEL):
     """`model` None: those that the arguments name."""
     log = folder / "log"
     model = () if model is None else ("--model", model)
+    threads = () if "--threads" in arguments else ("--threads", "2")
     with open(log, "wb") as errors:
         with subprocess.Popen(
-            [ATTEND, "serve", *model, "--port", "0", "--threads", "2", *map(str, arguments)], stderr=errors
+            [ATTEND, "serve", *model, "--port", "0", *threads, *map(str, arguments)], stderr=errors
         ) as process:
             try:
                 yield Server(process, log)
