@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kDocument = "translate", kModels = "v1/models", kHealth = "health";
+const kTexts = "v1/translate", kDocument = "translate", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
 const kPatience = 8000;  // ms in which a server that lives says something
 
 // Why a request gave nothing. `kind`: "gone" (no answer at all), "busy" (ask again in `seconds`), "key" (an API key is
@@ -41,7 +41,8 @@ async function exchange(path, body, signal) {
   return {response, text: await response.text()};
 }
 
-async function request(path, body, signal) {
+// The answer's JSON, and its headers.
+async function ask(path, body, signal) {
   const ended = new AbortController(), either = AbortSignal.any([ended.signal, signal].filter(Boolean));
   let response, text;
   try {
@@ -54,11 +55,12 @@ async function request(path, body, signal) {
   }
   if (!response.ok) throw problemOf(response, text);
   try {
-    return JSON.parse(text);
+    return {answer: JSON.parse(text), headers: response.headers};
   } catch {
     throw new Problem("refused", "the answer makes no sense to this page");
   }
 }
+const request = async (path, body, signal) => (await ask(path, body, signal)).answer;
 
 function problemOf({status, headers}, text) {
   if (status === 429 || status === 503) {
@@ -79,18 +81,27 @@ export async function listModels(signal) {
   return models.map(({name, source, target, beam_size: beams}) => ({name, source, target, beams}));
 }
 
-// A Translation of each text; `alternatives` counts hypotheses beside the best one.
-export async function translate(texts, {model, alternatives = 0, bulk = false}, signal) {
-  texts = texts.map(text => text.toWellFormed());
-  const body = {model, text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
-  const {translations} = await request(kTexts, body, signal);
-  return translations.map(({sentences}, i) => new Translation(texts[i], sentences));
+// What the server takes: `characters` of a request at most, and files whose names end in one of the `suffixes`.
+export async function readLimits(signal) {
+  const {charLimit, supportedFilesFormat: suffixes} = await request(kSettings, null, signal);
+  return {characters: charLimit > 0 ? charLimit : Infinity, suffixes};
 }
 
-// The HTML of a whole document, its tags at the right words.
-export async function translateDocument(html, {model, target}, signal) {
+// A Translation of each text, by a model of this name or else of these languages; `alternatives` counts hypotheses beside the
+// best one.
+export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false}, signal) {
+  texts = texts.map(text => text.toWellFormed());
+  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
+  const {model, translations} = await request(kTexts, body, signal);
+  return translations.map((translation, i) => new Translation(texts[i], {model, ...translation}));
+}
+
+// The HTML of a whole document, its tags at the right words; with numbers of sentences that were cut or divided, and of
+// characters that were lost.
+export async function translateDocument(html, {name: model, target}, signal) {
   const body = {model, source: "auto", target, format: "html", q: html.toWellFormed()};
-  return (await request(kDocument, body, signal)).translatedText;
+  const {answer, headers} = await ask(kDocument, body, signal), number = name => Number(headers.get(`X-Attend-${name}`));
+  return {html: answer.translatedText, cut: number("Unfinished"), divided: number("Divided"), unknown: number("Unknown-Characters")};
 }
 
 const kTitles = {

@@ -1,8 +1,8 @@
 // File translation: a few lines at a time, in order, until the end or until someone cancels; HTML as a whole.
-import {Problem, translate, translateDocument} from "./api.js";
+import {Problem, readLimits, translate, translateDocument} from "./api.js";
 import {patiently} from "./server.js";
 
-const kChunkLines = 32, kChunkCharacters = 4000, kLargestFile = 20e6, kLargestHtml = 9e5, kMostNamed = 10, kHtmlName = /\.html?$/i;
+const kChunkLines = 32, kChunkCharacters = 4000, kMostNamed = 10, kHtmlName = /\.html?$/i;
 const byId = id => document.getElementById(id);
 const count = number => number.toLocaleString("en");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -14,14 +14,22 @@ function splitLines(text) {
   return rest ? [...lines, [text.slice(-rest), ""]] : lines;
 }
 
-// The end of the lines to send together, from `first` on.
-function chunkEnd(lines, first) {
+// The end of the lines to send together, from `first` on: so many at most, of so many characters.
+function chunkEnd(lines, first, most, most_characters) {
   let last = first, characters = 0;
-  while (last < lines.length && last - first < kChunkLines && (last === first || characters + lines[last][0].length <= kChunkCharacters)) {
+  while (last < lines.length && last - first < most && (last === first || characters + lines[last][0].length <= most_characters)) {
     characters += lines[last++][0].length;
   }
   return last;
 }
+
+// What the reader should know of a translation: a number of sentences that were divided, and of characters that were lost.
+export function told({divided = 0, unknown = 0}) {
+  return (divided ? "Sentences that are too long for this model were translated in parts. " : "")
+    + (unknown ? `${counted(unknown, "character")} ${unknown === 1 ? "is" : "are"} unknown to this model, and left out. ` : "");
+}
+
+const suffixOf = name => name.match(/\.[^.]*$/)?.[0].toLowerCase() ?? "";
 
 function timeLeft(done, total, started) {
   const seconds = (performance.now() - started) / 1000;
@@ -31,20 +39,29 @@ function timeLeft(done, total, started) {
 }
 
 export class FileJob {
-  // `choice` gives {model, target} at the time of a start; `say` tells a screen reader.
+  // `choice` gives the model, as Languages has it, at the time of a start; `say` tells a screen reader.
   constructor(choice, say) {
     Object.assign(this, {choice, say, file: null, html: false, lines: [], done: 0, controller: null, url: null});
     byId("file").addEventListener("change", event => { if (event.target.files[0]) this.open(event.target.files[0]); event.target.value = ""; });
     const drop = byId("drop");
     for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
     for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
-    drop.addEventListener("drop", event => { event.preventDefault(); if (event.dataTransfer.files[0]) this.open(event.dataTransfer.files[0]); });
+    drop.addEventListener("drop", event => { event.preventDefault(); this.openDropped(event.dataTransfer.files); });
     byId("file-start").addEventListener("click", () => this.start());
     byId("file-cancel").addEventListener("click", () => this.controller.abort());
     addEventListener("beforeunload", event => { if (this.controller) event.preventDefault(); });
   }
 
-  async open(file) {
+  // Several are refused: which of them was meant nobody knows.
+  openDropped(files) {
+    if (files.length === 1) return this.open(files[0]);
+    if (files.length === 0) return;
+    this.show({name: ""});
+    this.state(`There are ${count(files.length)} files, expected one at a time.`, true);
+  }
+
+  // A file in place of the one before.
+  show(file) {
     this.controller?.abort();
     this.controller = null;
     this.file = file;
@@ -54,18 +71,29 @@ export class FileJob {
     byId("file-size").textContent = "";
     this.progress(0);
     this.buttons({});
+  }
+
+  async open(file) {
+    this.show(file);
+    const opening = this.controller = new AbortController();
     try {
+      const {suffixes, characters} = await patiently(() => readLimits(opening.signal), opening.signal), suffix = suffixOf(file.name);
+      this.characters = characters;
+      if (!suffixes.includes(suffix)) throw new RangeError(`A file of type '${suffix}' is not supported, expected ${suffixes.join(", ")}.`);
       this.html = kHtmlName.test(file.name);
-      const largest = this.html ? kLargestHtml : kLargestFile;  // HTML goes in one request
-      if (file.size > largest) throw new RangeError(`The file has ${count(file.size)} bytes, at most ${count(largest)} are taken; cut it into parts.`);
-      const text = new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer());
-      if (text.includes("\0")) throw new RangeError("The file is no text; save it as text, in UTF-8, and choose it again.");
+      const bytes = await file.arrayBuffer();
+      if (opening !== this.controller) return;  // another file took its place
+      const text = new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(bytes);
+      if (text.includes("\0")) throw new RangeError("The file is no text: it has NUL characters.");
       this.lines = this.html && text ? [[text, ""]] : splitLines(text);
       byId("file-size").textContent = this.html ? counted(file.size, "byte") + " of HTML" : counted(this.lines.length, "line");
       this.state(this.lines.length ? "" : "The file is empty.");
       this.buttons({start: this.lines.length > 0});
     } catch (error) {
-      this.state(error instanceof RangeError ? error.message : "The file is not UTF-8 text; save it as UTF-8 and choose it again.", true);
+      if (opening !== this.controller) return;
+      this.state(error instanceof TypeError ? "The file is not UTF-8 text; save it as UTF-8 and choose it again." : error.message, true);
+    } finally {
+      if (opening === this.controller) this.controller = null;
     }
   }
 
@@ -93,14 +121,13 @@ export class FileJob {
   }
 
   async start() {
-    const controller = this.controller = new AbortController(), choice = this.choice();
+    const controller = this.controller = new AbortController(), model = this.choice();
     this.progress(0);
     this.buttons({cancel: true});
     this.state("Translating…");
     try {
       const run = this.html ? this.runDocument : this.run;
-      const {output, cut} = await run.call(this, choice, controller.signal);
-      this.finish(output, cut, choice.target);
+      this.finish(await run.call(this, model, controller.signal), model.target);
     } catch (error) {
       if (controller !== this.controller) return;  // another file took its place
       this.buttons({start: true});
@@ -113,43 +140,57 @@ export class FileJob {
   }
 
   place() {
-    return this.html ? "" : ` between line ${count(this.done + 1)} and ${count(chunkEnd(this.lines, this.done))}`;
+    return this.html ? "" : ` at line ${count(this.done + 1)}`;
   }
 
-  async runDocument({model, target}, signal) {
+  async runDocument(model, signal) {
     const [[html]] = this.lines;
-    const output = await patiently(() => translateDocument(html, {model, target: target ?? ""}, signal), signal);
+    const {html: output, cut, ...others} = await patiently(() => translateDocument(html, model, signal), signal);
     this.progress(1);
-    return {output: [output], cut: []};
+    return {output: [output], cut: cut ? counted(cut, "sentence") : "", ...others};
   }
 
-  // The text to write, and the lines, from 1, whose translation stops at the longest output.
-  async run({model}, signal) {
+  // The text to write, the lines, from 1, whose translation stops at the longest output, and what `told` tells. What the
+  // server refuses is sent again in smaller parts, down to the line that it refuses. The model that it chooses for the first
+  // lines translates all.
+  async run(model, signal) {
     const output = [], cut = [], started = performance.now(), {lines} = this;
+    let most = kChunkLines, divided = 0, unknown = 0;
     while (this.done < lines.length) {
-      const last = chunkEnd(lines, this.done), part = lines.slice(this.done, last);
+      const last = chunkEnd(lines, this.done, most, Math.min(kChunkCharacters, this.characters)), part = lines.slice(this.done, last);
       const texts = part.map(([line]) => line).filter(line => line.trim());
-      const results = texts.length ? await patiently(() => translate(texts, {model, bulk: true}, signal), signal) : [];
+      let results = [];
+      try {
+        if (texts.length) results = await patiently(() => translate(texts, {model, bulk: true}, signal), signal);
+      } catch (error) {
+        if (error.kind !== "refused" || part.length === 1) throw error;
+        most = Math.ceil(part.length / 2);
+        continue;
+      }
+      if (results[0]?.model) model = {...model, name: results[0].model};
       for (const [i, [line, end]] of part.entries()) {
-        const result = line.trim() ? results.shift() : {text: line, cut: []};
+        const result = line.trim() ? results.shift() : {text: line, cut: [], divided: 0, unknown: 0};
         if (result.cut.length) cut.push(this.done + i + 1);
+        divided += result.divided;
+        unknown += result.unknown;
         output.push(result.text, end);
       }
       this.progress(last);
       byId("file-state").textContent = `${count(last)} of ${counted(lines.length, "line")}${timeLeft(last, lines.length, started)}`;
     }
-    return {output, cut};
+    const named = cut.slice(0, kMostNamed).join(", ") + (cut.length > kMostNamed ? ", …" : "");
+    return {output, cut: cut.length ? `line ${named}` : "", divided, unknown};
   }
 
-  finish(output, cut, target) {
+  // `cut` names what was cut.
+  finish({output, cut, ...others}, target) {
     URL.revokeObjectURL(this.url);
     this.url = URL.createObjectURL(new Blob(output, {type: `text/${this.html ? "html" : "plain"};charset=utf-8`}));
     const link = byId("file-download"), [, stem, suffix] = this.file.name.match(/^(.*?)(\.[^.]*)?$/);
     link.href = this.url;
     link.download = `${stem}.${target || "translated"}${suffix ?? ""}`;
     this.buttons({start: true, download: true});
-    const named = cut.slice(0, kMostNamed).join(", ") + (cut.length > kMostNamed ? ", …" : "");
-    this.state((this.html ? "Done." : `Done. ${counted(this.lines.length, "line")} translated.`)
-      + (cut.length ? ` Cut off at the model's longest output: line ${named}; divide the sentences there.` : ""), cut.length > 0);
+    const notes = (cut ? `Cut off at the model's longest output: ${cut}; divide the sentences there. ` : "") + told(others);
+    this.state(`${this.html ? "Done." : `Done. ${counted(this.lines.length, "line")} translated.`} ${notes}`.trim(), notes !== "");
   }
 }

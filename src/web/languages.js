@@ -4,7 +4,10 @@ const byId = id => document.getElementById(id);
 const names = new Intl.DisplayNames(["en"], {type: "language", fallback: "code"});
 const distinct = values => [...new Set(values)];
 
+const kAuto = "auto";  // the server detects the language
+
 export function nameOf(language) {
+  if (language === kAuto) return "Detect language";
   try { return language ? names.of(language) : "Language not named"; } catch { return language; }
 }
 
@@ -23,8 +26,12 @@ export class Languages {
 
   get from() { return byId("from").value; }
   get to() { return byId("to").value; }
-  // {name, source, target, beams}, or undefined where there is none.
-  get model() { return this.models.find(model => model.name === byId("model").value); }
+  // {name, source, target, beams}, or undefined where there is none; without a name where the server chooses.
+  get model() {
+    if (this.from !== kAuto) return this.models.find(model => model.name === byId("model").value);
+    const {from: source, to: target} = this;
+    return {source, target, beams: Math.min(...this.models.filter(model => model.target === target).map(model => model.beams))};
+  }
 
   // The models there are now; the first time opens with the pair of the visit before.
   set(models) {
@@ -48,8 +55,10 @@ export class Languages {
 
   show(from = this.from, to = this.to) {
     const {models} = this;
-    fill(byId("from"), distinct(models.map(model => model.source)), nameOf, from);
-    fill(byId("to"), distinct(models.filter(model => model.source === this.from).map(model => model.target)), nameOf, to);
+    const sources = distinct(models.map(model => model.source)), several = sources.filter(source => source).length > 1;
+    fill(byId("from"), several ? [...sources, kAuto] : sources, nameOf, from);
+    const fitting = models.filter(model => model.source === this.from || this.from === kAuto);
+    fill(byId("to"), distinct(fitting.map(model => model.target)), nameOf, to);
     fill(byId("model"), this.of(this.from, this.to).map(model => model.name), name => name);
     byId("model-choice").hidden = byId("model").length < 2;
     const swappable = this.from !== this.to && this.of(this.to, this.from).length > 0;

@@ -1,13 +1,13 @@
 // The translation page: typing, copying, and what ties its parts together.
 import {Alternatives} from "./alternatives.js";
-import {listModels, translate} from "./api.js";
+import {listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
-import {FileJob} from "./files.js";
+import {FileJob, told} from "./files.js";
 import {Languages, nameOf} from "./languages.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {Alignment} from "./words.js";
 
-const kTypingPause = 300, kSpokenPause = 1200, kMostCharacters = 5000, kAlternatives = 3;
+const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3;
 const byId = id => document.getElementById(id);
 const source = byId("source"), output = byId("output");
 
@@ -21,11 +21,16 @@ function say(text, wait = 0) {
 const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
 const languages = new Languages(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
-const attention = new AttentionPanel(() => languages.model.name, pick);
-const fileJob = new FileJob(() => ({model: languages.model?.name, target: languages.to}), say);
+const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
+const fileJob = new FileJob(() => languages.model, say);
+
+let limits = {characters: Infinity, suffixes: []};
 
 async function loadModels() {
-  languages.set(await patiently(() => listModels(), new AbortController().signal));
+  const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
+  limits = loaded[0];
+  byId("file").accept = limits.suffixes.join();
+  languages.set(loaded[1]);
   retranslate();
 }
 
@@ -45,8 +50,8 @@ let typing = 0;
 
 // Whether the text may be sent.
 function showCount() {
-  const count = Array.from(source.value).length, over = count > kMostCharacters;
-  byId("count").textContent = `${count.toLocaleString("en")} / ${kMostCharacters.toLocaleString("en")}${over ? ": too long to translate while typing" : ""}`;
+  const count = Array.from(source.value).length, most = limits.characters, over = count > most, shown = number => number.toLocaleString("en");
+  byId("count").textContent = shown(count) + (most < Infinity ? ` / ${shown(most)}` : "") + (over ? ": more than this server takes at once" : "");
   byId("count").classList.toggle("over", over);
   byId("as-file").hidden = !over;
   source.setAttribute("aria-invalid", over);
@@ -78,6 +83,9 @@ function showTranslation() {
   const {text = "", cut = []} = translation ?? {};
   alignment.show(text, source.value === translation?.source ? translation.links : []);
   byId("copy").disabled = !text;
+  source.lang = sourceLanguage();
+  byId("told").textContent = (translation && !languages.model?.name ? `From ${nameOf(source.lang)}. ` : "") + told(translation ?? {});
+  byId("told").hidden = !byId("told").textContent;
   byId("cut").hidden = cut.length === 0;
   byId("cut-text").textContent = cut.map(sentence => `“${sentence.slice(0, 60)}${sentence.length > 60 ? "…" : ""}”`).join(", ");
   showSentence();
@@ -101,12 +109,18 @@ function busy(on) {
   byId("progress").textContent = on ? "Translating…" : "";
 }
 
+// "" where that is not known.
+function sourceLanguage() {
+  const name = languages.model?.name ?? translation?.model;
+  return languages.models.find(model => model.name === name)?.source ?? "";
+}
+
 async function retranslate() {
   clearTimeout(typing);
   running?.abort();
   running = null;
   hideRefusal();
-  source.lang = languages.from;
+  source.lang = sourceLanguage();
   output.lang = languages.to;
   const text = source.value, {model} = languages;
   if (!showCount() || !text.trim() || !model) {
@@ -116,7 +130,7 @@ async function retranslate() {
   const {signal} = running = new AbortController();
   busy(true);
   try {
-    const options = {model: model.name, alternatives: Math.min(kAlternatives, model.beams - 1)};
+    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1)};
     const [result] = await patiently(() => translate([text], options, signal), signal);
     if (signal.aborted) return;
     showResult(result);
@@ -134,7 +148,8 @@ source.addEventListener("input", () => {
   clearTimeout(typing);
   running?.abort();
   if (showCount() && source.value.trim()) busy(true);
-  typing = setTimeout(retranslate, source.value.trim() ? kTypingPause : 0);
+  const pause = Math.min(kTypingPause + source.value.length / 20, kSlowestPause);
+  typing = setTimeout(retranslate, source.value.trim() ? pause : 0);
 });
 byId("clear").addEventListener("click", () => { source.value = ""; source.focus(); retranslate(); });
 

@@ -7,17 +7,20 @@ function wordsBefore(text, end) {
 }
 
 export class Translation {
-  // `sentences` as the server gives them, the best hypothesis first.
-  constructor(source, sentences) {
-    let at = 0;
-    this.source = source;
+  // As the server gives it: of each sentence the best hypothesis first, and in `text` what stands between them.
+  // `model` is the name of the one that translated.
+  constructor(source, {model, text, sentences, divided = false, unknown_characters: unknown = 0}) {
+    let at = 0, done = 0;
+    Object.assign(this, {source, model, divided, unknown});
     this.sentences = sentences.map(sentence => {
-      const begin = source.indexOf(sentence.source, at), before = source.slice(at, begin);
+      const begin = source.indexOf(sentence.source, at), best = sentence.hypotheses[0].text, place = text.indexOf(best, done);
+      const before = text.slice(done, place);
       at = begin + sentence.source.length;
+      done = place + best.length;
       const hypotheses = sentence.hypotheses.filter((each, i, all) => all.findIndex(other => other.text === each.text) === i);
       return {source: sentence.source, begin, before, hypotheses, rank: 0};
     });
-    this.rest = source.slice(at);
+    this.rest = text.slice(done);
   }
 
   get text() { return this.sentences.map(each => each.before + each.hypotheses[each.rank].text).join("") + this.rest; }

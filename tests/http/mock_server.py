@@ -61,7 +61,7 @@ def attention(source, target, places):
 
 
 def translation(text, n_best, with_attention):
-    sentences, output = [], text
+    sentences, output, at = [], text, 0
     for line in re.findall(r"[^\n]+", text):
         for source in re.findall(r"\S(?:[^.!?]*[.!?]+(?=\s|$)|.*\S|)", line):
             target, places = known(source)
@@ -72,8 +72,10 @@ def translation(text, n_best, with_attention):
             if with_attention:
                 sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)
-            output = output.replace(source, target, 1)
-    return {"text": output, "sentences": sentences}
+            at = output.index(source, at)
+            output = output[:at] + target + output[at + len(source):]
+            at += len(target)
+    return {"text": output, "sentences": sentences, "divided": "divided" in text, "unknown_characters": text.count("天")}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -93,6 +95,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mock.awake.wait()
         if self.path == "/v1/models":
             return self.answer(200, {"models": mock.models})
+        if self.path == "/frontend/settings":
+            return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": [".txt", ".html", ".htm"]})
         if self.path == "/health":
             return self.answer(200, {"status": "ok"})
         file = WEB / (self.path.lstrip("/") or "page.html")
@@ -122,8 +126,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return None
         if self.path == "/translate":
-            return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]})
-        return self.answer(200, {"translations": [translation(text, body.get("n_best", 1), body.get("attention")) for text in body["text"]]})
+            told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
+            return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
+        name = body.get("model") or next(model["name"] for model in mock.models if model["target"] == body["target"])
+        return self.answer(200, {"model": name, "translations": [translation(text, body.get("n_best", 1), body.get("attention")) for text in body["text"]]})
 
     def log_message(self, *_):
         pass
@@ -176,7 +182,7 @@ class MockServer:
     def reset(self):
         self.requests, self.abandoned = [], []
         self.refusals = []  # (status, error, headers) of the next answers
-        self.key, self.models = "", MODELS
+        self.key, self.models, self.most_characters = "", MODELS, -1
         self.delay = lambda body: 0  # seconds
         self.awake.set()
         if not self.server:

@@ -56,13 +56,22 @@ def test_a_file_that_is_refused_and_one_in_its_place(page, tmp_path):
     page.server.delay = lambda body: 1 if len(page.server.requests) == 1 else 30
     page.translate_file(path)
     page.until(lambda: len(page.server.requests) == 1, "the first request")
-    page.server.refusals = [(400, "a sentence has 700 pieces", {})]
-    page.until(lambda: page["file-state"].text == "Stopped between line 33 and 64: a sentence has 700 pieces.", "the reason")
+    page.server.refusals = [(400, "a sentence has 700 pieces", {})] * 6
+    page.until(lambda: page["file-state"].text == "Stopped at line 33: a sentence has 700 pieces.", "the reason")
     page["file-start"].click()
     page.until(lambda: page["file-cancel"].is_displayed(), "the start")
     page["file"].send_keys(str(other))
     page.until(lambda: page["file-start"].is_displayed() and page["file-name"].text == "other.txt", "the other file")
     assert page["file-state"].text == "" and page["file-size"].text == "5 lines"
+
+
+def test_what_is_refused_is_sent_in_smaller_parts(page, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("".join(f"line {i}\n" for i in range(20)), encoding="utf-8")
+    page.server.refusals = [(400, "the request has more than 8 sentences", {})] * 2
+    page.translate_file(path)
+    page.until(lambda: page["file-state"].text == "Done. 20 lines translated.", "the end")
+    assert [len(body["text"]) for body in page.server.requests] == [20, 10, 5, 5, 5, 5]
 
 
 def test_html_is_translated_as_html(page, tmp_path):
@@ -91,6 +100,18 @@ def test_a_file_and_a_key(page, tmp_path):
     page.until(lambda: page["file-state"].text == "Done. 40 lines translated.", "the end")
 
 
+DROP = """(names => { const data = new DataTransfer(); for (const name of names) data.items.add(new File(["a b"], name));
+  document.getElementById("drop").dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true})); return true; })(arguments[0])"""
+
+
+def test_files_that_are_dropped(page):
+    page["file-tab"].click()
+    page.js(DROP, ["a.txt"])
+    page.until(lambda: page["file-start"].is_displayed() and page["file-name"].text == "a.txt", "the file")
+    page.js(DROP, ["b.txt", "c.txt"])
+    assert page["file-state"].text == "There are 2 files, expected one at a time." and not page["file-start"].is_displayed()
+
+
 def test_files_that_can_not_be_read(page, tmp_path):
     path = tmp_path / "latin1.txt"
     path.write_bytes("Größe".encode("latin-1"))
@@ -99,5 +120,8 @@ def test_files_that_can_not_be_read(page, tmp_path):
     page.until(lambda: "not UTF-8" in page["file-state"].text, "the message")
     path.write_bytes(b"PK\0\0")
     page["file"].send_keys(str(path))
-    page.until(lambda: "is no text" in page["file-state"].text, "the message")
+    page.until(lambda: page["file-state"].text == "The file is no text: it has NUL characters.", "the message")
+    (tmp_path / "table.TSV").write_text("a\tb", encoding="utf-8")
+    page["file"].send_keys(str(tmp_path / "table.TSV"))
+    page.until(lambda: page["file-state"].text == "A file of type '.tsv' is not supported, expected .txt, .html, .htm.", "the message")
     assert not page["file-start"].is_displayed()

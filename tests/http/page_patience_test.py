@@ -84,17 +84,32 @@ def test_an_api_key(page):
     assert not page.notice and "secret" not in page.js("JSON.stringify(localStorage)")
 
 
+def limited(page, most):
+    page.server.most_characters = most
+    page.browser.refresh()
+    page.source = page["source"]
+    page.until(lambda: page["count"].text == f"0 / {most:,}", "the limit")
+
+
+def test_a_server_without_a_limit_gets_any_text(page):
+    page.js("void (document.getElementById('source').value = 'x '.repeat(20000))")
+    page.translates("y")
+    assert page["count"].text == "40,001" and page.server.texts()[-1] == "x " * 20000 + "y"
+
+
 def test_too_long_a_text_is_not_sent(page):
+    limited(page, 5000)
     page.js("document.getElementById('source').value = 'x'.repeat(5000)")
     page.translates("y" + Keys.BACKSPACE)
     sent = len(page.server.requests)
     page.source.send_keys("yz")
-    assert page["count"].text.startswith("5,002 / 5,000: too long") and page.source.get_attribute("aria-invalid") == "true"
+    assert page["count"].text.startswith("5,002 / 5,000: more than this server takes at once") and page.source.get_attribute("aria-invalid") == "true"
     time.sleep(1)
     assert len(page.server.requests) == sent and page.output == "" and len(page.source.get_attribute("value")) == 5002
 
 
 def test_too_long_a_text_is_taken_as_a_file(page):
+    limited(page, 2500)
     page.js("void (document.getElementById('source').value = 'one two.\\n'.repeat(600))")
     page.source.send_keys("x")
     page["as-file"].click()
@@ -102,3 +117,4 @@ def test_too_long_a_text_is_taken_as_a_file(page):
     assert page["file-name"].text == "text.txt" and page["file-size"].text == "601 lines"
     page["file-start"].click()
     page.until(lambda: page["file-state"].text == "Done. 601 lines translated.", "the end")
+    assert all(sum(map(len, body["text"])) <= 2500 for body in page.server.requests)

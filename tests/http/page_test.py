@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+from files_test import post_parts
 from server import command_line, serving
 from web_page import GARDEN, GARTEN, Keys, Select, opened
 
@@ -13,7 +14,7 @@ def test_translates_while_typing(page):
     assert (asked["model"], asked["text"], asked["n_best"], asked["priority"]) == ("en-de", [GARDEN], 4, "interactive")
     assert len(page.server.requests) < 10  # not one a character
     page.until(lambda: page["live"].get_attribute("textContent") == f"Translation: {GARTEN}", "the announcement")
-    assert page["count"].text == f"{len(GARDEN)} / 5,000"
+    assert page["count"].text == str(len(GARDEN))
     page["clear"].click()
     page.until(lambda: page.output == "", "an empty translation")
     assert page.source.get_attribute("value") == "" and page.js("document.activeElement.id") == "source"
@@ -33,7 +34,7 @@ def test_superseded_requests_are_cancelled(page):
 
 
 def test_languages_and_models(page):
-    assert [option.text for option in Select(page["from"]).options] == ["English", "German"]
+    assert [option.text for option in Select(page["from"]).options] == ["English", "German", "Detect language"]
     assert [option.text for option in Select(page["to"]).options] == ["German", "French"]
     assert not page["model-choice"].is_displayed()
     page.translates("good day", "day' good'")
@@ -140,6 +141,39 @@ def test_attention(page):
     assert "Decoder self-attention, layer 1 of 2" in page["attention-view"].text and page.all("#attention figure path")
 
 
+def test_the_language_is_detected_where_the_reader_asks(page, tmp_path):
+    page.choose("from", "Detect language")
+    assert [option.text for option in Select(page["to"]).options] == ["German", "English", "French"] and not page["swap"].is_enabled()
+    page.choose("to", "English")
+    page.translates("eins zwei", "zwei' eins'")
+    asked = page.server.requests[-1]
+    assert (asked["source"], asked["target"], "model" in asked) == ("auto", "en", False)
+    assert page["told"].text == "From German." and page.source.get_attribute("lang") == "de"
+    page.all("summary")[0].click()
+    page.until(lambda: page.all("#attention figure"), "the maps")
+    assert page.server.requests[-1]["model"] == "de-en"
+    page.server.requests.clear()
+    (tmp_path / "notes.txt").write_text("eins\n" * 40, encoding="utf-8")
+    page.translate_file(tmp_path / "notes.txt")
+    page.until(lambda: page["file-state"].text == "Done. 40 lines translated.", "the end")
+    assert [(body.get("model"), body.get("source"), body.get("target")) for body in page.server.requests] == [(None, "auto", "en"), ("de-en", None, None)]
+    page.browser.refresh()
+    page.until(lambda: Select(page["from"]).first_selected_option.text == "Detect language", "what was chosen before")
+
+
+def test_what_stands_between_sentences_is_the_servers(browser, tmp_path):
+    with serving(tmp_path, "--max-input-tokens", "12", "--max-characters", "300") as service:
+        service.url = f"http://127.0.0.1:{service.port}/"
+        page = opened(browser, service)
+        text = "keritavo" * 9 + " lumi 天。天 tavo " + "lumi tavo, " * 9
+        page.js("void (document.getElementById('source').value = arguments[0])", text)
+        page.source.send_keys(".")
+        expected = service.translate(f"{text}.")[0]
+        assert expected["divided"] and len(expected["sentences"]) > 4
+        page.until(lambda: page["output"].get_property("textContent") == expected["text"], "the route's text")
+        assert page["count"].text == f"{len(text) + 1} / 300"
+
+
 def test_what_is_cut_off_is_said(page, tmp_path):
     page.translates("One two. An endless sentence.")
     assert page["cut"].text.endswith("“An endless sentence.”")
@@ -152,6 +186,27 @@ def test_what_is_cut_off_is_said(page, tmp_path):
     page.translate_file(path)
     page.until(lambda: page["file-state"].text == "Done. 12 lines translated. Cut off at the model's longest output: line 3, 7, 11; divide "
                "the sentences there.", "the end")
+
+
+def test_what_is_lost_or_divided_is_said(page, tmp_path):
+    page.translates("天 one 天.")
+    assert page["told"].text == "2 characters are unknown to this model, and left out."
+    page.source.send_keys(" divided")
+    page.until(lambda: page["told"].text == "Sentences that are too long for this model were translated in parts. 2 characters are unknown to this "
+               "model, and left out.", "both")
+    page["clear"].click()
+    page.translates("two")
+    assert not page["told"].is_displayed()
+    path = tmp_path / "notes.txt"
+    path.write_text("a 天\n\ndivided\nc d\n", encoding="utf-8")
+    page.translate_file(path)
+    page.until(lambda: page["file-state"].text == "Done. 4 lines translated. Sentences that are too long for this model were translated in parts. "
+               "1 character is unknown to this model, and left out.", "the end")
+    html = tmp_path / "notes.html"
+    html.write_text("<p>Unfinished Unknown-Characters", encoding="utf-8")
+    page.translate_file(html)
+    page.until(lambda: page["file-state"].text == "Done. Cut off at the model's longest output: 2 sentences; divide the sentences there. "
+               "2 characters are unknown to this model, and left out.", "the end")
 
 
 def test_hostile_text_stays_text(page):
@@ -200,6 +255,11 @@ def test_with_the_service_itself(browser, tmp_path):
         (tmp_path / "file.txt").write_text("lumi\n\ntavo keri\n" * 40, encoding="utf-8")
         page.translate_file(tmp_path / "file.txt")
         page.until(lambda: page["file-state"].text.startswith("Done. 120 lines translated."), "the end of the file")
+        for name, content in (("notes.md", b"lumi"), ("nothing", b"lumi"), ("a.txt", b"PK\0\0")):
+            (tmp_path / name).write_bytes(content)
+            page["file"].send_keys(str(tmp_path / name))
+            error = post_parts(service, "/translate_file", {"target": "su"}, (name, content))[1]["error"]
+            page.until(lambda: page["file-state"].text == f"{error[0].upper()}{error[1:]}.", "the route's error")  # noqa: B023
         page["text-tab"].click()
         assert service.stop() == 0
         page.source.send_keys(" dosa")
