@@ -186,6 +186,44 @@ TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
   EXPECT_THAT(ReportPage(ReportData({}, Json(), none)), HasSubstr("no validation text"));
 }
 
+TEST_F(LogsTest, ReportHasTimeAndSpeedOfUpdates) {
+  RunTimes times;
+  EXPECT_TRUE(times.ToJson().is_null());
+  const auto add = [&](int update, double seconds, double speed) {
+    times.Add({{"update", update}, {"seconds", seconds}, {"target_tokens_per_s", speed}});
+  };
+  add(10, 2, 100);
+  add(20, 1, 400);
+  EXPECT_EQ(times.ToJson(), (Json{{"seconds", 3.0},
+                                  {"target_tokens_per_s", 200.0},
+                                  {"curve", Json::array({Json{10, 100.0}, Json{20, 400.0}})}}));
+  EXPECT_EQ(times.ToJson(1)["curve"], Json::array({(Json{20, 200.0})}));
+  add(20, 1, 300);  // a resumed run's
+  const Json resumed = times.ToJson();
+  EXPECT_EQ(resumed["seconds"], 4.0);
+  EXPECT_EQ(resumed["curve"], (Json::array({Json{10, 100.0}, Json{20, 300.0}})));
+}
+
+TEST_F(LogsTest, ReportKnowsTheDefaultsOfThePreset) {
+  const Json options = {{"preset", "tiny"}, {"encoder", {{"layers", 3}}}, {"batch_tokens", 7}};
+  const Json defaults = ReportData({}, Json(), options)["defaults"];
+  EXPECT_EQ(defaults["preset"], "base");
+  EXPECT_EQ(defaults["encoder"]["layers"], 4);
+  EXPECT_EQ(defaults["encoder"]["d_model"], 128);
+  EXPECT_EQ(defaults["label_smoothing"], 0.1);
+}
+
+TEST_F(LogsTest, ReportSaysWhereARunRan) {
+  const ReportedRun run{Json::object(), {{"processor", "A \"fast\" one"}, {"threads", 3}}, 12345};
+  WriteFileSynced(directory_ / "timing.jsonl",
+                  "{\"update\":10,\"seconds\":2,\"target_tokens_per_s\":100}\n");
+  WriteTrainingReport(directory_, run, Json());
+  const std::string page = ReadFile(directory_ / "report.html");
+  EXPECT_THAT(page, HasSubstr(R"("processor":"A \"fast\" one","threads":3)"));
+  EXPECT_THAT(page, HasSubstr(R"("parameters":12345)"));
+  EXPECT_THAT(page, HasSubstr(R"("target_tokens_per_s":100.0)"));
+}
+
 TEST_F(LogsTest, ReportCannotBeBrokenByText) {
   const Json samples = {
       {"update", 1},

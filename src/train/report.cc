@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "train/metrics_log.h"
+#include "train/train_options.h"
 
 namespace attend {
 namespace {
@@ -30,6 +31,17 @@ std::string NoteOf(const Json& validations, const Json& options) {
   return fmt::format(
       "There are no curves of validation yet: the first validation is due at update {}.",
       options.value("validate_every", Json()).dump());
+}
+
+// What each option is where nobody sets it; of encoder and decoder, what the run's preset gives.
+Json DefaultsFor(const Json& options) {
+  TrainOptions defaults;
+  const Json preset = defaults.preset;
+  defaults.preset = options.value("preset", defaults.preset);
+  defaults.model = PresetConfig(defaults.preset);
+  Json json = FieldsToJson(RecipeFields(defaults));
+  json["preset"] = preset;
+  return json;
 }
 
 }  // namespace
@@ -77,10 +89,38 @@ Json RunCurves::ToJson(size_t max_points) const {
   return {{"train", train}, {"valid", validations_}, {"skipped", skipped_}, {"last", last_}};
 }
 
+void RunTimes::Add(const Json& line) {
+  const Window window{line["update"], line["seconds"],
+                      line["target_tokens_per_s"].get<double>() * line["seconds"].get<double>()};
+  while (!windows_.empty() && windows_.back().update >= window.update) windows_.pop_back();
+  windows_.push_back(window);
+  seconds_ += window.seconds;
+  target_tokens_ += window.target_tokens;
+}
+
+Json RunTimes::ToJson(size_t max_points) const {
+  if (seconds_ <= 0) return {};
+  Json curve = Json::array();
+  const size_t stretch = std::max<size_t>(1, (windows_.size() + max_points - 1) / max_points);
+  for (size_t begin = 0; begin < windows_.size(); begin += stretch) {
+    const size_t end = std::min(windows_.size(), begin + stretch);
+    double seconds = 0, target_tokens = 0;
+    for (size_t i = begin; i < end; ++i) {
+      seconds += windows_[i].seconds;
+      target_tokens += windows_[i].target_tokens;
+    }
+    if (seconds > 0) curve.push_back({windows_[end - 1].update, target_tokens / seconds});
+  }
+  return {{"seconds", seconds_},
+          {"target_tokens_per_s", target_tokens_ / seconds_},
+          {"curve", std::move(curve)}};
+}
+
 Json ReportData(const RunCurves& curves, const Json& samples, const Json& options) {
   Json data = curves.ToJson();
   data["note"] = NoteOf(data["valid"], options);
   data["options"] = options;
+  data["defaults"] = DefaultsFor(options);
   data["samples"] = samples.is_null() ? Json::object() : samples;
   return data;
 }
@@ -101,13 +141,18 @@ std::string ReportPage(const Json& data) {
   return page;
 }
 
-void WriteTrainingReport(const std::filesystem::path& directory, const Json& options,
+void WriteTrainingReport(const std::filesystem::path& directory, const ReportedRun& run,
                          const Json& test) {
   RunCurves curves;
   ForEachMetric(directory / "metrics.jsonl", [&](const Json& line) { curves.Add(line); });
+  RunTimes times;
+  ForEachMetric(directory / "timing.jsonl", [&](const Json& line) { times.Add(line); });
   Json samples;
   ForEachMetric(directory / "translations.jsonl", [&](const Json& line) { samples = line; });
-  Json data = ReportData(curves, samples, options);
+  Json data = ReportData(curves, samples, run.options);
+  data["speed"] = times.ToJson();
+  data["machine"] = run.environment;
+  data["parameters"] = run.parameters;
   data["test"] = test;
   WriteFileAtomically(directory / "report.html", ReportPage(data));
 }

@@ -337,7 +337,10 @@ std::vector<fs::path> Trainer::AveragedDirectories() const {
 }
 
 void Trainer::WriteReport(const Json& test) const {
-  WriteTrainingReport(options_.output, identity_.options, test);
+  int64_t parameters = 0;
+  for (const torch::Tensor& each : task_->module().parameters()) parameters += each.numel();
+  WriteTrainingReport(options_.output, {identity_.options, identity_.environment, parameters},
+                      test);
 }
 
 }  // namespace attend
