@@ -225,7 +225,7 @@ export class AttentionView {
   lines(list) {
     const {queries, keys} = this.kind(), step = 26, font = 14, total = this.heads().length;
     const left = this.widthOf(queries, font) + 12, beside = this.widthOf(keys, font) + 12;
-    const middle = Math.min(280, Math.max(90, this.figures.clientWidth - kFrame - left - beside)), right = left + middle, width = right + beside;
+    const middle = Math.max(90, this.figures.clientWidth - kFrame - left - beside), right = left + middle, width = right + beside;
     const height = Math.max(queries.length, keys.length) * step + 12;
     const svg = make(make(this.figures, "figure"), "svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "lines", "font-size": font});
     const y = i => 6 + (i + .5) * step, drawn = [];

@@ -220,10 +220,9 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind_na
       layout.width, layout.height, EscapeMarkup(kind.title), layer + 1);
   AddHeader(view, kind, layer, layout, &svg);
   for (size_t head = 0; head < heads.size(); ++head) {
-    const double left =
-        kMargin + static_cast<double>(head % layout.columns) * (layout.panel_width + kPanelGap);
-    const double top = kHeaderHeight + static_cast<double>(head / layout.columns) *
-                                           (layout.panel_height + kPanelGap);
+    const size_t column = head % layout.columns, row = head / layout.columns;
+    const double left = kMargin + static_cast<double>(column) * (layout.panel_width + kPanelGap);
+    const double top = kHeaderHeight + static_cast<double>(row) * (layout.panel_height + kPanelGap);
     const double x = left + layout.label_width, y = top + kHeadTitleHeight + layout.label_height;
     svg.Add(
         "<g class=\"head\" id=\"head-{0}\">\n<text x=\"{1:.1f}\" y=\"{2:.1f}\" font-size=\"13\" "

@@ -1,0 +1,97 @@
+"""The pages that programs write, attention.html and report.html, in a real Chromium."""
+
+import json
+import pathlib
+import subprocess
+
+import pytest
+import server as programs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests/data/golden_v1"
+OPTIONS = {"languages": ["en", "de"], "label_smoothing": 0.1, "preset": "tiny", "beam_size": 2, "encoder": {"layers": 2, "heads": 4}}
+DATA = {
+    "train": {"loss": [[10, 4.0], [20, 3.0]], "gradient_norm": [[10, 1.0]], "learning_rate": [[10, 0.1]]},
+    "valid": {"loss": [[20, 2.5]], "bleu": [[20, 30.0]]},
+    "skipped": 0,
+    "last": {"update": 20, "epoch": 0, "target_tokens": 9000},
+    "note": "",
+    "options": OPTIONS,
+    "defaults": {**OPTIONS, "languages": [], "preset": "base", "encoder": {"layers": 4, "heads": 4}},
+    "samples": {
+        "update": 20,
+        "samples": [
+            {"input": "a", "reference": "the old dog, runs", "output": "the dog runs far"},
+            {"input": "b", "reference": "他是老师", "output": "他是学师"},
+        ],
+    },
+    "test": None,
+    "speed": {"seconds": 3725, "target_tokens_per_s": 1234.4, "curve": [[10, 1200], [20, 1300]]},
+    "machine": {"processor": "Swift 9", "threads": 2, "processes": 1, "device": "cpu"},
+    "parameters": 915968,
+}
+
+
+@pytest.fixture(name="report")
+def write_report(browser, tmp_path):
+    template = (ROOT / "src/train/report_template.cc").read_text(encoding="utf-8").split('R"html(')[1].split(')html"')[0]
+    path = tmp_path / "report.html"
+    path.write_text(template.replace("@DATA@", json.dumps(DATA)), encoding="utf-8")
+    browser.get(path.as_uri())
+    return lambda script: browser.execute_script(f"return {script}")
+
+
+def texts(selector):
+    return f"[...document.querySelectorAll('{selector}')].map(each => each.textContent)"
+
+
+def test_losses_have_a_panel_each(report):
+    assert report(texts(".chart h3"))[:2] == ["Training loss, with label smoothing", "Validation loss, without label smoothing"]
+    curves = report("[...document.querySelectorAll('.chart')].map(each => each.querySelectorAll('.curve').length)")
+    assert curves[:2] == [1, 1]
+
+
+def test_report_tells_time_speed_parameters_and_machine(report):
+    cards = dict(zip(report(texts(".card > span")), report(texts(".card > b"))))
+    assert (cards["time in updates"], cards["target tokens/s"], cards["parameters"]) == ("1 h 2 min", "1,234", "915,968")
+    assert report("document.getElementById('machine').textContent") == "Machine: Swift 9 · 2 threads · device cpu"
+
+
+def test_differences_of_samples_are_marked(report):
+    assert report(texts(".samples del")) == ["old", ",", "老"]
+    assert report(texts(".samples ins")) == ["far", "学"]
+    assert report(texts(".samples td"))[1:3] == ["the old dog, runs", "the dog runs far"]
+
+
+def test_changed_options_come_first_and_defaults_are_folded(report):
+    rows = "#options > .scroll td:first-child"
+    assert report(texts(rows)) == ["languages", "preset", "encoder.layers"]
+    assert report("document.querySelector('details').open") is False
+    assert report(texts("details td:first-child")) == ["label_smoothing", "beam_size", "encoder.heads"]
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+def test_lines_of_one_head_take_the_width_of_the_page(browser, tmp_path, width):
+    path = tmp_path / "attention.html"
+    command = [programs.ATTEND, "attention", "--model", MODEL, "--source", "paku neri dosa, ilvo.", "--output", path, "--quiet"]
+    subprocess.run(command, check=True)
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    grounds = set()
+    for scheme in ("light", "dark"):
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        browser.get(path.as_uri())
+        for group, label in (("views", "lines"), ("heads", "2")):
+            buttons = f"[...document.querySelectorAll('[data-group={group}] button')]"
+            browser.execute_script(f"{buttons}.find(each => each.textContent === '{label}').click()")
+        figure, room = browser.execute_script(
+            "return ['.figures figure', '.figures'].map(each => document.querySelector(each).getBoundingClientRect().width)"
+        )
+        assert figure > 0.97 * room
+        assert not browser.execute_script("return document.querySelector('.legend').checkVisibility()")  # it is of heat maps
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        grounds.add(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    assert len(grounds) == 2
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
