@@ -104,7 +104,7 @@ class FieldList {
   FieldList& Push(Field field);
 
   std::vector<Field> fields_;
-  std::string group_;  // of fields to come
+  std::string group_;                                          // of fields to come
   std::vector<std::pair<std::string, std::string>> replaced_;  // name and cure
 };
 

@@ -33,7 +33,10 @@ FieldList Fields(CorpusFilters& filters) {
 
 Corpus::Corpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
                PairProtection protection, const CaseNoise& noise)
-    : columns_(std::move(columns)), filters_(filters), protection_(std::move(protection)), noise_(noise) {
+    : columns_(std::move(columns)),
+      filters_(filters),
+      protection_(std::move(protection)),
+      noise_(noise) {
   if (columns_.empty()) throw Error(ErrorKind::kUsage, "a corpus needs at least one column");
   for (size_t column = 0; column < columns_.size(); ++column) {
     const std::vector<std::string>& files = columns_[column].files;
@@ -74,8 +77,7 @@ NamedLines CorpusReport::* Corpus::WhyDropped(const Example& example) const {
   return nullptr;
 }
 
-PairSpans Corpus::Change(const Place& place, uint64_t time,
-                         std::vector<std::string>* texts) const {
+PairSpans Corpus::Change(const Place& place, uint64_t time, std::vector<std::string>* texts) const {
   PairSpans spans = Protect(place, time, texts);
   noise_.Apply(place, time, texts);
   return spans;
