@@ -4,6 +4,7 @@
 //   text_probe lines [FILE]      the bytes of each line in hexadecimal
 //   text_probe ids VOCABULARY    the ids of each line
 //   text_probe text VOCABULARY   the text of each line of ids
+//   text_probe sentences LANGUAGE   the sentences of the text, each ended by a NUL
 //   text_probe sample VOCABULARY STRENGTH DRAWS   so many sampled cuts of each line, as ids
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +17,7 @@
 #include "attend/vocabulary.h"
 #include "base/random.h"
 #include "text/lines.h"
+#include "text/sentence_splitter.h"
 #include "text/utf8.h"
 
 namespace {
@@ -69,6 +71,10 @@ int main(int argc, char** argv) {
       int64_t malformed = 0;
       std::cout << attend::RepairUtf8(text, &malformed);
       std::cerr << malformed;
+    } else if (what == "sentences") {
+      const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+      for (const std::string_view sentence : attend::SplitSentences(text, argument))
+        std::cout << sentence << '\0';
     } else if (what == "lines") {
       Lines(argument);
     } else if (what == "sample") {
