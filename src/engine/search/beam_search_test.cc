@@ -226,31 +226,15 @@ TEST(BeamSearchTest, AWideConstrainedBeamFindsWhatExhaustiveSearchFinds) {
     const std::vector<int32_t> once = seed % 3 == 0   ? std::vector<int32_t>{}
                                       : seed % 3 == 1 ? std::vector<int32_t>{4}
                                                       : std::vector<int32_t>{5, 4};
-    std::vector<SearchResult> all;
-    const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
-      const int32_t last = ids.empty() ? 2 : ids.back();
-      const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
-      for (const Candidate& next : Next(seed, before, last)) {
-        const double total = sum + next.log_probability;
-        if (next.id == kEos) {
-          const bool right = std::all_of(ids.begin(), ids.end(), [&](int32_t id) {
-            return id < 4 || id > 5 || std::ranges::count(once, id) == 1;
-          });
-          const bool whole = std::all_of(once.begin(), once.end(), [&](int32_t id) {
-            return std::ranges::count(ids, id) == 1;
-          });
-          const double length = static_cast<double>(ids.size()) + 1;
-          if (right && whole)
-            all.push_back({ids, total / std::pow((5 + length) / 6, 0.6), total, true});
-        } else if (std::ssize(ids) + 1 < longest) {
-          auto longer = ids;
-          longer.push_back(next.id);
-          visit(longer, total);
-        }
-      }
-    };
-    visit({}, 0);
-    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
+    std::vector<SearchResult> all = AllOutputs(seed, longest);
+    std::erase_if(all, [&](const SearchResult& result) {
+      const bool right = std::ranges::all_of(result.ids, [&](int32_t id) {
+        return id < 4 || id > 5 || std::ranges::count(once, id) == 1;
+      });
+      const bool whole = std::ranges::all_of(
+          once, [&](int32_t id) { return std::ranges::count(result.ids, id) == 1; });
+      return !right || !whole;
+    });
     for (const bool early_stop : {true, false}) {
       const SearchInput input{
           {5}, {}, once, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
