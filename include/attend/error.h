@@ -20,8 +20,8 @@ enum class ErrorKind {
 
 class Error : public std::runtime_error {
  public:
-  // Line ends, control characters and what is not UTF-8 in `message`, which may quote foreign
-  // names, become escapes as \n and \u001B.
+  // `message` may quote names from outside. Line ends and control characters in it become escapes
+  // such as \n and \u001B; bytes that are not UTF-8 become \xFF.
   Error(ErrorKind kind, const std::string& message);
   ErrorKind kind() const { return kind_; }
 

@@ -36,7 +36,7 @@ class Metric {
   virtual std::string Signature(size_t references) const;
 };
 
-// kAuto is zh, char or 13a, as the language needs it. The last four cut by a SentencePiece model.
+// kAuto is zh, char or 13a, by language. The last four tokenize with a SentencePiece model.
 enum class BleuTokenizer {
   kAuto,
   k13a,
@@ -66,8 +66,8 @@ class PieceTokenizer;
 // Papineni et al. 2002, with n-grams up to 4.
 class Bleu : public Metric {
  public:
-  // Throws Error(kConfiguration) where the tokenizer and tokenize_model do not go together, or
-  // Error(kInput) where that file is no SentencePiece model.
+  // Throws Error(kConfiguration) if the tokenizer and tokenize_model do not fit together, and
+  // Error(kInput) if that file is not a SentencePiece model.
   explicit Bleu(const BleuOptions& options = {});
   std::string Name() const override { return "BLEU"; }
   // Hypothesis length, reference length, 4 counts of matches, 4 counts of n-grams.

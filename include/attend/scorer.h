@@ -1,7 +1,7 @@
 // Scores given translations with a model directory: log-probabilities, alignments, attention.
 //
-// As for Translator: immutable, threads that calls share, results that depend on their own pair
-// alone.
+// Like a Translator, a Scorer is immutable, and calls share its threads. The result of a pair
+// depends on that pair alone.
 #ifndef ATTEND_SCORER_H_
 #define ATTEND_SCORER_H_
 

@@ -1,9 +1,9 @@
 // Translates sentences with a model directory. Start here.
 //
-// A Translator is immutable and safe to use from many threads: the sentences of all calls that run
-// share its own threads and their batches, so that a short call need not wait for a long one. The
-// same sentence gives the same text and score, bit for bit, whatever else runs and however many
-// threads do. After a fork the child's first call starts threads of its own.
+// A Translator is immutable and safe to use from many threads. Concurrent calls share its threads
+// and batches, so a short call does not wait for a long one. A sentence always gives the same text
+// and score, bit for bit: other calls and the number of threads change nothing. After a fork, the
+// child's first call starts its own threads.
 #ifndef ATTEND_TRANSLATOR_H_
 #define ATTEND_TRANSLATOR_H_
 
@@ -34,12 +34,12 @@ enum class WeightType { kStored, kF32, kInt8 };
 
 // What a Translator is made with.
 struct TranslatorOptions {
-  // 0: as many as the machine has. They share the sentences of all calls, or the large products of
-  // a single one.
+  // 0: one for each processor. They share the sentences of all calls; when only one sentence is
+  // left, they share its large matrix products.
   int threads = 0;
   WeightType type = WeightType::kStored;
-  // Spans that training protected (numbers, URLs ...) are copied exactly; false: translated like
-  // all text. Nothing for a model that was trained without.
+  // true: copies exactly the spans that training protected (numbers, URLs ...). false: translates
+  // them like other text. No effect on a model that was trained without protection.
   bool protect = true;
   std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
@@ -49,20 +49,20 @@ struct TranslationOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
   int64_t n_best = 1;           // at most beam_size
-  // Pieces, eos too; 0: the input's plus 50, or more where outputs of training were longer,
-  // min_length's at least.
+  // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
+  // were longer, and never less than min_length needs.
   int64_t max_length = 0;
-  int64_t min_length = 0;      // pieces of output that show and stand before eos at least
-  bool allow_unknown = false;  // the output may hold the unknown piece
+  int64_t min_length = 0;      // least number of visible tokens before eos
+  bool allow_unknown = false;  // the output may contain the unknown token
   bool scores = true;          // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
   // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
-  // Pieces of input that run together on a thread; a sentence counts 16 at least.
+  // Tokens of input that run together on a thread; a sentence counts as at least 16.
   int64_t batch_tokens = 2048;
-  // Where one is given, time is taken and added to it: that of the searches while the call runs,
-  // other calls' too.
+  // If given, the time of the searches is added to it while the call runs, including that of other
+  // calls.
   WorkSeconds* work = nullptr;
   // Where another thread sets it, the call ends after a step with Error(kRuntime).
   const std::atomic<bool>* stop = nullptr;
@@ -87,25 +87,25 @@ struct Hypothesis {
   double log_probability = 0;            // natural; both are 0 of an unscored greedy search
   bool finished = true;                  // false: cut at max_length
   std::vector<AlignmentLink> alignment;  // with options.alignments
-  // Spans of the text that were to be copied, and those that stand in the output exactly once.
+  // Protected spans in the text, and how many of them occur in the output exactly once.
   int64_t protected_spans = 0, protected_kept = 0;
 };
 
-// The n best of different texts, the best first: at least one, and fewer than n_best where the
-// search found fewer. A text without letter or digit, and one that is empty, has itself alone for a
-// translation, without ids and of score 0. A text with one has no translation that shows nothing,
-// unless it is cut. Where options and vocabulary leave no output at all, it is an empty one, not
-// finished, of score -infinity.
+// The n best hypotheses, best first, with different texts: at least one, and fewer than n_best if
+// the search found fewer. A text without a letter or digit is its own only translation, without ids
+// and with score 0. Any other text has a visible translation, unless it was cut off. If options and
+// vocabulary allow no output at all, the only hypothesis is empty and unfinished, with score
+// -infinity.
 struct Translation {
   std::vector<Hypothesis> hypotheses;
-  // A sentence of the text had more pieces than an input may have, and was divided between clauses,
-  // words or characters. Translator does not divide.
+  // A sentence of the text was longer than an input may be, and was divided between clauses, words
+  // or characters. Translator itself does not divide.
   bool divided = false;
-  // Those of the text that the vocabulary has no piece for, in order and as normalised: the model
-  // does not see which they are, and its output lacks them.
+  // Characters of the text that the vocabulary has no token for, in order, after normalization. The
+  // model can't tell them apart, and its output lacks them.
   std::u32string unknown_characters;
 
-  // The last stands for those that there are not.
+  // The hypothesis at this rank, or the last one if there are fewer.
   const Hypothesis& AtRank(size_t rank) const {
     return hypotheses[std::min(rank, hypotheses.size() - 1)];
   }
@@ -123,11 +123,11 @@ class Translator {
   Translator& operator=(const Translator&) = delete;
 
   // One Translation for each text, in order. Malformed UTF-8 is repaired. Throws Error(kUsage) for
-  // options that make no sense or a model without vocabulary, Error(kInput) for a text longer than
-  // learned positions reach.
+  // invalid options or a model without vocabulary, Error(kInput) for a text that has more tokens
+  // than learned positions.
   std::vector<Translation> Translate(std::span<const std::string> texts,
                                      const TranslationOptions& options = {}) const;
-  // The same for texts that are cut already: `sources` holds Encode of each.
+  // The same for texts that are encoded already: `sources` holds Encode of each.
   std::vector<Translation> TranslateEncoded(std::span<const std::string> texts,
                                             std::span<const std::vector<int32_t>> sources,
                                             const TranslationOptions& options = {}) const;
@@ -136,11 +136,11 @@ class Translator {
                                         const TranslationOptions& options = {},
                                         std::span<const std::vector<int32_t>> prefixes = {}) const;
 
-  // Ids of a text, without eos, as Translate would cut it.
+  // Ids of a text, without eos, as Translate would encode it.
   std::vector<int32_t> Encode(const std::string& text) const;
   // The most ids that a text may have, without eos: what the encoder's learned positions reach.
   int64_t max_input_tokens() const;
-  // Parts of a text that are copied exactly, rising: it must not be divided inside one.
+  // Parts of a text that are copied exactly, in order. Do not divide a text inside one.
   std::vector<ProtectedPart> ProtectedParts(const std::string& text) const;
   // The instruction set that runs.
   std::string instruction_set() const;

@@ -38,8 +38,8 @@ class Vocabulary {
   // regularisation, over all cuts).
   std::vector<int32_t> Sample(std::string_view line, double strength, uint64_t key,
                               int64_t* malformed = nullptr) const;
-  // What Encode gives the unknown piece for, in the line's order and as normalised; neighbours are
-  // one text.
+  // Text that Encode turns into the unknown token, in order, after normalization. Adjacent
+  // characters form one string.
   std::vector<std::string> UnknownTexts(std::string_view line) const;
   // Text of ids, one line: special ids (pad, bos, eos) give nothing, the pieces of the bytes LF and
   // CR a space. Throws Error(kUsage) for an id that is not in the vocabulary.

@@ -16,23 +16,23 @@
 
 namespace attend {
 
-// What the threads of a pool are to do. Called from all of them at once.
+// Work for the threads of a pool, which call it concurrently.
 class PoolWork {
  public:
   virtual ~PoolWork() = default;
-  // One short step by thread `worker`. False: there is nothing for that thread now. Must not throw.
+  // Does one short step on thread `worker`. false: nothing to do for it now. Must not throw.
   virtual bool Step(int worker) = 0;
-  // A team that threads without a step may serve, or null. Neither this nor Release may call the
+  // A team that idle threads may help, or null. Neither this function nor Release may call the
   // pool.
   virtual std::shared_ptr<Team> TeamToServe() { return nullptr; }
-  // Dismisses the team: who serves it is wanted elsewhere.
+  // Dismisses the team: its helpers have steps of their own to do.
   virtual void Release() {}
 };
 
 // Safe to use from many threads, but for the constructor and destructor.
 class WorkPool {
  public:
-  // Throws Error(kRuntime) where the system has no room for so many; none is left running then.
+  // Throws Error(kRuntime) if the system can't start so many; then none keeps running.
   explicit WorkPool(int threads);
   // All work must have been removed.
   ~WorkPool();
@@ -41,13 +41,13 @@ class WorkPool {
 
   int size() const { return static_cast<int>(threads_.size()); }
 
-  // The pool asks for steps of it, from now until Remove. Works that have steps get equal time.
+  // The pool runs its steps until Remove. Works that have steps get equal time.
   void Add(PoolWork* work);
-  // Returns once no thread is in it. Not to be called from a step.
+  // Returns once no thread runs a step of it. Not to be called from a step.
   void Remove(PoolWork* work);
-  // Some work has steps that it had not.
+  // Tells the pool that some work has new steps.
   void Wake();
-  // Some work has a team.
+  // Tells the pool that some work has a team.
   void CallForHelp();
 
   // Calls body(task, worker) once for each task in [0, tasks), worker in [0, size()), on the pool's
@@ -66,7 +66,7 @@ class WorkPool {
 
   void Stop();
   void Run(int worker);
-  // A step of the first work that has one; false: none has.
+  // Does a step of the first work that has one. false: none has.
   bool Step(int worker, std::span<const std::shared_ptr<Entry>> order,
             std::unique_lock<std::mutex>* lock);
   std::shared_ptr<Team> TeamToServe() const;
@@ -75,8 +75,8 @@ class WorkPool {
   std::mutex mutex_;
   std::condition_variable wake_, left_;
   std::vector<std::shared_ptr<Entry>> entries_;
-  // What the work that had the last step had used before it. One that had no steps for a while
-  // goes on from here: it has no claim on the time that it left to others.
+  // Time used by the work that ran last, before its step. A work that was idle continues from this
+  // value: it gets no credit for the time that it did not use.
   Clock::duration used_{0};
   uint64_t calls_ = 0;  // of Wake and CallForHelp
   bool stopping_ = false;

@@ -1,4 +1,4 @@
-// Codes of languages, as en, en-US or zh-Hant, and how well one stands for another.
+// Language codes, such as en, en-US or zh-Hant, and how well they match.
 #ifndef ATTEND_SERVE_LANGUAGE_CODES_H_
 #define ATTEND_SERVE_LANGUAGE_CODES_H_
 
@@ -7,10 +7,10 @@
 
 namespace attend {
 
-// How far the code that a model `has` is from the one that is `asked` for: 0 for the same one,
-// whatever the case and whether - or _ stands between its parts; more for each part that one of
-// them has more than the other, as en stands for en-US. Nothing where the language, or a part that
-// both have, is another.
+// The distance between the code that is `asked` for and the one that a model `has`. 0: they are
+// equal, except for case and for - or _ between the parts. It grows with each part that only one of
+// them has, as with en for en-US. Empty if the languages differ, or a part that both of them have
+// does.
 std::optional<int> LanguageDistance(std::string_view asked, std::string_view has);
 
 }  // namespace attend

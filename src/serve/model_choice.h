@@ -12,14 +12,14 @@ namespace attend {
 
 struct ModelChoice {
   std::shared_ptr<ServedModel> model;
-  // Of each text, in percent that it is in the model's language; 0: not detected.
+  // For each text, how sure detection is of the model's language, in percent; 0: not detected.
   std::vector<double> confidences;
 };
 
-// By the request's model, source and target. With source auto, and no model named, the model of the
-// language that the texts are in; texts too short to be sure go with the others, or else to the one
-// model there is. Throws as ModelStore::Find, and Error(kInput) for a text in a language that no
-// model reads, or texts in the languages of several models.
+// Chooses by the request's model, source and target. With source auto and no named model, chooses
+// by the detected language; texts too short for that go with the others, or to the only model.
+// Throws as ModelStore::Find, and Error(kInput) for a text in a language that no model reads, or
+// texts that need several models.
 ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
                         const std::vector<std::string>& texts);
 

@@ -1,8 +1,8 @@
-// The models of a service, by name and by languages; loaded again as they are replaced: the
-// directory as a whole by rename, or its files one by one, each by rename, once no more follow
-// within a second. Never to be written over: a model that runs reads its weights from the file as
-// it goes. Directories that come to models_dir are loaded once their files stay as they are for a
-// second; where that fails, as for one that is copied in part, again once they change.
+// The models of a service, by name and by languages. It reloads a model that is replaced by rename:
+// the whole directory, or its files one by one, once none has followed for a second. Never write
+// over a model's files: a running model reads its weights from them. New directories in models_dir
+// are loaded once their files have not changed for a second. If that fails, as for an incomplete
+// copy, the store tries again when they change.
 #ifndef ATTEND_SERVE_MODEL_STORE_H_
 #define ATTEND_SERVE_MODEL_STORE_H_
 
@@ -24,10 +24,10 @@ namespace attend {
 // when nobody does.
 class ModelStore {
  public:
-  // `changed` hears of each model that was loaded again ("reload"), came ("load") or went
-  // ("unload"), and the error where that failed ("" where not), from the store's thread, or the
-  // constructor's. Throws as ServedModel does for --model's, Error(kUsage) for names that stand
-  // twice, a shortlist of no model, and where models_dir can't be read.
+  // `changed` is called for each model that is reloaded ("reload"), new ("load") or gone
+  // ("unload"), with the error if that failed, else "". It runs on the store's thread or in the
+  // constructor. Throws as ServedModel does for models of --model; Error(kUsage) for a name that is
+  // used twice, a shortlist of an unknown model, and a models_dir that can't be read.
   using Changed =
       std::function<void(const char* event, const std::string& name, const std::string& error)>;
   ModelStore(const ServeOptions& options, int threads, Changed changed);
@@ -36,15 +36,15 @@ class ModelStore {
   std::vector<std::shared_ptr<ServedModel>> models() const;
   // A sentence would find room in the queue of one of them.
   bool HaveRoom() const;
-  // What the request means: by name, or by languages ("" and "auto" fit all, en-US fits en where no
-  // model has en-US); of several for the same languages the first. Throws Error(kUsage) where none
-  // fits, or models of several languages do, with what there is.
+  // The model that a request means, by name or by languages; the first, if several have the same
+  // languages. "" and "auto" match all; en-US matches en if no model has en-US. If none matches, or
+  // models of different languages do, throws Error(kUsage) that lists the models.
   std::shared_ptr<ServedModel> Find(const std::string& name, const std::string& source,
                                     const std::string& target) const;
 
   // Loads every model again, soon and in the background.
   void ReloadAll();
-  // Cancels what is not done, and loads no more.
+  // Cancels unfinished work, and loads no more models.
   void Stop();
 
  private:

@@ -17,7 +17,7 @@ struct Forwarded {
 
 struct ClientFacts {
   std::string address;          // as text; empty once the client is gone
-  std::string network;          // that of IPv6 has 64 bits, for a client has 2^64 of them
+  std::string network;          // of IPv6 the first 64 bits: a client may use all the rest
   std::string scheme = "http";  // by which the client asks: http or https
   std::string prefix;           // of paths at the proxy; empty, or as /translate
 };
@@ -27,8 +27,8 @@ class TrustedProxies {
   // Networks as 10.0.0.0/8 or fd00::/8, or single addresses. Throws Error(kUsage) for others.
   explicit TrustedProxies(const std::vector<std::string>& networks);
 
-  // `peer` is the other end of the connection. Where it is a trusted proxy, the client is the last
-  // address of X-Forwarded-For that is none: what stands before it may be the client's invention.
+  // `peer` is the other end of the connection. If it is a trusted proxy, the client is the last
+  // address of X-Forwarded-For that is not one: the client may have invented the earlier ones.
   ClientFacts ClientOf(const boost::asio::ip::address& peer, const Forwarded& forwarded) const;
 
  private:

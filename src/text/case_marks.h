@@ -19,8 +19,8 @@ enum class CaseMark {
   kEnd,
 };
 
-// Their pieces, by value: ⇧, ⇪, ⇫ and ⇩. Where a text itself holds one of these characters, it is
-// written twice, and ⇩ as ⇫⇩, which else would mark nothing.
+// Their tokens, by value: ⇧, ⇪, ⇫ and ⇩. A text that contains one of these characters has it
+// doubled, and ⇩ as ⇫⇩, a pair that would otherwise mark nothing.
 inline constexpr std::array<std::string_view, 4> kCaseMarks = {"\u21E7", "\u21EA", "\u21EB",
                                                                "\u21E9"};
 
@@ -29,21 +29,21 @@ struct MarkedText {
   std::vector<size_t> origins;  // for each byte of `text`, the byte it comes from
 };
 
-// Marks the case of a normalised text in which U+2581 stands for a space, and puts spaces for
-// those. The mark of a word stands before the space that the word follows. Letters that would not
-// come back exactly (İ, ẞ, one that composes with what follows once it is small) stay as they are,
-// and so do those of `symbols`, texts that are one piece. Precondition: valid UTF-8.
+// Marks the case of a normalised text, and turns its U+2581 into spaces. A word's mark precedes the
+// space before the word. Two kinds of letters stay as they are: those that would not come back
+// exactly (İ, ẞ, and letters that compose with the next one once they are small), and those of
+// `symbols`, texts that are one token. Precondition: valid UTF-8.
 MarkedText MarkCase(std::string_view text, std::span<const std::string> symbols);
 
 struct PlacedMark {
-  size_t position = 0;  // of the byte of the text before which it stands
+  size_t position = 0;  // the byte of the text that it precedes
   CaseMark mark = CaseMark::kTitle;
 };
 
-// The text with the capitals that the marks, in order of their positions, say.
+// The text with its capitals restored. The marks are in order of position.
 std::string ApplyCase(std::string_view text, std::span<const PlacedMark> marks);
 
-// Every letter a capital; the first letter of every word one. Each letter alone is changed: ß
+// In capitals; with the first letter of each word as a capital. Letters map one to one, so ß
 // stays.
 std::string InCapitals(std::string_view text);
 std::string InTitleCase(std::string_view text);

@@ -10,10 +10,10 @@
 
 namespace attend {
 
-// Parts that fit, as few as come of cutting between clauses. A clause that does not fit is cut
-// between words, a word between characters (grapheme clusters), one of these between code points. A
-// span is cut only where it does not fit alone. Only white space stands between parts. A code point
-// that does not fit alone is a part too. `fits` as for GroupParts.
+// Cuts the sentence between clauses, into as few parts that fit as possible. It cuts a clause that
+// does not fit between words, a word between characters (grapheme clusters), and such a character
+// between code points. It cuts a span only if the span alone does not fit. Only white space is left
+// out between parts. A code point that does not fit is still a part. `fits`: as for GroupParts.
 std::vector<TextPart> FittingParts(std::string_view sentence,
                                    const std::function<bool(std::string_view part)>& fits,
                                    const std::vector<TextPart>& spans = {});

@@ -1,7 +1,7 @@
-// Protected spans as numbered placeholders, in front of a model that copies those: "see ⟦0⟧" for
-// "see x.pdf", and back.
+// Replaces protected spans by numbered placeholders, which the model copies, and restores them:
+// "see x.pdf" becomes "see ⟦0⟧", and back.
 //
-// A placeholder's text in a source is a protected span itself, so that it is never taken for one.
+// If a source contains the text of a placeholder, that is a protected span too: no confusion.
 // Immutable once made; safe to use from many threads.
 #ifndef ATTEND_TEXT_SPAN_MASKER_H_
 #define ATTEND_TEXT_SPAN_MASKER_H_
@@ -17,14 +17,14 @@
 
 namespace attend {
 
-// Placeholders that a new vocabulary of a model with protection has.
+// Placeholders in a new vocabulary of a model with protection.
 inline constexpr int64_t kPlaceholders = 32;
-// Each has a place in the beam of a search with constraints.
+// The most: each needs a place in the beam of a search with constraints.
 inline constexpr int64_t kMostPlaceholders = 63;
 
 // "⟦3⟧"
 std::string PlaceholderText(int64_t number);
-// Their ids by number, as many as the vocabulary has pieces for.
+// Ids of the vocabulary's placeholders, by number.
 std::vector<int32_t> PlaceholderIds(const Vocabulary& vocabulary);
 
 // A stretch of one text that stands for a stretch of another.
@@ -36,27 +36,27 @@ struct ReplacedPart {
 struct MaskedText {
   struct Span {
     std::string text;
-    bool joined_before = false, joined_after = false;  // a word runs on there
+    bool joined_before = false, joined_after = false;  // touches a word there
   };
   std::string text;
   std::vector<Span> spans;
   std::vector<ReplacedPart> places;  // from the masked text to the one that was masked
-  int64_t found = 0;                 // spans, those included that no placeholder was left for
+  int64_t found = 0;                 // spans, including those left without a placeholder
 };
 
 struct RestoredText {
   std::string text;
   std::vector<ReplacedPart> places;  // from the output to the text
-  int64_t kept = 0;                  // spans that stand exactly once
+  int64_t kept = 0;                  // spans that occur exactly once
 };
 
 // What became of the spans of training pairs.
 struct PairSpans {
-  int64_t masked = 0;   // that stand as often on both sides, and are placeholders now
-  int64_t unequal = 0;  // of the source, that do not
+  int64_t masked = 0;   // equally often on both sides: placeholders now
+  int64_t unequal = 0;  // other spans of the source
 };
 
-// Where the placeholders of a masked pair stand for what.
+// What the placeholders of a masked pair replace.
 struct PairPlaces {
   std::vector<ReplacedPart> source, target;
 };
@@ -68,19 +68,19 @@ class SpanMasker {
 
   std::vector<TextPart> Find(std::string_view text) const;
 
-  // Numbers spans as they come. Where there are more than placeholders, neighbours without a letter
-  // between them are one span, and what is left after that stays as it is.
+  // Numbers spans in order. If there are more spans than placeholders, joins neighbours without a
+  // letter between them, and leaves what is still too much as text.
   MaskedText Mask(std::string_view text) const;
-  // What stands next to a span keeps its spaces as the output has them; only where a letter or
-  // digit would run on into a span that stood alone there is one more.
+  // Keeps the spaces around a span as the output has them. It adds one only if a letter or digit
+  // would touch a span that touched none in the source.
   static RestoredText Restore(const MaskedText& masked, std::string_view output);
 
-  // Of a training pair: spans whose text stands as often on both sides get placeholders, with
-  // numbers drawn from `random`, so that all are trained; without it, as they come.
+  // For a training pair: spans that occur equally often on both sides get placeholders. Their
+  // numbers are drawn from `random`, so that all are trained; without it, they count in order.
   PairSpans MaskPair(std::string* source, std::string* target, Random* random,
                      PairPlaces* places = nullptr) const;
-  // Makes the pair one to learn copying from: placeholders for words that both sides share, and at
-  // their beginnings and ends.
+  // Makes a pair that teaches copying: placeholders replace words that both sides share, and stand
+  // at the beginnings and ends.
   void AddPlaceholders(std::string* source, std::string* target, Random* random) const;
 
  private:

@@ -1,4 +1,4 @@
-// Tells a training that went wrong by its losses.
+// Recognizes by its losses that a training run has diverged.
 #ifndef ATTEND_TRAIN_DIVERGENCE_H_
 #define ATTEND_TRAIN_DIVERGENCE_H_
 
@@ -8,9 +8,9 @@
 
 namespace attend {
 
-// What is to be said of the run whose updates are in `metrics` (metrics.jsonl): that its last
-// losses are well above its first ones and those of guessing among `choices` targets, or that most
-// of its last updates were skipped. Empty where all is well.
+// A warning about the run whose updates are in `metrics` (metrics.jsonl): its last losses are well
+// above its first ones and above guessing among `choices` targets, or most of its last updates were
+// skipped. Empty if all is well.
 std::string DivergenceIn(const std::filesystem::path& metrics, int64_t choices);
 
 }  // namespace attend

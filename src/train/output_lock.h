@@ -7,10 +7,10 @@
 
 namespace attend {
 
-// Locks the directory itself while it lives; the system lets go when the process ends, however it
-// ends, and nothing is left of the lock. The directory is made where it is missing; where nothing
-// came into it, the destructor removes what was made. Throws Error(kRuntime) naming the holder
-// where another process holds it.
+// Locks the directory itself while it lives. The system releases the lock when the process ends,
+// even if it is killed, and nothing is left behind. Creates a missing directory; the destructor
+// removes it if it is still empty. Throws Error(kRuntime) that names the holder if another process
+// has the lock.
 class OutputLock {
  public:
   explicit OutputLock(const std::filesystem::path& directory);
@@ -18,9 +18,9 @@ class OutputLock {
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
 
-  // Locks DIR/lock too, before the first file is written: machines that share a file system see
-  // each other's locks of files, not of directories. The destructor removes the file where it is
-  // alone. Throws as the constructor.
+  // Also locks DIR/lock; call it before the first file is written. Machines on a shared file system
+  // see each other's locks on files, but not on directories. The destructor removes the file if the
+  // directory has no other. Throws as the constructor.
   void LockFile();
 
  private:

@@ -1,10 +1,10 @@
-// The lines of a long job in a file that a later call goes on with, to the bytes of an unbroken
-// run.
+// The finished lines of a long job, in a file from which a later call resumes to the same bytes as
+// an uninterrupted run.
 //
-// TARGET.partial holds the finished text, plain. TARGET.partial.jsonl says on its first line what
-// made it, and on each further one how far it had come: lines of input, bytes of output, and
-// SHA-256 of both up to there. A writer that is killed leaves both; what follows the last whole
-// entry is made again.
+// TARGET.partial holds the finished text, plain. The first line of TARGET.partial.jsonl says what
+// made it. Each further line records progress: lines of input, bytes of output, and the SHA-256 of
+// both so far. A writer that is killed leaves both files. The next one repeats what follows the
+// last whole entry.
 #ifndef ATTEND_CLI_TRANSLATE_PARTIAL_FILE_H_
 #define ATTEND_CLI_TRANSLATE_PARTIAL_FILE_H_
 
@@ -23,7 +23,7 @@
 
 namespace attend {
 
-// What makes a job's output what it is.
+// Everything that determines a job's output, except the input.
 struct JobKey {
   std::string program;             // a version
   Json settings = Json::object();  // everything else: two jobs with equal settings give equal lines
@@ -32,9 +32,9 @@ struct JobKey {
 // One owner; not thread-safe. Throws Error(kRuntime) where a file can't be written.
 class PartialFile {
  public:
-  // Begins, or with `resume` goes on where there is something to go on with. Throws Error(kUsage)
-  // where finished lines are there without `resume`, were made otherwise than `key` says, or are
-  // being written by another process.
+  // Begins, or with `resume` continues if there are finished lines. Throws Error(kUsage) if there
+  // are finished lines without `resume`, if they have another `key`, or if another process writes
+  // them.
   PartialFile(const std::filesystem::path& target, const JobKey& key, bool resume, const Log& log);
   ~PartialFile() { Leave(); }
   PartialFile(const PartialFile&) = delete;
@@ -42,18 +42,18 @@ class PartialFile {
 
   // Lines of input whose output is finished.
   int64_t lines() const { return last_.lines; }
-  // The next line of the input, from the first on. Throws Error(kInput) where it is among the
-  // finished ones and is another than it was.
+  // Takes the next line of the input, beginning with the first. Throws Error(kInput) if it is among
+  // the finished lines and has changed.
   void Take(std::string_view line);
   // Adds the output of the lines taken since.
   void Write(std::string_view text);
 
-  // What is left where work ends early: the files, and a text that says so, or without one finished
-  // line neither.
+  // For work that ends early: keeps the files and returns a message about them. Without a finished
+  // line it removes them and returns "".
   std::string Leave();
-  // Compresses the text where the target's name asks for it. What Commit then does takes no time.
+  // Compresses the text if the target's name asks for it, so that Commit is quick.
   void Finish();
-  // Puts the target in place; nothing of this stays.
+  // Puts the target in place and removes the partial files.
   void Commit();
 
  private:

@@ -3,17 +3,17 @@
 //
 // Each step takes a sentence's 2B best continuations (B the beam size). Those of the first B that
 // end the sentence finish; the B best others live on. A sentence is done when B hypotheses have
-// finished, when nothing live can still enter its n best, or at its greatest length, where what
-// still lives counts as it is but stands behind all that finished. Ties break by (score, beam, id).
-// Of hypotheses with one text the best stands for all, where texts are known and several are
-// wanted; each counts among the B that finish, so that the best does not depend on how many are
-// wanted.
+// finished, when no live hypothesis can still enter the n best, or at the maximum length. There the
+// live ones count with their present score, ranked after all finished ones. Ties break by (score,
+// beam, id). If several hypotheses are wanted and texts are known, only the best of equal texts is
+// kept. All of them count towards the B that finish, so the best result does not depend on
+// n_best.
 //
-// Tokens that are to stand exactly once (`once`) are only counted at first. Where a result lacks
-// one, has one twice or has another placeholder, the sentence is searched again with constraints,
-// as by dynamic beam allocation (Post and Vilar 2018): no placeholder comes that was there or is
-// not the source's, none ends that lacks one, and places in the beam are shared out by how many of
-// them hypotheses have, so that what has more need not be likelier than what has fewer.
+// Placeholders must occur exactly once (`once`). The first search only counts them. If a result
+// lacks one, repeats one or has a foreign one, the sentence is searched again with constraints, by
+// dynamic beam allocation (Post and Vilar 2018): a hypothesis takes no placeholder that is foreign
+// or already there, and does not end before it has all. The beam is divided into banks by how many
+// a hypothesis has, so that one with more need not beat one with fewer.
 #ifndef ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 #define ATTEND_ENGINE_SEARCH_BEAM_SEARCH_H_
 
@@ -35,30 +35,30 @@ struct SentenceOptions {
   int64_t beam_size = 4;        // at most the search's
   int64_t n_best = 1;           // at most beam_size
   double length_penalty = 0.6;  // alpha, at least 0
-  int64_t min_length = 0;       // tokens that show and stand before eos at least
-  bool must_show = false;       // an output without a token that shows is none
-  bool allow_unknown = false;   // unk may stand in the output
-  bool scores = true;           // false: of a greedy search they are 0
-  bool early_stop = true;       // false only tests that it changes nothing
+  int64_t min_length = 0;       // least number of visible tokens before eos
+  bool must_show = false;       // an output needs at least one visible token
+  bool allow_unknown = false;   // the output may contain unk
+  bool scores = true;           // false: a greedy search leaves them 0
+  bool early_stop = true;       // false only in tests: results must not change
 };
 
 struct SearchOptions {
-  int64_t max_beam_size = 4;  // ConstrainedBeamSize's too
+  int64_t max_beam_size = 4;  // at least ConstrainedBeamSize of every input
   int32_t bos = 2;
   int32_t eos = 3;
-  // By id: 1 where the token shows nothing (white space); what lies beyond shows something.
+  // By id: 1 if the token is invisible (white space). Ids past the end are visible.
   std::span<const uint8_t> blank = {};
-  std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: not known
-  std::vector<int32_t> placeholders;  // tokens that stand in outputs only where `once` has them
+  std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: unknown
+  std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
 };
 
-// Short sentences too have an output, whose rows take memory.
+// A short sentence counts as this many: its output takes memory too.
 constexpr int64_t kLeastSourceTokens = 16;
 
 struct SearchInput {
   std::vector<int32_t> source;  // as the encoder reads it
   std::vector<int32_t> prefix;  // the output begins with these
-  std::vector<int32_t> once;    // placeholders that each result has exactly once; 63 at most
+  std::vector<int32_t> once;    // placeholders that each result needs exactly once; at most 63
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
   SentenceOptions options;
 
@@ -74,33 +74,33 @@ struct SearchResult {
   bool constrained = false;  // by the second search
 };
 
-// What a thread's search holds.
+// The sentences that a thread searches now.
 struct SearchLoad {
   int worker = 0;  // the thread's number
   int64_t sentences = 0, tokens = 0;
-  int64_t joining = 0;  // of the sentences, those that have not begun
+  int64_t joining = 0;  // sentences among these that have not begun
 };
 
-// What a search may hold; one sentence always.
+// Limits on a thread's sentences; one sentence is always allowed.
 struct SearchRoom {
   int64_t sentences = 1024;
   int64_t tokens = std::numeric_limits<int64_t>::max();
 
-  // A quarter of the room joins at a time, so that products stay large.
+  // Sentences join a quarter of the room at a time, so that matrix products stay large.
   bool Takes(const SearchLoad& load, int64_t more_tokens) const;
 };
 
-// Where inputs wait and results go. The search holds on to an input from Next to Done, Dropped or
-// Failed; where Done throws, the input fails.
+// Where inputs wait and results go. The search keeps a pointer to an input from Next until Done,
+// Dropped or Failed. If Done throws, the input fails.
 class SearchQueue {
  public:
   virtual ~SearchQueue() = default;
-  // Null: none for a thread that holds so much.
+  // Null: there is no input for a thread with this load.
   virtual const SearchInput* Next(const SearchLoad& load) = 0;
-  // The n best, the best first, of different texts where those are known; fewer where the search
-  // found fewer.
+  // The n best, best first, with different texts if texts are known; fewer if the search found
+  // fewer.
   virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
-  // Asked of each live input after every step: false, and it leaves without results.
+  // Called for each live input after every step. false: it leaves without results.
   virtual bool Wanted(const SearchInput&) { return true; }
   virtual void Dropped(const SearchInput&) {}
   virtual void Failed(const SearchInput&, const std::exception_ptr&) {}
@@ -114,7 +114,7 @@ std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> i
                                                   const SearchOptions& options, Stepper* stepper,
                                                   const SearchRoom& room = {});
 
-// Of the search with constraints: a place for each number of them at least.
+// Beam size of a search with constraints: at least one place for each number of placeholders met.
 int64_t ConstrainedBeamSize(const SearchInput& input);
 
 // ((5 + length) / 6)^alpha

@@ -82,7 +82,7 @@ void SearchBatch::Advance() {
   });
 }
 
-// From here on it is not live: what throws concerns it alone. A second search keeps its place.
+// The sentence is no longer live, so an exception fails it alone. A second search keeps its place.
 void SearchBatch::Finish(int64_t place) {
   SentenceSearch& search = searches_[place];
   if (search.WantsConstraints()) {

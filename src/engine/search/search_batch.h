@@ -12,18 +12,18 @@
 
 namespace attend {
 
-// Finished sentences leave and waiting ones join between steps; what shares a step changes no
-// result. One owner. Queue and stepper must outlive it.
+// Finished sentences leave and waiting ones join between steps. Sentences in one step do not affect
+// each other's results. One owner. Queue and stepper must outlive it.
 class SearchBatch {
  public:
-  // `worker`: what the queue is told of the thread.
+  // `worker`: the thread's number, which the queue gets with the load.
   SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper, int worker);
 
   // Lets waiting sentences join.
   void Admit();
-  // A step of all that there are.
+  // One step of all sentences.
   void Step();
-  // All leave as failed: where Admit or Step threw.
+  // Call it if Admit or Step threw: all sentences fail and leave.
   void Fail(const std::exception_ptr& error);
   int64_t size() const { return load_.sentences; }
 

@@ -69,7 +69,7 @@ std::span<const int32_t> SentenceSearch::Advance(const Candidate* best, int64_t 
   return parents_;
 }
 
-// What could not have all that it lacks by the greatest length is left out.
+// Leaves out hypotheses that can't reach all missing placeholders within the maximum length.
 void SentenceSearch::ExpandConstrained(const Candidate* best, int64_t k) {
   const std::vector<int32_t>& once = input_->once;
   const bool forced = length_ < std::ssize(input_->prefix);
@@ -122,8 +122,8 @@ void SentenceSearch::GoOn(const Expansion& expansion) {
   parents_.push_back(expansion.beam);
 }
 
-// A bank holds what has as many of `once`. Banks give their best in turn, the fullest first, until
-// the beam has no place left.
+// A bank holds the hypotheses that have the same number of `once`. The banks fill the beam in turn,
+// each with its best, beginning with the highest number.
 void SentenceSearch::ChooseFromBanks() {
   next_.clear();
   parents_.clear();
@@ -193,7 +193,7 @@ void SentenceSearch::Close() {
     for (const Live& hypothesis : live_) {
       if (hypothesis.shown > 0 || !input_->options.must_show) Keep(hypothesis, length_, false);
     }
-    // Better than none at all.
+    // An output without visible tokens is better than none.
     if (kept_.empty() && !live_.empty()) Keep(live_[0], length_, false);
   }
   live_.clear();
@@ -222,7 +222,7 @@ std::vector<int32_t> SentenceSearch::IdsOf(int32_t node) const {
 bool SentenceSearch::WantsConstraints() const {
   const std::vector<int32_t>& once = input_->once;
   if (constrained_ || options_->placeholders.empty()) return false;
-  // The greatest length has no room for them.
+  // The maximum length has no room for them.
   if (input_->max_length < std::ssize(input_->prefix) + std::ssize(once) + 1) return false;
   const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
   return std::any_of(kept_.begin(), kept_.begin() + results, [&](const Kept& kept) {

@@ -12,7 +12,7 @@ namespace attend {
 struct NewSentence {
   int64_t place = 0;
   std::span<const int32_t> source;  // as the encoder reads it
-  std::span<const int32_t> once;    // target tokens that a shortlist leaves in
+  std::span<const int32_t> once;    // target tokens that are always in the shortlist
 };
 
 // A live hypothesis and its last token (bos at first).
@@ -23,8 +23,8 @@ struct StepRow {
   bool may_end = true;          // false: eos is not among the best
   bool may_be_unknown = false;  // true: unk may be among the best
   bool scored = true;           // false: probabilities are not wanted, only which token is best
-  std::span<const int32_t> never = {};  // not among the best either
-  std::span<const int32_t> also = {};   // wanted besides the best, whatever they are
+  std::span<const int32_t> never = {};  // tokens that must not be among the best
+  std::span<const int32_t> also = {};   // tokens to give in any case, besides the best
 };
 
 struct Candidate {
@@ -33,20 +33,20 @@ struct Candidate {
       0;  // natural, at most 0; of a row that is not scored less than the best's
 };
 
-// Sentences live in places, numbered from 0, which they take and leave at any time; the hypotheses
-// of place p are slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
+// Each sentence has a place, numbered from 0, and may come and go between steps. The hypotheses of
+// place p are slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  // Forgets all.
+  // Forgets all sentences.
   virtual void Reset(int64_t beam_size) = 0;
   virtual void Start(std::span<const NewSentence> sentences) = 0;
-  // Feeds each row's token and writes its next tokens into best[row * k ...], the likelier first,
-  // equal ones by rising id; one alone for a forced row. A row's `also` stand before its best,
-  // which are so many fewer. Precondition: they are fewer than k.
+  // Feeds each row's token and writes its k next tokens to best[row * k ...]: first `also`, then
+  // the best, likeliest first, ties by rising id. A forced row gets its one token. Precondition:
+  // `also` has fewer than k.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
-  // The place's hypothesis i goes on as what parents[i] was; those past the parents end. No
-  // parents: the sentence leaves.
+  // Hypothesis i of the place continues the former hypothesis parents[i]; the others end. Without
+  // parents the sentence leaves.
   virtual void Reorder(int64_t place, std::span<const int32_t> parents) = 0;
 };
 

@@ -19,7 +19,7 @@ enum class Overlong { kSplit, kRefuse };
 
 struct LineOptions {
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
-  int64_t max_input_tokens = 512;  // of a part; where overlong is kRefuse, of a line
+  int64_t max_input_tokens = 512;  // of a part, or with kRefuse of a line
   Overlong overlong = Overlong::kSplit;
   bool keep_line_ends = true;  // false: those between sentences become spaces; no field
 };
@@ -31,14 +31,14 @@ class LineBatch {
   // `model`: the translator's.
   LineBatch(const Translator* translator, const Model& model, const LineOptions& options);
 
-  // Throws Error(kInput) that opens with `name` ("line 3") where the line is too long, with
-  // Overlong::kSplit only where the model's positions do not reach for one of its characters; the
-  // line is then not taken.
+  // Throws Error(kInput) that begins with `name` ("line 3") if the line is too long; the line is
+  // then not added. With Overlong::kSplit this happens only if a single character has more tokens
+  // than the model has positions.
   void Add(const std::string& line, const std::string& name);
 
-  // One Translation for each line, in order. That of a line in parts has theirs rank by rank (the
-  // last of a part stands for those that it has not), of different texts, joined by the white space
-  // that stood between; scores and log-probabilities are sums. Throws as Translator::Translate.
+  // One Translation for each line, in order. For a line in parts, hypothesis i joins those of rank
+  // i of each part (the last, if it has fewer) with the white space between the parts. Texts
+  // differ; scores and log-probabilities are sums. Throws as Translator::Translate.
   std::vector<Translation> Translate(const TranslationOptions& options) const;
 
  private:

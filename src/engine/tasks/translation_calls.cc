@@ -81,8 +81,8 @@ void TranslationCalls::Wait(Call* call) {
   if (call->options.work != nullptr) --timed_;
 }
 
-// A call's first sentence on a thread joins whatever the thread holds: short calls don't wait for
-// long ones. Each thread takes its share, so that none stands idle beside one with a long list.
+// A call's first sentence on a thread always joins, so short calls don't wait for long ones. A
+// thread takes at most its share, so that none is idle beside one with many sentences.
 const SearchInput* TranslationCalls::Next(const SearchLoad& load) {
   const std::lock_guard lock(mutex_);
   if (load.sentences > 0 && load.tokens > tokens_ / pool_->size()) return nullptr;

@@ -1,4 +1,4 @@
-// The sentences of all calls of a Translator that run, for the searches of its threads.
+// The sentences of a Translator's concurrent calls, as a queue for the searches of its threads.
 #ifndef ATTEND_ENGINE_TASKS_TRANSLATION_CALLS_H_
 #define ATTEND_ENGINE_TASKS_TRANSLATION_CALLS_H_
 
@@ -16,14 +16,14 @@
 
 namespace attend {
 
-// Safe to use from many threads. Sentences of a call go in by length, the longest first; calls take
-// turns, and each has the room that its options give it.
+// Safe to use from many threads. A call's sentences go in by length, the longest first. Calls take
+// turns, each within the limits of its own options.
 class TranslationCalls : public SharedQueue {
  public:
   explicit TranslationCalls(WorkPool* pool) : pool_(pool) {}
 
-  // The result of each input, in order: of one that holds no token but eos, an empty one. Returns
-  // when all are done. Throws what a search throws, Error(kRuntime) for a call that is stopped.
+  // The result of each input, in order; an input with no token but eos has an empty one. Returns
+  // when all are done. Throws what a search throws, and Error(kRuntime) for a call that is stopped.
   std::vector<Translation> Run(std::vector<SearchInput> inputs, const TranslationOptions& options);
 
   const SearchInput* Next(const SearchLoad& load) override;
@@ -38,12 +38,12 @@ class TranslationCalls : public SharedQueue {
   struct Call;
   struct CallInput : SearchInput {
     Call* call = nullptr;
-    int worker = 0;  // that searches it
+    int worker = 0;  // the thread that searches it
   };
 
   void Put(Call* call);
   void Wait(Call* call);
-  // None of what waits is wanted any more.
+  // Drops the waiting sentences of the call.
   void Drop(Call* call);
   void Leave(const CallInput& input);
 
