@@ -73,7 +73,7 @@ class HtmlDocument::Writer {
     size_t done = 0;
     for (const Sentence& sentence : sentences_) {
       WriteGap(done, sentence.part.begin);
-      if (done > 0 && done == sentence.part.begin) {
+      if (done > 0 && done == sentence.part.begin && !sentence.part.in_word) {
         PutText(Joint(shown_, "", sentence.hypothesis->text),
                 Shared(open_, Around(done, done + 1)));
       }

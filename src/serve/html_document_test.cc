@@ -203,6 +203,16 @@ TEST(HtmlDocumentTest, AnElementThatPartsHasOneId) {
   EXPECT_EQ(Translated(html, parted), html);
 }
 
+TEST(HtmlDocumentTest, PartsOfAWordAreJoinedWithoutASpace) {
+  const HtmlDocument document("<p>abcdef</p>");
+  const std::vector<Hypothesis> hypotheses = {{.text = "ABC"}, {.text = "DEF"}};
+  const auto best = [&](size_t part) -> const Hypothesis& { return hypotheses[part]; };
+  std::vector<TextPart> parts = {{.begin = 0, .end = 3}, {.begin = 3, .end = 6}};
+  EXPECT_EQ(document.Join({document.Translate(0, parts, best)}), "<p>ABC DEF</p>");
+  parts[1].in_word = true;
+  EXPECT_EQ(document.Join({document.Translate(0, parts, best)}), "<p>ABCDEF</p>");
+}
+
 TEST(HtmlDocumentTest, TitlesAndCustomElementsAreText) {
   ExpectKept("<title>one</title><p>two <my-part data-x=1>three</my-part> four", "");
 }
