@@ -1,6 +1,6 @@
-// How a rank learns that another has died, failed or was stopped. Each tells a store every second
-// (a beat) that it lives. The first to miss another, or to go itself, leaves a verdict there, which
-// then is everyone's.
+// How a rank learns that another has died, failed or was stopped. Every rank reports to a store
+// each second that it is alive (a beat). The first rank to miss a beat of another one, or to end
+// early itself, records a verdict in the store. All ranks then end with that verdict.
 #ifndef ATTEND_TRAIN_RANK_WATCH_H_
 #define ATTEND_TRAIN_RANK_WATCH_H_
 
