@@ -206,9 +206,12 @@ MaskedText SpanMasker::Mask(std::string_view text) const {
   JoinNeighbours(text, static_cast<size_t>(placeholders_), &spans);
   masked.found = std::ssize(spans);
   spans.resize(std::min(masked.found, placeholders_));
-  for (const TextPart& span : spans) {
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const TextPart& span = spans[i];
     masked.spans.push_back({std::string(ViewOf(text, span)), JoinsAtEnd(text.substr(0, span.begin)),
-                            JoinsAtStart(text.substr(span.end))});
+                            JoinsAtStart(text.substr(span.end)),
+                            i > 0 && spans[i - 1].end == span.begin,
+                            i + 1 < spans.size() && spans[i + 1].begin == span.end});
   }
   std::vector<int64_t> numbers(spans.size());
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
@@ -220,9 +223,10 @@ RestoredText SpanMasker::Restore(const MaskedText& masked, std::string_view outp
   RestoredText restored;
   std::vector<int64_t> times(masked.spans.size());
   bool stands_alone = false;  // what was added last is a span that no word ran on behind
+  bool stands_apart = false;  // and no other span
   const auto add = [&](std::string_view text) {
     if (stands_alone && JoinsAtEnd(restored.text) && JoinsAtStart(text)) restored.text += ' ';
-    if (!text.empty()) stands_alone = false;
+    if (!text.empty()) stands_alone = stands_apart = false;
     restored.text += text;
   };
   size_t done = 0;
@@ -231,12 +235,14 @@ RestoredText SpanMasker::Restore(const MaskedText& masked, std::string_view outp
     done = next->place.end;
     if (next->number >= std::ssize(masked.spans)) continue;  // stands for nothing
     const MaskedText::Span& span = masked.spans[next->number];
-    if (!span.joined_before && JoinsAtEnd(restored.text) && JoinsAtStart(span.text))
+    const bool glued = stands_apart && !span.touched_before;
+    if (!span.joined_before && (glued || (JoinsAtEnd(restored.text) && JoinsAtStart(span.text))))
       restored.text += ' ';
     add(span.text);
     const size_t end = restored.text.size();
     restored.places.push_back({next->place, {end - span.text.size(), end}});
     stands_alone = !span.joined_after;
+    stands_apart = stands_alone && !span.touched_after;
     ++times[next->number];
   }
   add(output.substr(done));

@@ -36,7 +36,8 @@ struct ReplacedPart {
 struct MaskedText {
   struct Span {
     std::string text;
-    bool joined_before = false, joined_after = false;  // touches a word there
+    bool joined_before = false, joined_after = false;    // touches a word there
+    bool touched_before = false, touched_after = false;  // touches another span there
   };
   std::string text;
   std::vector<Span> spans;
@@ -72,7 +73,8 @@ class SpanMasker {
   // letter between them, and leaves what is still too much as text.
   MaskedText Mask(std::string_view text) const;
   // Keeps the spaces around a span as the output has them. It adds one only if a letter or digit
-  // would touch a span that touched none in the source.
+  // would touch a span that touched none in the source, and between two spans of which neither
+  // touched a word or span there.
   static RestoredText Restore(const MaskedText& masked, std::string_view output);
 
   // For a training pair: spans that occur equally often on both sides get placeholders. Their

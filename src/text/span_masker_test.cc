@@ -51,6 +51,14 @@ TEST(SpanMaskerTest, SpacesAreTheOutputsUnlessASpanWouldRunIntoAWord) {
   EXPECT_EQ(RoundTrip("a<b>x</b>", "c⟦0⟧y⟦1⟧"), "c<b>y</b>");
 }
 
+TEST(SpanMaskerTest, SpansThatStoodApartStayApart) {
+  EXPECT_EQ(RoundTrip("Go to https://example.org/a?b=1 , {name} .", "⟦0⟧⟦1⟧"),
+            "https://example.org/a?b=1 {name}");
+  EXPECT_EQ(RoundTrip("{a} or {b}", "⟦1⟧⟦0⟧"), "{b} {a}");
+  EXPECT_EQ(RoundTrip("{a}{b} c", "⟦0⟧⟦1⟧ d"), "{a}{b} d");
+  EXPECT_EQ(RoundTrip("<b><i>5 dogs</i></b>", "⟦0⟧⟦1⟧Hunde: ⟦2⟧⟦3⟧⟦4⟧"), "<b><i>Hunde: 5</i></b>");
+}
+
 TEST(SpanMaskerTest, WhatIsMoreThanPlaceholdersIsJoinedOrLeft) {
   const SpanMasker few({.protect = {"all"}}, 2);
   const MaskedText joined = few.Mask("1 | 2 | 3 | 4");
