@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "attend/error.h"
+#include "base/random.h"
 
 namespace attend {
 namespace {
@@ -62,22 +65,91 @@ TEST(ProtectedSpansTest, FindsNumbers) {
                "在⟪2023⟫年,他有⟪3⟫只狗。",
                "⟪٣⟫ كتب و ⟪١٢٫٥⟫",
                "id ⟪123e4567-e89b-12d3-a456-426614174000⟫.",
-               "The MP3 of the 1990s, B2B and the 2nd A4 sheet",
+               "The MP3 of the ⟪1990⟫s, B2B and the ⟪2⟫nd A4 sheet",
                "⟪37.5°C⟫ and ⟪90°⟫.",
                "In ⟪2020⟫."});
 }
 
+TEST(ProtectedSpansTest, FindsNumbersThatStandSideBySide) {
+  CheckMarked({"May ⟪5⟫ ⟪2020⟫ was", "December ⟪25⟫ ⟪2021⟫.", "Room ⟪3⟫ ⟪4567⟫", "page ⟪12⟫ ⟪1500⟫",
+               "I have ⟪2⟫ ⟪1000⟫ dollar bills", "In ⟪10⟫ ⟪2019⟫", "Call ⟪030⟫ ⟪1234567⟫",
+               "⟪12⟫ ⟪3456⟫ ⟪7890⟫", "⟪0171⟫ ⟪555⟫ ⟪1234⟫",
+               "IBAN ⟪DE89 3704 0044 0532 0130 00⟫ or ⟪GB29 NWBK 6016 1331 9268 19⟫.",
+               "⟪1 000 000⟫ ⟪2020⟫", "⟪5⟫ ⟪100.pdf⟫", "⟪5⟫ ⟪123e4567-e89b-12d3-a456-426614174000⟫",
+               "A5 ⟪202⟫ and B7 ⟪2020⟫", "⟪%1⟫ of %⟪123⟫", "US$⟪5⟫ and GPT-⟪4⟫",
+               "A12, Q3, x_5, 3f2a"});
+}
+
+TEST(ProtectedSpansTest, FindsNumbersWithUnits) {
+  CheckMarked({"⟪$2bn⟫ or ⟪3k⟫ at ⟪60mph⟫ in ⟪5min⟫, ⟪5ft⟫ of ⟪1080p⟫, ⟪4K⟫ and ⟪5G⟫",
+               "the '⟪90⟫s, the ⟪1990⟫er, the ⟪1⟫st, ⟪2⟫nd, ⟪3⟫rd and ⟪4⟫th", "⟪100%⟫sure",
+               "at ⟪48°51'⟫N, ⟪2°21′7.5″⟫E", "⟪5m²⟫, ⟪5m⟫, ⟪14h30⟫, ⟪20°C⟫ and ⟪20°⟫Celsius",
+               "⟪1920x1080p⟫ and ⟪2x⟫", "5max, 5kmx"});
+}
+
+bool IsWordByte(char byte) { return std::isalpha(static_cast<unsigned char>(byte)) || byte == '_'; }
+
+bool IsDigitByte(char byte) { return std::isdigit(static_cast<unsigned char>(byte)); }
+
+TEST(ProtectedSpansTest, NoNumberIsLost) {
+  const std::vector<std::string> pieces = {
+      "1",  "12", "345", "2020", "034567", " ", " ", " ", ".", ",", "-", "+", "$",
+      "%",  "(",  ")",   ":",    "/",      "'", "_", "#", "a", "x", "e", "v", "A",
+      "km", "°",  "{",   "}",    "::",     "<", ">", "@", "=", "`", "s", "é", "年"};
+  for (const ProtectionOptions& options :
+       {ProtectionOptions{.protect = {"number"}}, ProtectionOptions{.protect = {"all"}}}) {
+    const SpanFinder finder(options);
+    for (uint64_t line = 0; line < 20000; ++line) {
+      Random random({1, line});
+      std::string text;
+      for (uint64_t left = 1 + random.Below(12); left > 0; --left)
+        text += pieces[random.Below(pieces.size())];
+      std::vector<bool> covered(text.size());
+      for (const TextPart& span : finder.Find(text))
+        std::fill(covered.begin() + static_cast<std::ptrdiff_t>(span.begin),
+                  covered.begin() + static_cast<std::ptrdiff_t>(span.end), true);
+      for (size_t begin = 0, end; begin < text.size(); begin = end) {
+        end = begin + 1;
+        if (!IsDigitByte(text[begin])) continue;
+        while (end < text.size() && IsDigitByte(text[end])) ++end;
+        const bool in_word = (begin > 0 && IsWordByte(text[begin - 1])) ||
+                             std::string_view(text).substr(0, begin).ends_with("é") ||
+                             (end < text.size() && IsWordByte(text[end])) ||
+                             std::string_view(text).substr(end).starts_with("é");
+        for (size_t at = begin; at < end && !in_word; ++at)
+          ASSERT_TRUE(covered[at]) << text << " at " << at;
+      }
+    }
+  }
+}
+
+TEST(ProtectedSpansTest, TakesTimeLinearInTheText) {
+  const SpanFinder finder({.protect = {"all"}});
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string unit : {"1_", "a1_", "5 2020 ", "1 222 ", "222 2222", "1.", "1e-",
+                                 "A1 222_", "5%s", "1x", "(12) "}) {
+    std::string text = "A1_1";
+    while (text.size() < 300000) text += unit;
+    finder.Find(text + "a");
+  }
+  finder.Find("https://a.org/" + std::string(2000000, ')'));
+  // Quadratic time takes minutes.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
 TEST(ProtectedSpansTest, FindsUrls) {
-  CheckMarked(
-      {"See ⟪https://example.com⟫.", "See ⟪http://example.com/a/b?x=1&y=2#top⟫, please.",
-       "(see ⟪https://en.wikipedia.org/wiki/Dog_(animal)⟫)", "Go to ⟪https://example.com/⟫!",
-       "\"⟪https://example.com/a⟫\" and “⟪https://example.com/b⟫”",
-       "⟪www.example.org⟫ and ⟪example.com⟫ and ⟪docs.example.co.uk/x⟫",
-       "⟪ftp://user:pw@host:21/file⟫ or ⟪mailto:a@b.org⟫",
-       "⟪https://münchen.de/straße?q=ä⟫ is open", "⟪https://zh.wikipedia.org/wiki/狗⟫。",
-       "请访问⟪https://example.com/a⟫。", "⟪http://localhost:8080/x⟫ ⟪http://[::1]:80/⟫",
-       "⟪https://example.com/%7Euser/;v=1,2⟫;", "Is it ⟪https://example.com/a⟫? Yes.",
-       "⟪git+ssh://git@github.com/a/b.git⟫", "We went home.Then we slept, e.g. at Mr.Smith's."});
+  CheckMarked({"See ⟪https://example.com⟫.", "See ⟪http://example.com/a/b?x=1&y=2#top⟫, please.",
+               "(see ⟪https://en.wikipedia.org/wiki/Dog_(animal)⟫)",
+               "Go to ⟪https://example.com/⟫!",
+               "\"⟪https://example.com/a⟫\" and “⟪https://example.com/b⟫”",
+               "⟪www.example.org⟫ and ⟪example.com⟫ and ⟪docs.example.co.uk/x⟫",
+               "⟪ftp://user:pw@host:21/file⟫ or ⟪mailto:a@b.org⟫",
+               "⟪https://münchen.de/straße?q=ä⟫ is open", "⟪https://zh.wikipedia.org/wiki/狗⟫。",
+               "请访问⟪https://example.com/a⟫。", "⟪http://localhost:8080/x⟫ ⟪http://[::1]:80/⟫",
+               "⟪https://example.com/%7Euser/;v=1,2⟫;", "Is it ⟪https://example.com/a⟫? Yes.",
+               "⟪git+ssh://git@github.com/a/b.git⟫", "Clone ⟪git@github.com:a/b.git⟫.",
+               "the paper ⟪10.1000/xyz123⟫, and", "at ⟪fe80::1%eth0⟫ or ⟪fe80::a%eth0⟫",
+               "We went home.Then we slept, e.g. at Mr.Smith's."});
 }
 
 TEST(ProtectedSpansTest, FindsMailAddresses) {
@@ -97,13 +169,13 @@ TEST(ProtectedSpansTest, FindsFiles) {
 }
 
 TEST(ProtectedSpansTest, FindsPlaceholders) {
-  CheckMarked({"Hello ⟪{name}⟫, ⟪{0}⟫ and ⟪{}⟫!", "⟪{user.name!r}⟫ has ⟪{x:>10.2f}⟫, ⟪{items[0]}⟫",
-               "⟪{{z}}⟫, ⟪{{ user.name }}⟫ and ⟪{{{raw}}}⟫",
-               "⟪${y}⟫, ⟪$HOME⟫, ⟪$(date)⟫ and ⟪#{x}⟫",
-               "⟪%s⟫, ⟪%d⟫, ⟪%5.2f⟫, ⟪%-10s⟫, ⟪%(x)d⟫, ⟪%1$s⟫, ⟪%@⟫, ⟪%lld⟫, ⟪%%⟫.", "⟪%1⟫ of ⟪%2⟫",
-               "⟪{count, plural, one {# item} other {# items}}⟫ left",
-               "⟪{n, number}⟫ and ⟪{% if x %}⟫ and ⟪<%= y %>⟫",
-               "⟪%PATH%⟫ and ⟪%{name}⟫ and ⟪__NAME__⟫ and ⟪[[link]]⟫", "a ⟪50%⟫ discount of all"});
+  CheckMarked(
+      {"Hello ⟪{name}⟫, ⟪{0}⟫ and ⟪{}⟫!", "⟪{user.name!r}⟫ has ⟪{x:>10.2f}⟫, ⟪{items[0]}⟫",
+       "⟪{{z}}⟫, ⟪{{ user.name }}⟫ and ⟪{{{raw}}}⟫", "⟪${y}⟫, ⟪$HOME⟫, ⟪$(date)⟫ and ⟪#{x}⟫",
+       "⟪%s⟫, ⟪%d⟫, ⟪%5.2f⟫, ⟪%-10s⟫, ⟪%(x)d⟫, ⟪%1$s⟫, ⟪%@⟫, ⟪%lld⟫, ⟪%%⟫.", "⟪%1⟫ of ⟪%2⟫",
+       "⟪{count, plural, one {# item} other {# items}}⟫ left",
+       "⟪{x,5:F}⟫, ⟪{0,-10}⟫ and ⟪{first name}⟫", "⟪{n, number}⟫ and ⟪{% if x %}⟫ and ⟪<%= y %>⟫",
+       "⟪%PATH%⟫ and ⟪%{name}⟫ and ⟪__NAME__⟫ and ⟪[[link]]⟫", "a ⟪50%⟫ discount of all"});
 }
 
 TEST(ProtectedSpansTest, FindsTagsAndCode) {
