@@ -15,6 +15,8 @@ struct SentenceRules {
   Words titles;           // no sentence ends in them: Dr, vs, bzw
   Words numbered;         // none before a number: No, Abb, str
   Words endings;          // a sentence may end in them, where the next word begins one: Inc, usw
+  Words suppressed;       // as `endings`, from ICU's lists; only as written
+  Words counted;          // words that a number follows, which then is no ordinal: Platz 1
   Words starters;         // words that often begin sentences: The, Er
   Words months;           // after an ordinal, or after a day's number
   bool ordinals = false;  // numbers with a period are ordinals: 3. Oktober

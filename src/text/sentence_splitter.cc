@@ -335,14 +335,29 @@ class Splitter {
       return Begins(next) || (IsUpper(next.first) && EndsLists(pair));
     if (ending.bracket && IsOpening(text_.At(sentence_))) return true;
     if (Has(rules_.titles, token)) return Has(rules_.endings, token) && Begins(next);
-    if (IsNumber(next) && (Has(rules_.numbered, token) || IsStreet(token))) return false;
+    if (IsNumber(next) && (Has(rules_.numbered, token) || IsStreet(token))) return SaysNo(token);
     if (Has(rules_.endings, token))
       return Begins(next) || (IsUpper(next.first) && EndsLists(token));
+    if (rules_.suppressed.contains(std::string(token))) return Begins(next);
     if (std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return EndsNumber(token, ending, next);
     if (IsInitials(token)) return Begins(next) && !(rules_.ordinals && IsListLetter(token));
     if (IsRoman(token) && (rules_.ordinals || StartsSentence(token))) return Begins(next);
     return true;
+  }
+
+  // What stands before `token` and one space or more.
+  std::string_view WordBefore(std::string_view token) const {
+    auto place = static_cast<int32_t>(token.data() - text_.Part(0, 0).data());
+    int32_t before = place;
+    while (IsSpace(text_.Before(&before))) place = before;
+    return TokenBefore(place);
+  }
+  // "I said no. 5 people came.", not "See no. 5".
+  bool SaysNo(std::string_view token) const {
+    constexpr std::array<std::string_view, 6> kSay = {"said",   "say",      "says",
+                                                      "saying", "answered", "replied"};
+    return token == "no" && std::find(kSay.begin(), kSay.end(), WordBefore(token)) != kSay.end();
   }
 
   // "Hauptstr".
@@ -372,6 +387,8 @@ class Splitter {
     if (few && StartsSentence(token)) return false;                   // a list's number
     if (few && rules_.ordinals && IsDigit(next.first)) return false;  // 1. 5. 2001
     if (few && rules_.months.contains(std::string(next.text))) return false;
+    if (const std::string_view counted = WordBefore(token); !counted.empty() && few)
+      if (counted == next.text || rules_.counted.contains(std::string(counted))) return true;
     return !(rules_.ordinals && few && IsLetter(next.first)) || Begins(next);
   }
 
