@@ -129,7 +129,6 @@ void TranslateCall::TranslateWindow() const {
   int64_t tokens = 0;
   const std::vector<Translation> translations = batch.Translate(options.translation);
   for (const Translation& translation : translations) {
-    counts->Add(number, translation);
     for (const Hypothesis& hypothesis : translation.hypotheses) {
       text += FormatLine(number - 1, hypothesis, options);
     }
@@ -137,6 +136,10 @@ void TranslateCall::TranslateWindow() const {
     ++number;
   }
   out->Write(window->lines(), translations.size(), text);
+  // A later call counts lines that could not be written.
+  for (size_t i = 0; i < translations.size(); ++i) {
+    counts->Add(window->number() + static_cast<int64_t>(i), translations[i]);
+  }
   progress->Add(number - 1, std::ssize(translations), tokens, window->Fraction());
   if (refused) std::rethrow_exception(refused);
 }
@@ -156,8 +159,9 @@ void TranslateCall::Run(const std::function<std::unique_lock<std::timed_mutex>()
 }
 
 // An error says too what is kept of the work.
-void RunToFile(const TranslateCall& call) {
+void RunToFile(const TranslateCall& call, const Log& log) {
   StopSignals signals([&] {
+    call.counts->Report(log);
     const std::string left = call.out->Leave();
     call.progress->Say(
         LogLevel::kWarning,
@@ -231,10 +235,15 @@ int RunTranslate(const std::vector<std::string>& arguments) {
       std::min(options.lines.max_input_tokens, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
   const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
-  if (out.IsFile()) {
-    RunToFile(call);
-  } else {
-    call.Run([] { return std::unique_lock<std::timed_mutex>(); });
+  try {
+    if (out.IsFile()) {
+      RunToFile(call, log);
+    } else {
+      call.Run([] { return std::unique_lock<std::timed_mutex>(); });
+    }
+  } catch (...) {
+    counts.Report(log);
+    throw;
   }
   window.ReportMalformed(log);
   counts.Report(log);

@@ -357,7 +357,9 @@ def test_a_full_disk_is_a_clear_error(tmp_path):
     try:
         text = "lumi tavo\n" * 3000
         options = ("--beam-size", 1, "--max-length", 8, "--output", small / "out")
-        refused(attend("translate", "--model", MODEL, *options, stdin=text), 1, small / "out", "No space left", "--resume")
+        done = attend("translate", "--model", MODEL, *options, stdin=text)
+        done.stderr = told(done.stderr)
+        refused(done, 1, small / "out", "No space left", "--resume")
         assert not (small / "out").exists()  # long_jobs_test has what stays
     finally:
         subprocess.run(["umount", small], check=True)

@@ -61,10 +61,10 @@ void TranslationOutput::PassFinished(LineWindows* lines) {
     ++passed;
   };
   if (lines->Skip(finished, take)) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("the input has {} lines, and the output of {} is there; give the same "
-                          "input, or remove the partial file to start anew",
-                          passed, finished));
+  partial_->RefuseInput(
+      fmt::format("the input has {} lines, and the output of {} is there; give the same input, or "
+                  "remove the partial file to start anew",
+                  passed, finished));
 }
 
 void TranslationOutput::Write(const std::vector<std::string>& lines, size_t count,

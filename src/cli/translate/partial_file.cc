@@ -184,12 +184,17 @@ void PartialFile::Take(std::string_view line) {
   if (checked_ == done_.size() || done_[checked_].lines != taken_) return;
   const int64_t first = checked_ == 0 ? 1 : done_[checked_ - 1].lines + 1;
   if (source_.Digest() != done_[checked_].source) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("lines {} to {} of the input are other ones than '{}' was made of; "
-                            "give the same input, or remove it to start anew",
-                            first, taken_, text_.path().string()));
+    RefuseInput(
+        fmt::format("lines {} to {} of the input are other ones than '{}' was made of; give the "
+                    "same input, or remove it to start anew",
+                    first, taken_, text_.path().string()));
   }
   ++checked_;
+}
+
+void PartialFile::RefuseInput(const std::string& message) {
+  input_refused_ = true;
+  throw Error(ErrorKind::kInput, message);
 }
 
 void PartialFile::Write(std::string_view text) {
@@ -215,7 +220,7 @@ void PartialFile::SyncAtTimes() {
 }
 
 std::string PartialFile::Leave() {
-  if (committed_) return {};
+  if (committed_ || input_refused_) return {};
   if (lines() > 0) {
     return fmt::format(
         "the output of {} is in '{}', and the same command with --resume goes on "

@@ -45,11 +45,14 @@ class PartialFile {
   // Takes the next line of the input, beginning with the first. Throws Error(kInput) if it is among
   // the finished lines and has changed.
   void Take(std::string_view line);
+  // Throws Error(kInput) with this message, about an input that the finished lines were not made
+  // of. Leave then advises no resuming.
+  [[noreturn]] void RefuseInput(const std::string& message);
   // Adds the output of the lines taken since.
   void Write(std::string_view text);
 
-  // For work that ends early: keeps the files and returns a message about them. Without a finished
-  // line it removes them and returns "".
+  // For work that ends early: keeps the files and returns a message about them, or "" where the
+  // input was refused. Without a finished line it removes them and returns "".
   std::string Leave();
   // Compresses the text if the target's name asks for it, so that Commit is quick.
   void Finish();
@@ -77,7 +80,7 @@ class PartialFile {
   Sha256Stream source_, output_;
   std::optional<AtomicFile> compressed_;
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
-  bool committed_ = false;
+  bool committed_ = false, input_refused_ = false;
 };
 
 }  // namespace attend
