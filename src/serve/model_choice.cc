@@ -33,12 +33,16 @@ ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
 }
 
 [[noreturn]] void RefuseLanguage(size_t text, size_t texts, const std::string& language,
-                                 const std::string& target) {
+                                 const RequestOptions& asked) {
+  std::string why = fmt::format("the model '{}' does not read", asked.model);
+  if (asked.model.empty()) {
+    why = "no model here reads";
+    if (!asked.target.empty()) why += fmt::format(" to write '{}'", asked.target);
+  }
   throw Error(ErrorKind::kInput,
-              fmt::format("text{} is in the language '{}', which no model here reads{}; name the "
-                          "source if it is another one",
-                          texts == 1 ? "" : fmt::format(" {}", text + 1), language,
-                          target.empty() ? "" : fmt::format(" to write '{}'", target)));
+              fmt::format("text{} is in the language '{}', which {}; name the source if it is "
+                          "another one",
+                          texts == 1 ? "" : fmt::format(" {}", text + 1), language, why));
 }
 
 }  // namespace
@@ -50,11 +54,12 @@ ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
   ModelChoice choice;
   choice.confidences.resize(texts.size());
   const auto find = [&] { return models.Find(asked.model, asked.source, asked.target); };
-  if (!IsAuto(asked.source) || !asked.model.empty()) {
+  if (!IsAuto(asked.source)) {
     choice.model = find();
     return choice;
   }
-  const std::vector<ModelPtr> all = models.models();
+  const std::vector<ModelPtr> all =
+      asked.model.empty() ? models.models() : std::vector<ModelPtr>{find()};
   ModelPtr guess;  // of a text too short to be sure
   size_t first = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -67,7 +72,7 @@ ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
       if (guess == nullptr) guess = reader;
       continue;
     }
-    if (reader == nullptr) RefuseLanguage(i, texts.size(), language.code, asked.target);
+    if (reader == nullptr) RefuseLanguage(i, texts.size(), language.code, asked);
     if (choice.model == nullptr) first = i;
     if (choice.model == nullptr) choice.model = reader;
     if (choice.model != reader) {

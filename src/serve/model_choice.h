@@ -16,10 +16,10 @@ struct ModelChoice {
   std::vector<double> confidences;
 };
 
-// Chooses by the request's model, source and target. With source auto and no named model, chooses
-// by the detected language; texts too short for that go with the others, or to the only model.
-// Throws as ModelStore::Find, and Error(kInput) for a text in a language that no model reads, or
-// texts that need several models.
+// Chooses by the request's model, source and target. With source auto, chooses by the detected
+// language among the models, or checks it against the named one; texts too short for that go with
+// the others, or to the only model. Throws as ModelStore::Find, and Error(kInput) for a text in a
+// language that none of these models reads, or texts that need several models.
 ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
                         const std::vector<std::string>& texts);
 

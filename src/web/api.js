@@ -98,8 +98,8 @@ export async function translate(texts, {model: {name, source, target}, alternati
 
 // The HTML of a whole document, its tags at the right words; with numbers of sentences that were cut or divided, and of
 // characters that were lost.
-export async function translateDocument(html, {name: model, target}, signal) {
-  const body = {model, source: "auto", target, format: "html", q: html.toWellFormed()};
+export async function translateDocument(html, {name: model, source, target}, signal) {
+  const body = {model, source: source || "auto", target, format: "html", q: html.toWellFormed()};
   const {answer, headers} = await ask(kDocument, body, signal), number = name => Number(headers.get(`X-Attend-${name}`));
   return {html: answer.translatedText, cut: number("Unfinished"), divided: number("Divided"), unknown: number("Unknown-Characters")};
 }

@@ -54,7 +54,19 @@ def test_a_language_that_no_model_reads_is_named_by_the_client(server):
     assert status == 400 and "language 'en', which no model here reads" in answer["error"]
     assert server.post("/translate", {"q": "123", "source": "auto", "target": "en"})[0] == 400  # several models fit
     assert server.post("/translate", {"q": GERMAN, "source": "auto", "target": "fr"})[0] == 400
-    assert server.post("/v1/translate", {"text": GERMAN, "source": "auto", "model": "fr-en"})[1]["model"] == "fr-en"
+
+
+def test_a_named_model_does_not_take_another_language(server):
+    for ask in (lambda text, source: server.post("/v1/translate", {"text": text, "source": source, "model": "fr-en"}),
+                lambda text, source: server.post("/translate", {"q": text, "source": source, "target": "en", "model": "fr-en"})):
+        for text, language in ((GERMAN, "de"), (ENGLISH, "en")):
+            status, answer = ask(text, "auto")
+            assert status == 400 and f"language '{language}', which the model 'fr-en' does not read" in answer["error"]
+            assert ask(text, "fr")[0] == 200
+        assert ask("123", "auto")[0] == ask(FRENCH, "auto")[0] == 200
+    found = server.post("/translate", {"q": FRENCH, "source": "auto", "target": "en", "model": "fr-en"})[1]["detectedLanguage"]
+    assert found["language"] == "fr" and found["confidence"] > 50
+    assert server.post("/v1/translate", {"text": GERMAN, "model": "fr-en"})[1]["model"] == "fr-en"
 
 
 def test_each_text_of_a_list_is_detected(server):

@@ -80,7 +80,7 @@ def test_html_is_translated_as_html(page, tmp_path):
     path.write_text(html, encoding="utf-8")
     page.translate_file(path)
     page.until(lambda: page["file-state"].text == "Done.", "the end")
-    assert [(body["q"], body["format"], body["target"]) for body in page.server.requests] == [(html, "html", "de")]
+    assert [(body["q"], body["format"], body["source"], body["target"]) for body in page.server.requests] == [(html, "html", "en", "de")]
     page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     page["file-download"].click()
     page.until((tmp_path / "notes.de.html").exists, "the download")
