@@ -15,6 +15,7 @@
 #include "serve/request_body.h"
 #include "serve/service.h"
 #include "text/ascii.h"
+#include "text/text_format.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -81,6 +82,23 @@ std::string SuffixOf(const std::string& name) {
 
 const std::vector<std::string> kFileSuffixes = {".txt", ".html", ".htm"};
 
+void CheckFile(const UploadedFile& file, const std::string& suffix) {
+  if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {
+    throw Error(ErrorKind::kInput, fmt::format("a file of type '{}' is not supported, expected {}",
+                                               suffix, fmt::join(kFileSuffixes, ", ")));
+  }
+  const std::string format = suffix == ".txt" ? ForeignFormat(file.content) : "";
+  if (!format.empty()) {
+    throw Error(ErrorKind::kInput, fmt::format("'{}' is {}", file.name, format));
+  }
+  if (!IsValidUtf8(file.content)) {
+    throw Error(ErrorKind::kInput, "the file is not UTF-8, expected text in UTF-8");
+  }
+  if (file.content.find('\0') != std::string::npos) {
+    throw Error(ErrorKind::kInput, "the file is no text: it has NUL characters");
+  }
+}
+
 }  // namespace
 
 void Service::Languages(const ExchangePtr& exchange) const {
@@ -105,7 +123,7 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
   Json settings;
   settings["apiKeys"] = keys_->required();
   settings["keyRequired"] = keys_->required();
-  settings["charLimit"] = options_.max_characters > 0 ? options_.max_characters : -1;  // -1: none
+  settings["charLimit"] = SureCharacters(options_);
   settings["frontendTimeout"] = 500;
   settings["suggestions"] = false;
   settings["filesTranslation"] = true;
@@ -196,16 +214,7 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
   const RequestBody body = ReadBody(exchange);
   const UploadedFile file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
-  if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {
-    throw Error(ErrorKind::kInput, fmt::format("a file of type '{}' is not supported, expected {}",
-                                               suffix, fmt::join(kFileSuffixes, ", ")));
-  }
-  if (!IsValidUtf8(file.content)) {
-    throw Error(ErrorKind::kInput, "the file is not UTF-8, expected text in UTF-8");
-  }
-  if (file.content.find('\0') != std::string::npos) {
-    throw Error(ErrorKind::kInput, "the file is no text: it has NUL characters");
-  }
+  CheckFile(file, suffix);
   LibreRequest request{
       .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};
   request.model = body.Text("model", "");

@@ -123,6 +123,12 @@ FieldList Fields(ServeOptions& options) {
   return fields;
 }
 
+int64_t SureCharacters(const ServeOptions& options) {
+  if (options.max_characters > 0) return options.max_characters;
+  const int64_t room = options.http.max_body_bytes - kRoomBesideText;
+  return std::max<int64_t>(1, room / kMostBytesOfACharacter);
+}
+
 void CheckServeOptions(const ServeOptions& options) {
   CheckTranslationOptions(options.translation);
   if (options.translation.beam_size > options.max_beam_size) {

@@ -39,6 +39,9 @@ struct ServeOptions {
 std::pair<std::string, std::string> NameAndPath(const std::string& given);
 
 FieldList Fields(ServeOptions& options);
+// The characters that a request may surely have: max_characters, or else as many as fit into
+// max_body_bytes in every encoding.
+int64_t SureCharacters(const ServeOptions& options);
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckServeOptions(const ServeOptions& options);
 

@@ -45,7 +45,8 @@ struct Root {
 constexpr Root kRoots[] = {
     {"tmx", "a TMX file; write its segments into a plain file for each language, line by line"},
     {"xliff", "an XLIFF file; write its sources and targets into plain files, line by line"},
-    {"html", "an HTML page; extract its text first, or translate it by `attend serve`"},
+    {"html",
+     "an HTML page; extract its text first, or translate it by `attend serve` as an .html file"},
     {"srcset", "an SGML test set; write its segments into a plain file, line by line"},
     {"refset", "an SGML test set; write its segments into a plain file, line by line"},
     {"tstset", "an SGML test set; write its segments into a plain file, line by line"},
@@ -181,6 +182,8 @@ std::string TableFormat(Bytes text) {
 }  // namespace
 
 std::string ForeignFormat(std::string_view beginning) {
+  constexpr size_t kMostBytes = size_t{1} << 16;
+  beginning = beginning.substr(0, kMostBytes);
   for (const Magic& magic : kMagic) {
     if (beginning.starts_with(magic.bytes)) return magic.format;
   }

@@ -7,9 +7,9 @@
 
 namespace attend {
 
-// "a PDF document; extract its text first", for a file that begins with these bytes; empty for
-// plain text, be it malformed, and where it can't be told. Some lines with tabs, and lines that
-// begin as markup or JSON does, make no other format.
+// "a PDF document; extract its text first", for a file that begins with these bytes, of which the
+// first 64 KiB count; empty for plain text, be it malformed, and where it can't be told. Some lines
+// with tabs, and lines that begin as markup or JSON does, make no other format.
 std::string ForeignFormat(std::string_view beginning);
 
 }  // namespace attend

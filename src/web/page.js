@@ -51,7 +51,7 @@ let typing = 0;
 // Whether the text may be sent.
 function showCount() {
   const count = Array.from(source.value).length, most = limits.characters, over = count > most, shown = number => number.toLocaleString("en");
-  byId("count").textContent = shown(count) + (most < Infinity ? ` / ${shown(most)}` : "") + (over ? ": more than this server takes at once" : "");
+  byId("count").textContent = shown(count) + (most < Infinity ? ` / ${shown(most)}` : "") + (over ? ": more than this server promises to take at once" : "");
   byId("count").classList.toggle("over", over);
   byId("as-file").hidden = !over;
   source.setAttribute("aria-invalid", over);

@@ -1,9 +1,10 @@
 """Bodies of several parts, and translated files."""
 
 import json
+import subprocess
 
 import pytest
-from server import MODEL, TEXT, VARIANT, command_line, serving
+from server import ATTEND, MODEL, TEXT, VARIANT, command_line, serving
 
 LANGUAGES = {"source": "ka", "target": "su"}
 
@@ -77,11 +78,39 @@ def test_an_html_file_keeps_its_tags(server):
 
 @pytest.mark.parametrize("file, message", [
     (None, "file is missing"), (("a.docx", b"PK"), "type '.docx' is not supported"), (("txt", b"a"), "type '' is not supported"),
-    (("a.txt", b"\xff\xfea\0"), "UTF-8"), (("a.txt", b"PK\0\0"), "the file is no text"),
+    (("a.txt", b"caf\xe9"), "the file is not UTF-8"), (("a.txt", b"PK\0\0"), "the file is no text"),
 ], ids=str)
 def test_other_files_are_refused(server, file, message):
     status, answer = post_parts(server, "/translate_file", LANGUAGES, file)
     assert status == 400 and message in answer["error"]
+
+
+# Of files that are named .txt; some were translated as plain text, the others were "not UTF-8".
+FORMATS = {
+    "a table of 2 columns (TSV)": b"lumi\ttavo\nkeri\tpaku\n",
+    "a TMX file": b'<?xml version="1.0"?>\n<tmx version="1.4"><body><tu><tuv><seg>lumi</seg></tuv></tu></body></tmx>\n',
+    "an XLIFF file": b'<?xml version="1.0"?>\n<xliff version="1.2"><file><body></body></file></xliff>\n',
+    "JSON lines": b'{"text": "lumi"}\n{"text": "tavo"}\n',
+    "an HTML page; extract its text first, or translate it by `attend serve` as an .html file": b"<!DOCTYPE html>\n<html><p>lumi</html>\n",
+    "a Word document (.docx)": b"PK\x03\x04\x14\0\x06\0\x08\0word/document.xml\xff\xfe",
+    "UTF-16 text; convert it": "lumi tavo keri\n".encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("named", FORMATS)
+def test_other_formats_under_the_name_of_text_are_named(server, named, tmp_path):
+    status, answer = post_parts(server, "/translate_file", LANGUAGES, ("a.txt", FORMATS[named]))
+    assert status == 400 and answer["error"].startswith(f"'a.txt' is {named}"), answer
+    path = tmp_path / "a.txt"
+    path.write_bytes(FORMATS[named])
+    done = subprocess.run([ATTEND, "translate", "--model", MODEL, "--input", path], capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 3 and done.stderr.replace(f"{path}", "a.txt") == f"attend: {answer['error']}\n"
+
+
+def test_text_with_some_tabs_or_braces_is_text(server):
+    for text in ("lumi\ttavo\nkeri\n", "{lumi} tavo\n", "<b>lumi</b> tavo\n"):
+        assert post_parts(server, "/translate_file", LANGUAGES, ("a.txt", text.encode()))[0] == 200
+    assert post_parts(server, "/translate_file", LANGUAGES, ("a.html", b"<!DOCTYPE html>\n<html><p>lumi\ttavo</html>"))[0] == 200
 
 
 def test_files_that_are_not_there(server):

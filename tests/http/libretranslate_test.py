@@ -130,8 +130,24 @@ def test_what_stands_twice_is_used_or_refused(server):
     assert server.post("/v1/translate?target=xx", {"text": "lumi"})[0] == 400
 
 
-def test_the_limit_of_characters_is_as_it_says(tmp_path, server):
-    assert server.get("/frontend/settings")["charLimit"] == -1
+def test_without_an_option_the_limit_is_what_every_encoding_fits_into_a_body(tmp_path, server):
+    """It was -1, for none, and a text of 25,000 characters got 413 where a body may have 20,000 bytes."""
+    assert server.get("/frontend/settings")["charLimit"] == ((1 << 20) - 4096) // 12 == 87040
+    one = {"source": "ka", "target": "su"}
+    with serving(tmp_path, "--max-body-bytes", 20000, "--max-input-tokens", 4) as small:
+        most = small.get("/frontend/settings")["charLimit"]
+        assert most == (20000 - 4096) // 12 == 1325
+        for character in "a中😀":
+            text = (character * 9 + "\n") * (most // 10) + character * (most % 10)
+            assert len(text) == most
+            assert small.post("/translate", {"q": text, **one})[0] == form(small, q=text, **one)[0] == 200
+            assert small.post("/translate", {"q": character * 20000, **one})[0] == 413
+    with serving(tmp_path, "--max-body-bytes", 1024) as smallest:
+        assert smallest.get("/frontend/settings")["charLimit"] == 1
+        assert smallest.post("/translate", {"q": "😀", **one})[0] == 200
+
+
+def test_the_limit_of_characters_is_as_it_says(tmp_path):
     with serving(tmp_path, "--max-characters", 10) as limited:
         most = limited.get("/frontend/settings")["charLimit"]
         assert most == 10

@@ -103,7 +103,7 @@ def test_too_long_a_text_is_not_sent(page):
     page.translates("y" + Keys.BACKSPACE)
     sent = len(page.server.requests)
     page.source.send_keys("yz")
-    assert page["count"].text.startswith("5,002 / 5,000: more than this server takes at once") and page.source.get_attribute("aria-invalid") == "true"
+    assert page["count"].text.startswith("5,002 / 5,000: more than this server promises to take at once") and page.source.get_attribute("aria-invalid") == "true"
     time.sleep(1)
     assert len(page.server.requests) == sent and page.output == "" and len(page.source.get_attribute("value")) == 5002
 
