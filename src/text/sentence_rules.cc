@@ -176,7 +176,7 @@ constexpr LanguageWords kCommonWords[] = {
     {"de", "akt alt am art ben best chin gem port so test"},
     {"fr", "all cam jeu mart mer quart sam"},
     {"es", "all bien da em kit korn mar rol sol"},
-    {"pt", "com dez mar"},
+    {"pt", "com dez mar set"},
 };
 
 void AddWords(std::string_view text, SentenceRules::Words* words) {

@@ -370,8 +370,9 @@ class Splitter {
   }
   // "etc" and its like, after which any capital begins a sentence.
   static bool EndsLists(std::string_view token) {
-    constexpr std::array<std::string_view, 13> kLists = {
-        "etc", "usw", "ecc", "enz", "atd", "apod", "itd", "itp", "aj", "т.д", "т.п", "гг", "n.l"};
+    constexpr std::array<std::string_view, 16> kLists = {"etc", "usw", "ecc", "enz", "atd", "apod",
+                                                         "itd", "itp", "aj",  "т.д", "т.п", "гг",
+                                                         "n.l", "jne", "tms", "yms"};
     return std::find(kLists.begin(), kLists.end(), token) != kLists.end();
   }
   static bool IsListLetter(std::string_view token) { return token.size() == 1 && token[0] > 'Z'; }
