@@ -46,7 +46,7 @@ FieldList Fields(RunnerOptions& options) {
   FieldList fields;
   fields
       .Add("threads", &options.threads, 0, 4096,
-           "threads to run on; 0: one a processor, or as the container's quota allows")
+           "number of threads; 0: one for each processor, or what the container's CPU quota allows")
       .Nest("", Fields(options.translator));
   return fields;
 }

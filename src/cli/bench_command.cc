@@ -45,10 +45,10 @@ FieldList Fields(BenchOptions& options) {
       .Nest("", Fields(options.translator).Select({"shortlist"}))
       .Add("input", &options.input, "text to translate, real lengths; none: random sentences")
       .Add("sentences", &options.sentences, 1, 1e6, "random sentences")
-      .Add("source_length", &options.source_length, 1, 10000, "pieces of a random sentence")
-      .Add("target_length", &options.target_length, 1, 10000, "pieces of each output to these")
+      .Add("source_length", &options.source_length, 1, 10000, "tokens of a random sentence")
+      .Add("target_length", &options.target_length, 1, 10000, "tokens of each output")
       .Add("batch_size", &options.translation.batch_sentences, 1, 100000,
-           "sentences that run together on a thread at most")
+           "maximum number of sentences that run together on a thread")
       .Nest("", Fields(options.translation).Select({"max_length", "beam_size", "length_penalty"}))
       .Add("repeats", &options.repeats, 1, 1000,
            "times that all is translated, of which the best counts, and then batch by batch");

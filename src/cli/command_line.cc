@@ -102,13 +102,14 @@ Log CommonOptions::MakeLog() const { return StandardErrorLog(quiet); }
 FieldList Fields(CommonOptions& options, const std::vector<std::string>& names) {
   FieldList all;
   all.Add("threads", &options.threads, 0, 4096,
-          "threads to run on; 0: one a processor, or as the container's quota allows")
+          "number of threads; 0: one for each processor, or what the container's CPU quota allows")
       .Add("seed", &options.seed, 0, 1e15, "seed of every random choice")
-      .Add("quiet", &options.quiet, "say nothing but warnings and results")
+      .Add("quiet", &options.quiet, "print only warnings and results")
       .Add("json", &options.json, "print the result as JSON on standard output")
       .Add("device", &options.device, "cpu, or cuda[:N]")
-      .Add("data_dir", &options.data_dir,
-           "folder where relative paths start; default $ATTEND_DATA, or the working directory");
+      .Add(
+          "data_dir", &options.data_dir,
+          "folder that relative paths start from; default: $ATTEND_DATA, or the working directory");
   return all.Select(names);
 }
 

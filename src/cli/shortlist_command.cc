@@ -27,9 +27,9 @@ FieldList Fields(ShortlistOptions& options) {
       .Add("source", &options.source, "source side of parallel text, a sentence a line")
       .Add("target", &options.target, "its translation, line by line")
       .Add("output", &options.output, "shortlist file to write")
-      .Add("best", &options.best, 1, 10000, "target pieces kept for each source piece")
+      .Add("best", &options.best, 1, 10000, "number of target tokens kept for each source token")
       .Add("frequent", &options.frequent, 0, 100000,
-           "most frequent target pieces, allowed in every sentence");
+           "number of most frequent target tokens that every sentence may use");
   return fields;
 }
 

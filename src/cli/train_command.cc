@@ -95,7 +95,7 @@ Log ProgressLog(bool quiet) {
 
 CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
   CommandLine command_line(
-      "train", "train a model; goes on by itself where the output directory holds a checkpoint",
+      "train", "train a model, or continue if the output directory has a checkpoint",
       "attend train --config recipes/multi30k-en-de-bidirectional.toml --data-dir data "
       "--output runs/multi30k-en-de-bidirectional\n"
       "attend train --config recipes/multi30k-en-de.toml --data-dir data --output "

@@ -48,16 +48,16 @@ FieldList Fields(TranslateOptions& options) {
       .Nest("", Fields(options.translator))
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
       .Add("output", &options.output,
-           "where translations go, compressed where the name ends in .gz or .zst; -: standard "
-           "output. A file appears when it is whole; until then its text is in FILE.partial")
+           "output file, compressed if the name ends in .gz or .zst; -: standard output. The file "
+           "appears when it is complete; until then its text is in FILE.partial")
       .Add("resume", &options.resume,
-           "go on with the FILE.partial of a call that was stopped, if there is one")
+           "continue from FILE.partial of an interrupted call, if there is one")
       .Add("shard", &options.shard,
-           "I/N: of the input file's lines the Ith of N equal ranges; the outputs of 1/N to N/N, "
-           "one after another, are that of the whole file")
+           "I/N: translate the Ith of N equal ranges of the input file's lines; the outputs of 1/N "
+           "to N/N, one after another, equal that of the whole file")
       .Add("progress", &options.progress, 0, 1e9,
-           "seconds between two lines about progress on standard error (on a terminal one that "
-           "changes each second); 0: none")
+           "seconds between progress lines on standard error (on a terminal one line is updated "
+           "each second); 0: no progress lines")
       .Add("scores", &options.scores, "write `text ||| score`")
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));

@@ -23,11 +23,11 @@ FieldList Fields(CorpusFilters& filters) {
   FieldList fields;
   fields
       .Add("min_length", &filters.min_length, 1, 1e6,
-           "drop training pairs with a side of fewer pieces")
+           "drop training pairs with fewer tokens on a side")
       .Add("max_length", &filters.max_length, 0, 1e6,
-           "drop training pairs with a side of more pieces; 0: none")
+           "drop training pairs with more tokens on a side; 0: no limit")
       .Add("max_length_ratio", &filters.max_length_ratio, 0, 1e6,
-           "drop training pairs with one side this many times longer than the other; 0: none");
+           "drop training pairs with one side this many times longer than the other; 0: no limit");
   return fields;
 }
 

@@ -14,11 +14,11 @@ inline FieldList Fields(BleuOptions& options) {
       .Add("tokenize", &options.tokenize,
            {"auto", "13a", "intl", "char", "zh", "none", "flores101", "flores200", "spBLEU-1K",
             "spm"},
-           "how BLEU cuts lines into words; auto: zh for Chinese, char for Japanese, Korean, Thai, "
-           "Lao, Khmer, Burmese and Tibetan, else 13a; flores101, flores200, spBLEU-1K and spm "
-           "need tokenize_model")
+           "BLEU's tokenizer; auto: zh for Chinese, char for Japanese, Korean, Thai, Lao, Khmer, "
+           "Burmese and Tibetan, else 13a; flores101, flores200, spBLEU-1K and spm need "
+           "tokenize_model")
       .Add("tokenize_model", &options.tokenize_model,
-           "SentencePiece model that BLEU cuts lines with, a path from the working directory on")
+           "SentencePiece model of BLEU's tokenizer (relative to the working directory)")
       .Add("language", &options.language,
            "language of the references, for tokenize auto: zh, zh-CN or zho_Hans")
       .Add("lowercase", &options.lowercase,

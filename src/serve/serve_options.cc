@@ -36,27 +36,27 @@ constexpr int64_t kMostHypothesesWithAttention = 4;
 FieldList AccessFields(ServeOptions& options) {
   HttpOptions& http = options.http;
   FieldList fields;
-  fields.Add("host", &http.host, "address to listen on; 0.0.0.0: all of the machine's")
-      .Add("port", &http.port, 0, 65535, "port to listen on; 0: any that is free")
+  fields.Add("host", &http.host, "address to listen on; 0.0.0.0: all addresses of the machine")
+      .Add("port", &http.port, 0, 65535, "port to listen on; 0: any free port")
       .Add("metrics_address", &http.metrics_address,
-           "address and port for /metrics and /health alone, as 127.0.0.1:9464; the other port has "
-           "no /metrics then")
+           "separate address and port for /metrics and /health, such as 127.0.0.1:9464; the main "
+           "address then has no /metrics")
       .Add("allowed_host", &options.allowed_host,
-           "names in a request's Host that are taken beside localhost's, as translate.example.org, "
-           "*.example.org, or * for all; without it only localhost's, or all where host is another "
-           "machine's to reach")
-      .Add(
-          "public_url", &options.public_url,
-          "where clients reach the service, as https://example.org/translate, for links in answers")
+           "names to accept in a request's Host besides localhost, such as translate.example.org, "
+           "*.example.org, or * for all; default: only localhost, or all names if host is not a "
+           "loopback address")
+      .Add("public_url", &options.public_url,
+           "URL at which clients reach the service, such as https://example.org/translate; used "
+           "for links in answers")
       .Add("trusted_proxy", &http.trusted_proxy,
-           "addresses or networks of proxies, as 10.0.0.0/8, whose X-Forwarded-For, -Proto and "
-           "-Prefix count")
-      .Add(
-          "api_keys", &options.api_keys,
-          "file of the keys that may translate, one a line, each as KEY or NAME: KEY, the name for "
-          "logs; without it all may")
+           "addresses or networks of proxies whose X-Forwarded-For, -Proto and -Prefix are "
+           "believed, such as 10.0.0.0/8")
+      .Add("api_keys", &options.api_keys,
+           "file of API keys, one a line, as KEY or NAME: KEY; logs show the name; default: no key "
+           "is needed")
       .Add("cors_origin", &http.cors_origin,
-           "origin whose web pages may call, as https://example.org; *: all; empty: none");
+           "origin whose web pages may use the service, such as https://example.org; *: all; "
+           "empty: none");
   return fields;
 }
 
@@ -79,46 +79,48 @@ FieldList Fields(ServeOptions& options) {
   FieldList fields;
   fields.Group("Models")
       .Add("model", &options.model,
-           "model directories, each as DIRECTORY or NAME=DIRECTORY; the name of one without is its "
-           "languages, as en-de, or else the directory's; of several for the same languages the "
-           "first "
-           "answers requests that name none")
+           "model directories, each as DIRECTORY or NAME=DIRECTORY; the default name is the "
+           "languages, such as en-de, or else the directory's name; of several models for the same "
+           "languages the first is the default")
       .Add("models_dir", &options.models_dir,
-           "directory of model directories, each a model of its name; those that come or go while "
-           "the server runs are loaded or let go, but for names that begin with a dot")
+           "directory of model directories; each is served under its name and may be added or "
+           "removed while the service runs; names that begin with a dot are ignored")
       .Add("shortlist", &options.shortlist,
            "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
-           "the only one")
+           "the only model")
       .Nest("", Fields(options.translator).Select({"type", "protect"}))
       .Group("Network and access")
       .Nest("", AccessFields(options))
       .Group("Limits")
-      .Add("connections", &http.connections, 1, 1e6, "connections open at once")
-      .Add("max_header_bytes", &http.max_header_bytes, 1024, 1 << 20, "size of a request's header")
-      .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28, "size of a request's body")
+      .Add("connections", &http.connections, 1, 1e6, "maximum number of open connections")
+      .Add("max_header_bytes", &http.max_header_bytes, 1024, 1 << 20,
+           "maximum size of a request's header, in bytes")
+      .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28,
+           "maximum size of a request's body, in bytes")
       .Add("max_characters", &options.max_characters, 0, 1e8,
-           "characters that the texts of a request may have together; 0: what max_body_bytes holds")
-      .Add("max_sentences", &options.max_sentences, 1, 1e6, "sentences a request may have")
+           "maximum characters in all texts of a request; 0: as many as fit into max_body_bytes")
+      .Add("max_sentences", &options.max_sentences, 1, 1e6,
+           "maximum number of sentences in a request")
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
-           "pieces a sentence may have, of 64 bytes on average at most; a longer one is translated "
+           "maximum tokens of a sentence, and 64 times as many bytes; a longer one is translated "
            "in parts")
-      .Add("max_beam_size", &options.max_beam_size, 1, 64, "beam_size that a request may ask for")
+      .Add("max_beam_size", &options.max_beam_size, 1, 64, "maximum beam_size of a request")
       .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
-           "sentences that wait for each model; more are answered 503")
+           "maximum sentences that wait for each model; further requests get 503")
       .Add("request_limit", &options.request_limit, 0, 1e9,
-           "requests a minute that each client (its key, or else its address) may make; more are "
-           "answered 429; 0: as many as it likes")
+           "maximum number of requests a minute by one client (key, or else address); further "
+           "requests get 429; 0: no limit")
       .Add("idle_timeout", &http.idle_timeout, 0.1, 86400, "seconds between two requests")
       .Add("read_timeout", &http.read_timeout, 0.1, 86400,
            "seconds for a request's header, and again for its body")
       .Add("write_timeout", &http.write_timeout, 0.1, 86400, "seconds to send an answer")
       .Add("request_timeout", &options.request_timeout, 0.1, 86400,
-           "seconds until a request that is not answered gets 504")
+           "seconds until an unanswered request gets 504")
       .Add("stop_timeout", &http.stop_timeout, 0, 86400,
-           "seconds to answer what was accepted, on SIGTERM")
+           "on SIGTERM, seconds to finish accepted requests")
       .Group("")
-      .Add("log_text", &options.log_text, "logs hold the texts of requests")
-      .Group("Search, of requests that do not say otherwise")
+      .Add("log_text", &options.log_text, "log the texts of requests")
+      .Group("Search, unless the request says otherwise")
       .Nest("", Fields(options.translation));
   return fields;
 }
@@ -174,7 +176,7 @@ FieldList Fields(RequestOptions& options) {
                     .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
                              "allow_unknown", "alignments", "alignment_layer"}))
       .Add("protect", &options.protect,
-           "copy spans that training protected exactly; false: translate them like all text")
+           "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
            fmt::format("give attention weights; of one sentence of at most {} pieces, with n_best "
                        "of at most {}, max_length and min_length of at most {}",

@@ -292,10 +292,10 @@ FieldList Fields(ProtectionOptions& options) {
   FieldList fields;
   fields
       .Add("protect", &options.protect,
-           "kinds of text that are copied exactly: all, or of code, tag, url, email, placeholder, "
+           "kinds of text to copy exactly: all, or any of code, tag, url, email, placeholder, "
            "file, number; no-NAME leaves one out")
       .Add("protect_patterns", &options.protect_patterns,
-           "regular expressions (RE2) of further text that is copied exactly");
+           "regular expressions (RE2) of further text to copy exactly");
   return fields;
 }
 

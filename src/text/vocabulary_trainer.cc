@@ -236,25 +236,27 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
   const bool recipe = !prefix.empty();
   fields
       .Add(prefix + "size", &options.size, recipe ? 0 : 5, 1 << 20,
-           recipe ? "pieces in the vocabulary to make, special ones included; 0: make none"
-                  : "pieces in the vocabulary, special ones included")
-      .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "how SentencePiece finds pieces")
+           recipe ? "number of tokens in the new vocabulary, special ones included; 0: make none"
+                  : "number of tokens in the vocabulary, special ones included")
+      .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "SentencePiece's model type")
       .Add("character_coverage", &options.character_coverage, 0.98, 1,
-           "share of the text's characters that get a piece; the others are unknown, or bytes")
+           "share of the text's characters that get a token; the others are unknown, or bytes with "
+           "byte_fallback")
       .Add("byte_fallback", &options.byte_fallback,
-           "spell characters without a piece by their bytes")
-      .Add("user_defined_symbols", &options.user_defined_symbols, "texts that are always one piece")
+           "spell characters without a token of their own by their bytes")
+      .Add("user_defined_symbols", &options.user_defined_symbols,
+           "texts that are always one token each")
       .Add("placeholders", &options.placeholders, 0, kMostPlaceholders,
-           recipe ? "pieces of the vocabulary that stand for protected spans; 0: none, or 32 with "
-                    "protect"
-                  : "pieces that stand for protected spans, for training with protect; 0: none")
+           recipe ? "number of placeholder tokens for protected spans; 0: none, or 32 with protect"
+                  : "number of placeholder tokens for protected spans, for training with protect; "
+                    "0: none")
       .Add("normalization", &options.normalization, {"none", "nfkc"},
-           "nfkc makes equal what Unicode calls compatible, joins white space and drops control "
-           "characters; none keeps text as it is")
-      .Add("split_digits", &options.split_digits, "make each digit a piece of its own")
+           "nfkc: Unicode NFKC, with white space joined and control characters dropped; none: text "
+           "stays as it is")
+      .Add("split_digits", &options.split_digits, "make each digit a token of its own")
       .Add("case", &options.letter_case, {"keep", "lower", "factor"},
-           "keep capital letters, lower-case all text, or lower-case it and mark where capitals "
-           "were, which gives them back and lets a word's forms share their pieces")
+           "keep: keep capital letters; lower: lower-case all text; factor: lower-case it and mark "
+           "where capitals were, so that outputs get them back")
       .Replaced("lowercase", "lower-casing is `case` now: keep, lower or factor")
       .Add(prefix + "max_sentences", &options.max_sentences, 0, 1e12,
            "train the vocabulary on a random sample of this many lines; 0: all" +

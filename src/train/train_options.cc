@@ -21,38 +21,33 @@ FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
   fields.Group("Text")
       .Add("train_source", &options.train_source,
-           "source text to train on, a sentence a line; several files are one corpus")
+           "source text to train on, one sentence a line; several files form one corpus")
       .Add("train_target", &options.train_target, "its translation, line by line")
       .Add("train_weights", &options.train_weights, 1e-6, 1000,
-           "passes over each of these files in an epoch, e.g. 1, 0.25 or 3; files of equal weight "
-           "are one corpus, and corpora are mixed evenly over the epoch; a weight below 1 reads "
-           "the whole file and leaves out lines")
+           "how often an epoch uses each file, such as 1, 0.25 or 3; below 1, a part of the lines "
+           "is left out")
       .Add("stream", &options.stream,
-           "read the training text as training goes, in bounded memory; train_weights, bpe_dropout "
-           "and sampling_alpha do so too")
-      .Add(
-          "shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
-          "pairs of streamed text that are read at a time, from pieces of plain files that are "
-          "drawn anew each epoch, or from whole .gz and .zst files; shuffled and made into batches")
+           "read the training text from disk during training, in bounded memory; train_weights, "
+           "bpe_dropout and sampling_alpha turn this on")
+      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
+           "number of pairs of streamed text that are shuffled together")
       .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
-           "probability to leave out a merge when training text is cut, anew each epoch; of a BPE "
-           "vocabulary (0.1 is usual); 0: don't")
+           "BPE-dropout: probability of skipping a merge when training text is tokenized (0.1 is "
+           "usual); for BPE vocabularies; 0: off")
       .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
-           "draw the cut of training text anew each epoch, with probabilities to this power; of a "
-           "unigram vocabulary (0.1 to 0.5 is usual); 0: don't")
-      .Add(
-          "case_noise", &options.case_noise, 0, 0.5,
-          "with case = factor: the share of training pairs whose both sides are given in capitals, "
-          "and the share of those in title case, from which the model learns to translate such "
-          "text; 0: none")
+           "subword sampling: exponent of the probabilities of tokenizations that each epoch draws "
+           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off")
+      .Add("case_noise", &options.case_noise, 0, 0.5,
+           "with case = factor: share of training pairs that are put into capitals, and the same "
+           "share into title case, so that the model learns to translate such text; 0: none")
       .Add("valid_source", &options.valid_source, "source text to validate on")
       .Add("valid_target", &options.valid_target, "its translation")
       .Add("test_source", &options.test_source, "source text to translate and score at the end")
       .Add("test_target", &options.test_target, "its translation")
       .Nest("", Fields(options.protection))
       .Add("protect_examples", &options.protect_examples, 0, 1,
-           "with protect: share of training pairs in which words that both sides share, beginnings "
-           "and ends get placeholders too, to learn copying from")
+           "with protect: share of training pairs that get extra placeholders, in place of words "
+           "that both sides share and at both ends, to teach copying")
       .Nest("", Fields(options.filters))
       .Group("Vocabulary")
       .Add("vocab", &options.vocab, "vocabulary file of both sides")
@@ -87,79 +82,83 @@ FieldList OptimizationFields(OptimizationOptions& options) {
       .Add("label_smoothing", &options.label_smoothing, 0, 0.999, "the paper's epsilon_ls")
       .Add("label_smoothing_mass", &options.label_smoothing_mass, {"all", "wrong"},
            "spread it over all words, or over the wrong ones")
-      .Add(
-          "r_drop", &options.r_drop, 0, 1000,
-          "weight of how far two passes with other dropout are apart (R-Drop's alpha), which takes "
-          "twice the time; 0: one pass")
+      .Add("r_drop", &options.r_drop, 0, 1000,
+           "R-Drop's alpha: weight of the divergence between two passes with different dropout; "
+           "takes twice the time; 0: one pass")
       .Group("Batches")
       .Add("batch_tokens", &options.batch_tokens, 1, kMany,
-           "bound on sentences times the longer side, padding included")
+           "maximum size of a batch: sentences times the longest side, padding included")
       .Add("max_sentences", &options.max_sentences, 0, kMany,
-           "bound on the sentences of a batch; 0: none")
+           "maximum number of sentences in a batch; 0: no limit")
       .Add("accumulate", &options.accumulate, 1, kMaxCount,
-           "batches whose gradients make one update")
+           "number of batches in one update (gradient accumulation)")
       .Group("Learning rate and optimizer")
       .Add("schedule", &options.schedule, {"noam", "inverse_sqrt", "cosine", "constant"},
            "learning rate over time")
       .Add("peak_learning_rate", &options.peak_learning_rate, 0, 1000,
-           "learning rate at the end of the warm-up; all schedules but noam")
+           "learning rate at the end of the warm-up; for all schedules except noam")
       .Add("end_learning_rate", &options.end_learning_rate, 0, 1000,
-           "where cosine ends, at max_updates")
-      .Add("noam_scale", &options.noam_scale, 1e-6, 1e6, "noam's rate is multiplied by this")
-      .Add("warmup_updates", &options.warmup_updates, 0, kMany, "updates of linear warm-up")
+           "learning rate at max_updates, where cosine ends")
+      .Add("noam_scale", &options.noam_scale, 1e-6, 1e6, "factor of noam's learning rate")
+      .Add("warmup_updates", &options.warmup_updates, 0, kMany,
+           "number of updates of linear warm-up")
       .Add("adam_beta1", &options.adam_beta1, 0, 0.999999, "decay of the first moment")
       .Add("adam_beta2", &options.adam_beta2, 0, 0.999999, "decay of the second moment")
       .Add("adam_epsilon", &options.adam_epsilon, 1e-30, 1,
            "added to the root of the second moment")
       .Add("weight_decay", &options.weight_decay, 0, 1, "decoupled weight decay")
-      .Add("clip_norm", &options.clip_norm, 0, kMany, "bound on the gradient's norm; 0: none")
+      .Add("clip_norm", &options.clip_norm, 0, kMany, "maximum norm of the gradient; 0: no limit")
       .Add("ema_decay", &options.ema_decay, 0, 0.9999999,
-           "keep a moving average of the weights, validate and export it; 0: don't")
+           "decay of a moving average of the weights, which is validated and exported; 0: off")
       .Add("shard_optimizer", &options.shard_optimizer,
-           "each of several processes keeps only its share of Adam's moments and of the moving "
-           "average (ZeRO stage 1); results are the same")
+           "divide Adam's moments and the moving average among the processes (ZeRO stage 1); "
+           "results are the same")
       .Add("precision", &options.precision, {"f32", "bf16"},
-           "of what matrix products multiply, and on a GPU of their results; weights, their "
-           "updates, residual sums, norms and losses stay f32")
+           "number type of the inputs of matrix products, and on a GPU of their results; "
+           "everything else stays f32")
       .Add("max_bad_updates", &options.max_bad_updates, 1, kMany,
-           "stop after so many updates in a row without a finite loss and gradient");
+           "stop after this many updates in a row with a loss or gradient that is not finite");
   return fields;
 }
 
 FieldList RunFields(RunOptions& options) {
   FieldList fields;
   fields.Group("Length of the run")
-      .Add("max_updates", &options.max_updates, 1, kMany, "stop after so many updates")
-      .Add("max_epochs", &options.max_epochs, 0, kMany, "stop after so many epochs; 0: no bound")
+      .Add("max_updates", &options.max_updates, 1, kMany, "stop after this many updates")
+      .Add("max_epochs", &options.max_epochs, 0, kMany, "stop after this many epochs; 0: no limit")
       .Add("max_target_tokens", &options.max_target_tokens, 0, kMany,
-           "stop before more target tokens are used; 0: no bound")
+           "stop before more than this many target tokens are used; 0: no limit")
       .Group("Validation")
-      .Add("validate_every", &options.validate_every, 1, kMany, "updates between validations")
+      .Add("validate_every", &options.validate_every, 1, kMany,
+           "number of updates between validations")
       .Add("validate_translations", &options.validate_translations,
            "translate the validation text and score it too")
       .Group("Checkpoints and the model")
-      .Add("checkpoint_every", &options.checkpoint_every, 1, kMany, "updates between checkpoints")
+      .Add("checkpoint_every", &options.checkpoint_every, 1, kMany,
+           "number of updates between checkpoints")
       .Add("report_every", &options.report_every, 1, kMany,
-           "updates between lines of progress and points in TensorBoard")
+           "number of updates between progress lines and between TensorBoard's points")
       .Add("keep_last", &options.keep_last, 1, kMaxCount,
-           "checkpoints from which training can go on")
-      .Add("keep_best", &options.keep_best, 0, kMaxCount, "best checkpoints to keep the weights of")
+           "number of newest checkpoints to keep for resuming")
+      .Add("keep_best", &options.keep_best, 0, kMaxCount, "number of best checkpoints to keep")
       .Group("Validation")
       .Add("early_stopping_metric", &options.early_stopping_metric, {"loss", "bleu", "chrf"},
-           "what best means")
+           "metric that decides which checkpoint is best")
       .Add("early_stopping_patience", &options.early_stopping_patience, 0, kMany,
-           "stop after so many validations without a better one; 0: don't")
+           "stop after this many validations without improvement; 0: never")
       .Group("Checkpoints and the model")
       .Add("average_last", &options.average_last, 1, kMaxCount,
-           "the model is the average of so many last checkpoints")
+           "average this many last checkpoints into the model")
       .Add("average_best", &options.average_best, 0, kMaxCount,
-           "the model is the average of so many best checkpoints; 0: of the last")
+           "average this many best checkpoints into the model; 0: use average_last")
       .Group("Validation")
-      .Add("beam_size", &options.beam_size, 1, 64, "beam of validation and test")
-      .Add("length_penalty", &options.length_penalty, 0, 10, "alpha of validation and test")
+      .Add("beam_size", &options.beam_size, 1, 64, "beam size of validation and test")
+      .Add("length_penalty", &options.length_penalty, 0, 10,
+           "length penalty of validation and test")
       .Nest("", Fields(options.bleu).Select({"tokenize", "tokenize_model"}))
       .Group("Batches")
-      .Add("worker_threads", &options.worker_threads, 1, 1000, "threads that make batches");
+      .Add("worker_threads", &options.worker_threads, 1, 1000,
+           "number of threads that prepare batches");
   return fields;
 }
 
@@ -321,7 +320,7 @@ FieldList RecipeFields(TrainOptions& options) {
       .Nest("", OptimizationFields(options.optimization))
       .Nest("", RunFields(options.run))
       .Group("")
-      .Add("seed", &options.seed, 0, kMany, "of initial weights, shuffling and dropout");
+      .Add("seed", &options.seed, 0, kMany, "seed of initial weights, shuffling and dropout");
   return fields;
 }
 
@@ -341,11 +340,11 @@ FieldList Fields(TrainOptions& options) {
   FieldList fields = RecipeFields(options);
   fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
       .Add("init", &options.init,
-           "model to fine-tune, a path from the working directory on: weights and vocabulary are "
-           "taken from it")
+           "model directory to fine-tune (relative to the working directory): the run starts from "
+           "its weights and vocabulary")
       .Add("dry_run", &options.dry_run,
-           "print counts, what filters dropped, memory, speed of data and training, and time, and "
-           "stop")
+           "print counts, dropped pairs, memory, speed and estimated time, then stop without "
+           "training")
       .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp);
   return fields;
 }

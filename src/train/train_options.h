@@ -126,8 +126,8 @@ struct TrainOptions {
 
 // Of `peak_flops`.
 inline constexpr const char* kPeakFlopsHelp =
-    "floating-point operations a second that the device could do at most, of which progress tells "
-    "the share; 0: a known GPU's in bf16";
+    "peak floating-point operations a second of the device; progress lines show the share of it; "
+    "0: the known bf16 peak of the GPU";
 
 // Of TrainOptions, without those that belong to one start of the program: `output`, `init`,
 // `dry_run` and `peak_flops`.

@@ -17,11 +17,10 @@ FieldList Fields(LineOptions& options) {
   FieldList fields;
   fields.Nest("", SplittingField(&options.split_sentences))
       .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
-           "pieces that are translated together at most")
+           "maximum number of tokens that are translated as one input")
       .Add("overlong", &options.overlong, {"split", "refuse"},
-           "what to do with lines of more pieces: split them at sentences, a longer sentence "
-           "between "
-           "clauses, then words, then characters; or stop");
+           "what to do with a line of more tokens; split: at sentences, a longer sentence between "
+           "clauses, words or characters; refuse: stop with an error");
   return fields;
 }
 

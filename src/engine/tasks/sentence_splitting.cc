@@ -7,7 +7,7 @@ namespace attend {
 FieldList SplittingField(SentenceSplitting* splitting) {
   FieldList fields;
   fields.Add("split_sentences", splitting, {"auto", "always", "never"},
-             "translate a line sentence by sentence; auto: unless the model was trained on lines "
+             "translate each sentence of a line alone; auto: unless the model was trained on lines "
              "of several sentences");
   return fields;
 }

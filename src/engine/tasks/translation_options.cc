@@ -20,12 +20,13 @@ FieldList Fields(TranslatorOptions& options) {
   FieldList fields;
   fields
       .Add("type", &options.type, {"stored", "f32", "int8"},
-           "numbers that weights run as; int8 quantizes an f32 model as it is loaded")
+           "number type of the weights at run time; int8 quantizes an f32 model while loading it")
       .Add("protect", &options.protect,
-           "copy exactly what training protected (numbers, URLs, file names ...); a model that was "
-           "trained without `protect` has no placeholders for it")
+           "copy the spans that training protected (numbers, URLs, file names ...) exactly; no "
+           "effect on a model that was trained without `protect`")
       .Add("shortlist", &options.shortlist,
-           "file of `attend shortlist`: only words that may translate the sentence; faster");
+           "file of `attend shortlist`: limits outputs to likely translations of the sentence's "
+           "words; faster");
   return fields;
 }
 
@@ -33,7 +34,7 @@ FieldList Fields(ScoreOptions& options) {
   FieldList fields;
   fields.Add("alignments", &options.alignments, "write `score ||| 0-0 1-2 ...`")
       .Nest("", AlignmentLayer(&options.alignment_layer))
-      .Add("batch_tokens", &options.batch_tokens, 1, 1e15, "pieces that run together on a thread");
+      .Add("batch_tokens", &options.batch_tokens, 1, 1e15, "tokens that run together on a thread");
   return fields;
 }
 
@@ -41,23 +42,24 @@ FieldList Fields(TranslationOptions& options) {
   FieldList fields;
   fields
       .Add("beam_size", &options.beam_size, 1, kMostBeamSize,
-           "hypotheses kept at each step; 1: greedy")
+           "hypotheses kept at each step; 1: greedy search")
       .Add("length_penalty", &options.length_penalty, 0, 10,
-           "alpha of ((5 + length) / 6)^alpha, by which scores are divided")
+           "alpha of ((5 + length) / 6)^alpha; scores are divided by it")
       .Add("n_best", &options.n_best, 1, kMostBeamSize,
-           "hypotheses given, at most beam_size; fewer where fewer texts are found")
+           "number of hypotheses to give, at most beam_size; fewer if the search finds fewer "
+           "different texts")
       .Add("max_length", &options.max_length, 0, 100000,
-           "pieces of output, eos included; 0: those of the input plus 50, or more where outputs "
-           "of training were longer, and what min_length takes")
+           "maximum number of output tokens, eos included; 0: input tokens plus 50, or more if "
+           "outputs in training were longer, and room for min_length")
       .Add("min_length", &options.min_length, 0, 100000,
-           "pieces of output that show and stand before eos at least")
-      .Add("allow_unknown", &options.allow_unknown, "the output may hold the unknown piece")
-      .Add("alignments", &options.alignments, "give word alignments, from cross-attention")
+           "minimum number of visible output tokens before eos")
+      .Add("allow_unknown", &options.allow_unknown, "allow the unknown token in the output")
+      .Add("alignments", &options.alignments, "give word alignments, taken from cross-attention")
       .Nest("", AlignmentLayer(&options.alignment_layer))
       .Add("batch_sentences", &options.batch_sentences, 1, 1e6,
-           "sentences that run together on a thread at most")
+           "maximum number of sentences that run together on a thread")
       .Add("batch_tokens", &options.batch_tokens, 1, 1e15,
-           "pieces of input that run together on a thread; a sentence counts 16 at least");
+           "input tokens that run together on a thread; a sentence counts as at least 16");
   return fields;
 }
 
