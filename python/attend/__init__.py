@@ -10,7 +10,7 @@ Options have the names and ranges of the command line's, in snake_case; an unkno
 
 from attend._attend import Translator, Vocabulary, bleu, chrf, quantize, read_lines, ter
 from attend._attend import version as __version__
-from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, UsageError
+from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import Attention, Hypothesis, MetricScore, Score, Translation
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "MalformedTextWarning",
     "MetricScore",
     "RunError",
+    "ScoreWarning",
     "Score",
     "Translation",
     "Translator",

@@ -21,5 +21,9 @@ class RunError(Error, RuntimeError):
     """Anything else: no room for threads, a disk that is full."""
 
 
+class ScoreWarning(UserWarning):
+    """A score that may say little: of tokenised text, or of text that the metric's tokenizer does not suit."""
+
+
 class MalformedTextWarning(UserWarning):
     """Text that is no Unicode, such as lone surrogates, of which each became U+FFFD."""

@@ -5,6 +5,7 @@
 
 #include "attend/error.h"
 #include "metrics/metric_fields.h"
+#include "metrics/tokenizer_choice.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/options.h"
@@ -25,9 +26,11 @@ ReferenceSets ReferencesOf(nb::handle references) {
   return sets;
 }
 
-nb::object Score(const Metric& metric, nb::handle hypotheses, nb::handle references) {
+template <class Arguments>
+nb::object Score(const Arguments& arguments, nb::handle hypotheses, nb::handle references) {
   const std::vector<std::string> texts = TextsOf(hypotheses);
   const ReferenceSets sets = ReferencesOf(references);
+  const auto metric = arguments.metric();
   double score = 0;
   std::string signature, details;
   {
@@ -37,6 +40,8 @@ nb::object Score(const Metric& metric, nb::handle hypotheses, nb::handle referen
     signature = metric.Signature(sets.size());
     details = metric.Details(sums);
   }
+  for (const std::string& warning : arguments.Warnings(texts, sets))
+    if (!warning.empty()) WarnAs("ScoreWarning", warning);
   return Make(PythonClass("attend._results", "MetricScore"), score, metric.Name().c_str(),
               signature.c_str(), details.c_str());
 }
@@ -45,6 +50,15 @@ struct BleuArguments {
   BleuOptions options;
   FieldList fields() { return Fields(options); }
   Bleu metric() const { return Bleu(options); }
+  std::vector<std::string> Warnings(const std::vector<std::string>& hypotheses,
+                                    const ReferenceSets& references) const {
+    std::vector<std::string> warnings = {TokenizerNote(options, references[0])};
+    if (options.tokenize == BleuTokenizer::kNone) return warnings;
+    warnings.push_back(TokenizedTextWarning("hypotheses", hypotheses));
+    for (const std::vector<std::string>& set : references)
+      warnings.push_back(TokenizedTextWarning("references", set));
+    return warnings;
+  }
 };
 
 struct ChrfArguments {
@@ -56,12 +70,23 @@ struct ChrfArguments {
     all.lowercase = shared.lowercase;
     return Chrf(all);
   }
+  std::vector<std::string> Warnings(const auto& /*hypotheses*/, const auto& /*references*/) const {
+    return {};
+  }
 };
 
 struct TerArguments {
   TerOptions options;
   FieldList fields() { return Fields(options); }
   Ter metric() const { return Ter(options); }
+  std::vector<std::string> Warnings(const auto& /*hypotheses*/,
+                                    const ReferenceSets& references) const {
+    if (options.normalized && options.asian_support) return {};
+    if (!HasIdeographs(LanguageByScript(references[0]))) return {};
+    return {
+        "TER takes what stands between white space for one word; normalized=True with "
+        "asian_support=True cuts Chinese and Japanese text into characters"};
+  }
 };
 
 template <class Arguments>
@@ -79,7 +104,7 @@ void BindMetric(nb::module_& module, const char* name, const char* summary) {
              const nb::kwargs& options) {
         Arguments arguments;
         SetOptions(arguments.fields(), options, name);
-        return Score(arguments.metric(), hypotheses, references);
+        return Score(arguments, hypotheses, references);
       },
       nb::arg("hypotheses"), nb::arg("references"), nb::arg("options"), nb::sig(signature.c_str()),
       OptionsHelp(summary, fields).c_str());

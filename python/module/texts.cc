@@ -54,8 +54,10 @@ void Warn(const Repairs& repairs) {
                               repairs.count, repairs.count == 1 ? "" : "s", repairs.first));
 }
 
-void WarnOfMalformed(const std::string& message) {
-  const nb::object category = PythonClass("attend._errors", "MalformedTextWarning");
+void WarnOfMalformed(const std::string& message) { WarnAs("MalformedTextWarning", message); }
+
+void WarnAs(const char* warning, const std::string& message) {
+  const nb::object category = PythonClass("attend._errors", warning);
   const int done =
       FromPython([&] { return PyErr_WarnEx(category.ptr(), message.c_str(), /*level*/ 1); });
   if (done != 0) throw nb::python_error();

@@ -25,6 +25,8 @@ std::string TextOf(nanobind::handle value, int64_t number, Repairs* repairs);
 // attend.MalformedTextWarning, where there is something to tell.
 void Warn(const Repairs& repairs);
 void WarnOfMalformed(const std::string& message);
+// With a class of attend._errors.
+void WarnAs(const char* warning, const std::string& message);
 
 // The iterator of an iterable. Throws TypeError for a value that is none.
 nanobind::object IteratorOf(nanobind::handle values);

@@ -32,7 +32,7 @@ class StructureCheck {
       const std::string& key = value.get_ref<const std::string&>();
       if (!keys_.back().insert(key).second) {
         throw Error(ErrorKind::kInput,
-                    fmt::format("{}: key '{}' stands twice", where_, Excerpt(key)));
+                    fmt::format("{}: key '{}' appears twice", where_, Excerpt(key)));
       }
       if (keys_.back().size() > kMaxMembers) {
         throw Error(ErrorKind::kInput,

@@ -17,7 +17,7 @@
 
 namespace attend {
 
-// Throws Error(kUsage) where "-" stands twice: standard input can be read once.
+// Throws Error(kUsage) where "-" appears twice: standard input can be read once.
 void CheckStandardInput(const std::vector<std::string>& paths);
 
 // One owner; not thread-safe.

@@ -13,12 +13,15 @@
 namespace attend {
 namespace {
 
+constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+
 uint64_t HashOf(const std::string& source, const std::string& target) {
-  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
   const std::hash<std::string> hash;
   const auto [least, most] = std::minmax({uint64_t{hash(source)}, uint64_t{hash(target)}});
   return least * kOdd ^ most;
 }
+
+uint64_t HashOf(const std::string& line) { return std::hash<std::string>()(line) * kOdd; }
 
 // Calls visit(source, target, line from 1) for each pair of lines of one file of each side.
 template <typename Visit>
@@ -33,22 +36,26 @@ void ForEachPair(const ParallelFiles& files, size_t file, const Visit& visit) {
 HeldOutPairs::HeldOutPairs(const ParallelFiles& files) : files_(files.source) {
   for (size_t file = 0; file < files_.size(); ++file) {
     ForEachPair(files, file, [&](const std::string& from, const std::string& to, int64_t line) {
-      if (!from.empty() && !to.empty()) pairs_.push_back({HashOf(from, to), file, line});
+      if (!from.empty() && !to.empty())
+        pairs_.push_back({HashOf(from, to), HashOf(from), file, line});
     });
   }
 }
 
 void HeldOutPairs::AddTo(PairHashes* hashes) const {
-  for (const Pair& pair : pairs_) hashes->insert(pair.hash);
+  for (const Pair& pair : pairs_) hashes->insert({pair.hash, pair.source_hash});
 }
 
-NamedLines HeldOutPairs::Among(const PairHashes& hashes) const {
-  NamedLines found;
+HeldOutPairs::Found HeldOutPairs::Among(const PairHashes& hashes) const {
+  Found found;
   for (const Pair& pair : pairs_) {
-    if (!hashes.contains(pair.hash)) continue;
-    ++found.count;
-    if (found.first.size() < NamedLines::kNamed)
-      found.first.push_back(fmt::format("{}:{}", files_[pair.file], pair.line));
+    if (!hashes.contains(pair.hash)) {
+      found.sources += hashes.contains(pair.source_hash) ? 1 : 0;
+      continue;
+    }
+    ++found.pairs.count;
+    if (found.pairs.first.size() < NamedLines::kNamed)
+      found.pairs.first.push_back(fmt::format("{}:{}", files_[pair.file], pair.line));
   }
   return found;
 }
@@ -70,7 +77,9 @@ TextSurvey SurveyText(const ParallelFiles& files, const std::shared_ptr<const Vo
       ++pairs;
       if (from == to) ++same;
       if (wanted.empty()) return;
-      if (const uint64_t hash = HashOf(from, to); wanted.contains(hash)) met.insert(hash);
+      for (const uint64_t hash : {HashOf(from, to), HashOf(from), HashOf(to)}) {
+        if (wanted.contains(hash)) met.insert(hash);
+      }
     });
     const std::lock_guard lock(mutex);
     survey.source.Add(source_counter.found());

@@ -19,7 +19,7 @@ struct ParallelFiles {
   std::vector<std::string> source, target;
 };
 
-// Pairs of lines by their hashes; a pair has the same hash in both directions.
+// Pairs and single lines by their hashes; a pair has the same hash in both directions.
 using PairHashes = std::unordered_set<uint64_t>;
 
 // The pairs of a text that is not trained on. Pairs with an empty side are none.
@@ -28,12 +28,16 @@ class HeldOutPairs {
   explicit HeldOutPairs(const ParallelFiles& files);
   int64_t count() const { return std::ssize(pairs_); }
   void AddTo(PairHashes* hashes) const;
+  struct Found {
+    NamedLines pairs;
+    int64_t sources = 0;  // of other pairs: their source is a line of either side
+  };
   // Which of them are among `hashes`.
-  NamedLines Among(const PairHashes& hashes) const;
+  Found Among(const PairHashes& hashes) const;
 
  private:
   struct Pair {
-    uint64_t hash = 0;
+    uint64_t hash = 0, source_hash = 0;
     size_t file = 0;
     int64_t line = 0;  // from 1
   };

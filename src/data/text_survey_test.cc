@@ -27,8 +27,9 @@ TEST_F(TextSurveyTest, CountsBySideAndFindsHeldOutPairsInBothDirections) {
               "2 of 8 characters (25 %), most often U+0078 x (1), U+4E2D \u4E2D (1)");
     EXPECT_EQ(survey.target.unknown, 2);
     EXPECT_THAT(survey.copies, ElementsAre());
-    const NamedLines found = held_out.Among(survey.met);
+    const auto [found, sources] = held_out.Among(survey.met);
     EXPECT_EQ(found.count, 2);
+    EXPECT_EQ(sources, 1);  // the second "ab"
     EXPECT_THAT(found.first, ElementsAre(valid.source[0] + ":1", valid.source[0] + ":2"));
   }
 }

@@ -124,7 +124,7 @@ class HeaderReader {
                             (name == "shape" && entry().has_shape) ||
                             (name == "data_offsets" && entry().has_offsets);
       if (repeated)
-        Fail(fmt::format("tensor '{}': key '{}' stands twice", entry().name, Excerpt(name)));
+        Fail(fmt::format("tensor '{}': key '{}' appears twice", entry().name, Excerpt(name)));
       if (name != "dtype" && name != "shape" && name != "data_offsets") {
         Fail(fmt::format("tensor '{}' has an unknown key '{}', expected dtype, shape, data_offsets",
                          entry().name, Excerpt(name)));
@@ -156,7 +156,7 @@ class HeaderReader {
 
   void StartEntry(const std::string& name) {
     if (name == kMetadata) {
-      if (seen_metadata_) Fail("__metadata__ stands twice");
+      if (seen_metadata_) Fail("__metadata__ appears twice");
       in_metadata_ = seen_metadata_ = true;
       return;
     }
@@ -306,7 +306,7 @@ TensorTable ParseSafetensors(std::span<const std::byte> bytes, std::shared_ptr<c
   CheckTiling(reader.entries, data.size(), where);
   TensorTable table(std::move(owner));
   for (Entry& entry : reader.entries) {
-    if (table.Find(entry.name)) fail(fmt::format("tensor '{}' stands twice", entry.name));
+    if (table.Find(entry.name)) fail(fmt::format("tensor '{}' appears twice", entry.name));
     table.Add({std::move(entry.name), *entry.type, std::move(entry.shape),
                data.data() + entry.offsets[0]});
   }

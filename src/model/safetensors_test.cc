@@ -145,7 +145,7 @@ TEST_F(SafetensorsTest, RefusesBadHeaders) {
   EXPECT_THAT(HeaderMessage("{" + Entry("a", "[2]", 0, 8, "F8_E4M3") + "}", 8),
               HasSubstr("'F8_E4M3', expected F32"));
   EXPECT_THAT(HeaderMessage("{" + Entry("a", "[0]", 0, 0) + "," + Entry("a", "[0]", 0, 0) + "}", 0),
-              HasSubstr("'a' stands twice"));
+              HasSubstr("'a' appears twice"));
   EXPECT_THAT(HeaderMessage("{" + Entry("", "[0]", 0, 0) + "}", 0), HasSubstr("name has 0 bytes"));
   EXPECT_THAT(HeaderMessage("{" + Entry(std::string(600, 'x'), "[0]", 0, 0) + "}", 0),
               HasSubstr("600 bytes"));
@@ -156,9 +156,9 @@ TEST_F(SafetensorsTest, RefusesBadHeaders) {
   EXPECT_THAT(HeaderMessage(R"({"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0,0]}})", 0),
               HasSubstr("holds 0"));
   EXPECT_THAT(HeaderMessage(R"({"a":{"dtype":"F32","dtype":"F32"}})", 0),
-              HasSubstr("'dtype' stands twice"));
+              HasSubstr("'dtype' appears twice"));
   EXPECT_THAT(HeaderMessage(R"({"a":{"shape":[],"shape":[]}})", 0),
-              HasSubstr("'shape' stands twice"));
+              HasSubstr("'shape' appears twice"));
   EXPECT_THAT(HeaderMessage(R"({"a":{"shapes":[]}})", 0), HasSubstr("unknown key 'shapes'"));
   EXPECT_THAT(HeaderMessage(R"({"a":{"dtype":{}}})", 0), HasSubstr("an object"));
   EXPECT_THAT(HeaderMessage(R"({"a":[]})", 0), HasSubstr("a list"));
@@ -173,7 +173,7 @@ TEST_F(SafetensorsTest, RefusesBadHeaders) {
               HasSubstr("holds x"));
   EXPECT_THAT(HeaderMessage(R"({"__metadata__":{"a":{}}})", 0), HasSubstr("an object"));
   EXPECT_THAT(HeaderMessage(R"({"__metadata__":{},"__metadata__":{}})", 0),
-              HasSubstr("stands twice"));
+              HasSubstr("appears twice"));
   std::string deep = "{\"a\":{\"shape\":";
   deep += std::string(1'000'000, '[');
   EXPECT_THAT(HeaderMessage(deep, 0), HasSubstr("a list"));

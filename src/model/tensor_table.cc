@@ -98,7 +98,7 @@ int64_t TensorView::elements() const {
 
 void TensorTable::Add(TensorView tensor) {
   if (!positions_.emplace(tensor.name, tensors_.size()).second) {
-    throw Error(ErrorKind::kInput, fmt::format("tensor '{}' stands twice", tensor.name));
+    throw Error(ErrorKind::kInput, fmt::format("tensor '{}' appears twice", tensor.name));
   }
   tensors_.push_back(std::move(tensor));
 }

@@ -38,7 +38,7 @@ std::map<std::string, std::string> Attributes(std::string_view value) {
     const std::string_view text =
         quoted ? TakeUntil("\"", &value) : Trimmed(TakeUntil(";", &value));
     if (quoted) TakeUntil(";", &value);
-    if (!attributes.emplace(name, text).second) Refuse("an attribute of a header stands twice");
+    if (!attributes.emplace(name, text).second) Refuse("an attribute of a header appears twice");
   }
   return attributes;
 }

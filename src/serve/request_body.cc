@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void RefuseDoubled(const std::string& name) {
   throw Error(ErrorKind::kInput,
-              fmt::format("request: {} stands twice; send it once", Excerpt(name)));
+              fmt::format("request: {} appears twice; send it once", Excerpt(name)));
 }
 
 // 2 of 2.0, which JSON Schema takes for an integer; -1 of 2.5 and of what is too large.

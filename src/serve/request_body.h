@@ -26,7 +26,7 @@ std::string MediaTypeOf(const HttpRequest& request);
 class RequestBody {
  public:
   // Throws Refusal 415 for another type, Error(kInput) for a body or query that is not of its type,
-  // or a member that stands twice.
+  // or a member that appears twice.
   explicit RequestBody(const HttpRequest& request);
 
   // These throw Error(kInput) for what is missing (`otherwise` is null) or of another type.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -150,10 +151,11 @@ class RuleFile {
     std::error_code missing;
     const std::filesystem::path folder = std::filesystem::temp_directory_path(missing);
     if (missing) {
-      throw Error(
-          ErrorKind::kRuntime,
-          fmt::format("TMPDIR is '{}', which is no folder; set it to one that can be written",
-                      folder.string()));
+      const char* set = std::getenv("TMPDIR");  // first of what temp_directory_path asks for
+      throw Error(ErrorKind::kRuntime,
+                  fmt::format("TMPDIR is '{}', which is not a folder; set it to one that can be "
+                              "written",
+                              set == nullptr ? "/tmp" : set));
     }
     std::string name = (folder / "attend-rules-").string();
     name.append(6, 'X');  // which mkstemp replaces

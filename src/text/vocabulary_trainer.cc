@@ -103,7 +103,7 @@ void CheckOptions(const VocabularyOptions& options) {
   for (const std::string& symbol : options.user_defined_symbols) {
     std::string reason = WhyNoSymbol(symbol, options);
     if (reason.empty() && !seen.insert(symbol).second)
-      reason = "stands twice or is a special piece; leave it out";
+      reason = "appears twice or is a special piece; leave it out";
     if (reason.empty()) continue;
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("user_defined_symbols: '{}' {}", Excerpt(symbol), reason));
@@ -215,7 +215,8 @@ int64_t NumberAfter(std::string_view message, std::string_view before) {
 [[noreturn]] void Refuse(std::string_view message, const VocabularyOptions& options) {
   if (const int64_t most = NumberAfter(message, "set it to a value <= "); most >= 0) {
     throw Error(ErrorKind::kConfiguration,
-                fmt::format("the vocabulary's size is {}, but this text gives at most {} pieces",
+                fmt::format("the vocabulary's size is {0}, but this text gives at most {1} tokens; "
+                            "set the size (vocab_size in training) to at most {1}",
                             options.size, most));
   }
   if (const int64_t least = NumberAfter(message, " vs "); least >= 0) {

@@ -44,7 +44,7 @@ void CheckFormat(const Json& state, const fs::path& directory) {
     return;
   throw OtherFormat(ErrorKind::kInput,
                     fmt::format("checkpoint '{}' has format {}, expected {}; use the version of "
-                                "attend that wrote it, or begin anew in another directory",
+                                "attend that wrote it, or start again in another directory",
                                 directory.string(), state["format"].dump(), kCheckpointFormat));
 }
 
@@ -156,8 +156,9 @@ std::optional<StoredCheckpoint> CheckpointStore::FindNewest(const Log& log) cons
   if (updates.empty()) return std::nullopt;
   throw Error(
       ErrorKind::kInput,
-      fmt::format("none of the {} checkpoints in '{}' is whole; remove the directory to start anew",
-                  updates.size(), directory_.string()));
+      fmt::format(
+          "none of the {} checkpoints in '{}' is whole; remove the directory to start again",
+          updates.size(), directory_.string()));
 }
 
 void CheckpointStore::Prune(const std::set<int64_t>& whole, const std::set<int64_t>& with_weights) {

@@ -199,7 +199,7 @@ function cardsOf() {
   for (const [name, result] of Object.entries(data.test || {})) {
     if (tested[name]) add(tested[name], short(result.score));
   }
-  if (data.test && data.test.cut > 0) add("test outputs cut at the greatest length", data.test.cut.toLocaleString("en"));
+  if (data.test && data.test.cut > 0) add("test outputs cut at the maximum length", data.test.cut.toLocaleString("en"));
   if (data.skipped > 0) add("updates skipped", data.skipped.toLocaleString("en"));
 }
 

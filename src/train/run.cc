@@ -99,7 +99,7 @@ Json Test(const ParallelText& test, const TrainOptions& options, const RunSettin
                                    scores["bleu"]["signature"].get<std::string>()));
   if (found.cut > 0) {
     log(LogLevel::kWarning,
-        fmt::format("{} of {} translations of the test text were cut at the greatest length",
+        fmt::format("{} of {} translations of the test text were cut at the maximum length",
                     found.cut, found.lines.size()));
   }
   return scores;

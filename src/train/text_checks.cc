@@ -1,9 +1,11 @@
 #include "train/text_checks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "attend/error.h"
 #include "data/text_survey.h"
@@ -25,7 +27,7 @@ struct NamedText {
 void CheckUnknown(const UnknownCharacters& unknown, const std::string& where, const Log& log) {
   if (unknown.unknown == 0) return;
   const std::string found =
-      fmt::format("{}: the vocabulary has no pieces for {}", where, unknown.Text());
+      fmt::format("{}: the vocabulary has no tokens for {}", where, unknown.Text());
   if (unknown.Share() >= kRefusedShare) {
     throw Error(ErrorKind::kInput,
                 fmt::format("{}; expected a vocabulary of this text's language: make one, or look "
@@ -37,7 +39,7 @@ void CheckUnknown(const UnknownCharacters& unknown, const std::string& where, co
     return;
   }
   log(LogLevel::kWarning,
-      fmt::format("{}; a vocabulary with byte_fallback, or of a larger character_coverage, has",
+      fmt::format("{}; make a vocabulary with byte_fallback, or with a larger character_coverage",
                   found));
 }
 
@@ -68,6 +70,20 @@ Json Survey(const NamedText& text, const Vocabularies& vocabularies, const PairH
   return {{"source", ToJson(survey->source)}, {"target", ToJson(survey->target)}};
 }
 
+// Of the text `all` ("1,000 test pairs").
+void WarnOfKnown(const NamedLines& pairs, int64_t sources, const std::string& all, const Log& log) {
+  std::vector<std::string> parts;
+  if (pairs.count > 0)
+    parts.push_back(
+        fmt::format("{} are also in the training text ({})", pairs.count, pairs.Places()));
+  if (sources > 0)
+    parts.push_back(
+        fmt::format("{} have a source line that is also there, with another target", sources));
+  if (parts.empty()) return;
+  log(LogLevel::kWarning, fmt::format("of {}, {}: their scores say little about other text", all,
+                                      fmt::join(parts, ", and ")));
+}
+
 }  // namespace
 
 void CheckSides(const TrainOptions& options) {
@@ -92,22 +108,22 @@ Json CheckTexts(const TrainOptions& options, const Vocabularies& vocabularies, i
   TextSurvey survey;
   Json report = Json::object();
   report["train"] = Survey(train, vocabularies, wanted, threads, &survey, log);
-  // Fewer equal lines may be names or numbers.
-  constexpr int64_t kSurelyText = 100;
-  if (TwoLanguages(options) && !survey.copies.empty() && survey.source.characters >= kSurelyText)
-    RefuseCopy(train.files.source[survey.copies[0]], options);
+  const auto refuse_copy = [&](const NamedText& text) {
+    constexpr int64_t kSurelyText = 100;  // fewer equal lines may be names or numbers
+    if (TwoLanguages(options) && !survey.copies.empty() && survey.source.characters >= kSurelyText)
+      RefuseCopy(text.files.source[survey.copies[0]], options);
+  };
+  refuse_copy(train);
   const PairHashes met = std::move(survey.met);
   for (size_t i = 0; i < std::size(others); ++i) {
     const NamedText& text = others[i];
     if (text.files.source.empty()) continue;
     report[text.option] = Survey(text, vocabularies, {}, threads, &survey, log);
-    const NamedLines found = held_out[i].Among(met);
-    report[text.option]["in_training_text"] = found.count;
-    if (found.count == 0) continue;
-    log(LogLevel::kWarning,
-        fmt::format("{} of {} {} pairs stand in the training text too ({}): scores of them say "
-                    "little of other text",
-                    found.count, held_out[i].count(), text.name, found.Places()));
+    refuse_copy(text);
+    const auto [pairs, sources] = held_out[i].Among(met);
+    report[text.option]["in_training_text"] = pairs.count;
+    report[text.option]["source_in_training_text"] = sources;
+    WarnOfKnown(pairs, sources, fmt::format("{} {} pairs", held_out[i].count(), text.name), log);
   }
   return report;
 }

@@ -201,10 +201,10 @@ def test_another_input_is_named(stopped):
     out, lines = stopped
     arguments = ("--output", out, "--overlong", "refuse", "--resume", "--quiet")
     fewer = translate(*arguments, stdin="".join(lines[:700]))
-    refused(fewer, 3, "the input has 700 lines", "output of 1024 is there", "to start anew\n")
+    refused(fewer, 3, "the input has 700 lines", "output of 1024 is there", "to start again\n")
     lines[900] = "other\n"
     other = translate(*arguments, stdin="".join(lines))
-    refused(other, 3, "lines 513 to 1024 of the input", "other ones", "to start anew\n")
+    refused(other, 3, "lines 513 to 1024 of the input", "differ from those", "to start again\n")
     assert finished(out) == 1024
 
 

@@ -20,7 +20,7 @@ def attend(*arguments, stdin="", **options):
 
 def told(errors):
     """Standard error without what it says of translations that were cut (a model of random weights seldom ends one by itself) and of unknown characters."""
-    hidden = " cut at the greatest length", " that the model's vocabulary lacks"
+    hidden = " cut at the maximum length", " that the model's vocabulary lacks"
     return "".join(line for line in errors.splitlines(keepends=True) if not any(part in line for part in hidden))
 
 

@@ -122,7 +122,7 @@ def test_what_stands_twice_is_used_or_refused(server):
             ("?target=xx", '{"q": "lumi", "source": "ka", "target": "su"}', json_type)):
         status, answer = ask(query, body, headers)
         assert status == 400 and "target" in answer["error"] and "twice" in answer["error"], answer
-    assert "q stands twice" in ask("?q=tavo", f"q=lumi&{languages}")[1]["error"]
+    assert "q appears twice" in ask("?q=tavo", f"q=lumi&{languages}")[1]["error"]
     assert ask("", parts.replace('name="q"', 'name="q"; name="p"'), multipart)[0] == 400
     doubled = server.raw(b"POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n"
                          b"Content-Type: application/json\r\nContent-Type: text/plain\r\n\r\n")

@@ -38,7 +38,7 @@ def test_a_word_that_is_cut_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("symbols,coverage,named", [
-    (["<x>"], "0.98", "at most"), (["\u2581x"], "1", "U+2581"), (["\u2581", "x"], "1", "U+2581"), (["<0x41>"], "1", "stands twice")])
+    (["<x>"], "0.98", "at most"), (["\u2581x"], "1", "U+2581"), (["\u2581", "x"], "1", "U+2581"), (["<0x41>"], "1", "appears twice")])
 def test_symbols_that_leave_no_character(tmp_path, symbols, coverage, named):
     (tmp_path / "text").write_text("x\n" + "<x>" * 100 + "\n", encoding="utf-8")
     done = run(tmp_path, "vocab", "--input", "text", *VOCAB[2:], "--size", 400, "--byte-fallback", "--character-coverage", coverage,

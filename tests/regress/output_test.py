@@ -153,9 +153,9 @@ def test_cut_outputs_are_told(tmp_path):
     done = attend("translate", "--model", MODEL, "--max-length", "2", "--quiet", stdin="lumi tavo\n***\n" + "keri paku\n" * 9)
     lines = done.stderr.splitlines()
     assert done.returncode == 0 and len(lines) == 1
-    assert lines[0].startswith("warning: 10 translations were cut at the greatest length, of lines 1, 3, 4, 5, 6 and 5 more; ")
+    assert lines[0].startswith("warning: 10 translations were cut at the maximum length, of lines 1, 3, 4, 5, 6 and 5 more; ")
     one = attend("translate", "--model", MODEL, "--max-length", "2", "--quiet", stdin="***\nlumi tavo\n").stderr
-    assert one.startswith("warning: 1 translation was cut at the greatest length, of line 2; ")
+    assert one.startswith("warning: 1 translation was cut at the maximum length, of line 2; ")
     (tmp_path / "in").write_text("***\n", encoding="utf-8")
     assert attend("translate", "--model", MODEL, "--input", tmp_path / "in").stderr == ""
 

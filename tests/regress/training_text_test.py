@@ -64,7 +64,7 @@ def test_characters_without_a_piece_are_counted_by_side(folder, more):
     (folder / "train.de").write_text(text.replace("AB", "\u4e2dB", 3), encoding="utf-8")
     done = plan(folder, *more)
     assert done.returncode == 0, done.stderr
-    assert "warning: train_target: the vocabulary has no pieces for 3 of " in done.stderr and "U+4E2D \u4e2d (3)" in done.stderr
+    assert "warning: train_target: the vocabulary has no tokens for 3 of " in done.stderr and "U+4E2D \u4e2d (3)" in done.stderr
     assert "train_source: the vocabulary" not in done.stderr
     counts = json.loads(done.stdout)["texts"]
     assert counts["train"]["target"]["unknown"] == 3 and counts["train"]["target"]["most_frequent"] == {"U+4E2D \u4e2d": 3}
@@ -77,7 +77,7 @@ def test_a_side_without_pieces_is_refused(folder, text):
     (folder / f"{text}.de").write_text("\u4e2d\u6587 ab\n" * 36, encoding="utf-8")
     (folder / f"{text}.en").write_text("ab\n" * 36, encoding="utf-8")
     options = {"test_source": "test.en", "test_target": "test.de"} if text == "test" else {}
-    refused(plan(folder, **options), 3, f"{text}_target: the vocabulary has no pieces for 72 of 144 characters (50 %)", "U+4E2D \u4e2d (36)")
+    refused(plan(folder, **options), 3, f"{text}_target: the vocabulary has no tokens for 72 of 144 characters (50 %)", "U+4E2D \u4e2d (36)")
 
 
 @trains
@@ -85,12 +85,15 @@ def test_a_side_without_pieces_is_refused(folder, text):
 def test_held_out_pairs_in_the_training_text_are_counted(folder, more):
     """Scores were those of lines that had been trained on, in either direction."""
     train = [(folder / f"train.{side}").read_text(encoding="utf-8").splitlines() for side in ("en", "de")]
-    for side, lines in (("en", ["ab", train[0][3], train[1][5], ""]), ("de", ["ab", train[1][3], train[0][5], ""])):
+    # The last source is known, but not its target.
+    for side, lines in (("en", ["ab", train[0][3], train[1][5], "", train[0][7]]), ("de", ["ab", train[1][3], train[0][5], "", "ab"])):
         (folder / f"valid.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = plan(folder, *more, test_source="valid.en", test_target="valid.de")
     assert done.returncode == 0, done.stderr
-    assert "warning: 2 of 3 validation pairs stand in the training text too (valid.en:2, 3)" in done.stderr, done.stderr
-    assert json.loads(done.stdout)["texts"]["test"]["in_training_text"] == 2
+    assert ("warning: of 4 validation pairs, 2 are also in the training text (valid.en:2, 3), and 1 have a source line that is also "
+            "there, with another target" in done.stderr), done.stderr
+    counts = json.loads(done.stdout)["texts"]["test"]
+    assert counts["in_training_text"] == 2 and counts["source_in_training_text"] == 1
 
 
 @trains
@@ -101,6 +104,10 @@ def test_one_file_as_both_sides_is_said(folder):
     (folder / "copy.gz").write_bytes(gzip.compress((folder / "train.en").read_bytes()))
     refused(plan(folder, train_target="copy.gz", languages=["en", "de"]), 3, "'train.en' has the same text on both sides")
     assert "same text" not in plan(folder).stderr
+    for side in ("en", "de"):
+        (folder / f"valid.{side}").write_bytes((folder / "train.en").read_bytes())
+    assert "both sides of 'valid.en' are the same text" in plan(folder).stderr
+    refused(plan(folder, languages=["en", "de"]), 3, "'valid.en' has the same text on both sides")
 
 
 @trains

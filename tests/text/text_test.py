@@ -312,7 +312,7 @@ def test_the_file_is_a_function_of_text_options_and_seed(tmp_path):
     (["--size", "100"], [], 3, "no text"),
     (["--size", "100"], ["\x01", "   ", "\u2028"], 3, "no text"),
     (["--size", "100", "--user-defined-symbols", "<s>"], ENGLISH, 2, "'<s>'"),
-    (["--size", "100", "--user-defined-symbols", "x", "x"], ENGLISH, 2, "'x' stands twice"),
+    (["--size", "100", "--user-defined-symbols", "x", "x"], ENGLISH, 2, "'x' appears twice"),
     (["--size", "100", "--user-defined-symbols", "a b"], ENGLISH, 2, "'a b' holds U+0020, white space"),
     (["--size", "100", "--user-defined-symbols", "a\tb"], ENGLISH, 2, "holds U+0009"),
     (["--size", "100", "--user-defined-symbols", "a\u3000b"], ENGLISH, 2, "holds U+3000"),

@@ -36,7 +36,7 @@ TranslationOutput::TranslationOutput(const std::string& path, const JobKey& key,
   const bool device = path == "-" || IsDevice(path);
   if (resume && device) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("--resume goes on with a file, and --output is {}; give it a file's "
+                fmt::format("--resume continues a file, and --output is {}; give it a file's "
                             "name",
                             path == "-" ? "standard output" : "'" + path + "'"));
   }
@@ -63,7 +63,7 @@ void TranslationOutput::PassFinished(LineWindows* lines) {
   if (lines->Skip(finished, take)) return;
   partial_->RefuseInput(
       fmt::format("the input has {} lines, and the output of {} is there; give the same input, or "
-                  "remove the partial file to start anew",
+                  "remove the partial file to start again",
                   passed, finished));
 }
 

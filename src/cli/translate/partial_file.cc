@@ -69,10 +69,10 @@ PartialFile::PartialFile(const fs::path& target, const JobKey& key, bool resume,
                                         text_.path().string(), Plural(lines()));
   if (!resume) {
     throw Error(ErrorKind::kUsage,
-                there + "; --resume goes on from there, removing the file starts anew");
+                there + "; --resume goes on from there, removing the file starts again");
   }
   CheckKey(journal[0], key, log);
-  log(LogLevel::kInfo, there + ", which this one goes on with");
+  log(LogLevel::kInfo, there + ", which this one continues");
   size_t kept = 0;
   for (size_t i = 0; i <= done_.size(); ++i) kept += journal[i].size() + 1;
   journal_.Truncate(static_cast<int64_t>(kept));
@@ -117,7 +117,7 @@ void PartialFile::CheckKey(const std::string& first_line, const JobKey& key, con
   if (!difference.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("'{}' can't be gone on with: {}; give what it was begun with, or "
-                            "remove it to start anew",
+                            "remove it to start again",
                             text_.path().string(), difference));
   }
   const auto program = MemberOf<std::string>(made, "program", where);
@@ -185,8 +185,8 @@ void PartialFile::Take(std::string_view line) {
   const int64_t first = checked_ == 0 ? 1 : done_[checked_ - 1].lines + 1;
   if (source_.Digest() != done_[checked_].source) {
     RefuseInput(
-        fmt::format("lines {} to {} of the input are other ones than '{}' was made of; give the "
-                    "same input, or remove it to start anew",
+        fmt::format("lines {} to {} of the input differ from those that '{}' was made of; "
+                    "give the same input, or remove it to start again",
                     first, taken_, text_.path().string()));
   }
   ++checked_;

@@ -48,7 +48,7 @@ void TranslationCounts::Report(const Log& log) const {
   }
   if (cut > 0) {
     log(LogLevel::kWarning,
-        fmt::format("{} translation{} cut at the greatest length, of {}; {} longer with a larger "
+        fmt::format("{} translation{} cut at the maximum length, of {}; {} longer with a larger "
                     "max_length?",
                     cut, cut == 1 ? " was" : "s were", cut_.Text(),
                     cut == 1 ? "is it" : "are they"));
