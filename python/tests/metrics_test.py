@@ -1,5 +1,7 @@
 """attend.bleu, attend.chrf and attend.ter against sacrebleu."""
 
+import warnings
+
 import attend
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
@@ -42,3 +44,16 @@ def test_what_cannot_be_compared_is_refused():
         attend.chrf(HYPOTHESES, REFERENCES, wordorder=2)
     with pytest.raises(attend.ConfigurationError, match="tokenize is '13b', expected one of auto, 13a, intl"):
         attend.bleu(HYPOTHESES, REFERENCES, tokenize="13b")
+
+
+def test_scores_that_say_little_are_warned_of():
+    with pytest.warns(attend.ScoreWarning, match="zh"):
+        attend.bleu(["我们喜欢鱼和水果。"], ["我们喜欢水果和鱼。"])
+    with pytest.warns(attend.ScoreWarning, match="hypotheses"):
+        attend.bleu(["a b c ."] * 3, ["a b c."] * 3)
+    with pytest.warns(attend.ScoreWarning, match="asian_support"):
+        attend.ter(["我们喜欢鱼"], ["我们喜欢水果"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        attend.bleu(["a b c."], ["a b c."])
+        attend.bleu(["我们喜欢鱼"], ["我们喜欢水果"], tokenize="zh")
