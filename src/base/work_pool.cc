@@ -93,7 +93,7 @@ void WorkPool::Remove(PoolWork* work) {
   std::unique_lock lock(mutex_);
   const auto at = std::ranges::find(entries_, work, [](const auto& entry) { return entry->work; });
   if (at == entries_.end()) return;
-  const std::shared_ptr<Entry> entry = *at;
+  const std::shared_ptr<Entry> entry = std::move(*at);
   entries_.erase(at);
   entry->removed = true;
   work->Release();

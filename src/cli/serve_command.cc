@@ -27,7 +27,7 @@ class EventLog {
  public:
   explicit EventLog(bool quiet) : quiet_(quiet) {}
 
-  void Write(const char* event, Json members, bool warning = false) {
+  void Write(const char* event, const Json& members, bool warning = false) {
     if (quiet_ && !warning) return;
     Json line;
     const auto now = std::chrono::system_clock::now();
@@ -81,7 +81,7 @@ class Program {
     for (const auto& model : models_->models()) names.push_back(model->name());
     Json listening{{"host", options_.http.host}, {"port", server.port()}, {"models", names}};
     if (server.metrics_port() != 0) listening["metrics_port"] = server.metrics_port();
-    log_.Write("listening", std::move(listening));
+    log_.Write("listening", listening);
     server.Run(kHttpThreads);
     service_->Close();  // before the server, whose exchanges it and the models' jobs hold
     models_->Stop();

@@ -109,7 +109,10 @@ double Chrf::Score(const MetricStatistics& sums) const {
       ++effective_order;
     }
   }
-  if (options_.eps_smoothing) return 100 * score / static_cast<double>(sums.size() / 3);
+  if (options_.eps_smoothing) {
+    const size_t orders = sums.size() / 3;
+    return 100 * score / static_cast<double>(orders);
+  }
   if (effective_order == 0) return 0;
   precisions /= static_cast<double>(effective_order);
   recalls /= static_cast<double>(effective_order);

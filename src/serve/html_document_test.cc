@@ -7,7 +7,7 @@ namespace attend {
 namespace {
 
 // `translate` makes of each sentence its translation, word by word, in the same order.
-std::string Translated(const std::string& html, std::string (*translate)(std::string)) {
+std::string Translated(const std::string& html, std::string (*translate)(const std::string&)) {
   return TranslateHtml(html, [translate](const std::string& sentence) {
     Hypothesis hypothesis;
     hypothesis.text = translate(sentence);
@@ -18,7 +18,7 @@ std::string Translated(const std::string& html, std::string (*translate)(std::st
 }
 
 // Words in capitals, with one space between them, as a model writes.
-std::string Capitals(std::string text) {
+std::string Capitals(const std::string& text) {
   std::string capitals;
   for (const char c : text) {
     if (c == ' ' && capitals.ends_with(' ')) continue;
@@ -38,7 +38,7 @@ TEST(HtmlDocumentTest, WhiteSpaceBesideKeptTagsStays) {
 }
 
 TEST(HtmlDocumentTest, ATagBehindWhatIsLostGoesToTheEnd) {
-  const auto lost = [](std::string) { return std::string("ONE"); };
+  const auto lost = [](const std::string&) { return std::string("ONE"); };
   EXPECT_EQ(Translated("one <img> two.", lost), "ONE <img>");
   EXPECT_EQ(Translated("one<img> two.", lost), "ONE<img>");
 }
@@ -198,7 +198,7 @@ TEST(HtmlDocumentTest, TagsInsideWords) {
 TEST(HtmlDocumentTest, AnElementThatPartsHasOneId) {
   EXPECT_EQ(Reversed("<b id='x' class=c>one two</b> <i>three</i> <b ID=y>four</b>"),
             "<b ID=y>FOUR</b> <i>THREE</i> <b id='x' class=c>TWO ONE</b>");
-  const auto parted = [](std::string) { return std::string("one two three"); };
+  const auto parted = [](const std::string&) { return std::string("one two three"); };
   const std::string html = "<b id='x' class=c>one <i>two</i> three</b>";
   EXPECT_EQ(Translated(html, parted), html);
 }

@@ -182,10 +182,10 @@ class RandomDocument {
  private:
   bool OneIn(unsigned n) { return random_() % n == 0; }
   std::string Word() {
-    static const std::vector<std::string> kAround = {"(@)", "\"@\"", "@,", "@;", "(@", "@)"};
+    static const std::vector<std::string> around_words = {"(@)", "\"@\"", "@,", "@;", "(@", "@)"};
     std::string word = fmt::format("w{}q", words_++);
     if (OneIn(5)) {
-      std::string around = kAround[random_() % kAround.size()];
+      std::string around = around_words[random_() % around_words.size()];
       word = around.replace(around.find('@'), 1, word);
     }
     return word;
@@ -197,10 +197,10 @@ class RandomDocument {
     shown.insert(text);
   }
   void Fill(int depth) {
-    static const std::vector<std::string> kNames = {"b", "i", "a", "span", "u"};
+    static const std::vector<std::string> names = {"b", "i", "a", "span", "u"};
     for (unsigned parts = 1 + random_() % 4; parts > 0; --parts) {
       if (depth < 3 && OneIn(3)) {
-        const std::string& name = kNames[random_() % kNames.size()];
+        const std::string& name = names[random_() % names.size()];
         const std::string open = fmt::format("<{} class=c{}>", name, opened.size());
         opened.push_back(open);
         const bool inside = html.ends_with(' ') && OneIn(4);  // the space before it

@@ -18,7 +18,7 @@ std::string Disposition(const std::string& attributes) {
 }
 
 TEST(MultipartTest, PartsAreReadInOrder) {
-  const std::string bytes("a\r\n--xY\0\r\n\r\n\xff", 14);
+  const std::string bytes("a\r\n--xY\0\r\n\r\n\xff", 13);
   const auto parts = ParseMultipart(
       kType, Part(Disposition("name=\"q\""), "A dog; \"runs\"") +
                  Part(Disposition("name=empty"), "") +

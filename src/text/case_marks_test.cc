@@ -6,7 +6,7 @@
 namespace attend {
 namespace {
 
-std::string Marked(std::string text, const std::vector<std::string>& symbols = {}) {
+std::string Marked(const std::string& text, const std::vector<std::string>& symbols = {}) {
   std::string spaced = "\u2581";
   for (const char c : text) spaced += c == ' ' ? std::string("\u2581") : std::string(1, c);
   const MarkedText marked = MarkCase(spaced, symbols);

@@ -9,7 +9,6 @@ namespace attend {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 const SpanMasker& Masker() {
   static const SpanMasker masker({.protect = {"all"}}, kPlaceholders);

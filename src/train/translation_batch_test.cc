@@ -14,7 +14,7 @@ const std::vector<Example> kExamples = {
     {{0, 2}, {{2}, {1, 2}}},
 };
 
-torch::Tensor Ids(std::vector<int64_t> ids) { return torch::tensor(ids, torch::kInt64); }
+torch::Tensor Ids(const std::vector<int64_t>& ids) { return torch::tensor(ids, torch::kInt64); }
 
 TEST(TranslationBatchTest, PackedSentencesStandOneAfterTheOther) {
   const PackedTranslationBatch batch = MakePackedTranslationBatch(kExamples);

@@ -20,7 +20,7 @@ World Read(const Variables& variables) {
   });
 }
 
-std::string Complaint(Variables changes) {
+std::string Complaint(const Variables& changes) {
   Variables variables = {
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "29500"}};
   for (const auto& [name, value] : changes) variables[name] = value;

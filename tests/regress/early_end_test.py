@@ -16,7 +16,7 @@ COMMAND = (ATTEND, "translate", "--model", ROOT / "tests/data/golden_v1", "--bea
 # Line 1 is cut, line 2 divided, line 3 has a character that the vocabulary lacks; so it goes on.
 LINES = ["lumi tavo keri", "lumi " * 30, "天 lumi"] * 200
 CUT, DIVIDED, UNKNOWN = (rf"^warning: (\d+) (?:translation|line)s? {part}" for part in
-                         ("w\\w+ cut at the greatest length", "ha\\w+ a sentence of more than 20 tokens", "ha\\w+ characters that"))
+                         ("w\\w+ cut at the maximum length", "ha\\w+ a sentence of more than 20 tokens", "ha\\w+ characters that"))
 
 
 def counts(errors):

@@ -20,7 +20,7 @@ void CheckDirections(const std::function<torch::Tensor()>& output,
   torch::NoGradGuard no_grad;
   constexpr double kStep = 1e-6;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    torch::Tensor input = inputs[i];
+    const torch::Tensor& input = inputs[i];
     const torch::Tensor direction = torch::randn_like(input), value = input.clone();
     input.copy_(value + kStep * direction);
     const double above = loss().item<double>();
