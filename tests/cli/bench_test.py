@@ -24,7 +24,7 @@ def check_rates(report):
     assert all(rate > 1e6 for rate in report["machine"].values())
     assert set(report["parts"]) == {
         "encoder", "self_attention", "cross_attention", "feed_forward", "output", "search", "rest"}
-    assert all(share >= 0 for share in report["parts"].values()) and sum(report["parts"].values()) > 0
+    assert all(share >= 0 for share in report["parts"].values())
     assert sum(report["parts"].values()) == pytest.approx(1)
 
 
