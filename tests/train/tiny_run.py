@@ -10,8 +10,8 @@ import time
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ATTEND, TRAIN = BUILD / "attend", BUILD / "attend-train"
-# Hold no promise: the lock's process, clock times and speeds.
-UNCOMPARED = {"lock", "timing.jsonl", "tensorboard/events.out.tfevents.attend"}
+# Hold no promise: the lock's process, clock times and speeds, which the report shows too.
+UNCOMPARED = {"lock", "timing.jsonl", "report.html", "tensorboard/events.out.tfevents.attend"}
 
 
 def write_corpus(folder, seed=7, lines=160, prefix="train"):
