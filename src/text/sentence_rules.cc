@@ -1,5 +1,6 @@
 #include "text/sentence_rules.h"
 
+#include <unicode/locid.h>
 #include <unicode/udata.h>
 #include <unicode/unistr.h>
 #include <unicode/ures.h>
