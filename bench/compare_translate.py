@@ -2,7 +2,9 @@
 """Runs `attend bench translate` and CTranslate2 in turn, several times, and prints each side's best as a Markdown table.
 
 usage: bench/compare_translate.py [--attend build/attend] [--rows base-greedy-32 real ...] [--rounds 3] [--type float32]
-       [--model DIR --input FILE] [--output TABLE.md]     --rows list names them all; `real` needs --model and --input
+       [--before OTHER/attend] [--model DIR --input FILE] [--output TABLE.md]
+       --rows list names them all; `real` needs --model and --input; --before names an older attend to compare with, in place of
+       CTranslate2
 
 The share of the limit is attend's speed over what the machine could do at most, both measured in the same run: at batch 32 the
 peak of the instruction set's best multiply-add over twice the multiply-adds of a token, at batch 1 the rate of reading memory
@@ -90,14 +92,21 @@ def arguments(row, options):
     return tuple(common + side for side in weights(row))
 
 
+def bench_translate(program, options):
+    return run([program, "bench", "translate", *options, "--json"])
+
+
 def measure(row, options):
     """Both sides' best reports, of the peer's ways to use several threads too; attend's with the best rates of the machine."""
     ours, theirs, machine = [], [], []
+    our_options, their_options = arguments(row, options)
     for _ in range(options.rounds):
-        our_options, their_options = arguments(row, options)
-        ours.append(run([options.attend, "bench", "translate", *our_options, "--json"]))
-        for intra in {1, row.threads}:  # a batch on each thread, or each batch on all
-            theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *their_options, "--intra-threads", intra]))
+        ours.append(bench_translate(options.attend, our_options))
+        if options.before:
+            theirs.append(bench_translate(options.before, our_options))
+        else:
+            for intra in {1, row.threads}:  # a batch on each thread, or each batch on all
+                theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *their_options, "--intra-threads", intra]))
         machine.append(ours[-1]["machine"])
     best = [max(side, key=lambda report: report["target_tokens_per_s"]) for side in (ours, theirs)]
     best[0]["machine"] = {name: max(each[name] for each in machine) for name in machine[0]}
@@ -120,7 +129,9 @@ def table_line(row, ours, theirs):
     bound = limit(row, ours["machine"])
     rates = [report["target_tokens_per_s"] for report in (ours, theirs)]
     share = f"{100 * rates[0] / bound:.0f} %" if bound else ""
-    memory = f"{ours['peak_rss_mb']:.0f} / {theirs['peak_rss_mb']:.0f}, {theirs['base_rss_mb']:.0f} of it Python"
+    memory = f"{ours['peak_rss_mb']:.0f} / {theirs['peak_rss_mb']:.0f}"
+    if "base_rss_mb" in theirs:  # the peer's interpreter
+        memory += f", {theirs['base_rss_mb']:.0f} of it Python"
     return f"| {row.title} | {rates[0]:,.0f} | {rates[1]:,.0f} | {rates[0] / rates[1]:.2f} | {share} | {memory} |"
 
 
@@ -136,6 +147,10 @@ def commit():
     return done.stdout.strip()
 
 
+def peer(reports):
+    return reports[0][2].get("peer", "older attend")
+
+
 def heading(reports):
     """The machine with its rates, the commit, the date."""
     name, count = processors()
@@ -143,11 +158,12 @@ def heading(reports):
     best = {name: max(ours["machine"][name] for ours in single) / 1e9 for name in single[0]["machine"]}
     return (f"{name}, {count} threads in all, {single[0]['instruction_set']}; one thread: "
             f"{best['f32_per_s']:.0f} GFLOP/s f32, {best['int8_per_s']:.0f} GOP/s int8, {best['memory_bytes_per_s']:.1f} GB/s. "
-            f"attend {commit()}, {reports[0][2]['peer']}, {datetime.date.today().isoformat()}.")
+            f"attend {commit()}, {peer(reports)}, {datetime.date.today().isoformat()}.")
 
 
 def table(reports):
-    lines = [heading(reports), "", "| target tokens/s | attend | CTranslate2 | ratio | of the limit | peak MB |", "|---|---|---|---|---|---|"]
+    column = "CTranslate2" if "peer" in reports[0][2] else peer(reports)
+    lines = [heading(reports), "", f"| target tokens/s | attend | {column} | ratio | of the limit | peak MB |", "|---|---|---|---|---|---|"]
     return "\n".join(lines + [table_line(*report) for report in reports]) + "\n"
 
 
@@ -165,6 +181,7 @@ def parse():
     parser.add_argument("--rows", nargs="+", choices=[*ROWS, "list"], metavar="ROW")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--type", choices=["int8", "float32"], help="for every row, instead of the row's own")
+    parser.add_argument("--before", metavar="PROGRAM", help="an older attend, in place of CTranslate2")
     parser.add_argument("--model")
     parser.add_argument("--input")
     parser.add_argument("--output")
