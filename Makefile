@@ -15,8 +15,8 @@ demo: build
 test: setup
 	@cmake --preset release -DATTEND_TESTS=ON -DATTEND_PYTHON_MODULE=ON >/dev/null
 	@cmake --build --preset release
-	@status=0; for part in "-L fast -j $$(nproc)" "-LE fast|full"; do \
-	  ctest --test-dir build --output-on-failure $$part || status=1; tools/list_skipped build; \
+	@status=0; for part in "-L fast" "-LE fast|full"; do \
+	  ctest --test-dir build --output-on-failure -j $$(nproc) $$part || status=1; tools/list_skipped build; \
 	done; exit $$status
 
 test-full: test

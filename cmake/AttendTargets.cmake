@@ -77,17 +77,18 @@ function(attend_torch_program name)
   attend_use_torch(${name})
 endfunction()
 
-# attend_python_test(NAME file.py [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR tells
-# it where the programs are. No plugins: those that come with packages for tests take seconds to load.
+# attend_python_test(NAME file.py [ALONE] [LABELS ...] [ARGS ...]): a pytest file, run with the interpreter of .venv; BUILD_DIR
+# tells it where the programs are. ALONE: no other test runs beside it, since it waits for several processes, for a browser or
+# for a build. No plugins: those that come with packages for tests take seconds to load.
 function(attend_python_test name file)
   if(NOT ATTEND_TESTS OR NOT ATTEND_PYTHON OR CMAKE_CROSSCOMPILING)
     return()
   endif()
-  cmake_parse_arguments(arg "" "" "LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "ALONE" "" "LABELS;ARGS" ${ARGN})
   if(NOT arg_LABELS)
     set(arg_LABELS fast)
   endif()
   add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800 RUN_SERIAL ${arg_ALONE}
     ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1;PYTEST_DISABLE_PLUGIN_AUTOLOAD=1")
 endfunction()
