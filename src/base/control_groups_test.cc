@@ -2,27 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <limits>
 #include <string>
+
+#include "base/root_fixture.h"
 
 namespace attend {
 namespace {
 
-namespace fs = std::filesystem;
-
-class ProcessorQuotaTest : public testing::Test {
- protected:
-  ProcessorQuotaTest() : root_(fs::path(testing::TempDir()) / "processor_quota_test") {
-    fs::remove_all(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void Write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  const fs::path root_;
-};
+class ProcessorQuotaTest : public RootFixture {};
 
 TEST_F(ProcessorQuotaTest, IsUnboundedWhereNothingTells) {
   EXPECT_EQ(ProcessorQuota(root_), std::numeric_limits<double>::infinity());
@@ -48,7 +36,7 @@ TEST_F(ProcessorQuotaTest, OfVersion1ToldUnderTheControllersNameOrNames) {
   Write("sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "300000\n");
   Write("sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(ProcessorQuota(root_), 3);
-  fs::create_directory_symlink("cpu,cpuacct", root_ / "sys/fs/cgroup/cpu");
+  std::filesystem::create_directory_symlink("cpu,cpuacct", root_ / "sys/fs/cgroup/cpu");
   Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "20000\n");
   Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "10000\n");
   EXPECT_EQ(ProcessorQuota(root_), 2);

@@ -3,27 +3,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <limits>
 #include <string>
+
+#include "base/root_fixture.h"
 
 namespace attend {
 namespace {
 
-namespace fs = std::filesystem;
-
-class MachineMemoryTest : public testing::Test {
- protected:
-  MachineMemoryTest() : root_(fs::path(testing::TempDir()) / "machine_memory_test") {
-    fs::remove_all(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void Write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  const fs::path root_;
-};
+class MachineMemoryTest : public RootFixture {};
 
 TEST_F(MachineMemoryTest, IsTheMachinesWithSwap) {
   Write("proc/meminfo", "MemTotal:        1000 kB\nMemFree:  900 kB\nSwapTotal:  24 kB\n");
