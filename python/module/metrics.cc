@@ -41,7 +41,7 @@ nb::object Score(const Arguments& arguments, nb::handle hypotheses, nb::handle r
     details = metric.Details(sums);
   }
   for (const std::string& warning : arguments.Warnings(texts, sets))
-    if (!warning.empty()) WarnAs("ScoreWarning", warning);
+    WarnAs("ScoreWarning", warning);
   return Make(PythonClass("attend._results", "MetricScore"), score, metric.Name().c_str(),
               signature.c_str(), details.c_str());
 }
@@ -52,12 +52,9 @@ struct BleuArguments {
   Bleu metric() const { return Bleu(options); }
   std::vector<std::string> Warnings(const std::vector<std::string>& hypotheses,
                                     const ReferenceSets& references) const {
-    std::vector<std::string> warnings = {TokenizerNote(options, references[0])};
-    if (options.tokenize == BleuTokenizer::kNone) return warnings;
-    warnings.push_back(TokenizedTextWarning("hypotheses", hypotheses));
-    for (const std::vector<std::string>& set : references)
-      warnings.push_back(TokenizedTextWarning("references", set));
-    return warnings;
+    std::vector<NamedText> texts = {{"hypotheses", &hypotheses}};
+    for (const std::vector<std::string>& set : references) texts.push_back({"references", &set});
+    return BleuWarnings(options, texts);
   }
 };
 
@@ -81,8 +78,7 @@ struct TerArguments {
   Ter metric() const { return Ter(options); }
   std::vector<std::string> Warnings(const auto& /*hypotheses*/,
                                     const ReferenceSets& references) const {
-    if (options.normalized && options.asian_support) return {};
-    if (!HasIdeographs(LanguageByScript(references[0]))) return {};
+    if (!TerNeedsCharacters(options, "", references[0])) return {};
     return {
         "TER takes what stands between white space for one word; normalized=True with "
         "asian_support=True cuts Chinese and Japanese text into characters"};

@@ -104,12 +104,12 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
   return tasks;
 }
 
-// The file's lines, repaired where they are not UTF-8. White space at their ends goes, as
-// sacreBLEU's own command has it, which chrF with white space would count.
+// The file's lines as sacreBLEU's own command reads them: malformed UTF-8 is repaired, NUL stays,
+// and white space at their ends goes, which chrF with white space would count.
 std::vector<std::string> ReadText(const std::string& path, const Log& log) {
   std::vector<std::string> lines = ReadLines(path);
   int64_t malformed = 0;
-  for (std::string& line : lines) line = StripRight(RepairUtf8(line, &malformed));
+  for (std::string& line : lines) line = StripRight(RepairUtf8(line, &malformed, Nul::kKept));
   LogMalformed(malformed, path, log);
   return lines;
 }
@@ -235,26 +235,20 @@ void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const Evalu
 // Of texts that the metrics' settings do not fit.
 void WarnOfTexts(const std::vector<Task>& tasks, const Texts& texts, const EvaluateOptions& options,
                  const Log& log) {
-  const auto warn = [&](const std::string& message) {
-    if (!message.empty()) log(LogLevel::kWarning, message);
-  };
   const auto has = [&](const char* key) {
     return std::any_of(tasks.begin(), tasks.end(),
                        [&](const Task& task) { return task.key == key; });
   };
   if (has("bleu")) {
-    warn(TokenizerNote(options.bleu, texts.references[0]));
-    if (options.bleu.tokenize != BleuTokenizer::kNone) {
-      warn(TokenizedTextWarning(options.hypothesis, texts.hypotheses));
-      warn(TokenizedTextWarning(options.baseline, texts.baseline));
-      for (size_t r = 0; r < texts.references.size(); ++r)
-        warn(TokenizedTextWarning(options.reference[r], texts.references[r]));
-    }
+    std::vector<NamedText> named = {{options.hypothesis, &texts.hypotheses},
+                                    {options.baseline, &texts.baseline}};
+    for (size_t r = 0; r < texts.references.size(); ++r)
+      named.push_back({options.reference[r], &texts.references[r]});
+    for (const std::string& warning : BleuWarnings(options.bleu, named))
+      log(LogLevel::kWarning, warning);
   }
-  const bool ideographs =
-      HasIdeographs(options.bleu.language) || HasIdeographs(LanguageByScript(texts.references[0]));
-  if (has("ter") && ideographs && !(options.ter.normalized && options.ter.asian_support)) {
-    warn(
+  if (has("ter") && TerNeedsCharacters(options.ter, options.bleu.language, texts.references[0])) {
+    log(LogLevel::kWarning,
         "TER takes what stands between white space for one word; --ter.normalized "
         "--ter.asian-support cut Chinese and Japanese text into characters");
   }

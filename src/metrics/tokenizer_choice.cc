@@ -15,21 +15,23 @@ namespace attend {
 namespace {
 
 struct Written {
-  const char* name;                  // in English
-  std::array<const char*, 9> codes;  // ISO 639-1 first, then 639-2 and 639-3
+  const char* name;                   // in English
+  std::array<const char*, 18> codes;  // ISO 639-1 first, then 639-2 and 639-3
   UScriptCode script;
 };
 
 // Languages whose words white space does not divide, or whose words sacreBLEU asks a model for.
-constexpr Written kWritten[] = {
-    {"Chinese", {"zh", "zho", "chi", "cmn", "yue", "wuu", "nan", "hak", "lzh"}, USCRIPT_HAN},
-    {"Japanese", {"ja", "jpn"}, USCRIPT_HIRAGANA},
-    {"Korean", {"ko", "kor"}, USCRIPT_HANGUL},
-    {"Thai", {"th", "tha"}, USCRIPT_THAI},
-    {"Lao", {"lo", "lao"}, USCRIPT_LAO},
-    {"Khmer", {"km", "khm"}, USCRIPT_KHMER},
-    {"Burmese", {"my", "mya", "bur"}, USCRIPT_MYANMAR},
-    {"Tibetan", {"bo", "bod", "tib", "dz", "dzo"}, USCRIPT_TIBETAN}};
+constexpr Written kWritten[] = {{"Chinese",
+                                 {"zh", "zho", "chi", "cmn", "yue", "wuu", "nan", "hak", "lzh",
+                                  "gan", "hsn", "cdo", "cjy", "mnp", "czh", "czo", "cpx", "cnp"},
+                                 USCRIPT_HAN},
+                                {"Japanese", {"ja", "jpn"}, USCRIPT_HIRAGANA},
+                                {"Korean", {"ko", "kor"}, USCRIPT_HANGUL},
+                                {"Thai", {"th", "tha"}, USCRIPT_THAI},
+                                {"Lao", {"lo", "lao"}, USCRIPT_LAO},
+                                {"Khmer", {"km", "khm"}, USCRIPT_KHMER},
+                                {"Burmese", {"my", "mya", "bur"}, USCRIPT_MYANMAR},
+                                {"Tibetan", {"bo", "bod", "tib", "dz", "dzo"}, USCRIPT_TIBETAN}};
 
 bool IsAsciiLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -128,7 +130,8 @@ std::string TokenizerNote(const BleuOptions& options, const std::vector<std::str
               : fmt::format("set tokenize to {} or auto", NameOf(TokenizerOf(found->codes[0]))));
 }
 
-std::string TokenizedTextWarning(const std::string& what, const std::vector<std::string>& lines) {
+std::string TokenizedTextWarning(const NamedText& text) {
+  const std::vector<std::string>& lines = *text.lines;
   constexpr size_t kMany = 100;
   const auto count = static_cast<size_t>(std::count_if(
       lines.begin(), lines.end(), [](const std::string& line) { return line.ends_with(" ."); }));
@@ -136,7 +139,23 @@ std::string TokenizedTextWarning(const std::string& what, const std::vector<std:
   return fmt::format(
       "{}: {} of {} lines end in a tokenized period (' .'); BLEU expects text that "
       "is not tokenized, so detokenize it, or the score may be wrong",
-      what, count, lines.size());
+      text.name, count, lines.size());
+}
+
+std::vector<std::string> BleuWarnings(const BleuOptions& options,
+                                      const std::vector<NamedText>& texts) {
+  std::vector<std::string> warnings = {TokenizerNote(options, *texts.back().lines)};
+  if (options.tokenize != BleuTokenizer::kNone) {
+    for (const NamedText& text : texts) warnings.push_back(TokenizedTextWarning(text));
+  }
+  std::erase(warnings, "");
+  return warnings;
+}
+
+bool TerNeedsCharacters(const TerOptions& options, std::string_view language,
+                        const std::vector<std::string>& references) {
+  const bool cuts = options.normalized && options.asian_support;
+  return !cuts && (HasIdeographs(language) || HasIdeographs(LanguageByScript(references)));
 }
 
 }  // namespace attend

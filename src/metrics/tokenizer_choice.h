@@ -24,9 +24,22 @@ bool HasIdeographs(std::string_view language);
 // What a reader of the score must know of how the references are cut into words; "": nothing.
 std::string TokenizerNote(const BleuOptions& options, const std::vector<std::string>& references);
 
+struct NamedText {
+  std::string name;  // "output.de"
+  const std::vector<std::string>* lines = nullptr;
+};
 // What sacreBLEU warns of: lines that look tokenized, " ." at their ends, 100 of them or half of
-// all. "": they don't. `what` names the text: "output.de".
-std::string TokenizedTextWarning(const std::string& what, const std::vector<std::string>& lines);
+// all. "": they don't.
+std::string TokenizedTextWarning(const NamedText& text);
+
+// What there is of the TokenizerNote and the texts' TokenizedTextWarning. The references follow the
+// other texts.
+std::vector<std::string> BleuWarnings(const BleuOptions& options,
+                                      const std::vector<NamedText>& texts);
+
+// The references are of a language that TER should cut into characters, and does not.
+bool TerNeedsCharacters(const TerOptions& options, std::string_view language,
+                        const std::vector<std::string>& references);
 
 }  // namespace attend
 

@@ -39,12 +39,12 @@ Sequence NextSequence(std::string_view text) {
   return {length, true};
 }
 
-// Bytes up to the first malformed sequence, and up to the first NUL where that is none of text's.
-size_t ValidPrefix(std::string_view text, bool nul_is_valid) {
+// Bytes up to the first malformed sequence, or to the first NUL that is to be replaced.
+size_t ValidPrefix(std::string_view text, Nul nul) {
   size_t position = 0;
   while (position < text.size()) {
     const Sequence next = NextSequence(text.substr(position));
-    if (!next.valid || (text[position] == '\0' && !nul_is_valid)) break;
+    if (!next.valid || (text[position] == '\0' && nul == Nul::kReplaced)) break;
     position += next.bytes;
   }
   return position;
@@ -52,9 +52,9 @@ size_t ValidPrefix(std::string_view text, bool nul_is_valid) {
 
 }  // namespace
 
-bool IsValidUtf8(std::string_view text) { return ValidPrefix(text, true) == text.size(); }
+bool IsValidUtf8(std::string_view text) { return ValidPrefix(text, Nul::kKept) == text.size(); }
 
-bool NeedsRepair(std::string_view text) { return ValidPrefix(text, false) < text.size(); }
+bool NeedsRepair(std::string_view text) { return ValidPrefix(text, Nul::kReplaced) < text.size(); }
 
 std::u32string CodePoints(std::string_view text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
@@ -74,11 +74,11 @@ void AppendUtf8(char32_t character, std::string* text) {
   text->append(reinterpret_cast<const char*>(bytes.data()), size);
 }
 
-std::string RepairUtf8(std::string_view text, int64_t* malformed) {
+std::string RepairUtf8(std::string_view text, int64_t* malformed, Nul nul) {
   std::string repaired;
   repaired.reserve(text.size());
   while (true) {
-    const size_t valid = ValidPrefix(text, false);
+    const size_t valid = ValidPrefix(text, nul);
     repaired.append(text.substr(0, valid));
     text.remove_prefix(valid);
     if (text.empty()) return repaired;

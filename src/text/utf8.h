@@ -18,9 +18,11 @@ void AppendUtf8(char32_t character, std::string* text);
 
 // Each maximal subpart of a malformed sequence becomes one U+FFFD (The Unicode Standard,
 // section 3.9, "U+FFFD Substitution of Maximal Subparts"), as Python's errors="replace" does, and
-// so does each NUL, which is no text. Where `malformed` is given, the number of replacements is
-// added to it.
-std::string RepairUtf8(std::string_view text, int64_t* malformed = nullptr);
+// so does each NUL, which no text for a model holds. Scoring keeps NUL, since sacreBLEU does. Where
+// `malformed` is given, the number of replacements is added to it.
+enum class Nul { kReplaced, kKept };
+std::string RepairUtf8(std::string_view text, int64_t* malformed = nullptr,
+                       Nul nul = Nul::kReplaced);
 // It would change the text.
 bool NeedsRepair(std::string_view text);
 

@@ -57,7 +57,7 @@ void ReportReferences(const Setup& setup, const Log& log) {
     if (!note.empty() && note != said) log(is_auto ? LogLevel::kInfo : LogLevel::kWarning, note);
     said = note;
     if (bleu.tokenize == BleuTokenizer::kNone) return;
-    const std::string warning = TokenizedTextWarning(what, references);
+    const std::string warning = TokenizedTextWarning({what, &references});
     if (!warning.empty()) log(LogLevel::kWarning, warning);
   };
   if (setup.options.run.validate_translations)

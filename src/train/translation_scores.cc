@@ -21,7 +21,8 @@ namespace {
 std::vector<std::string> ReadAll(const std::vector<std::string>& files) {
   std::vector<std::string> lines;
   for (const std::string& file : files) {
-    for (const std::string& line : ReadLines(file)) lines.push_back(RepairUtf8(line));
+    for (const std::string& line : ReadLines(file))
+      lines.push_back(RepairUtf8(line, nullptr, Nul::kKept));
   }
   return lines;
 }

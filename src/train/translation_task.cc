@@ -128,7 +128,7 @@ std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
 
 [[noreturn]] void RefuseLength(const std::string& where, int64_t pieces, int64_t longest) {
   throw Error(ErrorKind::kInput,
-              fmt::format("{}: a sentence of {} pieces, but the model's learned positions reach "
+              fmt::format("{}: a sentence of {} tokens, but the model's learned positions reach "
                           "{}; shorten it, or set a larger max_positions",
                           where, pieces, longest));
 }
@@ -169,7 +169,7 @@ void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
       filters.max_length > 0 ? filters.max_length : std::numeric_limits<int64_t>::max();
   if (let_through <= longest) return;
   throw Error(ErrorKind::kConfiguration,
-              fmt::format("max_length is {}, but the model's learned positions reach {} pieces; "
+              fmt::format("max_length is {}, but the model's learned positions reach {} tokens; "
                           "set max_length to at most that, or a larger max_positions",
                           filters.max_length, longest));
 }
@@ -339,7 +339,7 @@ void TranslationTask::Translate(ValidationResult* result) {
   const std::vector<std::string>& outputs = found.lines;
   if (!told_tokenized_ && options_.run.bleu.tokenize != BleuTokenizer::kNone) {
     const std::string warning =
-        TokenizedTextWarning("translations of the validation text", outputs);
+        TokenizedTextWarning({"translations of the validation text", &outputs});
     told_tokenized_ = !warning.empty();
     if (told_tokenized_) log_(LogLevel::kWarning, warning);
   }

@@ -45,8 +45,8 @@ def evaluate(folder, hypotheses, references, *options):
 
 
 def stripped(lines):
-    """As sacrebleu's own command reads them, but for NUL, which attend takes for malformed text."""
-    return [line.rstrip().replace("\0", "\ufffd") for line in lines]
+    """As sacrebleu's own command reads them."""
+    return [line.rstrip() for line in lines]
 
 
 def same_score(answer, metric, hypotheses, references):

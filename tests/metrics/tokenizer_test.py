@@ -22,7 +22,7 @@ def evaluate(folder, hypotheses, references, *options):
 
 
 @pytest.mark.parametrize("language,tokenizer", [
-    ("zh", "zh"), ("ZH", "zh"), ("zh-CN", "zh"), ("zh_Hant", "zh"), ("zho_Hans", "zh"), ("cmn", "zh"), ("yue-HK", "zh"), ("__zh__", "zh"),
+    ("zh", "zh"), ("ZH", "zh"), ("zh-CN", "zh"), ("zh_Hant", "zh"), ("zho_Hans", "zh"), ("cmn", "zh"), ("gan", "zh"), ("yue-HK", "zh"), ("__zh__", "zh"),
     ("ja", "char"), ("jpn_Jpan", "char"), ("ko-KR", "char"), ("th", "char"), ("my", "char"), ("km_KH", "char"), ("lo", "char"),
     ("en", "13a"), ("de-AT", "13a"), ("zhx", "13a"), ("", "13a"), ("vi", "13a")])  # fmt: skip
 def test_the_language_decides(tmp_path, language, tokenizer):
