@@ -13,15 +13,16 @@
 namespace attend {
 namespace {
 
-constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+// 2^64 over the golden ratio: products with it differ in their high bits as well.
+constexpr uint64_t kSpread = 0x9E3779B97F4A7C15;
 
-uint64_t HashOf(const std::string& source, const std::string& target) {
-  const std::hash<std::string> hash;
-  const auto [least, most] = std::minmax({uint64_t{hash(source)}, uint64_t{hash(target)}});
-  return least * kOdd ^ most;
+uint64_t HashOf(const std::string& line) { return std::hash<std::string>()(line) * kSpread; }
+
+// Equal in both directions.
+uint64_t PairHash(uint64_t source, uint64_t target) {
+  const auto [least, most] = std::minmax(source, target);
+  return least * kSpread ^ most;
 }
-
-uint64_t HashOf(const std::string& line) { return std::hash<std::string>()(line) * kOdd; }
 
 // Calls visit(source, target, line from 1) for each pair of lines of one file of each side.
 template <typename Visit>
@@ -36,8 +37,9 @@ void ForEachPair(const ParallelFiles& files, size_t file, const Visit& visit) {
 HeldOutPairs::HeldOutPairs(const ParallelFiles& files) : files_(files.source) {
   for (size_t file = 0; file < files_.size(); ++file) {
     ForEachPair(files, file, [&](const std::string& from, const std::string& to, int64_t line) {
-      if (!from.empty() && !to.empty())
-        pairs_.push_back({HashOf(from, to), HashOf(from), file, line});
+      if (from.empty() || to.empty()) return;
+      const uint64_t source = HashOf(from);
+      pairs_.push_back({PairHash(source, HashOf(to)), source, file, line});
     });
   }
 }
@@ -77,7 +79,8 @@ TextSurvey SurveyText(const ParallelFiles& files, const std::shared_ptr<const Vo
       ++pairs;
       if (from == to) ++same;
       if (wanted.empty()) return;
-      for (const uint64_t hash : {HashOf(from, to), HashOf(from), HashOf(to)}) {
+      const uint64_t one = HashOf(from), other = HashOf(to);
+      for (const uint64_t hash : {PairHash(one, other), one, other}) {
         if (wanted.contains(hash)) met.insert(hash);
       }
     });

@@ -111,8 +111,8 @@ def test_sentences_beyond_learned_positions_are_refused_before_training(options,
     for side in ("encoder", "decoder"):
         learned |= {f"{side}.positions": "learned", f"{side}.max_positions": 201}
     tiny_run.trained(learned | {"max_updates": 2}, tmp_path / "out")
-    tiny_run.refused(tiny_run.train(learned | {"max_length": 201}, tmp_path / "out1"), 2, "max_length is 201", "reach 200 pieces")
-    tiny_run.refused(tiny_run.train(learned | {"max_length": 0}, tmp_path / "out2"), 2, "max_length is 0", "reach 200 pieces")
+    tiny_run.refused(tiny_run.train(learned | {"max_length": 201}, tmp_path / "out1"), 2, "max_length is 201", "reach 200 tokens")
+    tiny_run.refused(tiny_run.train(learned | {"max_length": 0}, tmp_path / "out2"), 2, "max_length is 0", "reach 200 tokens")
     for side in ("encoder", "decoder"):
         learned[f"{side}.max_positions"] = 5
     tiny_run.refused(tiny_run.train(learned | {"max_length": 4}, tmp_path / "out3"), 3, "valid.en:", "reach 4; shorten it")
