@@ -1,6 +1,5 @@
 // LibreTranslate's routes, so that its clients work unchanged.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unicode/locid.h>
 
 #include <algorithm>
@@ -9,14 +8,12 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "serve/file_check.h"
 #include "serve/language_detector.h"
 #include "serve/model_choice.h"
 #include "serve/native_api.h"
 #include "serve/request_body.h"
 #include "serve/service.h"
-#include "text/ascii.h"
-#include "text/text_format.h"
-#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -74,31 +71,6 @@ HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const Tr
   return {200, Dump(body)};
 }
 
-// Of a file's name: .txt, say.
-std::string SuffixOf(const std::string& name) {
-  const size_t dot = name.rfind('.');
-  return dot == std::string::npos ? "" : LowerCase(name.substr(dot));
-}
-
-const std::vector<std::string> kFileSuffixes = {".txt", ".html", ".htm"};
-
-void CheckFile(const UploadedFile& file, const std::string& suffix) {
-  if (std::ranges::find(kFileSuffixes, suffix) == kFileSuffixes.end()) {
-    throw Error(ErrorKind::kInput, fmt::format("a file of type '{}' is not supported, expected {}",
-                                               suffix, fmt::join(kFileSuffixes, ", ")));
-  }
-  const std::string format = suffix == ".txt" ? ForeignFormat(file.content) : "";
-  if (!format.empty()) {
-    throw Error(ErrorKind::kInput, fmt::format("'{}' is {}", file.name, format));
-  }
-  if (!IsValidUtf8(file.content)) {
-    throw Error(ErrorKind::kInput, "the file is not UTF-8, expected text in UTF-8");
-  }
-  if (file.content.find('\0') != std::string::npos) {
-    throw Error(ErrorKind::kInput, "the file is no text: it has NUL characters");
-  }
-}
-
 }  // namespace
 
 void Service::Languages(const ExchangePtr& exchange) const {
@@ -127,7 +99,7 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
   settings["frontendTimeout"] = 500;
   settings["suggestions"] = false;
   settings["filesTranslation"] = true;
-  settings["supportedFilesFormat"] = kFileSuffixes;
+  settings["supportedFilesFormat"] = FileSuffixes();
   if (!models.empty()) {
     settings["language"]["source"] = describe(models[0]->source());
     settings["language"]["target"] = describe(models[0]->target());
@@ -214,7 +186,7 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
   const RequestBody body = ReadBody(exchange);
   const UploadedFile file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
-  CheckFile(file, suffix);
+  CheckWholeFile(file);
   LibreRequest request{
       .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};
   request.model = body.Text("model", "");

@@ -5,6 +5,7 @@
 #include "attend/error.h"
 #include "engine/tasks/attention_labels.h"
 #include "engine/tasks/translation_options.h"
+#include "serve/file_check.h"
 #include "serve/model_choice.h"
 #include "serve/request_body.h"
 #include "serve/service.h"
@@ -144,6 +145,11 @@ Json JobToJson(const TranslationJob& job) {
   json["model"] = job.model->name();
   json["translations"] = std::move(translations);
   return json;
+}
+
+void Service::CheckFile(const ExchangePtr& exchange) const {
+  CheckFileFormat(ReadBody(exchange).File("file"));
+  exchange->Answer({200, Dump(Json::object())});
 }
 
 void Service::Models(const ExchangePtr& exchange) const {

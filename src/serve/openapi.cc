@@ -159,6 +159,9 @@ Json LibreSchemas() {
       "file": {"type": "string", "contentMediaType": "text/plain", "description": "text in UTF-8; a file's name ends in .txt, .html or .htm, and one without a name is plain text"},
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
       "target": {"type": "string", "description": "a language"}, "model": {"type": "string"}, "api_key": {"type": "string"}}},
+    "FileBeginning": {"type": "object", "required": ["file"], "properties": {
+      "file": {"type": "string", "contentMediaType": "text/plain", "description": "at least the first 64 KiB, under the file's name"},
+      "api_key": {"type": "string"}}},
     "TranslatedFile": {"type": "object", "required": ["translatedFileUrl"], "properties": {
       "translatedFileUrl": {"type": "string", "description": "kept for ten minutes"}}},
     "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
@@ -280,6 +283,10 @@ std::string OpenApiDocument(const ServeOptions& options, const ModelStore& model
   answer["content"]["text/event-stream"] = {{"schema", Reference("Event")}};
   paths["/v1/translate"]["post"] = Translating(Operation("translate", std::move(answer), refusals),
                                                Content(json, Reference("NativeRequest")));
+  paths["/v1/check_file"]["post"] =
+      Translating(Operation("whether /translate_file takes such a file, by its name and beginning",
+                            Content(json, any), refusals),
+                  Content(kMultipart, Reference("FileBeginning")));
   paths["/languages"]["get"] =
       Operation("the languages", Content(json, Reference("Languages")), {});
   paths["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});

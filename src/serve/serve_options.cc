@@ -178,7 +178,7 @@ FieldList Fields(RequestOptions& options) {
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
-           fmt::format("give attention weights; of one sentence of at most {} pieces, with n_best "
+           fmt::format("give attention weights; of one sentence of at most {} tokens, with n_best "
                        "of at most {}, max_length and min_length of at most {}",
                        kMostPiecesWithAttention, kMostHypothesesWithAttention,
                        kMostLengthWithAttention))

@@ -105,6 +105,7 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
            {"/openapi.json", "GET, HEAD", &Service::OpenApi},
            {"/v1/models", "GET, HEAD", &Service::Models},
            {"/v1/translate", "POST", &Service::TranslateNative, Effort::kTranslation},
+           {"/v1/check_file", "POST", &Service::CheckFile, Effort::kReading, KeyPlace::kBody},
            {"/languages", "GET, HEAD", &Service::Languages},
            {"/frontend/settings", "GET, HEAD", &Service::FrontendSettings},
            {"/detect", "POST", &Service::Detect, Effort::kReading, KeyPlace::kBody},

@@ -120,6 +120,7 @@ class Service {
   // The native API.
   void Models(const ExchangePtr& exchange) const;
   void TranslateNative(const ExchangePtr& exchange) const;
+  void CheckFile(const ExchangePtr& exchange) const;
   // LibreTranslate's.
   void Languages(const ExchangePtr& exchange) const;
   void FrontendSettings(const ExchangePtr& exchange) const;

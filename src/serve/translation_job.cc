@@ -85,7 +85,7 @@ class JobMaker {
     const int64_t model_takes = job_->model->translator().max_input_tokens();
     if (std::ssize(ids) > model_takes) {
       throw Error(ErrorKind::kInput,
-                  fmt::format("the character '{}' has {} pieces, expected at most {}, the model's "
+                  fmt::format("the character '{}' has {} tokens, expected at most {}, the model's "
                               "learned positions",
                               Excerpt(ViewOf(*text, part), 60), ids.size(), model_takes));
     }
@@ -138,7 +138,7 @@ class JobMaker {
   // Before the work of dividing it. Of what certainly does not fit there are no ids.
   void CheckSize(std::string_view what, std::string_view text,
                  const std::vector<int32_t>& ids) const {
-    CheckCount(what, std::ssize(ids), "pieces", most_pieces_);
+    CheckCount(what, std::ssize(ids), "tokens", most_pieces_);
     CheckCount(what, std::ssize(text), "bytes", MostBytes());
   }
 

@@ -15,6 +15,8 @@ namespace {
 using Bytes = std::string_view;
 using namespace std::string_view_literals;
 
+constexpr size_t kMostBytes = size_t{1} << 16;  // that are looked at
+
 struct Magic {
   Bytes bytes;
   const char* format;
@@ -65,10 +67,16 @@ std::string ZipFormat(Bytes beginning) {
   return "a ZIP archive (a .docx or .xlsx is one too); unpack it, or save its text as plain text";
 }
 
-// With or without a mark of byte order, by where the zero bytes of western text stand.
-std::string Utf16Format(Bytes beginning) {
+// UTF-16 or UTF-32, with or without a mark of byte order, by where the zero bytes of western text
+// stand.
+std::string WideFormat(Bytes beginning) {
   constexpr const char* kConvert = "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8";
   constexpr size_t kEnough = 16;
+  const auto all_zeros = std::count(beginning.begin(), beginning.end(), '\0');
+  if (beginning.starts_with("\xFF\xFE\0\0"sv) || beginning.starts_with("\0\0\xFE\xFF"sv) ||
+      (beginning.size() >= kEnough && 10 * all_zeros >= 6 * std::ssize(beginning) &&
+       10 * all_zeros <= 8 * std::ssize(beginning)))
+    return "UTF-32 text; convert it: iconv -f UTF-32 -t UTF-8";
   std::ptrdiff_t zeros[2] = {0, 0};
   for (size_t i = 0; i < beginning.size(); ++i)
     if (beginning[i] == '\0') ++zeros[i % 2];
@@ -181,8 +189,7 @@ std::string TableFormat(Bytes text) {
 
 }  // namespace
 
-std::string ForeignFormat(std::string_view beginning) {
-  constexpr size_t kMostBytes = size_t{1} << 16;
+std::string BinaryFormat(std::string_view beginning) {
   beginning = beginning.substr(0, kMostBytes);
   for (const Magic& magic : kMagic) {
     if (beginning.starts_with(magic.bytes)) return magic.format;
@@ -191,7 +198,12 @@ std::string ForeignFormat(std::string_view beginning) {
   constexpr size_t kTarMark = 257;
   if (beginning.size() > kTarMark && beginning.substr(kTarMark).starts_with("ustar"))
     return "a tar archive; unpack it";
-  if (std::string format = Utf16Format(beginning); !format.empty()) return format;
+  return WideFormat(beginning);
+}
+
+std::string ForeignFormat(std::string_view beginning) {
+  beginning = beginning.substr(0, kMostBytes);
+  if (std::string format = BinaryFormat(beginning); !format.empty()) return format;
   if (beginning.starts_with("\xEF\xBB\xBF")) beginning.remove_prefix(3);
   if (std::string format = MarkupFormat(beginning); !format.empty()) return format;
   if (std::string format = JsonFormat(beginning); !format.empty()) return format;

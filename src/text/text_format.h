@@ -11,6 +11,8 @@ namespace attend {
 // first 64 KiB count; empty for plain text, be it malformed, and where it can't be told. Some lines
 // with tabs, and lines that begin as markup or JSON does, make no other format.
 std::string ForeignFormat(std::string_view beginning);
+// The same, of formats that are no text in UTF-8 at all: empty for markup, JSON and tables.
+std::string BinaryFormat(std::string_view beginning);
 
 }  // namespace attend
 

@@ -23,6 +23,8 @@ TEST(ForeignFormat, IsNamedByWhatAFileBeginsWith) {
       {std::string(257, 'a') + "ustar", "tar"},
       {"\xFF\xFEH\0i\0\n\0"s, "UTF-16"},
       {"\xFE\xFF\x4E\x2D\0\n"s, "UTF-16"},
+      {"\xFF\xFE\0\0h\0\0\0i\0\0\0"s, "UTF-32"},
+      {"\0\0\0T\0\0\0h\0\0\0e\0\0\0 "s, "UTF-32"},
       {"T\0h\0e\0 \0h\0o\0u\0s\0e\0"s, "UTF-16"},
       {"<?xml version=\"1.0\"?>\n<!-- x > y -->\n<tmx version=\"1.4\">", "TMX"},
       {"<tmx version=\"1.4\">\n<header/>", "TMX"},

@@ -1,7 +1,8 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kDocument = "translate", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 
 // Why a request gave nothing. `kind`: "gone" (no answer at all), "busy" (ask again in `seconds`), "key" (an API key is
@@ -32,11 +33,12 @@ async function silence(signal) {
   }
 }
 
-// Status, headers and text of the answer to `body`, or to nothing.
+// Status, headers and text of the answer to `body`, which is a form or sent as JSON, or to nothing.
 async function exchange(path, body, signal) {
   const options = {signal, headers: {}, cache: "no-store"};
   if (key) options.headers.Authorization = `Bearer ${key}`;
-  if (body) Object.assign(options, {method: "POST", body: JSON.stringify(body)}).headers["Content-Type"] = "application/json";
+  if (body instanceof FormData) Object.assign(options, {method: "POST", body});
+  else if (body) Object.assign(options, {method: "POST", body: JSON.stringify(body)}).headers["Content-Type"] = "application/json";
   const response = await fetch(path, options);
   return {response, text: await response.text()};
 }
@@ -85,6 +87,13 @@ export async function listModels(signal) {
 export async function readLimits(signal) {
   const {charLimit, supportedFilesFormat: suffixes} = await request(kSettings, null, signal);
   return {characters: charLimit > 0 ? charLimit : Infinity, suffixes};
+}
+
+// Refused is a file of a type, or with a beginning, that the server does not translate.
+export async function checkFile(file, signal) {
+  const form = new FormData();
+  form.append("file", file.slice(0, kBeginning), file.name);
+  await request(kFile, form, signal);
 }
 
 // A Translation of each text, by a model of this name or else of these languages; `alternatives` counts hypotheses beside the

@@ -1,5 +1,5 @@
 // File translation: a few lines at a time, in order, until the end or until someone cancels; HTML as a whole.
-import {Problem, readLimits, translate, translateDocument} from "./api.js";
+import {Problem, checkFile, readLimits, translate, translateDocument} from "./api.js";
 import {patiently} from "./server.js";
 
 const kChunkLines = 32, kChunkCharacters = 4000, kMostNamed = 10, kHtmlName = /\.html?$/i;
@@ -29,7 +29,7 @@ export function told({divided = 0, unknown = 0}) {
     + (unknown ? `${counted(unknown, "character")} ${unknown === 1 ? "is" : "are"} unknown to this model, and left out. ` : "");
 }
 
-const suffixOf = name => name.match(/\.[^.]*$/)?.[0].toLowerCase() ?? "";
+const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function timeLeft(done, total, started) {
   const seconds = (performance.now() - started) / 1000;
@@ -77,9 +77,8 @@ export class FileJob {
     this.show(file);
     const opening = this.controller = new AbortController();
     try {
-      const {suffixes, characters} = await patiently(() => readLimits(opening.signal), opening.signal), suffix = suffixOf(file.name);
-      this.characters = characters;
-      if (!suffixes.includes(suffix)) throw new RangeError(`A file of type '${suffix}' is not supported, expected ${suffixes.join(", ")}.`);
+      ({characters: this.characters} = await patiently(() => readLimits(opening.signal), opening.signal));
+      await patiently(() => checkFile(file, opening.signal), opening.signal);
       this.html = kHtmlName.test(file.name);
       const bytes = await file.arrayBuffer();
       if (opening !== this.controller) return;  // another file took its place
@@ -91,7 +90,8 @@ export class FileJob {
       this.buttons({start: this.lines.length > 0});
     } catch (error) {
       if (opening !== this.controller) return;
-      this.state(error instanceof TypeError ? "The file is not UTF-8 text; save it as UTF-8 and choose it again." : error.message, true);
+      const unreadable = "The file is not UTF-8 text; save it as UTF-8 and choose it again.";
+      this.state(error instanceof Problem ? sentence(error.message) : error instanceof TypeError ? unreadable : error.message, true);
     } finally {
       if (opening === this.controller) this.controller = null;
     }

@@ -101,10 +101,26 @@ FORMATS = {
 def test_other_formats_under_the_name_of_text_are_named(server, named, tmp_path):
     status, answer = post_parts(server, "/translate_file", LANGUAGES, ("a.txt", FORMATS[named]))
     assert status == 400 and answer["error"].startswith(f"'a.txt' is {named}"), answer
+    assert post_parts(server, "/v1/check_file", {}, ("a.txt", FORMATS[named])) == (400, answer)
     path = tmp_path / "a.txt"
     path.write_bytes(FORMATS[named])
     done = subprocess.run([ATTEND, "translate", "--model", MODEL, "--input", path], capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 3 and done.stderr.replace(f"{path}", "a.txt") == f"attend: {answer['error']}\n"
+
+
+@pytest.mark.parametrize("named", list(FORMATS)[-2:])
+def test_what_is_no_text_under_the_name_of_html_is_named(server, named):
+    """They were "not UTF-8"."""
+    status, answer = post_parts(server, "/translate_file", LANGUAGES, ("a.html", FORMATS[named]))
+    assert status == 400 and answer["error"].startswith(f"'a.html' is {named}"), answer
+
+
+def test_the_beginning_of_a_file_is_checked(server):
+    beginning = ("é" * 40000).encode()[:65535]  # cut within a character
+    assert post_parts(server, "/v1/check_file", {}, ("a.txt", beginning)) == (200, {})
+    assert post_parts(server, "/v1/check_file", {}, ("a.html", b"<!DOCTYPE html>\n<html>")) == (200, {})
+    assert post_parts(server, "/v1/check_file", {}, ("a.pdf", b"lumi"))[0] == 400
+    assert post_parts(server, "/v1/check_file", {})[0] == 400
 
 
 def test_text_with_some_tabs_or_braces_is_text(server):

@@ -12,6 +12,7 @@ import time
 
 WEB = pathlib.Path(__file__).resolve().parents[2] / "src" / "web"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+SUFFIXES = [".txt", ".html", ".htm"]
 POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 MODELS = [
     {"name": "en-de", "source": "en", "target": "de", "beam_size": 4},
@@ -96,7 +97,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/v1/models":
             return self.answer(200, {"models": mock.models})
         if self.path == "/frontend/settings":
-            return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": [".txt", ".html", ".htm"]})
+            return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": SUFFIXES})
         if self.path == "/health":
             return self.answer(200, {"status": "ok"})
         file = WEB / (self.path.lstrip("/") or "page.html")
@@ -108,15 +109,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.server.mock.at_work():
             return self.respond()
 
+    def lacks_key(self):
+        key = self.server.mock.key
+        return key and self.headers["Authorization"] != f"Bearer {key}"
+
+    def check_file(self, form):
+        suffix = re.search(rb'filename="[^"]*?(\.[^".]*)?"', form)[1].decode().lower()
+        if self.lacks_key():
+            return self.answer(403, {"error": "an API key is needed"})
+        if suffix not in SUFFIXES:
+            return self.answer(400, {"error": f"a file of type '{suffix}' is not supported"})
+        return self.answer(200, {})
+
     def respond(self):
-        mock, body = self.server.mock, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        mock, content = self.server.mock, self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/v1/check_file":
+            return self.check_file(content)
+        body = json.loads(content)
         with mock.lock:
             mock.requests.append(body)
             refusal = mock.refusals.pop(0) if mock.refusals else None
         if refusal:
             status, error, headers = refusal
             return self.answer(status, {"error": error}, **headers)
-        if mock.key and self.headers["Authorization"] != f"Bearer {mock.key}":
+        if self.lacks_key():
             return self.answer(403, {"error": "an API key is needed"})
         mock.awake.wait()
         readable, _, _ = select.select([self.connection], [], [], mock.delay(body))

@@ -255,7 +255,8 @@ def test_with_the_service_itself(browser, tmp_path):
         (tmp_path / "file.txt").write_text("lumi\n\ntavo keri\n" * 40, encoding="utf-8")
         page.translate_file(tmp_path / "file.txt")
         page.until(lambda: page["file-state"].text.startswith("Done. 120 lines translated."), "the end of the file")
-        for name, content in (("notes.md", b"lumi"), ("nothing", b"lumi"), ("a.txt", b"PK\0\0")):
+        for name, content in (("notes.md", b"lumi"), ("nothing", b"lumi"), ("a.txt", b"PK\0\0"),
+                              ("table.txt", b"lumi\ttavo\nkeri\tpaku\n"), ("page.html", b"PK\x03\x04word/")):
             (tmp_path / name).write_bytes(content)
             page["file"].send_keys(str(tmp_path / name))
             error = post_parts(service, "/translate_file", {"target": "su"}, (name, content))[1]["error"]

@@ -1,0 +1,25 @@
+// Which files the service translates, by their names and by what they begin with.
+#ifndef ATTEND_SERVE_FILE_CHECK_H_
+#define ATTEND_SERVE_FILE_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "serve/request_body.h"
+
+namespace attend {
+
+// ".txt" and others.
+const std::vector<std::string>& FileSuffixes();
+// Of a file's name, in lower case: ".txt", say; "" where it has none.
+std::string SuffixOf(const std::string& name);
+
+// Throws Error(kInput) for a name with another suffix, and for another format under this name. The
+// content may be the file's first 64 KiB.
+void CheckFileFormat(const UploadedFile& file);
+// Throws Error(kInput) as well for text that is not UTF-8, or has NUL characters.
+void CheckWholeFile(const UploadedFile& file);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_FILE_CHECK_H_
