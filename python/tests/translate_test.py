@@ -171,7 +171,7 @@ def test_a_long_text_is_translated_whole_as_the_program_does(model, limit):
     assert found == translations[6] and found.score == translations[6].score
     assert {target for _, target in found.alignment} == set(range(len(found.split())))
     assert max(source for source, _ in found.alignment) > len(long.split()) // 2
-    with pytest.raises(attend.InputError, match=r"text 6 has \d+ pieces, expected at most"):
+    with pytest.raises(attend.InputError, match=r"text 6 has \d+ tokens, expected at most"):
         translator.translate(lines, overlong="refuse", **options)
 
 
@@ -184,7 +184,7 @@ def test_a_sentence_that_is_too_long_is_divided_or_named(before):
     assert [each.divided for each in translations] == [False] * before + [True, False, True]
     assert pickle.loads(pickle.dumps(translations[before])).divided
     assert "".join(f"{each}\n" for each in translations) == program("translate", "--model", LEARNED, "--beam-size=1", stdin="\n".join(texts) + "\n")
-    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ pieces, expected at most 37\b"):
+    with pytest.raises(attend.InputError, match=rf"text {before} has \d+ tokens, expected at most 37\b"):
         translator.translate(texts, beam_size=1, overlong="refuse")
     with pytest.raises(attend.InputError, match=rf"text {before} "):
         list(translator.translate_lines(texts, beam_size=1, overlong="refuse"))
@@ -196,3 +196,12 @@ def test_characters_that_the_vocabulary_lacks_are_counted(translator):
     assert [each.unknown_characters for each in translations] == [3, 0, 2, 0]
     assert [each.unknown_characters for each in translator.translate_lines(texts)] == [3, 0, 2, 0]
     assert translator.translate(texts[0]).unknown_characters == pickle.loads(pickle.dumps(translations[0])).unknown_characters == 3
+
+
+def test_white_space_at_the_ends_of_a_text_stays():
+    translator = attend.Translator(GOLDEN, threads=1)
+    alone = translator.translate("Lumi tavo keri.")
+    for before, behind in (("  ", ""), ("\n\n", "\n"), ("\t", "\u3000 ")):
+        text = translator.translate(f"{before}Lumi tavo keri.{behind}")
+        assert text == before + alone + behind
+    assert translator.translate(" \n ") == " \n "

@@ -86,7 +86,7 @@ int RunScore(const std::vector<std::string>& arguments) {
   pairs.ReportMalformed(common.MakeLog());
   const Json perplexity = total.pieces > 0 ? Json(total.Perplexity()) : Json();
   if (total.pieces > 0 && !common.json) {
-    common.MakeLog()(LogLevel::kInfo, fmt::format("perplexity {:.4f} a piece ({} pieces, eos "
+    common.MakeLog()(LogLevel::kInfo, fmt::format("perplexity {:.4f} a token ({} tokens, eos "
                                                   "counted)",
                                                   total.Perplexity(), total.pieces));
   }

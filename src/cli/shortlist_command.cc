@@ -45,12 +45,12 @@ void AddPairs(LineWindows* pairs, const Vocabulary& source, const Vocabulary& ta
   const int64_t left_out = trainer->left_out();
   if (lines == left_out) {
     throw Error(ErrorKind::kInput,
-                fmt::format("attend shortlist: the text has no lines of at most {} pieces",
+                fmt::format("attend shortlist: the text has no lines of at most {} tokens",
                             LexiconTrainer::kMostPieces));
   }
   if (left_out == 0) return;
   log(LogLevel::kWarning,
-      fmt::format("{} of {} pairs have more than {} pieces on a side and are left out", left_out,
+      fmt::format("{} of {} pairs have more than {} tokens on a side and are left out", left_out,
                   lines, LexiconTrainer::kMostPieces));
 }
 

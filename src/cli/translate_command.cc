@@ -108,6 +108,8 @@ struct TranslateCall {
   TranslationCounts* counts;
 
   void Run(const std::function<std::unique_lock<std::timed_mutex>()>& work) const;
+  // What was repaired, cut, divided or unknown so far.
+  void Report(const Log& log) const;
   void TranslateWindow() const;
 };
 
@@ -158,10 +160,15 @@ void TranslateCall::Run(const std::function<std::unique_lock<std::timed_mutex>()
   progress->End();
 }
 
+void TranslateCall::Report(const Log& log) const {
+  window->ReportMalformed(log);
+  counts->Report(log);
+}
+
 // An error says too what is kept of the work.
 void RunToFile(const TranslateCall& call, const Log& log) {
   StopSignals signals([&] {
-    call.counts->Report(log);
+    call.Report(log);
     const std::string left = call.out->Leave();
     call.progress->Say(
         LogLevel::kWarning,
@@ -242,11 +249,10 @@ int RunTranslate(const std::vector<std::string>& arguments) {
       call.Run([] { return std::unique_lock<std::timed_mutex>(); });
     }
   } catch (...) {
-    counts.Report(log);
+    call.Report(log);
     throw;
   }
-  window.ReportMalformed(log);
-  counts.Report(log);
+  call.Report(log);
   return 0;
 }
 

@@ -85,9 +85,9 @@ def test_a_shortlist_leaves_very_long_lines_out_and_says_so(tmp_path):
     target.write_text("tavo\ntavo\n", encoding="utf-8")
     done = attend(*arguments)
     assert done.returncode == 0 and path.exists()
-    assert "1 of 2 pairs have more than 250 pieces" in done.stderr and done.stderr.count("\n") == 1
+    assert "1 of 2 pairs have more than 250 tokens" in done.stderr and done.stderr.count("\n") == 1
     path.unlink()
     source.write_text("lumi " * 300 + "\n", encoding="utf-8")
     target.write_text("tavo\n", encoding="utf-8")
-    refused(attend(*arguments), 3, "no lines of at most 250 pieces")
+    refused(attend(*arguments), 3, "no lines of at most 250 tokens")
     assert not path.exists()

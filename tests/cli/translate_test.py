@@ -68,7 +68,7 @@ def test_scores_are_penalised_logs_and_score_gives_plain_ones(tmp_path):
     # Without a penalty a finished hypothesis has its plain log-probability. The random model seldom ends
     # by itself; where it was cut, eos is in `score` alone, and the text may be cut into other pieces.
     assert all(got < 0 for got in plain)
-    perplexity = re.fullmatch(r".*perplexity (\d+\.\d+) a piece \((\d+) pieces, eos counted\)\n", done.stderr)
+    perplexity = re.fullmatch(r".*perplexity (\d+\.\d+) a token \((\d+) tokens, eos counted\)\n", done.stderr)
     assert math.isclose(float(perplexity[1]), math.exp(-sum(plain) / int(perplexity[2])), rel_tol=1e-4)
 
 
@@ -81,7 +81,7 @@ def test_scores_as_json_are_those_of_the_lines(tmp_path):
     assert done.stderr == "" and done.stdout.count("\n") == 1
     written = ["{:.6f} |||{}".format(pair["log_probability"], "".join(f" {s}-{t}" for s, t in pair["alignment"])) for pair in report["pairs"]]
     assert written == lines.stdout.splitlines()
-    assert f"perplexity {report['perplexity']:.4f} a piece ({report['pieces']} pieces" in lines.stderr
+    assert f"perplexity {report['perplexity']:.4f} a token ({report['pieces']} tokens" in lines.stderr
     (tmp_path / "source").write_text("", encoding="utf-8")
     (tmp_path / "target").write_text("", encoding="utf-8")
     assert json.loads(attend(*command, "--json").stdout) == {"pairs": [], "pieces": 0, "perplexity": None}
@@ -131,7 +131,7 @@ def test_alignments_are_a_further_field():
 
 def pieces(text):
     done = attend("translate", "--model", MODEL, "--max-input-tokens", 1, "--overlong", "refuse", stdin=text)
-    return int(re.search(r"line 1 has (\d+) pieces", done.stderr)[1])
+    return int(re.search(r"line 1 has (\d+) tokens", done.stderr)[1])
 
 
 def test_overlong_lines_are_split_at_sentences_or_refused():

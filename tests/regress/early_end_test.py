@@ -28,7 +28,7 @@ def counts(errors):
 
 def translate(*arguments, lines):
     return subprocess.run([*COMMAND, *map(str, arguments)], input="".join(f"{line}\n" for line in lines), capture_output=True, encoding="utf-8",
-                          timeout=300, check=False)
+                          errors="surrogateescape", timeout=300, check=False)
 
 
 def test_a_signal_tells_what_this_call_counted(tmp_path):
@@ -60,3 +60,9 @@ def test_an_error_tells_what_this_call_counted(output, tmp_path):
     assert done.returncode == 3
     assert counts(done.stderr)[1:] == [0, 1] and counts(done.stderr)[0] == 2
     assert "line 3 has " in done.stderr.splitlines()[-1]
+
+
+def test_an_error_tells_of_malformed_text():
+    done = translate("--overlong", "refuse", lines=["lumi \udcff tavo", "lumi " * 30])
+    assert done.returncode == 3
+    assert "warning: 1 malformed UTF-8 sequences in standard input became U+FFFD\n" in done.stderr

@@ -47,13 +47,14 @@ def test_a_line_of_several_sentences_is_translated_sentence_by_sentence(known, t
     model = model_trained_on(tmp_path / "model", 0.05) if known else MODEL
     alone = translate(stdin="\n".join(SENTENCES) + "\n", model=model)
     line = "  {}   {}\u3000 {} ".format(*SENTENCES)
-    expected = "{}   {}\u3000 {}".format(*alone)
+    expected = "  {}   {}\u3000 {} ".format(*alone)
     assert translate(stdin=line + "\n", model=model) == [expected]
     assert translate("--split-sentences", "always", stdin=line, model=model) == [expected]
     whole = translate("--split-sentences", "never", stdin=line, model=model)
     assert whole != [expected]
     one_space = line.replace("   ", " ").strip()
-    assert whole == translate("--split-sentences", "never", stdin=one_space, model=model)
+    assert [whole[0].strip()] == translate("--split-sentences", "never", stdin=one_space, model=model)
+    assert whole[0].startswith("  ") and whole[0].endswith(" ")
 
 
 def test_one_line_stays_one_line(tmp_path):

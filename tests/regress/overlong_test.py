@@ -63,7 +63,7 @@ def test_no_line_ends_the_job(text, limit):
 
 def pieces(text):
     done = translate("--overlong", "refuse", "--max-input-tokens", 1, lines=[text])
-    return int(re.search(r"line 1 has (\d+) pieces", done.stderr)[1])
+    return int(re.search(r"line 1 has (\d+) tokens", done.stderr)[1])
 
 
 def test_clauses_are_whole_where_they_fit():

@@ -34,7 +34,7 @@ LineBatch::LineBatch(const Translator* translator, const Model& model, const Lin
 void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
   const bool model_decides = translator_->max_input_tokens() < options_.max_input_tokens;
   throw Error(ErrorKind::kInput,
-              fmt::format("{} has {} pieces{}, expected at most {}{}; {}", name, pieces,
+              fmt::format("{} has {} tokens{}, expected at most {}{}; {}", name, pieces,
                           options_.overlong == Overlong::kSplit ? " in one character" : "", limit_,
                           model_decides ? ", the model's learned positions" : "",
                           model_decides ? "shorten it" : "raise max_input_tokens"));
@@ -105,7 +105,11 @@ void LineBatch::FindPlaces(const std::string& line, std::vector<Part>* parts) co
   }
 }
 
-void LineBatch::Add(const std::string& line, const std::string& name) {
+void LineBatch::Add(const std::string& text, const std::string& name) {
+  std::vector<TextPart> inner;
+  AddTrimmed(text, 0, text.size(), &inner);
+  const auto [begin, end, _] = inner.empty() ? TextPart{text.size(), text.size()} : inner[0];
+  const std::string line = text.substr(begin, end - begin);
   std::vector<Part> parts = PartsOf(line);
   if (options_.overlong == Overlong::kRefuse) {
     const int64_t pieces = std::ssize(parts.size() == 1 ? parts[0].ids : Encode(line));
@@ -122,12 +126,17 @@ void LineBatch::Add(const std::string& line, const std::string& name) {
     ids_.push_back(std::move(part.ids));
     parts_.push_back(std::move(part));
   }
-  ends_.push_back(texts_.size());
+  lines_.push_back({texts_.size(), text.substr(0, begin), text.substr(end)});
+  if (options_.keep_line_ends) return;
+  Line& whole = lines_.back();
+  whole.before = WithoutLineEnds(whole.before);
+  whole.after = WithoutLineEnds(whole.after);
 }
 
-Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t begin, size_t end,
-                           size_t rank) const {
+Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t begin,
+                           const Line& line, size_t rank) const {
   Hypothesis whole;
+  whole.text = line.before;
   int64_t words = 0;  // of whole.text
   const auto is_space = [](char byte) { return byte == ' ' || byte == '\t'; };
   // Returns the word that `text` begins with, or in.
@@ -139,7 +148,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.text += text;
     return first;
   };
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < line.end; ++i) {
     const Hypothesis& next = translations[i].AtRank(rank);
     const Part& part = parts_[i];
     if (i > begin)
@@ -155,30 +164,31 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
       whole.alignment.push_back({link.source + part.first_word, link.target + first_word});
     }
   }
+  whole.text += line.after;
   return whole;
 }
 
 std::vector<Translation> LineBatch::Translate(const TranslationOptions& options) const {
   const std::vector<Translation> all = translator_->TranslateEncoded(texts_, ids_, options);
-  std::vector<Translation> lines;
+  std::vector<Translation> translations;
   size_t begin = 0;
-  for (const size_t end : ends_) {
-    Translation& line = lines.emplace_back();
+  for (const Line& line : lines_) {
+    Translation& whole = translations.emplace_back();
     size_t ranks = 0;
-    for (size_t i = begin; i < end; ++i) {
+    for (size_t i = begin; i < line.end; ++i) {
       ranks = std::max(ranks, all[i].hypotheses.size());
-      line.divided = line.divided || parts_[i].divided;
-      line.unknown_characters += all[i].unknown_characters;
+      whole.divided = whole.divided || parts_[i].divided;
+      whole.unknown_characters += all[i].unknown_characters;
     }
     for (size_t rank = 0; rank < ranks; ++rank) {
-      Hypothesis next = Join(all, begin, end, rank);
+      Hypothesis next = Join(all, begin, line, rank);
       const bool known = std::ranges::any_of(
-          line.hypotheses, [&](const Hypothesis& other) { return other.text == next.text; });
-      if (!known) line.hypotheses.push_back(std::move(next));
+          whole.hypotheses, [&](const Hypothesis& other) { return other.text == next.text; });
+      if (!known) whole.hypotheses.push_back(std::move(next));
     }
-    begin = end;
+    begin = line.end;
   }
-  return lines;
+  return translations;
 }
 
 }  // namespace attend

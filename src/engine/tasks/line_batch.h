@@ -21,7 +21,7 @@ struct LineOptions {
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   int64_t max_input_tokens = 512;  // of a part, or with kRefuse of a line
   Overlong overlong = Overlong::kSplit;
-  bool keep_line_ends = true;  // false: those between sentences become spaces; no field
+  bool keep_line_ends = true;  // false: those in white space become spaces; no field
 };
 FieldList Fields(LineOptions& options);
 
@@ -37,8 +37,9 @@ class LineBatch {
   void Add(const std::string& line, const std::string& name);
 
   // One Translation for each line, in order. For a line in parts, hypothesis i joins those of rank
-  // i of each part (the last, if it has fewer) with the white space between the parts. Texts
-  // differ; scores and log-probabilities are sums. Throws as Translator::Translate.
+  // i of each part (the last, if it has fewer) with the white space between the parts. White space
+  // at a line's ends stays. Texts differ; scores and log-probabilities are sums. Throws as
+  // Translator::Translate.
   std::vector<Translation> Translate(const TranslationOptions& options) const;
 
  private:
@@ -50,6 +51,10 @@ class LineBatch {
     int64_t first_word = 0;  // the line's word that it begins with, or in
     std::string before;      // what stands between it and the part before
   };
+  struct Line {
+    size_t end = 0;             // of its parts
+    std::string before, after;  // the white space at its ends
+  };
 
   // None of a text that is copied.
   std::vector<int32_t> Encode(const std::string& text) const;
@@ -60,8 +65,8 @@ class LineBatch {
   std::vector<Part> PartsOf(const std::string& line) const;
   void FindPlaces(const std::string& line, std::vector<Part>* parts) const;
   [[noreturn]] void Refuse(const std::string& name, int64_t pieces) const;
-  // The lines' hypothesis at `rank`, from those of the parts [begin, end).
-  Hypothesis Join(const std::vector<Translation>& translations, size_t begin, size_t end,
+  // The line's hypothesis at `rank`, from those of its parts, the first of which is `begin`.
+  Hypothesis Join(const std::vector<Translation>& translations, size_t begin, const Line& line,
                   size_t rank) const;
 
   const Translator* translator_;
@@ -72,7 +77,7 @@ class LineBatch {
   std::vector<std::string> texts_;         // of all parts
   std::vector<std::vector<int32_t>> ids_;  // the same
   std::vector<Part> parts_;                // the same, without text and ids
-  std::vector<size_t> ends_;               // of each line's parts
+  std::vector<Line> lines_;
 };
 
 }  // namespace attend

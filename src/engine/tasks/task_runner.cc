@@ -140,7 +140,7 @@ void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t targe
   const auto check = [&](const char* side, int64_t tokens, int64_t most) {
     if (tokens <= most) return;
     throw Error(ErrorKind::kInput,
-                fmt::format("{} line {} has {} pieces, expected at most {}, the model's learned "
+                fmt::format("{} line {} has {} tokens, expected at most {}, the model's learned "
                             "positions; shorten it",
                             side, line, tokens, most));
   };

@@ -188,8 +188,8 @@ TEST(TaskRunnerTest, LearnedPositionsBoundBothSides) {
                                      {.first_line = 7});
   };
   EXPECT_NO_THROW(score(19, 16));
-  for (const auto& [source, target, line] : {std::tuple{20, 16, "source line 8 has 20 pieces"},
-                                             std::tuple{19, 17, "target line 8 has 17 pieces"}}) {
+  for (const auto& [source, target, line] : {std::tuple{20, 16, "source line 8 has 20 tokens"},
+                                             std::tuple{19, 17, "target line 8 has 17 tokens"}}) {
     try {
       score(source, target);
       ADD_FAILURE() << line;
