@@ -41,6 +41,17 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
 }
 
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates) {
+  std::string_view letters = name;
+  letters.remove_prefix(std::min(letters.find_first_not_of('-'), letters.size()));
+  constexpr int kMostOwners = 3;
+  std::string owners;
+  int count = 0;
+  for (const std::string& candidate : candidates) {
+    if (letters.empty() || !candidate.ends_with("." + std::string(letters))) continue;
+    owners += (owners.empty() ? "'" : " or '") + candidate + "'";
+    ++count;
+  }
+  if (count > 0 && count <= kMostOwners) return "; did you mean " + owners + "?";
   const std::string nearest = NearestName(name, candidates);
   return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
 }

@@ -16,7 +16,8 @@ int EditDistance(std::string_view a, std::string_view b);
 // letters away at most, or one.
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates);
 
-// "; did you mean 'x'?" or "".
+// "; did you mean 'x'?" or "". A member's name means the candidates that end in it: for "layers",
+// 'encoder.layers' or 'decoder.layers', unless there are more than three.
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace attend

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <sstream>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
@@ -67,6 +70,37 @@ std::string Cell(std::string text) {
     text.replace(bar, 1, "\\|");
   }
   return text;
+}
+
+constexpr size_t kHelpColumn = 36;  // where descriptions begin
+
+// Columns of the terminal, or a usual number of them.
+size_t HelpWidth() {
+  constexpr size_t kLeast = 60, kUsual = 100;
+  struct winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return std::max<size_t>(size.ws_col, kLeast);
+}
+
+// Descriptions of options go on in their own column. Examples stay as they are.
+std::string WrapHelp(const std::string& help, size_t width) {
+  std::string wrapped;
+  std::istringstream lines(help);
+  bool examples = false;
+  for (std::string line; std::getline(lines, line);) {
+    examples = examples || line == "Examples:";
+    const bool option = line.starts_with("  ") && line.size() > kHelpColumn &&
+                        line[kHelpColumn - 1] == ' ' && line[kHelpColumn] != ' ';
+    const size_t column = option ? kHelpColumn : 0;
+    while (!examples && line.size() > width) {
+      const size_t space = line.rfind(' ', width);
+      if (space == line.npos || space <= column) break;
+      wrapped += line.substr(0, space) + '\n';
+      line = std::string(column, ' ') + line.substr(space + 1);
+    }
+    wrapped += line + '\n';
+  }
+  return wrapped;
 }
 
 CLI::Option* AddOption(CLI::App* app, const Field& field, const std::string& help) {
@@ -217,7 +251,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
     return false;
   }
   CLI::App app(summary_, "attend " + name_);
-  app.get_formatter()->column_width(36);
+  app.get_formatter()->column_width(kHelpColumn);
   app.footer("Examples:\n" + examples_);
   app.allow_extras();
   std::string config;
@@ -239,7 +273,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
+    std::cout << WrapHelp(app.help(), HelpWidth());
     return false;
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::kUsage,

@@ -151,6 +151,11 @@ TEST_F(CommandLineTest, SaysWhereTrueAndFalseStand) {
       "attend test: unexpected argument 'false'; true and false follow their option after '='");
 }
 
+TEST_F(CommandLineTest, SuggestsTheMemberOfATable) {
+  EXPECT_EQ(MessageOf({"m", "--layers", "3"}),
+            "attend test: unknown option '--layers'; did you mean '--encoder.layers'?");
+}
+
 TEST_F(CommandLineTest, SaysWhatIsWrong) {
   EXPECT_EQ(MessageOf({"m", "--beam-sizze", "3"}),
             "attend test: unknown option '--beam-sizze'; did you mean '--beam-size'?");

@@ -55,7 +55,9 @@ def test_help_has_an_example_and_every_option(command):
     done = attend(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Examples:" in done.stdout
-    assert f"attend {command} " in done.stdout.split("Examples:")[1]
+    described, examples = done.stdout.split("Examples:")
+    assert f"attend {command} " in examples
+    assert max(map(len, described.splitlines())) <= 100  # columns; standard output is no terminal
     for option in options(command):
         assert f"--{option}" in done.stdout
 
