@@ -45,7 +45,7 @@ std::string LanguageName(const std::string& code) {
 }
 
 HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const TranslationJob& job,
-                                const SourceTexts& texts, const std::vector<double>& confidences) {
+                                const SourceTexts& texts, const ModelChoice& choice) {
   const std::vector<std::string> best = texts.Translated(job, 0);
   Json alternatives = Json::array();  // of each text
   for (size_t i = 0; i < best.size(); ++i) alternatives.push_back(Json::array());
@@ -63,8 +63,9 @@ HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const Tr
   if (request.alternatives > 0) body["alternatives"] = many ? alternatives : alternatives[0];
   if (IsAuto(request.source)) {
     Json languages = Json::array();
-    for (const double confidence : confidences) {
-      languages.push_back({{"confidence", confidence}, {"language", job.model->source()}});
+    for (size_t i = 0; i < best.size(); ++i) {
+      languages.push_back(
+          {{"confidence", choice.confidences[i]}, {"language", choice.ModelOf(i).source()}});
     }
     body["detectedLanguage"] = many ? languages : languages[0];
   }
@@ -148,20 +149,21 @@ void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
   asked.translation.alignments = request.html;
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
-  const ModelChoice choice = ChooseModel(*models_, asked, texts->Samples());
-  CheckRoom(*choice.model);
-  const auto job = JobFor(*exchange, choice.model, texts->segments(), asked);
+  const ModelChoice choice = ChooseModels(*models_, asked, texts->Samples());
+  CheckRoom(choice.models);
+  const auto job =
+      JobFor(*exchange, choice.models, texts->PerSegment(choice.of_text), texts->segments(), asked);
   Run(exchange, job,
-      [request = std::move(request), answer = std::move(answer), texts,
-       confidences = choice.confidences](const TranslationJob& done) {
-        HttpResponse response = answer(request, done, *texts, confidences);
+      [exchange, request = std::move(request), answer = std::move(answer), texts,
+       choice](const TranslationJob& done) {
+        HttpResponse response = answer(request, done, *texts, choice);
         for (const auto& [header, count] :
              {std::pair("X-Attend-Unfinished", done.Unfinished()),
               std::pair("X-Attend-Divided", done.Divided()),
               std::pair("X-Attend-Unknown-Characters", done.UnknownCharacters())}) {
           if (count > 0) response.headers.emplace_back(header, std::to_string(count));
         }
-        return response;
+        exchange->Answer(std::move(response));
       });
 }
 
@@ -175,11 +177,11 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
   request.alternatives = body.Number("alternatives");
-  TranslateTexts(exchange, std::move(request),
-                 [many](const auto& asked, const auto& job, const auto& texts,
-                        const std::vector<double>& confidences) {
-                   return TranslationsToJson(asked, many, job, texts, confidences);
-                 });
+  TranslateTexts(
+      exchange, std::move(request),
+      [many](const auto& asked, const auto& job, const auto& texts, const ModelChoice& choice) {
+        return TranslationsToJson(asked, many, job, texts, choice);
+      });
 }
 
 void Service::TranslateFile(const ExchangePtr& exchange) const {

@@ -45,44 +45,52 @@ ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
                           texts == 1 ? "" : fmt::format(" {}", text + 1), language, why));
 }
 
+// Its place among the models, at their end where it is new.
+size_t PlaceOf(const ModelPtr& model, std::vector<ModelPtr>* models) {
+  const auto found = std::ranges::find(*models, model);
+  const auto place = static_cast<size_t>(found - models->begin());
+  if (found == models->end()) models->push_back(model);
+  return place;
+}
+
 }  // namespace
 
 bool IsAuto(const std::string& source) { return LowerCase(source) == "auto"; }
 
-ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
-                        const std::vector<std::string>& texts) {
+ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
+                         const std::vector<std::string>& texts) {
   ModelChoice choice;
   choice.confidences.resize(texts.size());
   const auto find = [&] { return models.Find(asked.model, asked.source, asked.target); };
   if (!IsAuto(asked.source)) {
-    choice.model = find();
+    choice.models = {find()};
+    choice.of_text.resize(texts.size());
     return choice;
   }
   const std::vector<ModelPtr> all =
       asked.model.empty() ? models.models() : std::vector<ModelPtr>{find()};
-  ModelPtr guess;  // of a text too short to be sure
-  size_t first = 0;
+  std::vector<ModelPtr> readers(texts.size()), sure, guessed;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<DetectedLanguage> found = DetectLanguages(texts[i]);
     if (found.empty()) continue;
     const DetectedLanguage& language = found[0];
-    const ModelPtr reader = ReaderOf(language.code, asked, all);
-    if (reader != nullptr) choice.confidences[i] = language.confidence;
-    if (!language.sure) {
-      if (guess == nullptr) guess = reader;
-      continue;
-    }
-    if (reader == nullptr) RefuseLanguage(i, texts.size(), language.code, asked);
-    if (choice.model == nullptr) first = i;
-    if (choice.model == nullptr) choice.model = reader;
-    if (choice.model != reader) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("texts {} and {} are in the languages of two models, {} and {}; send "
-                              "the texts of each language in a request of their own",
-                              first + 1, i + 1, choice.model->name(), reader->name()));
+    readers[i] = ReaderOf(language.code, asked, all);
+    if (readers[i] != nullptr) {
+      choice.confidences[i] = language.confidence;
+      PlaceOf(readers[i], language.sure ? &sure : &guessed);
+    } else if (language.sure) {
+      RefuseLanguage(i, texts.size(), language.code, asked);
     }
   }
-  if (choice.model == nullptr) choice.model = guess != nullptr ? guess : find();
+  // CLD2 guesses English where it knows nothing, so a guess beside sure texts is one among theirs.
+  const std::vector<ModelPtr>& known = sure.empty() ? guessed : sure;
+  const ModelPtr others = known.empty() ? find() : known.front();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const bool is_known = std::ranges::find(known, readers[i]) != known.end();
+    if (!is_known) choice.confidences[i] = 0;
+    choice.of_text.push_back(PlaceOf(is_known ? readers[i] : others, &choice.models));
+  }
+  if (texts.empty()) choice.models = {others};
   return choice;
 }
 

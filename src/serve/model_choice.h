@@ -1,4 +1,4 @@
-// The model that a request means, its language detected where it says auto.
+// The models that a request means, the languages of its texts detected where it says auto.
 #ifndef ATTEND_SERVE_MODEL_CHOICE_H_
 #define ATTEND_SERVE_MODEL_CHOICE_H_
 
@@ -11,17 +11,23 @@
 namespace attend {
 
 struct ModelChoice {
-  std::shared_ptr<ServedModel> model;
-  // For each text, how sure detection is of the model's language, in percent; 0: not detected.
+  // Each once, in the order of their first texts; of a request without texts the one it means.
+  std::vector<std::shared_ptr<ServedModel>> models;
+  std::vector<size_t> of_text;  // for each text, which of the models
+  // For each text, how sure detection is of its model's language, in percent; 0: not detected.
   std::vector<double> confidences;
+
+  const ServedModel& ModelOf(size_t text) const { return *models[of_text[text]]; }
 };
 
-// Chooses by the request's model, source and target. With source auto, chooses by the detected
-// language among the models, or checks it against the named one; texts too short for that go with
-// the others, or to the only model. Throws as ModelStore::Find, and Error(kInput) for a text in a
-// language that none of these models reads, or texts that need several models.
-ModelChoice ChooseModel(const ModelStore& models, const RequestOptions& asked,
-                        const std::vector<std::string>& texts);
+// Chooses by the request's model, source and target. With source auto, chooses for each text by its
+// detected language among the models, or checks that against the named one. A text too short to be
+// sure goes by the best guess among the languages of the sure texts, or with the first of them if
+// the guess is another one. If no text is sure, each goes by its guess, or with the first that has
+// one, or to the only model. Throws as ModelStore::Find, and Error(kInput) for a text that is
+// surely in a language that none of these models reads.
+ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
+                         const std::vector<std::string>& texts);
 
 bool IsAuto(const std::string& source);
 

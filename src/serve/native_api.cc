@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "attend/error.h"
 #include "engine/tasks/attention_labels.h"
 #include "engine/tasks/translation_options.h"
@@ -62,29 +64,32 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
 }
 
 // All but its sentences.
-Json TextToJson(const TranslationJob& job, const TranslationJob::Text& text) {
+Json TextToJson(const TranslationJob::Text& text) {
   Json one;
-  one["text"] = job.Join(text, 0);
-  one["finished"] = job.Finished(text);
+  one["model"] = text.job->model->name();
+  one["text"] = text.Join(0);
+  one["finished"] = text.Finished();
   one["divided"] = text.divided > 0;
-  one["unknown_characters"] = job.UnknownCharacters(text);
+  one["unknown_characters"] = text.UnknownCharacters();
   return one;
 }
 
 std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
-  const size_t index = &sentence - job.sentences.data();
-  size_t text = job.texts.size() - 1;
-  while (job.texts[text].first > index || job.texts[text].parts.empty()) --text;
-  Json event = SentenceToJson(*job.model, sentence);
-  event["text_index"] = text;
-  event["sentence_index"] = index - job.texts[text].first;
+  const size_t index = &sentence - sentence.job->sentences.data();
+  const auto text = std::ranges::find_if(job.texts, [&](const TranslationJob::Text& each) {
+    return each.job == sentence.job && each.first <= index &&
+           index < each.first + each.parts.size();
+  });
+  Json event = SentenceToJson(*text->job->model, sentence);
+  event["text_index"] = text - job.texts.begin();
+  event["sentence_index"] = index - text->first;
   return ToEvent("sentence", Dump(event));
 }
 
 std::string DoneEvent(const TranslationJob& job) {
   Json translations = Json::array();
   for (const TranslationJob::Text& text : job.texts) {
-    translations.push_back(TextToJson(job, text));
+    translations.push_back(TextToJson(text));
   }
   Json done;
   done["translations"] = std::move(translations);
@@ -134,15 +139,15 @@ Json JobToJson(const TranslationJob& job) {
   Json translations = Json::array();
   for (const TranslationJob::Text& text : job.texts) {
     Json sentences = Json::array();
-    for (const JobSentence& sentence : job.SentencesOf(text)) {
-      sentences.push_back(SentenceToJson(*job.model, sentence));
+    for (const JobSentence& sentence : text.Sentences()) {
+      sentences.push_back(SentenceToJson(*text.job->model, sentence));
     }
-    Json one = TextToJson(job, text);
+    Json one = TextToJson(text);
     one["sentences"] = std::move(sentences);
     translations.push_back(std::move(one));
   }
   Json json;
-  json["model"] = job.model->name();
+  json["model"] = job.jobs.front().model->name();
   json["translations"] = std::move(translations);
   return json;
 }
@@ -196,34 +201,29 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, options_);
   SetLimit(exchange, asked.deadline_ms);
-  const auto model = ChooseModel(*models_, asked, texts).model;
-  CheckRoom(*model);
+  const ModelChoice choice = ChooseModels(*models_, asked, texts);
+  CheckRoom(choice.models);
   const auto place = asked.attention ? PlaceForAttention() : nullptr;
-  const auto job = JobFor(*exchange, model, std::move(texts), asked);
+  const auto job = JobFor(*exchange, choice.models, choice.of_text, std::move(texts), asked);
   job->place = place;
   if (place != nullptr) exchange->Hold(place);
   if (asked.stream) return Stream(exchange, job);
   Run(exchange, job,
-      [](const TranslationJob& done) { return HttpResponse{200, Dump(JobToJson(done))}; });
+      [exchange](const TranslationJob& done) { exchange->Answer({200, Dump(JobToJson(done))}); });
 }
 
 void Service::Stream(const ExchangePtr& exchange, const JobPtr& job) const {
-  const std::weak_ptr weak = job;
-  job->on_sentence = [this, exchange, weak](const JobSentence& sentence) {
-    Continue(exchange, weak.lock(), [exchange, &sentence](const TranslationJob& running) {
-      exchange->SendEvent(SentenceEvent(running, sentence));
-    });
-  };
-  job->on_end = [this, exchange, weak](const std::exception_ptr& error) {
-    const JobPtr ended = weak.lock();
-    if (!error) Count(*ended);
-    Continue(exchange, ended, [exchange, error](const TranslationJob& done) {
-      if (error) std::rethrow_exception(error);
-      exchange->SendEvent(DoneEvent(done));
-      exchange->EndEvents();
-    });
-  };
-  Put(exchange, job);
+  for (ModelJob& part : job->jobs) {
+    part.on_sentence = [this, exchange, weak = std::weak_ptr(job)](const JobSentence& sentence) {
+      Continue(exchange, weak.lock(), [exchange, &sentence](const TranslationJob& running) {
+        exchange->SendEvent(SentenceEvent(running, sentence));
+      });
+    };
+  }
+  Run(exchange, job, [exchange](const TranslationJob& done) {
+    exchange->SendEvent(DoneEvent(done));
+    exchange->EndEvents();
+  });
 }
 
 }  // namespace attend

@@ -120,8 +120,9 @@ Json Skeleton() {
         "source_pieces": {"type": "array", "items": {"type": "string"}},
         "encoder_self": {"$ref": "#/components/schemas/Weights"}}}}},
     "Translations": {"type": "object", "required": ["model", "translations"], "properties": {
-      "model": {"type": "string"},
-      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["text", "finished", "divided", "unknown_characters", "sentences"], "properties": {
+      "model": {"type": "string", "description": "the first text's"},
+      "translations": {"type": "array", "description": "one for each text", "items": {"type": "object", "required": ["model", "text", "finished", "divided", "unknown_characters", "sentences"], "properties": {
+        "model": {"type": "string", "description": "which translated this text"},
         "text": {"type": "string"},
         "finished": {"type": "boolean", "description": "false: a sentence's translation was cut"},
         "divided": {"type": "boolean", "description": "true: a sentence was too long, and was divided between clauses, words or characters"},
@@ -152,7 +153,7 @@ Json LibreSchemas() {
       "model": {"type": ["string", "null"], "description": "its name, where several are for these languages; else the first of them answers"},
       "api_key": {"type": ["string", "null"]}}},
     "LibreTranslation": {"type": "object", "required": ["translatedText"], "properties": {
-      "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {}}},
+      "translatedText": {}, "alternatives": {"type": "array"}, "detectedLanguage": {"description": "with source auto: {confidence, language}, or for a list of texts one of each"}}},
     "Languages": {"type": "array", "items": {"type": "object", "required": ["code", "name", "targets"], "properties": {
       "code": {"type": "string"}, "name": {"type": "string"}, "targets": {"type": "array", "items": {"type": "string"}}}}},
     "FileRequest": {"type": "object", "description": "Members but file may stand in the query instead", "required": ["file", "target"], "properties": {

@@ -64,8 +64,22 @@ std::string HostOf(const std::string& metrics_address) {
 }
 
 // As much as the square of a sentence's length times layers and heads may be to write.
-bool IsLarge(const TranslationJob& job) {
-  return !job.sentences.empty() && job.sentences[0].attention;
+bool IsLarge(const TranslationJob& request) {
+  return std::ranges::any_of(request.jobs, [](const ModelJob& job) {
+    return !job.sentences.empty() && job.sentences[0].attention;
+  });
+}
+
+// All of the request leaves the queues.
+void Cancel(const std::shared_ptr<TranslationJob>& request) {
+  for (ModelJob& job : request->jobs) job.model->queue().Cancel({request, &job});
+}
+
+// As `de-en,fr-en`.
+std::string NamesOf(const std::deque<ModelJob>& jobs) {
+  std::string names;
+  for (const ModelJob& job : jobs) names += (names.empty() ? "" : ",") + job.model->name();
+  return names;
 }
 
 }  // namespace
@@ -156,7 +170,7 @@ void Service::Continue(const ExchangePtr& exchange, const JobPtr& job,
   worker.Continue([exchange, job, work = std::move(work)] {
     if (job->failed || !exchange->Wanted()) return;
     job->failed = !Attempt(exchange, [&] { work(*job); });
-    if (job->failed) job->model->queue().Cancel(job);
+    if (job->failed) Cancel(job);
   });
 }
 
@@ -285,35 +299,48 @@ void Service::RefuseWork() const {
   throw Refusal(503, "too much is waiting; try again later", {{"Retry-After", "1"}});
 }
 
-void Service::CheckRoom(const ServedModel& model) const {
-  if (!model.queue().HasRoom()) RefuseWork();
+void Service::CheckRoom(const ModelList& models) const {
+  for (const auto& model : models) {
+    if (!model->queue().HasRoom()) RefuseWork();
+  }
 }
 
-Service::JobPtr Service::JobFor(const Exchange& exchange, std::shared_ptr<ServedModel> model,
-                                std::vector<std::string> texts, const RequestOptions& asked) const {
-  return MakeJob(std::move(model), std::move(texts), asked, options_, [&] {
+Service::JobPtr Service::JobFor(const Exchange& exchange, const ModelList& models,
+                                const std::vector<size_t>& of_text, std::vector<std::string> texts,
+                                const RequestOptions& asked) const {
+  return MakeJob(models, of_text, std::move(texts), asked, options_, [&] {
     if (!exchange.Wanted()) throw Refusal(504, "nobody waits for the answer any more");
   });
 }
 
-// A job that is not wanted before it is in the queue leaves it again.
+// A job that is not wanted before it is in the queues leaves them again, and so does one that one
+// of them has no room for. No event has been sent by then: the worker that would send it is busy
+// here.
 void Service::Put(const ExchangePtr& exchange, const JobPtr& job) const {
   RequestFacts facts;
-  facts.model = job->model->name();
-  facts.sentences = std::ssize(job->sentences);
+  facts.model = NamesOf(job->jobs);
+  facts.sentences = job->Sentences();
   facts.source_pieces = job->SourcePieces();
   for (const auto& text : job->texts) {
     if (options_.log_text) facts.text += text.text + '\n';
   }
   exchange->Describe(std::move(facts));
-  if (job->sentences.empty()) return job->on_end(nullptr);
-  if (!job->model->queue().TryPut(job)) RefuseWork();
+  job->running = job->jobs.size();
+  for (ModelJob& part : job->jobs) {
+    if (part.sentences.empty()) {
+      part.on_end(nullptr);
+    } else if (!part.model->queue().TryPut({job, &part})) {
+      job->failed = true;
+      Cancel(job);
+      RefuseWork();
+    }
+  }
   exchange->OnUnwanted([weak = std::weak_ptr(job)] {
-    if (const auto unwanted = weak.lock()) unwanted->model->queue().Cancel(unwanted);
+    if (const auto unwanted = weak.lock()) Cancel(unwanted);
   });
 }
 
-void Service::Count(const TranslationJob& job) const {
+void Service::Count(const ModelJob& job) const {
   metrics_->Translated(job.model->name(), std::ssize(job.sentences), job.SourcePieces(),
                        job.TargetPieces());
   int64_t spans = 0, kept = 0;
@@ -327,16 +354,19 @@ void Service::Count(const TranslationJob& job) const {
   metrics_->Unknown(job.model->name(), job.UnknownCharacters());
 }
 
-void Service::Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const {
-  job->on_end = [this, exchange, weak = std::weak_ptr(job),
-                 finish = std::move(finish)](const std::exception_ptr& error) {
-    const JobPtr ended = weak.lock();
-    if (!error) Count(*ended);
-    Continue(exchange, ended, [exchange, error, finish](const TranslationJob& done) {
-      if (error) std::rethrow_exception(error);
-      exchange->Answer(finish(done));
-    });
-  };
+void Service::Run(const ExchangePtr& exchange, const JobPtr& job, const Finish& finish) const {
+  for (ModelJob& part : job->jobs) {
+    part.on_end = [this, exchange, weak = std::weak_ptr(job), &part,
+                   finish](const std::exception_ptr& error) {
+      const JobPtr request = weak.lock();
+      if (!error) Count(part);
+      if (!error && --request->running > 0) return;
+      Continue(exchange, request, [error, finish](const TranslationJob& done) {
+        if (error) std::rethrow_exception(error);
+        finish(done);
+      });
+    };
+  }
   Put(exchange, job);
 }
 

@@ -14,6 +14,7 @@
 #include "serve/host_names.h"
 #include "serve/http_message.h"
 #include "serve/metrics.h"
+#include "serve/model_choice.h"
 #include "serve/model_store.h"
 #include "serve/rate_limit.h"
 #include "serve/request_body.h"
@@ -42,10 +43,10 @@ struct LibreRequest {
   Priority priority = Priority::kAuto;
 };
 
-// What its end becomes; `request` without its texts, `confidences` as ModelChoice has them.
+// What its end becomes; `request` without its texts.
 using LibreAnswer =
     std::function<HttpResponse(const LibreRequest& request, const TranslationJob& job,
-                               const SourceTexts& texts, const std::vector<double>& confidences)>;
+                               const SourceTexts& texts, const ModelChoice& choice)>;
 
 // Safe to use from many threads. What it is given must outlive it. Whatever takes longer than a
 // look is done by its workers: one for what is small, so that none waits behind what is large, a
@@ -77,8 +78,9 @@ class Service {
     KeyPlace key = KeyPlace::kHeader;
     bool Fits(const std::string& asked) const;
   };
-  // What a translation's end becomes. Called once, by a worker.
-  using Finish = std::function<HttpResponse(const TranslationJob&)>;
+  using ModelList = std::vector<std::shared_ptr<ServedModel>>;
+  // Answers with a translation that has ended. Called once, by a worker.
+  using Finish = std::function<void(const TranslationJob&)>;
 
   void Dispatch(const ExchangePtr& exchange) const;
   // Has a worker answer, or refuses at once.
@@ -101,16 +103,17 @@ class Service {
   std::string LinkTo(const std::string& path, const HttpRequest& request) const;
   // To be held by a job with attention and its answer. Throws Refusal where too many have one.
   std::shared_ptr<void> PlaceForAttention() const;
-  // Throws Refusal where the model's queue has no room for a sentence.
-  void CheckRoom(const ServedModel& model) const;
+  // Throws Refusal where the queue of one of them has no room for a sentence.
+  void CheckRoom(const ModelList& models) const;
   [[noreturn]] void RefuseWork() const;
   // A job for these texts. Throws Refusal once nobody waits for it any more, and as MakeJob.
-  JobPtr JobFor(const Exchange& exchange, std::shared_ptr<ServedModel> model,
-                std::vector<std::string> texts, const RequestOptions& asked) const;
-  void Run(const ExchangePtr& exchange, const JobPtr& job, Finish finish) const;
+  JobPtr JobFor(const Exchange& exchange, const ModelList& models,
+                const std::vector<size_t>& of_text, std::vector<std::string> texts,
+                const RequestOptions& asked) const;
+  void Run(const ExchangePtr& exchange, const JobPtr& job, const Finish& finish) const;
   void Stream(const ExchangePtr& exchange, const JobPtr& job) const;
   void Put(const ExchangePtr& exchange, const JobPtr& job) const;
-  void Count(const TranslationJob& job) const;
+  void Count(const ModelJob& job) const;
 
   void Health(const ExchangePtr& exchange) const;
   void MetricsText(const ExchangePtr& exchange) const;

@@ -1,15 +1,20 @@
 #include "serve/service.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <latch>
 #include <mutex>
 #include <new>
 #include <thread>
 
 #include "attend/error.h"
+#include "base/json.h"
+#include "serve/language_detector.h"
 #include "serve/native_api.h"
 
 namespace attend {
@@ -41,6 +46,7 @@ class TestExchange : public Exchange {
   }
   void Answer(HttpResponse answer) override {
     const std::lock_guard lock(mutex_);
+    ++answers;
     if (response.status == 0) response = std::move(answer);
     settled_.notify_all();
   }
@@ -74,6 +80,7 @@ class TestExchange : public Exchange {
   std::function<bool()> wanted;
   std::function<void()> on_event;
   HttpResponse response{.status = 0, .body = ""};  // status 0: none yet
+  int answers = 0;                                 // of which the first is the response
   bool described = false;                          // the request came as far as the queue
   std::function<void()> unwanted;                  // it has a place there
 
@@ -91,10 +98,13 @@ std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
   return job;
 }
 
+constexpr const char* kGolden = ATTEND_SOURCE_DIR "/tests/data/golden_v1";
+
 class ServiceTest : public testing::Test {
  protected:
-  explicit ServiceTest(int64_t queue_sentences = 4096, int64_t request_limit = 0)
-      : options_{.model = {"golden=" ATTEND_SOURCE_DIR "/tests/data/golden_v1"},
+  explicit ServiceTest(int64_t queue_sentences = 4096, int64_t request_limit = 0,
+                       std::vector<std::string> models = {std::string("golden=") + kGolden})
+      : options_{.model = std::move(models),
                  .queue_sentences = queue_sentences,
                  .request_limit = request_limit} {}
 
@@ -115,10 +125,10 @@ class ServiceTest : public testing::Test {
     return exchange;
   }
 
-  // The worker of large requests does nothing more until `release`.
-  void HoldLargeWorker(std::latch* release) {
+  // The worker of such a request does nothing more until `release`.
+  void HoldWorker(const HttpRequest& request, std::latch* release) {
     const auto busy = std::make_shared<std::latch>(1);
-    Ask(TranslationOf(std::string(20000, 'x')), [busy, release] {
+    Ask(request, [busy, release] {
       busy->count_down();
       release->wait();
       return false;
@@ -127,11 +137,25 @@ class ServiceTest : public testing::Test {
   }
 
   // Waits until the worker of small requests has done what it had.
-  void AwaitSmallWorker() { Ask(TranslationOf(""))->Wait(); }
+  void AwaitSmallWorker() { Ask(TranslationOf(""))->WaitForAnswer(); }
 
   void AwaitEngine() {
-    const RequestQueue& queue = models_.models()[0]->queue();
-    while (queue.live() + queue.waiting() > 0) std::this_thread::yield();
+    for (const auto& model : models_.models()) {
+      const RequestQueue& queue = model->queue();
+      while (queue.live() + queue.waiting() > 0) std::this_thread::yield();
+    }
+  }
+
+  // The engine's only thread is busy with `blocker` until `release`.
+  void HoldEngine(const std::shared_ptr<Job>& blocker, std::latch* release) {
+    const auto busy = std::make_shared<std::latch>(1);
+    blocker->on_sentence = [busy, release](const JobSentence&) {
+      busy->count_down();
+      release->wait();
+    };
+    blocker->on_end = [](const std::exception_ptr&) {};
+    ASSERT_TRUE(models_.models()[0]->queue().TryPut(blocker));
+    busy->wait();
   }
 
   const ServeOptions options_;
@@ -182,9 +206,9 @@ TEST_F(ServiceTest, WhatItsWorkerHasNoRoomForIsRefusedAtOnce) {
 
 TEST_F(ServiceTest, ASmallRequestDoesNotWaitBehindALargeOne) {
   std::latch release(1);
-  HoldLargeWorker(&release);
+  HoldWorker(TranslationOf(std::string(20000, 'x')), &release);
   const auto small = Ask(TranslationOf(""));
-  small->Wait();
+  small->WaitForAnswer();
   EXPECT_EQ(small->response.status, 200);
   release.count_down();
   Stop();
@@ -233,7 +257,7 @@ TEST_F(ServiceTest, AStreamThatFailsEndsItsJob) {
 // What takes long to write is written by the worker of large requests, which is held here.
 TEST_F(ServiceTest, AttentionIsWrittenBesideSmallAnswers) {
   std::latch release(1);
-  HoldLargeWorker(&release);
+  HoldWorker(TranslationOf(std::string(20000, 'x')), &release);
   HttpRequest request = TranslationOf("lumi");
   request.body = R"({"attention": true, "text": "lumi"})";
   const auto asked = Ask(request);
@@ -299,15 +323,9 @@ class FullServiceTest : public ServiceTest {
 // Room that goes between a worker's looks at the queue.
 TEST_F(FullServiceTest, EveryRequestIsAnsweredOrHeld) {
   ServedModel& model = *models_.Find("golden", "", "");
-  std::latch busy(1), release(1);  // the engine's only thread takes nothing off the queue
+  std::latch release(1);
   const auto blocker = JobOfOneSentence(model), filler = JobOfOneSentence(model);
-  blocker->on_sentence = [&](const JobSentence&) {
-    busy.count_down();
-    release.wait();
-  };
-  blocker->on_end = [](const std::exception_ptr&) {};
-  ASSERT_TRUE(model.queue().TryPut(blocker));
-  busy.wait();
+  HoldEngine(blocker, &release);
   const auto held = Ask(TranslationOf("lumi"));
   held->Wait();
   EXPECT_EQ(held->response.status, 0);
@@ -322,6 +340,86 @@ TEST_F(FullServiceTest, EveryRequestIsAnsweredOrHeld) {
   EXPECT_TRUE(late->described);
   EXPECT_FALSE(late->unwanted);
   model.queue().Cancel(filler);
+  release.count_down();
+  Stop();
+}
+
+// A copy of the golden model that says it is from another language.
+std::string GoldenFrom(const std::string& language) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) /
+      ("service_test." + std::to_string(getpid()) + "." + language);
+  std::filesystem::copy(kGolden, folder);
+  const std::string file = folder / "config.json";
+  Json config = Json::parse(std::ifstream(file));
+  config["model"]["languages"] = {language, "en"};
+  std::ofstream(file) << config;
+  return folder;
+}
+
+class TwoModelsTest : public ServiceTest {
+ protected:
+  TwoModelsTest() : ServiceTest(4096, 0, {GoldenFrom("de"), GoldenFrom("fr")}) {}
+  ~TwoModelsTest() override {
+    Stop();
+    for (const std::string& folder : options_.model) std::filesystem::remove_all(folder);
+  }
+
+  void SetUp() override {
+    if (!HasLanguageDetector()) GTEST_SKIP() << "built without CLD2 (libcld2-dev)";
+  }
+
+  // So many texts, German and French by turns.
+  static HttpRequest Mixed(int texts) {
+    HttpRequest request = TranslationOf("");
+    Json text = Json::array();
+    for (int i = 0; i < texts; ++i) {
+      text.push_back(i % 2 == 0 ? "Ein Hund rennt im Schnee." : "Un chien court dans la neige.");
+    }
+    request.body = R"({"source": "auto", "text": )" + text.dump() + "}";
+    return request;
+  }
+};
+
+TEST_F(TwoModelsTest, WhereOneModelFailsTheOtherStopsAndOneAnswerSaysSo) {
+  std::latch release(1);
+  HoldEngine(JobOfOneSentence(*models_.models()[0]), &release);
+  RequestQueue& german = models_.models()[0]->queue();
+  RequestQueue& french = models_.models()[1]->queue();
+  const auto exchange = Ask(Mixed(4));
+  exchange->Wait();
+  EXPECT_EQ(german.waiting(), 2);
+  EXPECT_EQ(french.waiting(), 2);
+  const auto failure = std::make_exception_ptr(Error(ErrorKind::kRuntime, "no such luck"));
+  const Sentence* taken = german.Next({});
+  french.Failed(*french.Next({}), failure);
+  exchange->WaitForAnswer();
+  AwaitSmallWorker();
+  EXPECT_EQ(exchange->response.status, 500);
+  EXPECT_EQ(german.waiting() + french.waiting(), 0);
+  EXPECT_FALSE(german.Wanted(*taken));
+  german.Failed(*taken, failure);
+  AwaitSmallWorker();
+  EXPECT_EQ(exchange->answers, 1);
+  release.count_down();
+  Stop();
+}
+
+TEST_F(TwoModelsTest, BothFailAndThereIsOneAnswer) {
+  std::latch release(1);
+  HoldEngine(JobOfOneSentence(*models_.models()[0]), &release);
+  const auto exchange = Ask(Mixed(2));
+  exchange->Wait();
+  std::latch both(1);
+  HoldWorker(TranslationOf(""), &both);
+  for (const auto& model : models_.models()) {
+    model->queue().Failed(*model->queue().Next({}),
+                          std::make_exception_ptr(Error(ErrorKind::kRuntime, "no such luck")));
+  }
+  both.count_down();
+  AwaitSmallWorker();
+  EXPECT_EQ(exchange->answers, 1);
+  EXPECT_EQ(exchange->response.status, 500);
   release.count_down();
   Stop();
 }

@@ -13,7 +13,7 @@ std::string JoinDocument(const HtmlDocument& document, const TranslationJob& job
   std::vector<std::string> segments;
   for (size_t s = 0; s < document.segments(); ++s, ++*text) {
     const TranslationJob::Text& segment = job.texts[*text];
-    const auto sentences = job.SentencesOf(segment);
+    const auto sentences = segment.Sentences();
     segments.push_back(document.Translate(s, segment.parts, [&](size_t i) -> const Hypothesis& {
       return sentences[i].result.translation.AtRank(rank);
     }));
@@ -45,10 +45,19 @@ std::vector<std::string> SourceTexts::Samples() const {
   return samples;
 }
 
+std::vector<size_t> SourceTexts::PerSegment(const std::vector<size_t>& of_text) const {
+  if (documents_.empty()) return of_text;
+  std::vector<size_t> of_segment;
+  for (size_t i = 0; i < documents_.size(); ++i) {
+    of_segment.insert(of_segment.end(), documents_[i].segments(), of_text[i]);
+  }
+  return of_segment;
+}
+
 std::vector<std::string> SourceTexts::Translated(const TranslationJob& job, size_t rank) const {
   std::vector<std::string> translated;
   if (documents_.empty()) {
-    for (const auto& text : job.texts) translated.push_back(job.Join(text, rank));
+    for (const auto& text : job.texts) translated.push_back(text.Join(rank));
   }
   size_t text = 0;
   for (const HtmlDocument& document : documents_) {

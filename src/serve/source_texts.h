@@ -18,6 +18,8 @@ class SourceTexts {
   const std::vector<std::string>& segments() const { return segments_; }
   // The beginning of what is to be translated of each text.
   std::vector<std::string> Samples() const;
+  // For each segment the value of its text.
+  std::vector<size_t> PerSegment(const std::vector<size_t>& of_text) const;
   // The translation of each text, of the hypotheses of one rank; the job's texts were segments().
   std::vector<std::string> Translated(const TranslationJob& job, size_t rank) const;
 

@@ -14,7 +14,7 @@ namespace attend {
 namespace {
 
 // From this many sentences on a request that does not say is bulk.
-constexpr size_t kBulkFrom = 9;
+constexpr int64_t kBulkFrom = 9;
 // What has more bytes than that for each piece is taken for too long without the work of encoding
 // it. SentencePiece's own pieces have at most 16 characters; only white space without end, or
 // longer pieces that a vocabulary was given, come to more.
@@ -22,9 +22,10 @@ constexpr int64_t kMostBytesOfAPiece = 64;
 
 class JobMaker {
  public:
-  JobMaker(TranslationJob* job, const RequestOptions& asked, const ServeOptions& options,
-           const std::function<void()>& check)
-      : job_(job), asked_(asked), check_(check) {
+  // `request` is that of the job.
+  JobMaker(const TranslationJob& request, ModelJob* job, const RequestOptions& asked,
+           const ServeOptions& options, const std::function<void()>& check)
+      : request_(request), job_(job), asked_(asked), check_(check) {
     const int64_t model_takes = job->model->translator().max_input_tokens();
     most_pieces_ = std::min(options.max_input_tokens, model_takes);
     if (asked.attention) most_pieces_ = std::min(most_pieces_, kMostPiecesWithAttention);
@@ -34,13 +35,14 @@ class JobMaker {
 
   void Add(TranslationJob::Text* text) {
     check_();
+    text->job = job_;
     text->first = job_->sentences.size();
     const bool by_lines = whole_ > 0;
     const std::vector<TextPart> parts =
         by_lines ? LineParts(text->text)
                  : JoinAcross(SentenceParts(text->text, job_->model->source()),
                               ProtectedParts(text->text));
-    CheckSentences(text->first + parts.size());  // each is one at least
+    CheckSentences(parts.size());  // each is one at least
     for (const TextPart& part : parts) by_lines ? AddLine(text, part) : AddSentence(text, part);
   }
 
@@ -112,7 +114,7 @@ class JobMaker {
   }
 
   void Keep(TranslationJob::Text* text, const TextPart& part, std::vector<int32_t> ids) {
-    CheckSentences(job_->sentences.size() + 1);
+    CheckSentences(1);
     text->parts.push_back(part);
     Sentence sentence = {.text = std::string(ViewOf(*text, part)),
                          .ids = std::move(ids),
@@ -127,8 +129,8 @@ class JobMaker {
     job_->sentences.push_back({std::move(sentence)});
   }
 
-  void CheckSentences(size_t sentences) const {
-    if (std::cmp_less_equal(sentences, most_sentences_)) return;
+  void CheckSentences(size_t more) const {
+    if (request_.Sentences() + static_cast<int64_t>(more) <= most_sentences_) return;
     throw Error(ErrorKind::kInput,
                 fmt::format("the request has more than {} sentence{}{}; send less text at once",
                             most_sentences_, most_sentences_ == 1 ? "" : "s",
@@ -151,33 +153,72 @@ class JobMaker {
                     most * most_sentences_, asked_.attention ? " with attention" : ""));
   }
 
-  TranslationJob* job_;
+  const TranslationJob& request_;
+  ModelJob* job_;
   const RequestOptions& asked_;
   const std::function<void()>& check_;
   int64_t most_pieces_, most_sentences_;
   int64_t whole_;  // WholeLineTokens
 };
 
+int64_t UnknownCharactersOf(std::span<const JobSentence> sentences) {
+  int64_t unknown = 0;
+  for (const JobSentence& sentence : sentences)
+    unknown += std::ssize(sentence.result.translation.unknown_characters);
+  return unknown;
+}
+
+bool IsFinished(const JobSentence& sentence) {
+  return sentence.result.translation.AtRank(0).finished;
+}
+
+int64_t SumOf(const std::deque<ModelJob>& jobs, int64_t (ModelJob::*count)() const) {
+  int64_t sum = 0;
+  for (const ModelJob& job : jobs) sum += (job.*count)();
+  return sum;
+}
+
 }  // namespace
 
-std::string TranslationJob::Join(const Text& text, size_t rank) const {
-  const auto parts = SentencesOf(text);
-  return ReplaceParts(text.text, text.parts, [&](size_t i) -> std::string_view {
-    return parts[i].result.translation.AtRank(rank).text;
+int64_t ModelJob::Unfinished() const {
+  return std::ssize(sentences) - std::ranges::count_if(sentences, IsFinished);
+}
+
+int64_t ModelJob::UnknownCharacters() const { return UnknownCharactersOf(sentences); }
+
+int64_t ModelJob::SourcePieces() const {
+  int64_t pieces = 0;
+  for (const JobSentence& sentence : sentences) pieces += std::ssize(sentence.ids);
+  return pieces;
+}
+
+int64_t ModelJob::TargetPieces() const {
+  int64_t pieces = 0;
+  for (const JobSentence& sentence : sentences) {
+    const auto& hypotheses = sentence.result.translation.hypotheses;
+    if (!hypotheses.empty()) pieces += std::ssize(hypotheses[0].ids);
+  }
+  return pieces;
+}
+
+std::string TranslationJob::Text::Join(size_t rank) const {
+  const auto sentences = Sentences();
+  return ReplaceParts(text, parts, [&](size_t i) -> std::string_view {
+    return sentences[i].result.translation.AtRank(rank).text;
   });
 }
 
-bool TranslationJob::Finished(const Text& text) const {
-  return std::ranges::all_of(SentencesOf(text), [](const JobSentence& sentence) {
-    return sentence.result.translation.AtRank(0).finished;
-  });
+bool TranslationJob::Text::Finished() const { return std::ranges::all_of(Sentences(), IsFinished); }
+
+int64_t TranslationJob::Text::UnknownCharacters() const { return UnknownCharactersOf(Sentences()); }
+
+int64_t TranslationJob::Sentences() const {
+  int64_t sentences = 0;
+  for (const ModelJob& job : jobs) sentences += std::ssize(job.sentences);
+  return sentences;
 }
 
-int64_t TranslationJob::Unfinished() const {
-  return std::ranges::count_if(sentences, [](const JobSentence& sentence) {
-    return !sentence.result.translation.AtRank(0).finished;
-  });
-}
+int64_t TranslationJob::Unfinished() const { return SumOf(jobs, &ModelJob::Unfinished); }
 
 int64_t TranslationJob::Divided() const {
   int64_t divided = 0;
@@ -186,32 +227,10 @@ int64_t TranslationJob::Divided() const {
 }
 
 int64_t TranslationJob::UnknownCharacters() const {
-  int64_t unknown = 0;
-  for (const Text& text : texts) unknown += UnknownCharacters(text);
-  return unknown;
+  return SumOf(jobs, &ModelJob::UnknownCharacters);
 }
 
-int64_t TranslationJob::UnknownCharacters(const Text& text) const {
-  int64_t unknown = 0;
-  for (const JobSentence& sentence : SentencesOf(text))
-    unknown += std::ssize(sentence.result.translation.unknown_characters);
-  return unknown;
-}
-
-int64_t TranslationJob::SourcePieces() const {
-  int64_t pieces = 0;
-  for (const JobSentence& sentence : sentences) pieces += std::ssize(sentence.ids);
-  return pieces;
-}
-
-int64_t TranslationJob::TargetPieces() const {
-  int64_t pieces = 0;
-  for (const JobSentence& sentence : sentences) {
-    const auto& hypotheses = sentence.result.translation.hypotheses;
-    if (!hypotheses.empty()) pieces += std::ssize(hypotheses[0].ids);
-  }
-  return pieces;
-}
+int64_t TranslationJob::SourcePieces() const { return SumOf(jobs, &ModelJob::SourcePieces); }
 
 void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
   int64_t characters = 0;
@@ -225,24 +244,30 @@ void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& 
                           characters, options.max_characters));
 }
 
-std::shared_ptr<TranslationJob> MakeJob(std::shared_ptr<ServedModel> model,
+std::shared_ptr<TranslationJob> MakeJob(const std::vector<std::shared_ptr<ServedModel>>& models,
+                                        const std::vector<size_t>& of_text,
                                         std::vector<std::string> texts, const RequestOptions& asked,
                                         const ServeOptions& options,
                                         const std::function<void()>& check) {
-  auto job = std::make_shared<TranslationJob>();
-  job->model = std::move(model);
   if (std::ssize(texts) > options.max_sentences) {
     throw Error(ErrorKind::kInput, fmt::format("the request has {} texts, expected at most {}",
                                                texts.size(), options.max_sentences));
   }
-  JobMaker maker(job.get(), asked, options, check);
-  for (std::string& text : texts) {
-    job->texts.push_back({std::move(text), {}, 0});
-    maker.Add(&job->texts.back());
+  auto request = std::make_shared<TranslationJob>();
+  std::vector<JobMaker> makers;
+  for (const auto& model : models) {
+    ModelJob& job = request->jobs.emplace_back();
+    job.model = model;
+    makers.emplace_back(*request, &job, asked, options, check);
   }
-  job->bulk = asked.priority == Priority::kBulk ||
-              (asked.priority == Priority::kAuto && job->sentences.size() >= kBulkFrom);
-  return job;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    request->texts.push_back({.text = std::move(texts[i])});
+    makers[of_text[i]].Add(&request->texts.back());
+  }
+  const bool bulk = asked.priority == Priority::kBulk ||
+                    (asked.priority == Priority::kAuto && request->Sentences() >= kBulkFrom);
+  for (ModelJob& job : request->jobs) job.bulk = bulk;
+  return request;
 }
 
 }  // namespace attend

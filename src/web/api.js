@@ -101,8 +101,8 @@ export async function checkFile(file, signal) {
 export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false}, signal) {
   texts = texts.map(text => text.toWellFormed());
   const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
-  const {model, translations} = await request(kTexts, body, signal);
-  return translations.map((translation, i) => new Translation(texts[i], {model, ...translation}));
+  const {translations} = await request(kTexts, body, signal);
+  return translations.map((translation, i) => new Translation(texts[i], translation));
 }
 
 // The HTML of a whole document, its tags at the right words; with numbers of sentences that were cut or divided, and of

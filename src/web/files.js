@@ -29,6 +29,11 @@ export function told({divided = 0, unknown = 0}) {
     + (unknown ? `${counted(unknown, "character")} ${unknown === 1 ? "is" : "are"} unknown to this model, and left out. ` : "");
 }
 
+const commonest = values => {
+  const times = value => values.filter(each => each === value).length;
+  return values.reduce((best, value) => times(value) > times(best) ? value : best);
+};
+
 const sentence = text => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function timeLeft(done, total, started) {
@@ -151,8 +156,8 @@ export class FileJob {
   }
 
   // The text to write, the lines, from 1, whose translation stops at the longest output, and what `told` tells. What the
-  // server refuses is sent again in smaller parts, down to the line that it refuses. The model that it chooses for the first
-  // lines translates all.
+  // server refuses is sent again in smaller parts, down to the line that it refuses. The model that it chooses for most of the
+  // first lines translates all.
   async run(model, signal) {
     const output = [], cut = [], started = performance.now(), {lines} = this;
     let most = kChunkLines, divided = 0, unknown = 0;
@@ -167,7 +172,10 @@ export class FileJob {
         most = Math.ceil(part.length / 2);
         continue;
       }
-      if (results[0]?.model) model = {...model, name: results[0].model};
+      if (!model.name && results.length) {
+        model = {...model, name: commonest(results.map(result => result.model))};
+        if (results.some(result => result.model !== model.name)) continue;
+      }
       for (const [i, [line, end]] of part.entries()) {
         const result = line.trim() ? results.shift() : {text: line, cut: [], divided: 0, unknown: 0};
         if (result.cut.length) cut.push(this.done + i + 1);

@@ -8,7 +8,7 @@ function wordsBefore(text, end) {
 
 export class Translation {
   // As the server gives it: of each sentence the best hypothesis first, and in `text` what stands between them.
-  // `model` is the name of the one that translated.
+  // `model` is the name of the one that translated this text.
   constructor(source, {model, text, sentences, divided = false, unknown_characters: unknown = 0}) {
     let at = 0, done = 0;
     Object.assign(this, {source, model, divided, unknown});

@@ -144,8 +144,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/translate":
             told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
             return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
-        name = body.get("model") or next(model["name"] for model in mock.models if model["target"] == body["target"])
-        return self.answer(200, {"model": name, "translations": [translation(text, body.get("n_best", 1), body.get("attention")) for text in body["text"]]})
+        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"))} for text in body["text"]]
+        return self.answer(200, {"model": translations[0]["model"], "translations": translations})
 
     def log_message(self, *_):
         pass
@@ -211,6 +211,12 @@ class MockServer:
     def texts(self):
         with self.lock:
             return [text for body in self.requests for text in body["text"]]
+
+    def model_of(self, text, body):
+        """Each model detects its source by that language's code in the text; else the first that fits answers."""
+        fitting = [model for model in self.models if model["target"] == body.get("target")]
+        detected = [model for model in fitting if re.search(rf"\b{model['source']}\b", text)]
+        return body.get("model") or (detected + fitting)[0]["name"]
 
     def start(self):
         self.server = Server(self)

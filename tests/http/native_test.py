@@ -1,13 +1,12 @@
 """The native API against the command line: the same texts, options and scores."""
 
-import http.client
 import json
 import re
 import subprocess
 import threading
 
 import pytest
-from server import ATTEND, MODEL, PATIENCE, TEXT, command_line, serving
+from server import ATTEND, MODEL, TEXT, command_line, events_of, serving
 
 
 @pytest.fixture(name="server", scope="module")
@@ -102,7 +101,8 @@ def test_characters_that_the_vocabulary_lacks_are_counted(server):
 
 def test_a_text_without_a_word_comes_back_as_it_is(server):
     for text in ["", " ", "\n\n", "\t \r\n\u3000"]:
-        assert server.translate(text) == [{"text": text, "finished": True, "divided": False, "unknown_characters": 0, "sentences": []}]
+        assert server.translate(text) == [
+            {"model": "ka-su", "text": text, "finished": True, "divided": False, "unknown_characters": 0, "sentences": []}]
     assert [one["text"] for one in server.translate(["", TEXT, " "])][::2] == ["", " "]
     assert server.translate([]) == []
 
@@ -198,18 +198,6 @@ def test_the_servers_defaults_give_way_to_attention(tmp_path):
     with serving(tmp_path, "--max-length", "300", "--n-best", "5", "--beam-size", "5") as server:
         assert len(server.translate(TEXT, attention=True)[0]["sentences"][0]["hypotheses"]) == 4
         assert server.post("/v1/translate", {"text": TEXT, "attention": True, "n_best": 5})[0] == 400
-
-
-def events_of(server, body):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
-    connection.request("POST", "/v1/translate", json.dumps(body), {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
-    blocks = answer.read().decode().split("\n\n")[:-1]
-    connection.request("GET", "/health")  # the connection goes on
-    assert connection.getresponse().status == 200
-    connection.close()
-    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in blocks)]
 
 
 def test_a_stream_has_an_event_for_each_sentence(server):

@@ -1,5 +1,6 @@
 """Files on the translation page."""
 
+from mock_server import MODELS
 from web_page import Keys
 
 
@@ -72,6 +73,24 @@ def test_what_is_refused_is_sent_in_smaller_parts(page, tmp_path):
     page.translate_file(path)
     page.until(lambda: page["file-state"].text == "Done. 20 lines translated.", "the end")
     assert [len(body["text"]) for body in page.server.requests] == [20, 10, 5, 5, 5, 5]
+
+
+def test_most_of_the_first_lines_choose_the_model_of_a_file(page, tmp_path):
+    page.server.models = [*MODELS, {"name": "fr-en", "source": "fr", "target": "en", "beam_size": 4}]
+    page.browser.refresh()
+    page.until(lambda: page.all("#to option"), "the languages")
+    page.choose("from", "Detect language")
+    page.choose("to", "English")
+    (tmp_path / "notes.txt").write_text("de a\n" * 7 + "fr b\n" * 93, encoding="utf-8")
+    page.translate_file(tmp_path / "notes.txt")
+    page.until(lambda: page["file-state"].text == "Done. 100 lines translated.", "the end")
+    assert [(body.get("model"), len(body["text"])) for body in page.server.requests] == [
+        (None, 32), ("fr-en", 32), ("fr-en", 32), ("fr-en", 32), ("fr-en", 4)]
+    page.server.requests.clear()
+    (tmp_path / "notes.txt").write_text("fr b\n" * 40, encoding="utf-8")
+    page.translate_file(tmp_path / "notes.txt")
+    page.until(lambda: page["file-state"].text == "Done. 40 lines translated.", "the end")
+    assert [body.get("model") for body in page.server.requests] == [None, "fr-en"]
 
 
 def test_html_is_translated_as_html(page, tmp_path):

@@ -104,6 +104,19 @@ class Server:
         return self.process.wait(timeout=PATIENCE)
 
 
+def events_of(server, body):
+    """Names and JSON of the events of a stream."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    connection.request("POST", "/v1/translate", json.dumps(body), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
+    blocks = answer.read().decode().split("\n\n")[:-1]
+    connection.request("GET", "/health")  # the connection goes on
+    assert connection.getresponse().status == 200
+    connection.close()
+    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in blocks)]
+
+
 @contextlib.contextmanager
 def serving(folder, *arguments, model=MODEL):
     """`model` None: those that the arguments name."""
