@@ -47,6 +47,12 @@ bool Overlaps(const std::vector<TextPart>& spans, const TextPart& part) {
   });
 }
 
+// A period or comma between two spans reads as part of one number: 3.1. `before` ends in it.
+bool RunsOn(std::string_view before, std::string_view between, std::string_view span) {
+  if (between != "." && between != ",") return false;
+  return JoinsAtEnd(before.substr(0, before.size() - 1)) && JoinsAtStart(span);
+}
+
 // Until there are at most `most`.
 void JoinNeighbours(std::string_view text, size_t most, std::vector<TextPart>* spans) {
   for (size_t i = 1; i < spans->size() && spans->size() > most;) {
@@ -230,12 +236,18 @@ RestoredText SpanMasker::Restore(const MaskedText& masked, std::string_view outp
     restored.text += text;
   };
   size_t done = 0;
+  std::optional<Placeholder> last;
   for (auto next = NextPlaceholder(output, 0); next; next = NextPlaceholder(output, done)) {
-    add(output.substr(done, next->place.begin - done));
+    const std::string_view between = output.substr(done, next->place.begin - done);
+    add(between);
     done = next->place.end;
     if (next->number >= std::ssize(masked.spans)) continue;  // stands for nothing
     const MaskedText::Span& span = masked.spans[next->number];
-    const bool glued = stands_apart && !span.touched_before;
+    const bool glued =
+        (stands_apart && !span.touched_before) ||
+        (last && RunsOn(restored.text, between, span.text) &&
+         masked.text.find(ViewOf(output, {last->place.begin, done})) == masked.text.npos);
+    last = next;
     if (!span.joined_before && (glued || (JoinsAtEnd(restored.text) && JoinsAtStart(span.text))))
       restored.text += ' ';
     add(span.text);

@@ -58,6 +58,13 @@ TEST(SpanMaskerTest, SpansThatStoodApartStayApart) {
   EXPECT_EQ(RoundTrip("<b><i>5 dogs</i></b>", "⟦0⟧⟦1⟧Hunde: ⟦2⟧⟦3⟧⟦4⟧"), "<b><i>Hunde: 5</i></b>");
 }
 
+TEST(SpanMaskerTest, TwoNumbersDoNotBecomeOne) {
+  EXPECT_EQ(RoundTrip("1 dog and 2 cats", "⟦1⟧.⟦0⟧"), "2. 1");
+  EXPECT_EQ(RoundTrip("1 dog and 2 cats", "⟦0⟧,⟦1⟧,"), "1, 2,");
+  EXPECT_EQ(RoundTrip("from 3 to 5", "⟦0⟧-⟦1⟧"), "3-5");
+  EXPECT_EQ(RoundTrip("{a}.{b} c", "⟦0⟧.⟦1⟧ d"), "{a}.{b} d");
+}
+
 TEST(SpanMaskerTest, WhatIsMoreThanPlaceholdersIsJoinedOrLeft) {
   const SpanMasker few({.protect = {"all"}}, 2);
   const MaskedText joined = few.Mask("1 | 2 | 3 | 4");

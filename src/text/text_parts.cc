@@ -123,6 +123,15 @@ bool IsInWord(std::string_view text, size_t place) {
   return HasSpaces(before) && HasSpaces(behind);
 }
 
+std::string WithSingleSpaces(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c != ' ' || (!result.empty() && result.back() != ' ')) result += c;
+  }
+  if (result.ends_with(' ')) result.pop_back();
+  return result;
+}
+
 std::string WithoutLineEnds(std::string_view white_space) {
   std::string result;
   const auto* bytes = reinterpret_cast<const uint8_t*>(white_space.data());

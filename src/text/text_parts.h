@@ -46,6 +46,9 @@ std::string_view Joint(std::string_view before, std::string_view between, std::s
 // spaces, and neither is one.
 bool IsInWord(std::string_view text, size_t place);
 
+// Without spaces at the text's ends, and with one for each run of them.
+std::string WithSingleSpaces(std::string_view text);
+
 // White space with a space for each line end.
 std::string WithoutLineEnds(std::string_view white_space);
 

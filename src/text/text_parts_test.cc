@@ -83,6 +83,8 @@ TEST(TextPartsTest, SentencesThatNothingDividesAreJoinedAsTheirScriptIsWritten) 
 }
 
 TEST(TextPartsTest, LineEndsBecomeSpaces) {
+  EXPECT_EQ(WithSingleSpaces("  a  b c   "), "a b c");
+  EXPECT_EQ(WithSingleSpaces("   "), "");
   EXPECT_EQ(WithoutLineEnds(" \r\n\v\f\x1c\u0085\u2028\u2029\t\u3000"), "         \t\u3000");
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/tasks/translation_search.h"
+#include "text/ascii.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -70,7 +71,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
     result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);
     for (Hypothesis& hypothesis : hypotheses) {
-      hypothesis.text = runner_->target().Decode(hypothesis.ids);
+      hypothesis.text = Trimmed(runner_->target().Decode(hypothesis.ids));
       if (sentence.attention || sentence.options.alignments) {
         PairScore score = Force(input, masked.text, hypothesis);
         hypothesis.alignment = std::move(score.alignment);

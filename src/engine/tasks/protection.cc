@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "text/text_parts.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -80,6 +81,7 @@ std::vector<int32_t> Protection::Once(std::span<const int32_t> source) const {
 void Protection::Restore(const std::string& text, const MaskedText& masked,
                          Hypothesis* hypothesis) const {
   if (masker_ == nullptr || masked.found == 0) return;
+  hypothesis->text = WithSingleSpaces(hypothesis->text);  // models put too many around a span
   RestoredText restored = SpanMasker::Restore(masked, hypothesis->text);
   const std::vector<int64_t> source_words = WordsAfter(masked.text, text, masked.places),
                              target_words =

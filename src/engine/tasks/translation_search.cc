@@ -8,6 +8,7 @@
 #include "engine/tasks/translation_options.h"
 #include "model/quantize.h"
 #include "text/lines.h"
+#include "text/text_parts.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -73,7 +74,7 @@ SearchOptions MakeSearchOptions(const TaskRunner& runner) {
   search.blank = runner.blank();
   if (!runner.blank().empty()) {
     search.text_of = [&vocabulary = runner.target()](std::span<const int32_t> ids) {
-      return vocabulary.Decode(ids);
+      return WithSingleSpaces(vocabulary.Decode(ids));
     };
   }
   search.placeholders = runner.protection().ids();

@@ -10,6 +10,7 @@
 #include "engine/tasks/translation_calls.h"
 #include "engine/tasks/translation_options.h"
 #include "engine/tasks/translation_search.h"
+#include "text/ascii.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -108,7 +109,8 @@ struct Translator::Impl {
     std::vector<Translation> found = running.Get().calls.Run(std::move(inputs), options);
     for (size_t k = 0; k < searched.size(); ++k) {
       for (Hypothesis& hypothesis : found[k].hypotheses) {
-        if (!request.texts.empty()) hypothesis.text = runner.target().Decode(hypothesis.ids);
+        if (!request.texts.empty())
+          hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
       }
       translations[searched[k]] = std::move(found[k]);
     }
