@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "text/ascii.h"
 #include "text/sentence_rules.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -253,8 +255,27 @@ class Splitter {
     return rules_.starters.contains(std::string(word.text));
   }
 
-  // As written, or with its first letter small; in long words, or capital.
+  // "MR" as "Mr", "Z.B" as "z.B". "": not in capitals.
+  static std::string WithoutCapitals(std::string_view token) {
+    std::string lower;
+    int letters = 0;
+    for (const char32_t c : CodePoints(token)) {
+      const auto character = static_cast<UChar32>(c);
+      if (IsLower(character)) return "";
+      const bool first = letters == 0;
+      letters += IsUpper(character) ? 1 : 0;
+      AppendUtf8(first ? c : static_cast<char32_t>(u_tolower(character)), &lower);
+    }
+    return letters > 1 ? lower : "";
+  }
+
+  // As written, or with its first letter small; in long words, or capital. In capitals too.
   static bool Has(const SentenceRules::Words& words, std::string_view token) {
+    const std::string usual = WithoutCapitals(token);
+    return HasWritten(words, token) || (!usual.empty() && HasWritten(words, usual));
+  }
+
+  static bool HasWritten(const SentenceRules::Words& words, std::string_view token) {
     constexpr size_t kLong = 4;
     if (words.contains(std::string(token))) return true;
     int32_t behind = 0;

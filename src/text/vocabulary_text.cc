@@ -33,8 +33,9 @@ class LongWords {
     if (lines_ == 0) return;
     log(LogLevel::kWarning,
         fmt::format("{}: a word of {} characters is cut into parts of {} to make the vocabulary "
-                    "({} lines hold such words); is this text?",
-                    first_, characters_, kMaxLineCharacters, lines_));
+                    "({} line{} such words); is this text?",
+                    first_, characters_, kMaxLineCharacters, lines_,
+                    lines_ == 1 ? " holds" : "s hold"));
   }
 
  private:
