@@ -25,6 +25,7 @@
 #include "cli/translate/stop_signals.h"
 #include "cli/translate/translation_counts.h"
 #include "engine/tasks/line_batch.h"
+#include "engine/tasks/sentence_splitting.h"
 #include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
 
@@ -54,7 +55,7 @@ FieldList Fields(TranslateOptions& options) {
            "continue from FILE.partial of an interrupted call, if there is one")
       .Add("shard", &options.shard,
            "I/N: translate the Ith of N equal ranges of the input file's lines; the outputs of 1/N "
-           "to N/N, one after another, equal that of the whole file")
+           "to N/N, concatenated, equal that of the whole file")
       .Add("progress", &options.progress, 0, 1e9,
            "seconds between progress lines on standard error (on a terminal one line is updated "
            "each second); 0: no progress lines")
@@ -238,8 +239,8 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
   const Log log = [&](LogLevel level, std::string_view message) { progress.Say(level, message); };
-  TranslationCounts counts(
-      std::min(options.lines.max_input_tokens, translator->max_input_tokens()));
+  TranslationCounts counts(InputLimit(options.lines.max_input_tokens, options.lines.split_sentences,
+                                      model->training_text, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
   const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
   try {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "engine/tasks/sentence_splitting.h"
 #include "engine/tasks/translation_options.h"
 #include "text/ascii.h"
 
@@ -101,9 +102,9 @@ FieldList Fields(ServeOptions& options) {
            "maximum characters in all texts of a request; 0: as many as fit into max_body_bytes")
       .Add("max_sentences", &options.max_sentences, 1, 1e6,
            "maximum number of sentences in a request")
-      .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
-           "maximum tokens of a sentence, and 64 times as many bytes; a longer one is translated "
-           "in parts")
+      .Add("max_input_tokens", &options.max_input_tokens, 0, 100000,
+           "maximum tokens of a sentence, and 64 times as many bytes; a longer one is divided; " +
+               InputLimitHelp())
       .Add("max_beam_size", &options.max_beam_size, 1, 64, "maximum beam_size of a request")
       .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
            "maximum sentences that wait for each model; further requests get 503")

@@ -25,7 +25,7 @@ struct ServeOptions {
   std::string api_keys;                   // a file, a key a line; empty: none is asked for
   int64_t max_characters = 0;             // 0: as many as fit into max_body_bytes
   int64_t max_sentences = 1024;
-  int64_t max_input_tokens = 512;
+  int64_t max_input_tokens = 0;
   int64_t max_beam_size = 16;
   int64_t queue_sentences = 4096;
   int64_t request_limit = 0;    // of a client, requests a minute; 0: none

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "engine/tasks/sentence_splitting.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
 
@@ -27,7 +28,10 @@ class JobMaker {
            const ServeOptions& options, const std::function<void()>& check)
       : request_(request), job_(job), asked_(asked), check_(check) {
     const int64_t model_takes = job->model->translator().max_input_tokens();
-    most_pieces_ = std::min(options.max_input_tokens, model_takes);
+    // A sentence with attention is not divided.
+    const auto splitting = asked.attention ? SentenceSplitting::kNever : asked.split_sentences;
+    most_pieces_ =
+        InputLimit(options.max_input_tokens, splitting, job->model->training_text(), model_takes);
     if (asked.attention) most_pieces_ = std::min(most_pieces_, kMostPiecesWithAttention);
     most_sentences_ = asked.attention ? 1 : options.max_sentences;
     whole_ = WholeLineTokens(asked.split_sentences, job->model->training_text(), most_pieces_);

@@ -57,6 +57,17 @@ def test_a_line_of_several_sentences_is_translated_sentence_by_sentence(known, t
     assert whole[0].startswith("  ") and whole[0].endswith(" ")
 
 
+def test_an_input_is_no_longer_than_those_of_training(tmp_path):
+    """A sentence of 300 words came back as 22, without a word about it, from a model that had seen 49 tokens at most."""
+    model = model_trained_on(tmp_path / "model", longest=40)
+    sentence = "lumi tavo keri " * 60
+    done = attend("translate", "--model", model, stdin=sentence)
+    assert done.stdout == attend("translate", "--model", model, "--max-input-tokens", 40, stdin=sentence).stdout
+    assert "1 line has a sentence of more than 40 tokens, which was translated in parts" in done.stderr
+    whole = attend("translate", "--model", model, "--split-sentences", "never", stdin=sentence)
+    assert whole.stdout == attend("translate", "--model", MODEL, "--max-input-tokens", 512, stdin=sentence).stdout != done.stdout
+
+
 def test_one_line_stays_one_line(tmp_path):
     """What ends a line elsewhere stands between sentences here."""
     done = subprocess.run(

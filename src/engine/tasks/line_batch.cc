@@ -16,8 +16,8 @@ namespace attend {
 FieldList Fields(LineOptions& options) {
   FieldList fields;
   fields.Nest("", SplittingField(&options.split_sentences))
-      .Add("max_input_tokens", &options.max_input_tokens, 1, 100000,
-           "maximum number of tokens that are translated as one input")
+      .Add("max_input_tokens", &options.max_input_tokens, 0, 100000,
+           "maximum number of tokens that are translated as one input; " + InputLimitHelp())
       .Add("overlong", &options.overlong, {"split", "refuse"},
            "what to do with a line of more tokens; split: at sentences, a longer sentence between "
            "clauses, words or characters; refuse: stop with an error");
@@ -27,12 +27,13 @@ FieldList Fields(LineOptions& options) {
 LineBatch::LineBatch(const Translator* translator, const Model& model, const LineOptions& options)
     : translator_(translator),
       options_(options),
-      limit_(std::min(options.max_input_tokens, translator->max_input_tokens())),
+      limit_(InputLimit(options.max_input_tokens, options.split_sentences, model.training_text,
+                        translator->max_input_tokens())),
       whole_(WholeLineTokens(options.split_sentences, model.training_text, limit_)),
       language_(model.config.languages.empty() ? "" : model.config.languages[0]) {}
 
 void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
-  const bool model_decides = translator_->max_input_tokens() < options_.max_input_tokens;
+  const bool model_decides = translator_->max_input_tokens() == limit_;
   throw Error(ErrorKind::kInput,
               fmt::format("{} has {} tokens{}, expected at most {}{}; {}", name, pieces,
                           options_.overlong == Overlong::kSplit ? " in one character" : "", limit_,

@@ -19,7 +19,7 @@ enum class Overlong { kSplit, kRefuse };
 
 struct LineOptions {
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
-  int64_t max_input_tokens = 512;  // of a part, or with kRefuse of a line
+  int64_t max_input_tokens = 0;  // of a part, or with kRefuse of a line; 0: as training had
   Overlong overlong = Overlong::kSplit;
   bool keep_line_ends = true;  // false: those in white space become spaces; no field
 };

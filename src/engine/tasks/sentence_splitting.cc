@@ -12,6 +12,21 @@ FieldList SplittingField(SentenceSplitting* splitting) {
   return fields;
 }
 
+int64_t InputLimit(int64_t asked, SentenceSplitting splitting,
+                   const std::optional<TrainingText>& text, int64_t model_takes) {
+  constexpr int64_t kUsual = 512, kLeast = 32;
+  if (asked == 0) {
+    const bool follows = text && splitting != SentenceSplitting::kNever;
+    asked = follows ? std::max(text->source_tokens.longest, kLeast) : kUsual;
+  }
+  return std::min(asked, model_takes);
+}
+
+std::string InputLimitHelp() {
+  return "0: as many as the longest input of training, at least 32; 512 if the model does not "
+         "record it, or for split_sentences never";
+}
+
 int64_t WholeLineTokens(SentenceSplitting splitting, const std::optional<TrainingText>& text,
                         int64_t limit) {
   switch (splitting) {
