@@ -79,8 +79,8 @@ TextSurvey SurveyText(const ParallelFiles& files, const std::shared_ptr<const Vo
       ++pairs;
       if (from == to) ++same;
       if (wanted.empty()) return;
-      const uint64_t one = HashOf(from), other = HashOf(to);
-      for (const uint64_t hash : {PairHash(one, other), one, other}) {
+      const uint64_t of_source = HashOf(from), of_target = HashOf(to);
+      for (const uint64_t hash : {PairHash(of_source, of_target), of_source, of_target}) {
         if (wanted.contains(hash)) met.insert(hash);
       }
     });

@@ -21,7 +21,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 std::string_view TakeName(std::string_view* line) {
   const size_t colon = line->find(':');
   if (colon == 0 || colon == std::string_view::npos || colon + 1 >= line->size()) return "";
-  const std::string_view name = line->substr(0, colon);
+  const std::string_view name = Trimmed(line->substr(0, colon));
   const bool spaced = (*line)[colon + 1] == ' ' || (*line)[colon + 1] == '\t';
   const bool named = std::ranges::all_of(name, [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view(".-_").find(c) != std::string_view::npos;

@@ -161,12 +161,12 @@ Json LibreSchemas() {
       "source": {"type": "string", "default": "auto", "description": "a language, or auto"},
       "target": {"type": "string", "description": "a language"}, "model": {"type": "string"}, "api_key": {"type": "string"}}},
     "FileBeginning": {"type": "object", "required": ["file"], "properties": {
-      "file": {"type": "string", "contentMediaType": "text/plain", "description": "at least the first 64 KiB, under the file's name"},
+      "file": {"type": "string", "contentMediaType": "text/plain", "description": "the file, or its first 64 KiB, with its name"},
       "api_key": {"type": "string"}}},
     "TranslatedFile": {"type": "object", "required": ["translatedFileUrl"], "properties": {
       "translatedFileUrl": {"type": "string", "description": "kept for ten minutes"}}},
-    "Detections": {"type": "array", "description": "at most three, the surest first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
-      "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a mere guess"},
+    "Detections": {"type": "array", "description": "at most three, the most probable first", "items": {"type": "object", "required": ["confidence", "language"], "properties": {
+      "confidence": {"type": "number", "minimum": 0, "maximum": 100, "description": "percent of the text; half of it where the text is too short to be sure; 0: a guess"},
       "language": {"type": "string"}}}},
     "DetectRequest": {"type": "object", "description": "Members may stand in the query instead; a null counts as missing", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": ["string", "null"]}}}
 })json");
@@ -285,7 +285,7 @@ std::string OpenApiDocument(const ServeOptions& options, const ModelStore& model
   paths["/v1/translate"]["post"] = Translating(Operation("translate", std::move(answer), refusals),
                                                Content(json, Reference("NativeRequest")));
   paths["/v1/check_file"]["post"] =
-      Translating(Operation("whether /translate_file takes such a file, by its name and beginning",
+      Translating(Operation("whether /translate_file takes a file; an empty object if it does",
                             Content(json, any), refusals),
                   Content(kMultipart, Reference("FileBeginning")));
   paths["/languages"]["get"] =
@@ -303,7 +303,7 @@ std::string OpenApiDocument(const ServeOptions& options, const ModelStore& model
                             {400, 403, 413, 415, 421, 429, 500, 501, 503, 504}),
                   AnyBody("DetectRequest"));
   paths["/suggest"]["post"] =
-      Operation("refused: suggestions are not taken", Content(json, any), {403});
+      Operation("refused: this service accepts no suggestions", Content(json, any), {403});
   return document.dump(1);
 }
 

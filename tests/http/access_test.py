@@ -124,12 +124,12 @@ def test_request_ids_go_in_and_out(server):
 
 def test_key_files_as_editors_leave_them(tmp_path):
     keys = tmp_path / "keys"
-    keys.write_bytes("\ufefffirst\r\n  # a note\r\n\talice: second key \r\nbob-2:\tthird==\r\n\r\nhttp://x: y\r\n".encode())
+    keys.write_bytes("\ufefffirst\r\n  # a note\r\n\talice: second key \r\nbob-2:\tthird==\r\n\r\nhttp://x: y\r\ncarl : fourth\r\n".encode())
     with serving(tmp_path, "--api-keys", keys) as server:
         def ask_with(key):
             return server.post("/v1/translate", {"text": TEXT}, {"Authorization": f"Bearer {key}"})[0]
 
-        for key, name in (("first", "line 1"), ("second key", "alice"), ("third==", "bob-2"), ("http://x: y", "line 6")):
+        for key, name in (("first", "line 1"), ("second key", "alice"), ("third==", "bob-2"), ("http://x: y", "line 6"), ("fourth", "carl")):
             assert ask_with(key) == 200 and server.events()[-1]["key"] == name
         for wrong in ("alice", "alice: second key", "\ufefffirst".encode().decode("latin-1"), "# a note", ""):
             assert ask_with(wrong) == 403 and "key" not in server.events()[-1]
