@@ -75,7 +75,9 @@ def compare(ours, theirs):
     """Sentences, the share of equal texts, and how far their log-probabilities are apart.
 
     What the peer translates to nothing is left out and counted: attend translates no text with a letter or digit to nothing.
+    The peer's texts lose the spaces at their ends, as attend's do.
     """
+    theirs = [(text.strip(" "), score) for text, score in theirs]
     pairs = [(a, b) for a, b in zip(ours, theirs, strict=True) if b[0].strip()]
     differences = [abs(a[1] - b[1]) for a, b in pairs if a[0] == b[0]]
     return {

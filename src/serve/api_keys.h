@@ -10,22 +10,21 @@
 
 namespace attend {
 
-// Safe to use from many threads. Keys are kept as digests, and compared in a time that says nothing
-// of them.
+// Safe to use from many threads. It keeps digests of the keys and compares them in constant time.
 class ApiKeys {
  public:
-  // From a file of a key a line, which may have a name before it: `alice: KEY`, of letters, digits
-  // and .-_, then a colon and a space. Spaces around a line, line ends of Windows and a byte order
-  // mark don't count; blank lines and those that begin with # are none. An empty path: no key is
-  // asked for. Throws Error(kInput) for a file that can't be read, holds no key, or a control
-  // character.
+  // Reads a file with one key a line. A name may precede the key, as in `alice: KEY`. It consists
+  // of letters, digits and .-_, and a colon and a space follow. Spaces at the ends of a line,
+  // Windows line ends and a byte order mark are ignored, as are blank lines and lines that begin
+  // with #. With an empty path no key is required. Throws Error(kInput) if the file can't be read,
+  // holds no key, or holds a control character.
   explicit ApiKeys(std::string path);
 
-  // Reads the file again; where that fails, the keys stay and Error is thrown.
+  // Reads the file again. If that fails, it keeps the keys and throws Error.
   void Reload();
   bool required() const { return !path_.empty(); }
-  // The name of the key, or "line N" where it has none, to be logged; nothing where it is unknown.
-  // Where no key is asked for, "".
+  // What logs call the key: its name, or "line N" without one. Nothing for an unknown key; "" if no
+  // key is required.
   std::optional<std::string> NameOf(std::string_view key) const;
   bool Allows(std::string_view key) const { return NameOf(key).has_value(); }
 

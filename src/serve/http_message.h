@@ -66,22 +66,22 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
-  // Told twice, the later facts count; the name of a key stays.
+  // A second call replaces the facts, except the name of the key.
   virtual void Describe(RequestFacts facts) = 0;
 
-  // Keeps this until the answer is written as a whole, or nobody waits for it.
+  // Keeps the resource until the whole answer is written, or nobody waits for it.
   virtual void Hold(std::shared_ptr<void> resource) = 0;
-  // The first answer counts. Once events were sent, it is the last of them, an `error`.
+  // Only the first answer is sent. After events it becomes the last event, `error`.
   virtual void Answer(HttpResponse response) = 0;
-  // Or a stream of server-sent events: `event` is a whole one, with its empty line.
+  // Instead of an answer: sends one server-sent event, including its empty line.
   virtual void SendEvent(std::string event) = 0;
   virtual void EndEvents() = 0;
 
-  // 504 is the answer, unless there is another, so long after the request was read.
+  // Answers 504 if there is no other answer within this time after the request was read.
   virtual void Limit(std::chrono::milliseconds limit) = 0;
   // False once nobody waits for an answer: the client has left, or the limit has passed.
   virtual bool Wanted() const = 0;
-  // Called once that is so, at once if it is; not after an answer.
+  // Calls `call` when nobody waits any more, at once if that is so already. Not after an answer.
   virtual void OnUnwanted(std::function<void()> call) = 0;
 };
 

@@ -61,10 +61,10 @@ struct TranslationJob {
 // Throws Error(kInput) for more characters than max_characters.
 void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
 
-// A sentence of more pieces than max_input_tokens or the model allow, or of more than 64 bytes for
-// each of those, is divided into several. Throws Error(kInput) for more sentences than
-// max_sentences, and with attention for one that is too long; seconds of work for a megabyte, in
-// which `check` is called often and may throw. `of_text` says which model is for each text.
+// `of_text` gives each text's model. A sentence is divided if it has more tokens than
+// max_input_tokens or the model allows, or more than 64 bytes for each of these. Throws
+// Error(kInput) for more sentences than max_sentences, and with attention for a sentence that is
+// too long. A megabyte takes seconds of work; `check` is called often meanwhile and may throw.
 std::shared_ptr<TranslationJob> MakeJob(const std::vector<std::shared_ptr<ServedModel>>& models,
                                         const std::vector<size_t>& of_text,
                                         std::vector<std::string> texts, const RequestOptions& asked,

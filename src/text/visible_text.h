@@ -13,10 +13,10 @@ namespace attend {
 // A letter or a number of any script. Malformed UTF-8 is none.
 bool HasLetterOrDigit(std::string_view text);
 
-// By id: 1 where a piece shows nothing: white space, characters of no width, special pieces but
-// unk.
+// By id: 1 if a piece shows nothing. Such pieces are white space, characters without width, and all
+// special pieces except unk.
 std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary);
-// By id: 1 where a piece has, or may stand for, a letter or a digit: unk and bytes do.
+// By id: 1 if a piece contains a letter or a digit, or may stand for one, as unk and bytes may.
 std::vector<uint8_t> WordPieces(const Vocabulary& vocabulary);
 
 }  // namespace attend

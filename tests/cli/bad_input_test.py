@@ -98,6 +98,7 @@ CASES = [
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
     ("translate", "--model {G} --input {F}/folder", 3, "{F}/folder"),
     ("translate", "--model {G} --input {F}/text --output {F}/gone/out", 1, "{F}/gone/out"),
+    ("translate", "--model {G} --input {F}/text --output {F}/out.bz2", 2, "expected .gz, .zst"),
     ("translate", "--model {G} --input {F}/text --beam-size 2 --n-best 3", 2, "n_best"),
     ("translate", "--input {F}/text", 2, "--model"),
     ("translate", "--model {G} --input {F}/text --alignments --alignment-layer 3", 2, "expected 1 to 2"),
