@@ -82,9 +82,12 @@ TEST(TextPartsTest, SentencesThatNothingDividesAreJoinedAsTheirScriptIsWritten) 
   EXPECT_EQ(joined("\xff", "World."), "\xff World.");
 }
 
-TEST(TextPartsTest, LineEndsBecomeSpaces) {
+TEST(TextPartsTest, RunsOfSpacesBecomeOne) {
   EXPECT_EQ(WithSingleSpaces("  a  b c   "), "a b c");
   EXPECT_EQ(WithSingleSpaces("   "), "");
+}
+
+TEST(TextPartsTest, LineEndsBecomeSpaces) {
   EXPECT_EQ(WithoutLineEnds(" \r\n\v\f\x1c\u0085\u2028\u2029\t\u3000"), "         \t\u3000");
 }
 
