@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "cli/bench/machine.h"
 #include "engine/blocks/aligned.h"
-#include "engine/kernels/dispatch.h"
+#include "kernels/inference/dispatch.h"
 
 namespace attend {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "base/sha256.h"
 #include "fuzz/harness.h"
-#include "train/checkpoint_store.h"
+#include "train/checkpoint/checkpoint_store.h"
+#include "train/checkpoint/train_state.h"
 #include "train/train_options.h"
-#include "train/train_state.h"
 
 // A state.json with its right digest, so that what reads it is reached.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 #include "fuzz/harness.h"
-#include "serve/html_fixture.h"
+#include "html/html_fixture.h"
 #include "text/lines.h"
 
 namespace attend {

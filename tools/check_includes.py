@@ -50,13 +50,14 @@ def folder_of(path, rules):
 def complaint(root, path, kind, target, rules):
     """What is wrong with one include, or None."""
     in_layers = path.startswith(LAYERS + "/")
-    in_train = in_layers or path.startswith("src/train/") or path.startswith("tests/")
-    if TORCH.match(target) and not in_train:
-        return "Torch is for include/attend/nn and src/train only"
-    if SIMD.match(target) and not path.startswith("src/engine/kernels/"):
-        return "instruction-set headers are for src/engine/kernels only"
-    if target.startswith("attend/nn/") and not (in_train or path.startswith("src/cli/")):
-        return "the layers' headers bring in Torch; they are for src/train only"
+    with_torch = in_layers or path.startswith(("src/nn/", "src/train/", "tests/"))
+    if TORCH.match(target) and not with_torch:
+        return "Torch is for include/attend/nn, src/nn and src/train only"
+    if SIMD.match(target) and not path.startswith("src/kernels/"):
+        return "instruction-set headers are for src/kernels only"
+    free = target == "attend/nn/dropout.h" and path.startswith("src/kernels/training/")  # plain C++
+    if target.startswith("attend/nn/") and not (with_torch or free or path.startswith("src/cli/")):
+        return "the layers' headers bring in Torch; they are for src/nn and src/train only"
     public = path.startswith(PUBLIC + "/") and not in_layers
     if kind == "<":
         if public and ("/" in target or target.endswith(".h")):

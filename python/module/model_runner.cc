@@ -4,10 +4,10 @@
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
-#include "engine/tasks/protection.h"
-#include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
 #include "model/quantize.h"
+#include "tasks/translation/protection.h"
+#include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace {

@@ -16,8 +16,8 @@
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
 #include "base/fields.h"
-#include "engine/tasks/attention_labels.h"
-#include "engine/tasks/line_batch.h"
+#include "tasks/attention_labels.h"
+#include "tasks/translation/line_batch.h"
 
 namespace attend {
 

@@ -3,10 +3,10 @@
 
 #include "attend/error.h"
 #include "base/failure.h"
-#include "engine/tasks/quantize_directory.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/texts.h"
+#include "tasks/quantize_directory.h"
 
 namespace nb = nanobind;
 

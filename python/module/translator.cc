@@ -14,13 +14,13 @@
 #include <iterator>
 
 #include "attend/error.h"
-#include "engine/tasks/translation_options.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
+#include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace nb = nanobind;

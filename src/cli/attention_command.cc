@@ -11,9 +11,9 @@
 #include "cli/attention_view/attention_view.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "engine/tasks/attention_labels.h"
-#include "engine/tasks/protection.h"
 #include "model/model_directory.h"
+#include "tasks/attention_labels.h"
+#include "tasks/translation/protection.h"
 #include "text/utf8.h"
 
 namespace attend {

@@ -15,9 +15,9 @@
 #include "cli/bench/quantile.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "engine/tasks/translation_options.h"
 #include "model/quantize.h"
 #include "model/random_tensors.h"
+#include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 
 namespace attend {

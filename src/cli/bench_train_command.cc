@@ -7,7 +7,7 @@
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "model/tensor_table.h"
-#include "train/environment.h"
+#include "train/device/environment.h"
 #include "train/run.h"
 
 namespace attend {

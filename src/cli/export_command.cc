@@ -1,7 +1,7 @@
 // `attend export`: averages checkpoints and writes a model directory.
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
-#include "train/environment.h"
+#include "train/device/environment.h"
 #include "train/export.h"
 
 namespace attend {

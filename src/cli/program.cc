@@ -18,7 +18,7 @@
 #include "base/edit_distance.h"
 #include "base/failure.h"
 #include "cli/command_line.h"
-#include "engine/kernels/dispatch.h"
+#include "kernels/inference/dispatch.h"
 
 namespace attend {
 namespace {

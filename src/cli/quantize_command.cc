@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "engine/tasks/quantize_directory.h"
+#include "tasks/quantize_directory.h"
 
 namespace attend {
 namespace fs = std::filesystem;

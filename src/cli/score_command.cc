@@ -10,8 +10,8 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
-#include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
+#include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace {

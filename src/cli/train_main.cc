@@ -2,7 +2,7 @@
 // `attend export` and `attend bench train` start it.
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
-#include "train/environment.h"
+#include "train/device/environment.h"
 
 #ifdef ATTEND_MIMALLOC
 #include <mimalloc.h>

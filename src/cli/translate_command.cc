@@ -24,10 +24,10 @@
 #include "cli/translate/shard.h"
 #include "cli/translate/stop_signals.h"
 #include "cli/translate/translation_counts.h"
-#include "engine/tasks/line_batch.h"
-#include "engine/tasks/sentence_splitting.h"
-#include "engine/tasks/translation_options.h"
 #include "model/model_directory.h"
+#include "tasks/translation/line_batch.h"
+#include "tasks/translation/sentence_splitting.h"
+#include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace {

@@ -10,7 +10,7 @@
 #include "attend/vocabulary.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "engine/kernels/dispatch.h"
+#include "kernels/inference/dispatch.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "attend/error.h"
-#include "engine/tasks/attention_labels.h"
-#include "engine/tasks/translation_options.h"
 #include "serve/file_check.h"
 #include "serve/model_choice.h"
 #include "serve/request_body.h"
 #include "serve/service.h"
+#include "tasks/attention_labels.h"
+#include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/tasks/continuous_translator.h"
+#include "tasks/translation/continuous_translator.h"
 
 namespace attend {
 

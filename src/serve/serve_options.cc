@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "attend/error.h"
-#include "engine/tasks/sentence_splitting.h"
-#include "engine/tasks/translation_options.h"
+#include "tasks/translation/sentence_splitting.h"
+#include "tasks/translation/translation_options.h"
 #include "text/ascii.h"
 
 namespace attend {

@@ -9,8 +9,8 @@
 
 #include "attend/translator.h"
 #include "base/fields.h"
-#include "engine/tasks/sentence_splitting.h"
 #include "serve/http_server.h"
+#include "tasks/translation/sentence_splitting.h"
 
 namespace attend {
 

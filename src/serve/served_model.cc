@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/search/beam_search.h"
 #include "model/model_directory.h"
+#include "search/beam_search.h"
 
 namespace attend {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/html_document.h"
+#include "html/document.h"
 #include "serve/translation_job.h"
 
 namespace attend {

@@ -7,7 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
-#include "engine/tasks/sentence_splitting.h"
+#include "tasks/translation/sentence_splitting.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
 

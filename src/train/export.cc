@@ -8,10 +8,10 @@
 #include "attend/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
-#include "train/average.h"
-#include "train/checkpoint_store.h"
-#include "train/parameters.h"
-#include "train/train_state.h"
+#include "train/checkpoint/average.h"
+#include "train/checkpoint/checkpoint_store.h"
+#include "train/checkpoint/train_state.h"
+#include "train/loop/parameters.h"
 
 namespace attend {
 namespace fs = std::filesystem;

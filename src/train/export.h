@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
-#include "train/vocabularies.h"
+#include "train/tasks/translation/vocabularies.h"
 
 namespace attend {
 

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/json.h"
+#include "train/loop/trainer_effects.h"
+#include "train/loop/training_speed.h"
 #include "train/run_settings.h"
 #include "train/train_options.h"
-#include "train/trainer_effects.h"
-#include "train/training_speed.h"
 
 namespace attend {
 

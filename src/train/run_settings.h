@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "train/trainer_effects.h"
-#include "train/world.h"
+#include "train/distributed/world.h"
+#include "train/loop/trainer_effects.h"
 
 namespace attend {
 

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
-#include "train/process_group.h"
+#include "train/checkpoint/train_state.h"
+#include "train/distributed/process_group.h"
 #include "train/run_settings.h"
+#include "train/tasks/translation/translation_scores.h"
+#include "train/tasks/translation/translation_task.h"
 #include "train/train_options.h"
-#include "train/train_state.h"
-#include "train/translation_scores.h"
-#include "train/translation_task.h"
 
 namespace attend {
 

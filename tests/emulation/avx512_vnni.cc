@@ -1,2 +1,2 @@
 // Compiled without AVX-512 flags, over the immintrin.h beside this file.
-#include "engine/kernels/avx512_vnni.cc"
+#include "kernels/inference/avx512_vnni.cc"

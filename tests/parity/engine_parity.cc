@@ -16,11 +16,11 @@
 #include "attend/scorer.h"
 #include "attend/vocabulary.h"
 #include "base/json.h"
-#include "engine/kernels/dispatch.h"
-#include "engine/tasks/transformer.h"
+#include "engine/transformer.h"
+#include "kernels/inference/dispatch.h"
 #include "model/model_directory.h"
-#include "train/nn/test_models.h"
-#include "train/parameters.h"
+#include "nn/test_models.h"
+#include "train/loop/parameters.h"
 
 namespace attend {
 namespace {

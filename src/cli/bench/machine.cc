@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "engine/kernels/peaks.h"
+#include "kernels/peaks/peaks.h"
 
 namespace attend {
 namespace {

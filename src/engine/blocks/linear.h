@@ -13,7 +13,7 @@
 
 #include "base/team.h"
 #include "engine/blocks/packed_memory.h"
-#include "engine/kernels/kernels.h"
+#include "kernels/inference/kernels.h"
 #include "model/tensor_table.h"
 
 namespace attend {

@@ -1,0 +1,210 @@
+// What the engine's tests compare with: the paper's Transformer in f64, and small random models.
+#ifndef ATTEND_ENGINE_PLAIN_TRANSFORMER_H_
+#define ATTEND_ENGINE_PLAIN_TRANSFORMER_H_
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "model/model_fixture.h"
+
+namespace attend {
+
+using Matrix = std::vector<std::vector<double>>;
+
+// The formulas of the paper in f64, written without any of the engine's code.
+class Plain {
+ public:
+  // An int8 model is computed as it is meant: whole weights times scales, and what enters a product
+  // rounded to 255 steps a row.
+  explicit Plain(const Model& model) : model_(model) {}
+
+  std::vector<double> LogProbabilities(std::vector<int32_t> source, std::vector<int32_t> target) {
+    const ModelConfig& config = model_.config;
+    source.push_back(3);
+    const Matrix memory = Stack("encoder", *config.encoder, "encoder.embedding.weight", source, {});
+    std::vector<int32_t> input = {2};
+    input.insert(input.end(), target.begin(), target.end());
+    target.push_back(3);
+    const Matrix hidden =
+        Stack("decoder", *config.decoder,
+              config.tie_source_target ? "encoder.embedding.weight" : "decoder.embedding.weight",
+              input, memory);
+    const std::string head = !config.tie_target_output  ? "head.weight"
+                             : config.tie_source_target ? "encoder.embedding.weight"
+                                                        : "decoder.embedding.weight";
+    std::vector<double> result;
+    for (size_t t = 0; t < target.size(); ++t) {
+      const std::vector<double> logits = Product({hidden[t]}, head, "head.bias")[0];
+      double sum = 0;
+      for (const double logit : logits) sum += std::exp(logit);
+      result.push_back(logits[target[t]] - std::log(sum));
+    }
+    return result;
+  }
+
+  // Of the last call, by the name of the attention: [heads][queries][keys].
+  std::map<std::string, std::vector<Matrix>> attention;
+
+ private:
+  double Weight(const std::string& name, int64_t row, int64_t column) {
+    const TensorView& w = model_.tensors.Get(name);
+    const int64_t at = row * w.shape[1] + column;
+    if (w.type == TensorType::kF32) return w.f32()[at];
+    return static_cast<double>(w.i8()[at]) * model_.tensors.Get(name + "_scale").f32()[row];
+  }
+  static Matrix Rounded(Matrix x) {
+    for (std::vector<double>& row : x) {
+      double largest = 0;
+      for (const double value : row) largest = std::max(largest, std::abs(value));
+      for (double& value : row) value = std::nearbyint(value / largest * 127) * largest / 127;
+    }
+    return x;
+  }
+  Matrix Product(const Matrix& given, const std::string& weight, const std::string& bias) {
+    const TensorView& w = model_.tensors.Get(weight);
+    const Matrix x = w.type == TensorType::kI8 ? Rounded(given) : given;
+    const TensorView* b = model_.tensors.Find(bias);
+    Matrix y(x.size(), std::vector<double>(w.shape[0]));
+    for (size_t r = 0; r < x.size(); ++r) {
+      for (int64_t c = 0; c < w.shape[0]; ++c) {
+        y[r][c] = b != nullptr ? b->f32()[c] : 0;
+        for (int64_t k = 0; k < w.shape[1]; ++k) y[r][c] += x[r][k] * Weight(weight, c, k);
+      }
+    }
+    return y;
+  }
+  Matrix Linear(const Matrix& x, const std::string& name) {
+    return Product(x, name + ".weight", name + ".bias");
+  }
+  Matrix Norm(Matrix x, const std::string& name, double epsilon) {
+    const float* gain = model_.tensors.Get(name + ".weight").f32();
+    const float* bias = model_.tensors.Get(name + ".bias").f32();
+    for (std::vector<double>& row : x) {
+      const double n = static_cast<double>(row.size());
+      const double mean = std::accumulate(row.begin(), row.end(), 0.0) / n;
+      double variance = 0;
+      for (const double v : row) variance += (v - mean) * (v - mean) / n;
+      for (size_t i = 0; i < row.size(); ++i) {
+        row[i] = (row[i] - mean) / std::sqrt(variance + epsilon) * gain[i] + bias[i];
+      }
+    }
+    return x;
+  }
+  Matrix Attend(const Matrix& x, const Matrix& memory, const std::string& name,
+                const StackConfig& c, bool causal) {
+    const Matrix q = Linear(x, name + ".query"), k = Linear(memory, name + ".key"),
+                 v = Linear(memory, name + ".value");
+    const int64_t dk = c.key_width(), dv = c.value_width();
+    Matrix context(x.size(), std::vector<double>(c.heads * dv));
+    std::vector<Matrix>& kept = attention[name];
+    kept.assign(c.heads, Matrix(x.size()));
+    for (int64_t h = 0; h < c.heads; ++h) {
+      for (size_t t = 0; t < x.size(); ++t) {
+        const size_t seen = causal ? t + 1 : memory.size();
+        std::vector<double> weight(seen);
+        double sum = 0;
+        for (size_t s = 0; s < seen; ++s) {
+          double dot = 0;
+          for (int64_t i = 0; i < dk; ++i) dot += q[t][h * dk + i] * k[s][h * dk + i];
+          sum += weight[s] = std::exp(dot / std::sqrt(static_cast<double>(dk)));
+        }
+        for (double& w : weight) w /= sum;
+        for (size_t s = 0; s < seen; ++s) {
+          for (int64_t i = 0; i < dv; ++i) {
+            context[t][h * dv + i] += weight[s] * v[s][h * dv + i];
+          }
+        }
+        kept[h][t] = std::move(weight);
+      }
+    }
+    return Linear(context, name + ".output");
+  }
+  Matrix FeedForward(const Matrix& x, const std::string& name, const StackConfig& c) {
+    Matrix inner = Linear(x, name + ".inner");
+    Matrix gate = c.activation == Activation::kSwiGlu ? Linear(x, name + ".gate") : inner;
+    for (size_t r = 0; r < x.size(); ++r) {
+      for (size_t i = 0; i < inner[r].size(); ++i) {
+        double& v = inner[r][i];
+        const double g = gate[r][i];
+        if (c.activation == Activation::kRelu) v = std::max(v, 0.0);
+        if (c.activation == Activation::kGelu) v *= 0.5 * (1 + std::erf(v / std::sqrt(2.0)));
+        if (c.activation == Activation::kSwiGlu) v *= g / (1 + std::exp(-g));
+      }
+    }
+    return Linear(inner, name + ".outer");
+  }
+  double Position(const StackConfig& c, const std::string& name, int64_t position, int64_t column) {
+    position += c.position_offset;
+    if (c.positions == PositionKind::kNone) return 0;
+    if (c.positions == PositionKind::kLearned) {
+      return model_.tensors.Get(name + ".positions.weight").f32()[position * c.d_model + column];
+    }
+    const bool halves = c.position_convention == SinusoidConvention::kHalves;
+    const int64_t i = halves ? column % (c.d_model / 2) : column / 2;
+    const double angle =
+        static_cast<double>(position) / std::pow(10000.0, 2.0 * static_cast<double>(i) / c.d_model);
+    return (halves ? column < c.d_model / 2 : column % 2 == 0) ? std::sin(angle) : std::cos(angle);
+  }
+  Matrix Stack(const std::string& name, const StackConfig& c, const std::string& embedding,
+               const std::vector<int32_t>& ids, const Matrix& memory) {
+    Matrix x(ids.size(), std::vector<double>(c.d_model));
+    for (size_t t = 0; t < ids.size(); ++t) {
+      for (int64_t d = 0; d < c.d_model; ++d) {
+        const double scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1;
+        x[t][d] = scale * Weight(embedding, ids[t], d) + Position(c, name, t, d);
+      }
+    }
+    const bool pre = c.norm_place == NormPlace::kPre;
+    const auto sublayer = [&](const std::string& norm, auto f) {
+      Matrix y = f(pre ? Norm(x, norm, c.norm_epsilon) : x);
+      for (size_t t = 0; t < x.size(); ++t) {
+        for (int64_t d = 0; d < c.d_model; ++d) x[t][d] += y[t][d];
+      }
+      if (!pre) x = Norm(x, norm, c.norm_epsilon);
+    };
+    for (int64_t i = 0; i < c.layers; ++i) {
+      const std::string layer = name + ".layers." + std::to_string(i) + ".";
+      sublayer(layer + "self_attention_norm", [&](const Matrix& in) {
+        return Attend(in, in, layer + "self_attention", c, name == "decoder");
+      });
+      if (name == "decoder") {
+        sublayer(layer + "cross_attention_norm", [&](const Matrix& in) {
+          return Attend(in, memory, layer + "cross_attention", c, false);
+        });
+      }
+      sublayer(layer + "feed_forward_norm",
+               [&](const Matrix& in) { return FeedForward(in, layer + "feed_forward", c); });
+    }
+    return pre ? Norm(x, name + ".norm", c.norm_epsilon) : x;
+  }
+
+  const Model& model_;
+};
+
+inline std::shared_ptr<const Model> MakeModel(const ModelConfig& config, uint64_t seed = 7) {
+  auto model = std::make_shared<Model>();
+  model->config = config;
+  model->tensors = RandomTensors(config, seed, 0.2);
+  return model;
+}
+
+inline std::vector<std::vector<int32_t>> RandomSentences(int64_t count, int64_t longest,
+                                                         uint64_t seed) {
+  Random random({seed});
+  std::vector<std::vector<int32_t>> sentences(count);
+  for (std::vector<int32_t>& sentence : sentences) {
+    sentence.resize(1 + random.Below(longest));
+    for (int32_t& id : sentence) id = static_cast<int32_t>(4 + random.Below(36));
+  }
+  return sentences;
+}
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_PLAIN_TRANSFORMER_H_

@@ -1,0 +1,79 @@
+#include "kernels/inference/dispatch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+struct InstructionSet {
+  const char* name;
+  bool available;
+  const KernelTable* kernels;
+};
+
+std::vector<InstructionSet> InstructionSets() {
+#if defined(__x86_64__)
+  // These ask the operating system too: whether it saves the wide registers.
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#if defined(ATTEND_EMULATED_AVX512)  // tests on machines without it
+  const bool avx512 = avx2, vnni = avx2;
+#else
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+#endif
+  return {{"reference", true, ReferenceKernels()},
+          {"avx2", avx2, Avx2Kernels()},
+          {"avx512", avx512, Avx512Kernels()},
+          {"avx512_vnni", vnni, Avx512VnniKernels()}};
+#else
+  return {{"reference", true, ReferenceKernels()},
+          {"avx2", false, nullptr},
+          {"avx512", false, nullptr},
+          {"avx512_vnni", false, nullptr}};
+#endif
+}
+
+}  // namespace
+
+std::vector<std::string> AvailableInstructionSets() {
+  std::vector<std::string> names;
+  for (const InstructionSet& set : InstructionSets()) {
+    if (set.available) names.push_back(set.name);
+  }
+  return names;
+}
+
+const KernelTable& SelectKernels(const std::string& name) {
+  std::string wanted = name;
+  if (wanted.empty()) {
+    const char* forced = std::getenv("ATTEND_ISA");
+    if (forced != nullptr) wanted = forced;
+  }
+  const std::vector<InstructionSet> sets = InstructionSets();
+  if (wanted.empty()) {
+    const auto best = std::find_if(sets.rbegin(), sets.rend(),
+                                   [](const InstructionSet& set) { return set.available; });
+    return *best->kernels;
+  }
+  for (const InstructionSet& set : sets) {
+    if (wanted == set.name && set.available) return *set.kernels;
+  }
+  const bool known = std::any_of(sets.begin(), sets.end(),
+                                 [&](const InstructionSet& set) { return wanted == set.name; });
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("instruction set '{}' {}; expected one of {}{}", wanted,
+                          known ? "is not on this machine" : "is unknown",
+                          fmt::join(AvailableInstructionSets(), ", "),
+                          name.empty() ? " (unset ATTEND_ISA for the best)" : ""));
+}
+
+}  // namespace attend

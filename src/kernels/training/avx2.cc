@@ -1,0 +1,24 @@
+// The training kernels for AVX2 and FMA. Includes nothing of the standard library: see
+// kernels/inference/kernels.h.
+namespace attend {
+using Real = float;
+}
+#include "kernels/vectors/fold.h"
+#include "kernels/vectors/philox_avx2.h"
+#include "kernels/vectors/vec_avx2.h"
+// after Vec
+#include "kernels/vectors/bf16_vec_avx2.h"
+// after Vec
+#include "kernels/vectors/vector_math.inc"
+// after its functions
+#include "kernels/training/body.inc"
+// after products of numbers
+#include "kernels/training/bf16_product.inc"
+
+namespace attend::nn {
+
+static constexpr TrainKernels<Real> kTable = WithBf16(WithProducts(TableNamed("avx2")));
+
+const TrainKernels<Real>* Avx2TrainKernels() noexcept { return &kTable; }
+
+}  // namespace attend::nn

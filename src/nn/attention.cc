@@ -1,0 +1,123 @@
+#include "attend/nn/attention.h"
+
+#include <cmath>
+
+#include "attend/error.h"
+#include "nn/fused/packed_attention.h"
+#include "nn/linear.h"
+
+namespace attend::nn {
+namespace {
+
+torch::nn::Linear Projection(int64_t in, int64_t out, bool bias) {
+  return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(bias));
+}
+
+// [B, T, H * width] to [B, H, T, width], without a copy.
+torch::Tensor SplitHeads(const torch::Tensor& x, int64_t heads) {
+  return x.unflatten(-1, {heads, -1}).transpose(1, 2);
+}
+
+// Several projections of one input as one product: short ones leave the processor's units idle.
+torch::Tensor ProjectTogether(const torch::Tensor& x, const std::vector<torch::nn::Linear>& parts) {
+  std::vector<torch::Tensor> weights, biases;
+  for (const torch::nn::Linear& part : parts) {
+    weights.push_back(part->weight);
+    if (part->bias.defined()) biases.push_back(part->bias);
+  }
+  return Linear(x, torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases));
+}
+
+}  // namespace
+
+ScaledDotProductAttentionImpl::ScaledDotProductAttentionImpl(double dropout) : dropout_(dropout) {}
+
+AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& query_BHTK,
+                                                       const torch::Tensor& key_BHSK,
+                                                       const torch::Tensor& value_BHSV,
+                                                       const AttentionMask& mask) {
+  const double scale = 1 / std::sqrt(static_cast<double>(query_BHTK.size(-1)));
+  torch::Tensor scores_BHTS = torch::matmul(query_BHTK * scale, key_BHSK.transpose(-2, -1));
+  const torch::Tensor additive =
+      mask.causal ? CausalMask(scores_BHTS.size(-1), scores_BHTS.options()) : mask.additive;
+  if (additive.defined()) scores_BHTS = scores_BHTS + additive;
+  const torch::Tensor weights_BHTS =
+      at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
+  const torch::Tensor kept_BHTS = torch::dropout(weights_BHTS, dropout_, is_training());
+  return {torch::matmul(kept_BHTS, value_BHSV), weights_BHTS};
+}
+
+torch::Tensor ScaledDotProductAttentionImpl::Output(const torch::Tensor& query_BHTK,
+                                                    const torch::Tensor& key_BHSK,
+                                                    const torch::Tensor& value_BHSV,
+                                                    const AttentionMask& mask) {
+  std::optional<torch::Tensor> additive;
+  if (mask.additive.defined()) additive = mask.additive;
+  return at::scaled_dot_product_attention(query_BHTK, key_BHSK, value_BHSV, additive,
+                                          is_training() ? dropout_ : 0.0, mask.causal);
+}
+
+MultiHeadAttentionImpl::MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout)
+    : heads_(config.heads), weights_dropout_(weights_dropout) {
+  const int64_t keys = config.heads * config.key_width(),
+                values = config.heads * config.value_width();
+  const bool bias = config.attention_bias;
+  query = register_module("query", Projection(config.d_model, keys, bias));
+  key = register_module("key", Projection(config.d_model, keys, bias));
+  value = register_module("value", Projection(config.d_model, values, bias));
+  output = register_module("output", Projection(values, config.d_model, bias));
+  attention_ = register_module("attention", ScaledDotProductAttention(weights_dropout));
+}
+
+std::vector<torch::Tensor> MultiHeadAttentionImpl::Project(const torch::Tensor& query_BTD,
+                                                           const torch::Tensor& memory_BSD) {
+  const int64_t keys = key->weight.size(0), values = value->weight.size(0);
+  if (query_BTD.is_same(memory_BSD)) {
+    return ProjectTogether(query_BTD, {query, key, value})
+        .split_with_sizes({keys, keys, values}, -1);
+  }
+  std::vector<torch::Tensor> parts =
+      ProjectTogether(memory_BSD, {key, value}).split_with_sizes({keys, values}, -1);
+  parts.insert(parts.begin(), Linear(query_BTD, query));
+  return parts;
+}
+
+torch::Tensor MultiHeadAttentionImpl::OverPackedRows(const torch::Tensor& query_RD,
+                                                     const torch::Tensor& memory_SD,
+                                                     const AttentionMask& mask,
+                                                     const DropoutSite& site) {
+  const HeadShape shape{heads_, key->weight.size(0) / heads_, value->weight.size(0) / heads_};
+  if (query_RD.is_same(memory_SD)) {
+    return PackedAttention(ProjectTogether(query_RD, {query, key, value}), {}, shape, mask, site);
+  }
+  return PackedAttention(Linear(query_RD, query), ProjectTogether(memory_SD, {key, value}), shape,
+                         mask, site);
+}
+
+torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
+                                              const torch::Tensor& memory_BSD,
+                                              const AttentionMask& mask, torch::Tensor* weights,
+                                              DropoutStream* dropout) {
+  if (mask.packed()) {
+    const DropoutSite site = NextSite(dropout, weights_dropout_, is_training());
+    return Linear(OverPackedRows(query_BTD, memory_BSD, mask, site), output);
+  }
+  if (dropout != nullptr && weights_dropout_ > 0 && is_training()) {
+    throw Error(ErrorKind::kUsage,
+                "attention weights of padded rows take their dropout from LibTorch, not from a "
+                "stream; pack the rows");
+  }
+  std::vector<torch::Tensor> parts = Project(query_BTD, memory_BSD);
+  for (torch::Tensor& part : parts) part = SplitHeads(part, heads_);
+  torch::Tensor heads_BHTV;
+  if (weights != nullptr) {
+    AttentionOutput result = attention_(parts[0], parts[1], parts[2], mask);
+    heads_BHTV = result.output_BHTV;
+    *weights = result.weights_BHTS;
+  } else {
+    heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask);
+  }
+  return Linear(heads_BHTV.transpose(1, 2).flatten(2), output);
+}
+
+}  // namespace attend::nn

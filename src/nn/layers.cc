@@ -1,0 +1,73 @@
+#include "attend/nn/layers.h"
+
+#include "nn/residual.h"
+
+namespace attend::nn {
+
+EncoderLayerImpl::EncoderLayerImpl(const StackConfig& config, const Dropout& dropout)
+    : norm_place_(config.norm_place), residual_dropout_(dropout.residual) {
+  self_attention = register_module("self_attention", MultiHeadAttention(config, dropout.attention));
+  self_attention_norm = register_module("self_attention_norm", MakeNorm(config));
+  feed_forward =
+      register_module("feed_forward", PositionwiseFeedForward(config, dropout.feed_forward));
+  feed_forward_norm = register_module("feed_forward_norm", MakeNorm(config));
+}
+
+torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_BSD, const AttentionMask& mask,
+                                        LayerTrace* trace, DropoutStream* dropout) {
+  LayerTrace unused;
+  LayerTrace& seen = trace != nullptr ? *trace : unused;
+  const Residual residual{norm_place_, residual_dropout_, is_training(), dropout};
+
+  x_BSD = residual(x_BSD, self_attention_norm, [&](const torch::Tensor& x) {
+    return self_attention(x, x, mask, trace != nullptr ? &seen.self_weights_BHTT : nullptr,
+                          dropout);
+  });
+  seen.self_attention_BTD = x_BSD;
+  x_BSD = residual(x_BSD, feed_forward_norm,
+                   [&](const torch::Tensor& x) { return feed_forward(x, dropout); });
+  seen.feed_forward_BTD = x_BSD;
+  return x_BSD;
+}
+
+DecoderLayerImpl::DecoderLayerImpl(const StackConfig& config, const Dropout& dropout,
+                                   bool with_cross_attention)
+    : norm_place_(config.norm_place), residual_dropout_(dropout.residual) {
+  self_attention = register_module("self_attention", MultiHeadAttention(config, dropout.attention));
+  self_attention_norm = register_module("self_attention_norm", MakeNorm(config));
+  if (with_cross_attention) {
+    cross_attention =
+        register_module("cross_attention", MultiHeadAttention(config, dropout.attention));
+    cross_attention_norm = register_module("cross_attention_norm", MakeNorm(config));
+  }
+  feed_forward =
+      register_module("feed_forward", PositionwiseFeedForward(config, dropout.feed_forward));
+  feed_forward_norm = register_module("feed_forward_norm", MakeNorm(config));
+}
+
+torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
+                                        const Memory& memory, LayerTrace* trace,
+                                        DropoutStream* dropout) {
+  LayerTrace unused;
+  LayerTrace& seen = trace != nullptr ? *trace : unused;
+  const Residual residual{norm_place_, residual_dropout_, is_training(), dropout};
+
+  x_BTD = residual(x_BTD, self_attention_norm, [&](const torch::Tensor& x) {
+    return self_attention(x, x, self_mask, trace != nullptr ? &seen.self_weights_BHTT : nullptr,
+                          dropout);
+  });
+  seen.self_attention_BTD = x_BTD;
+  if (!cross_attention.is_empty()) {
+    x_BTD = residual(x_BTD, cross_attention_norm, [&](const torch::Tensor& x) {
+      return cross_attention(x, memory.hidden_BSD, memory.mask,
+                             trace != nullptr ? &seen.cross_weights_BHTS : nullptr, dropout);
+    });
+    seen.cross_attention_BTD = x_BTD;
+  }
+  x_BTD = residual(x_BTD, feed_forward_norm,
+                   [&](const torch::Tensor& x) { return feed_forward(x, dropout); });
+  seen.feed_forward_BTD = x_BTD;
+  return x_BTD;
+}
+
+}  // namespace attend::nn

@@ -1,0 +1,133 @@
+// What the formulas alone do not show: sinusoids, masks, dropout and its places, stacks on their
+// own.
+#include "attend/nn/layers.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attend/error.h"
+#include "attend/nn/masks.h"
+#include "attend/nn/stacks.h"
+#include "nn/test_models.h"
+
+namespace attend::nn {
+namespace {
+
+double ZeroShare(const torch::Tensor& x) {
+  return x.eq(0).to(torch::kFloat64).mean().item<double>();
+}
+
+TEST(PositionsTest, SinusoidsAreTheFormulaAtAnyLength) {
+  constexpr int64_t kWidth = 8, kOffset = 3;
+  for (const SinusoidConvention convention :
+       {SinusoidConvention::kInterleaved, SinusoidConvention::kHalves}) {
+    SinusoidalPositionalEncoding positions(kWidth, convention, kOffset);
+    for (const int64_t length : {1, 5, 3000, 7}) {  // grows, then serves a shorter one
+      const torch::Tensor table = positions(torch::zeros({2, length, kWidth}, torch::kFloat64));
+      ASSERT_EQ(table.sizes(), (at::IntArrayRef{2, length, kWidth}));
+      for (const int64_t t : {int64_t{0}, length / 2, length - 1}) {
+        for (int64_t i = 0; i < kWidth / 2; ++i) {
+          const double angle = (t + kOffset) / std::pow(10000.0, 2.0 * i / kWidth);
+          const bool interleaved = convention == SinusoidConvention::kInterleaved;
+          EXPECT_NEAR(table[1][t][interleaved ? 2 * i : i].item<double>(), std::sin(angle), 1e-12);
+          EXPECT_NEAR(table[1][t][interleaved ? 2 * i + 1 : kWidth / 2 + i].item<double>(),
+                      std::cos(angle), 1e-12);
+        }
+      }
+    }
+    EXPECT_EQ(positions(torch::zeros({1, 4, kWidth})).scalar_type(), torch::kFloat32);
+  }
+  EXPECT_THROW(SinusoidalPositionalEncoding(7), Error);
+}
+
+TEST(PositionsTest, LearnedRowsStartAtTheOffsetAndEnd) {
+  LearnedPositionalEncoding positions(10, 4, 3);
+  EXPECT_TRUE(torch::equal(positions(torch::zeros({1, 7, 4}))[0], positions->weight.slice(0, 3)));
+  EXPECT_THROW(positions(torch::zeros({1, 8, 4})), Error);
+}
+
+TEST(MasksTest, HidePaddingAndTheFuture) {
+  const torch::Tensor ids = torch::tensor({{5, 6, 7}, {5, 0, 0}});
+  const torch::Tensor padding = PaddingMask(ValidTokens(ids, 0), torch::kFloat32);
+  const torch::Tensor mask = CausalMask(3, padding.options()) + padding;
+  const torch::Tensor allowed =
+      torch::tensor({{{1, 0, 0}, {1, 1, 0}, {1, 1, 1}}, {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}}});
+  EXPECT_TRUE(torch::equal(mask.squeeze(1).eq(0).to(torch::kInt64), allowed));
+  EXPECT_TRUE(torch::equal(mask.squeeze(1).isneginf().to(torch::kInt64), 1 - allowed));
+  EXPECT_FALSE(PaddingMask(ValidTokens(ids, -1), torch::kFloat32).defined());
+}
+
+// With an identity-like layer each site's zeros can be counted in its output.
+TEST(DropoutTest, EachSiteZeroesItsShareInTrainingOnly) {
+  torch::manual_seed(1);
+  const StackConfig config = SmallStack();
+  TransformerEncoder embedded(config, Dropout{0, 0.3}, 30);
+  const torch::Tensor ids = SmallIds(200, 1, false);
+  EXPECT_NEAR(ZeroShare(embedded->Embed(ids)), 0.3, 0.02);
+  embedded->eval();
+  EXPECT_EQ(ZeroShare(embedded->Embed(ids)), 0);
+
+  PositionwiseFeedForward feed_forward(config, 0.25);
+  torch::NoGradGuard no_grad;
+  feed_forward->inner->weight.zero_();
+  feed_forward->inner->bias.fill_(1);
+  feed_forward->outer->weight.zero_().select(1, 0).fill_(1);  // passes the first hidden unit on
+  feed_forward->outer->bias.zero_();
+  const torch::Tensor x = torch::randn({40, 100, 16});
+  const torch::Tensor hidden = feed_forward(x).select(-1, 0);
+  EXPECT_NEAR(ZeroShare(hidden), 0.25, 0.03);
+  EXPECT_NEAR(hidden.max().item<double>(), 1 / 0.75, 1e-6);  // kept values make up for the rest
+  feed_forward->eval();
+  EXPECT_EQ(ZeroShare(feed_forward(x).select(-1, 0)), 0);
+
+  ScaledDotProductAttention attention(0.4);
+  const torch::Tensor query = torch::randn({8, 4, 50, 8}),
+                      value = torch::eye(50).expand({8, 4, 50, 50});
+  EXPECT_NEAR(ZeroShare(attention->Output(query, query, value)), 0.4, 0.02);
+  const AttentionOutput traced = attention(query, query, value);
+  EXPECT_NEAR(ZeroShare(traced.output_BHTV), 0.4, 0.02);
+  EXPECT_EQ(ZeroShare(traced.weights_BHTS), 0);  // returned as they were before dropout
+  attention->eval();
+  EXPECT_EQ(ZeroShare(attention->Output(query, query, value)), 0);
+}
+
+TEST(DropoutTest, ResidualsLoseTheSubLayersOutputAndNothingElse) {
+  torch::manual_seed(2);
+  StackConfig config = SmallStack();
+  config.norm_place =
+      NormPlace::kPre;  // x + Dropout(Sublayer(Norm(x))): what is dropped leaves x as it was
+  DecoderLayer layer(config, Dropout{0.35, 0});
+  const torch::Tensor x = torch::randn({30, 20, 16}), memory = torch::randn({30, 9, 16});
+  const auto changed = [&](const torch::Tensor& after, const torch::Tensor& before) {
+    return ZeroShare(after - before);
+  };
+  LayerTrace trace;
+  layer(x, CausalMask(20, x.options()), Memory{memory, {}}, &trace);
+  EXPECT_NEAR(changed(trace.self_attention_BTD, x), 0.35, 0.02);
+  EXPECT_NEAR(changed(trace.cross_attention_BTD, trace.self_attention_BTD), 0.35, 0.02);
+  EXPECT_NEAR(changed(trace.feed_forward_BTD, trace.cross_attention_BTD), 0.35, 0.02);
+  layer->eval();
+  layer(x, CausalMask(20, x.options()), Memory{memory, {}}, &trace);
+  EXPECT_LT(changed(trace.self_attention_BTD, x), 0.01);
+}
+
+TEST(StacksTest, WorkAloneOnVectors) {
+  const StackConfig config = SmallStack();
+  const torch::Tensor x = torch::randn({2, 5, 16});
+  TransformerEncoder encoder(config);
+  TransformerDecoder decoder(config, Dropout{}, 0, /*with_cross_attention=*/false);
+  encoder->eval();
+  decoder->eval();
+  EXPECT_EQ(encoder(x).sizes(), x.sizes());
+  const torch::Tensor causal = CausalMask(5, x.options());
+  // Without cross-attention a decoder's layer is an encoder's.
+  torch::NoGradGuard no_grad;
+  for (const auto& parameter : decoder->named_parameters()) {
+    parameter.value().copy_(encoder->named_parameters()[parameter.key()]);
+  }
+  EXPECT_TRUE(torch::equal(decoder(x, causal), encoder(x, causal)));
+}
+
+}  // namespace
+}  // namespace attend::nn

@@ -1,0 +1,83 @@
+#include "attend/nn/loss.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "nn/fused/label_smoothed_cross_entropy.h"
+
+namespace attend::nn {
+namespace {
+
+SmoothingWeights WeightsFor(double smoothing, SmoothingMass mass, int64_t classes) {
+  if (mass == SmoothingMass::kAllClasses)
+    return {1 - smoothing, smoothing / static_cast<double>(classes)};
+  const double wrong = classes > 1 ? smoothing / static_cast<double>(classes - 1) : 0;
+  return {1 - smoothing - wrong, wrong};
+}
+
+LossSums Pack(const LossAndNll& result, int64_t tokens) {
+  return {result.loss, tokens, result.nll};
+}
+
+// The rows whose target counts, or nothing where all do.
+torch::Tensor CountedRows(const torch::Tensor& targets_R, int64_t pad_id) {
+  if (pad_id < 0) return {};
+  const torch::Tensor rows = targets_R.ne(pad_id).nonzero().squeeze(1);
+  return rows.size(0) == targets_R.size(0) ? torch::Tensor() : rows;
+}
+
+}  // namespace
+
+LabelSmoothingLossImpl::LabelSmoothingLossImpl(double smoothing, int64_t pad_id, SmoothingMass mass)
+    : smoothing_(smoothing), pad_id_(pad_id), mass_(mass) {
+  if (!(smoothing >= 0 && smoothing < 1)) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("label_smoothing is {}, expected at least 0 and below 1", smoothing));
+  }
+}
+
+LossSums LabelSmoothingLossImpl::forward(const torch::Tensor& logits_RV,
+                                         const torch::Tensor& targets_R) {
+  const int64_t classes = logits_RV.size(-1);
+  torch::Tensor logits = logits_RV.reshape({-1, classes}), targets = targets_R.reshape({-1});
+  if (const torch::Tensor rows = CountedRows(targets, pad_id_); rows.defined()) {
+    logits = logits.index_select(0, rows);
+    targets = targets.index_select(0, rows);
+  }
+  return Pack(
+      FusedLabelSmoothedCrossEntropy(logits, targets, WeightsFor(smoothing_, mass_, classes)),
+      targets.size(0));
+}
+
+LossSums LabelSmoothingLossImpl::FromHidden(const torch::Tensor& hidden_RD,
+                                            const torch::Tensor& weight_VD,
+                                            const torch::Tensor& bias_V,
+                                            const torch::Tensor& targets_R) {
+  torch::Tensor hidden = hidden_RD.reshape({-1, hidden_RD.size(-1)}),
+                targets = targets_R.reshape({-1});
+  if (const torch::Tensor rows = CountedRows(targets, pad_id_); rows.defined()) {
+    hidden = hidden.index_select(0, rows);
+    targets = targets.index_select(0, rows);
+  }
+  return Pack(ProjectedLabelSmoothedCrossEntropy(hidden, weight_VD, bias_V, targets,
+                                                 WeightsFor(smoothing_, mass_, weight_VD.size(0))),
+              targets.size(0));
+}
+
+LossSums LabelSmoothingLossImpl::FromTwoPasses(
+    const std::pair<torch::Tensor, torch::Tensor>& hidden_RD, const torch::Tensor& weight_VD,
+    const torch::Tensor& bias_V, const torch::Tensor& targets_R, double divergence) {
+  torch::Tensor hidden_R2D = torch::stack({hidden_RD.first, hidden_RD.second}, -2),
+                targets = targets_R.reshape({-1});
+  hidden_R2D = hidden_R2D.reshape({-1, 2, hidden_R2D.size(-1)});
+  if (const torch::Tensor rows = CountedRows(targets, pad_id_); rows.defined()) {
+    hidden_R2D = hidden_R2D.index_select(0, rows);
+    targets = targets.index_select(0, rows);
+  }
+  return Pack(ProjectedTwoPassCrossEntropy(hidden_R2D, weight_VD, bias_V, targets,
+                                           WeightsFor(smoothing_, mass_, weight_VD.size(0)),
+                                           divergence / 4),
+              targets.size(0));
+}
+
+}  // namespace attend::nn

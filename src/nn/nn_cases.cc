@@ -1,0 +1,134 @@
+// Writes what small models compute, for layers_parity_test.py to check against NumPy and PyTorch.
+// usage: nn_cases FOLDER. For each model of test_models.h: NAME.json (its configuration) and
+// NAME.safetensors (ids, weights, activations, attention weights, logits, gradients, the first ten
+// losses).
+
+#include <torch/optim/adam.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "attend/nn/loss.h"
+#include "attend/nn/schedule.h"
+#include "attend/nn/torch.h"
+#include "attend/nn/transformer.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "model/config_fields.h"
+#include "model/safetensors.h"
+#include "nn/test_models.h"
+
+namespace attend::nn {
+namespace {
+
+constexpr double kSmoothing = 0.1;
+
+// Tensors by name, written to one file.
+class CaseFile {
+ public:
+  void Add(const std::string& name, const torch::Tensor& tensor) {
+    if (!tensor.defined()) return;
+    const bool ids = tensor.scalar_type() == torch::kInt64;
+    const torch::Tensor stored =
+        tensor.detach().to(ids ? torch::kInt64 : torch::kFloat32).clone().contiguous();
+    kept_.push_back(stored);
+    table_.Add({name, ids ? TensorType::kI64 : TensorType::kF32, stored.sizes().vec(),
+                static_cast<const std::byte*>(stored.data_ptr())});
+  }
+  void Add(const std::string& name, const StackTrace& trace) {
+    Add(name + ".embedded", trace.embedded_BTD);
+    for (size_t i = 0; i < trace.layers.size(); ++i) {
+      const std::string layer = name + "." + std::to_string(i);
+      Add(layer + ".self_attention", trace.layers[i].self_attention_BTD);
+      Add(layer + ".cross_attention", trace.layers[i].cross_attention_BTD);
+      Add(layer + ".feed_forward", trace.layers[i].feed_forward_BTD);
+      Add(layer + ".self_weights", trace.layers[i].self_weights_BHTT);
+      Add(layer + ".cross_weights", trace.layers[i].cross_weights_BHTS);
+    }
+    Add(name + ".output", trace.output_BTD);
+  }
+  void Save(const std::filesystem::path& path) const { SaveSafetensors(table_, path); }
+
+ private:
+  std::vector<torch::Tensor> kept_;
+  TensorTable table_;
+};
+
+torch::Tensor Loss(Transformer& model, const torch::Tensor& source, const torch::Tensor& target) {
+  LabelSmoothingLoss loss(kSmoothing, model->config().special_ids.pad);
+  const torch::Tensor hidden = model->Hidden(source, target.slice(1, 0, -1));
+  const LossSums sums =
+      loss->FromHidden(hidden, model->OutputWeight(), model->OutputBias(), target.slice(1, 1));
+  return sums.loss / sums.tokens;
+}
+
+torch::Tensor FirstLosses(Transformer& model, const torch::Tensor& source,
+                          const torch::Tensor& target) {
+  constexpr int64_t kUpdates = 10, kWarmup = 40;
+  torch::optim::Adam adam(model->parameters(),
+                          torch::optim::AdamOptions().betas({0.9, 0.98}).eps(1e-9));
+  std::vector<double> losses;
+  for (int64_t step = 1; step <= kUpdates; ++step) {
+    const double rate = NoamSchedule(step, model->config().decoder->d_model, kWarmup);
+    static_cast<torch::optim::AdamOptions&>(adam.param_groups()[0].options()).lr(rate);
+    adam.zero_grad();
+    const torch::Tensor loss = Loss(model, source, target);
+    loss.backward();
+    adam.step();
+    losses.push_back(loss.item<double>());
+  }
+  return torch::tensor(losses);
+}
+
+void WriteCase(const std::string& name, const ModelConfig& config,
+               const std::filesystem::path& folder) {
+  CaseFile file;
+  Transformer model(config, Dropout{0, 0}, 5);
+  const torch::Tensor source = SmallIds(9, 1);
+  torch::Tensor target = SmallIds(8, 2);
+  target.select(1, 0).fill_(config.special_ids.bos);
+  source[1].zero_();  // an empty sentence: fully masked rows in both attentions
+  file.Add("source", source);
+  file.Add("target", target);
+  torch::manual_seed(2);
+  for (const auto& parameter : model->named_parameters()) {
+    torch::NoGradGuard
+        no_grad;  // norms and biases away from 1 and 0, or mistakes in them would not show
+    if (parameter.value().dim() == 1)
+      parameter.value().add_(torch::randn_like(parameter.value()), 0.2);
+    file.Add("weights." + parameter.key(), parameter.value());
+  }
+  Trace trace;
+  if (config.decoder) {
+    file.Add("logits", model(source, target.slice(1, 0, -1), &trace));
+    const torch::Tensor loss = Loss(model, source, target);
+    loss.backward();
+    file.Add("loss", loss);
+    for (const auto& parameter : model->named_parameters())
+      file.Add("gradients." + parameter.key(), parameter.value().grad());
+    file.Add("first_losses", FirstLosses(model, source, target));
+  } else {
+    model->Encode(source, &trace.encoder);
+  }
+  if (config.encoder) file.Add("encoder", trace.encoder);
+  if (config.decoder) file.Add("decoder", trace.decoder);
+  file.Save(folder / (name + ".safetensors"));
+  ModelConfig copy = config;
+  WriteFileSynced(folder / (name + ".json"), FieldsToJson(Fields(copy)).dump(2));
+}
+
+}  // namespace
+}  // namespace attend::nn
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: nn_cases FOLDER\n");
+    return 2;
+  }
+  torch::set_num_threads(1);
+  std::map<std::string, attend::ModelConfig> models = attend::nn::SmallModels();
+  models["tiny"] = attend::PresetConfig("tiny");
+  models["tiny"].source_vocab_size = models["tiny"].target_vocab_size = 100;
+  for (const auto& [name, config] : models) attend::nn::WriteCase(name, config, argv[1]);
+  return 0;
+}

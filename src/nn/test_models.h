@@ -1,0 +1,111 @@
+// Small models that between them use every option of the layers, for tests.
+#ifndef ATTEND_NN_TEST_MODELS_H_
+#define ATTEND_NN_TEST_MODELS_H_
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attend/model_config.h"
+#include "attend/nn/stacks.h"
+#include "attend/nn/torch.h"
+
+namespace attend::nn {
+
+inline StackConfig SmallStack() {
+  StackConfig stack;
+  stack.layers = 2;
+  stack.d_model = 16;
+  stack.heads = 4;
+  stack.d_ff = 24;
+  return stack;
+}
+
+inline ModelConfig SmallModel(const StackConfig& stack = SmallStack()) {
+  ModelConfig config;
+  config.encoder = config.decoder = stack;
+  config.source_vocab_size = config.target_vocab_size = 30;
+  return config;
+}
+
+// Configurations by name.
+inline std::map<std::string, ModelConfig> SmallModels() {
+  std::map<std::string, ModelConfig> models;
+  models["post_norm"] = SmallModel();
+
+  StackConfig stack = SmallStack();
+  stack.norm_place = NormPlace::kPre;
+  stack.activation = Activation::kGelu;
+  stack.attention_bias = true;
+  stack.position_convention = SinusoidConvention::kHalves;
+  stack.position_offset = 2;
+  models["pre_norm_gelu_biases"] = SmallModel(stack);
+  models["pre_norm_gelu_biases"].head_bias = true;
+
+  stack = SmallStack();
+  stack.activation = Activation::kSwiGlu;
+  stack.feed_forward_bias = false;
+  stack.positions = PositionKind::kLearned;
+  stack.max_positions = 40;
+  stack.d_k = 3;
+  stack.d_v = 5;
+  stack.scale_embedding = false;
+  ModelConfig config = SmallModel(stack);
+  config.tie_source_target = config.tie_target_output = false;
+  config.target_vocab_size = 26;
+  config.encoder->layers = 3;
+  models["swiglu_learned_untied"] = config;
+
+  stack = SmallStack();
+  stack.positions = PositionKind::kNone;
+  config = SmallModel(stack);
+  config.tie_source_target = false;
+  models["decoder_output_tied"] = config;
+  config.tie_source_target = true;
+  config.tie_target_output = false;
+  models["source_target_tied"] = config;
+
+  config = SmallModel();
+  config.encoder.reset();
+  models["decoder_only"] = config;
+  config = SmallModel();
+  config.decoder.reset();
+  config.head = HeadKind::kNone;
+  models["encoder_only"] = config;
+  return models;
+}
+
+// Ids of 3 sentences, [3, length], none special; the second and third end in padding where
+// `padded`.
+inline torch::Tensor SmallIds(int64_t length, int64_t seed, bool padded = true) {
+  torch::Tensor ids =
+      (torch::arange(3 * length) * 7 + seed * 11).remainder(22).add(4).view({3, length});
+  if (padded) {
+    ids.slice(0, 1, 2).slice(1, length - 2).zero_();
+    ids.slice(0, 2, 3).slice(1, length / 2).zero_();
+  }
+  return ids;
+}
+
+// Sentences `first` to `last` of ids padded with 0, without the padding.
+inline PackedIds PackSentences(const torch::Tensor& ids_BS, int64_t first, int64_t last) {
+  PackedIds packed;
+  std::vector<int64_t> offsets{0};
+  std::vector<torch::Tensor> ids, places;
+  for (int64_t b = first; b < last; ++b) {
+    ids.push_back(ids_BS[b].index({ids_BS[b] != 0}));
+    const int64_t length = ids.back().size(0);
+    offsets.push_back(offsets.back() + length);
+    places.push_back(torch::arange(length));
+    packed.longest = std::max(packed.longest, length);
+  }
+  packed.ids_R = torch::cat(ids);
+  packed.places_R = torch::cat(places);
+  packed.offsets_B1 = torch::tensor(offsets);
+  return packed;
+}
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_TEST_MODELS_H_

@@ -1,0 +1,157 @@
+#include "attend/nn/transformer.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "attend/error.h"
+#include "attend/nn/masks.h"
+#include "nn/linear.h"
+
+namespace attend::nn {
+namespace {
+
+void FillXavierUniform(const torch::Tensor& weight, torch::Generator& generator) {
+  const double bound = std::sqrt(6.0 / static_cast<double>(weight.size(0) + weight.size(1)));
+  weight.uniform_(-bound, bound, generator);
+}
+
+// N(0, 1/width): times sqrt(width) these rows have unit variance.
+void FillEmbedding(const torch::Tensor& weight, torch::Generator& generator) {
+  weight.normal_(0, 1 / std::sqrt(static_cast<double>(weight.size(1))), generator);
+}
+
+void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
+  if (auto* linear = module.as<torch::nn::LinearImpl>()) {
+    FillXavierUniform(linear->weight, generator);
+    if (linear->bias.defined()) linear->bias.zero_();
+  } else if (auto* embedding = module.as<torch::nn::EmbeddingImpl>()) {
+    FillEmbedding(embedding->weight, generator);
+  } else if (auto* positions = module.as<LearnedPositionalEncodingImpl>()) {
+    FillEmbedding(positions->weight, generator);
+  } else if (auto* head = module.as<OutputProjectionImpl>()) {
+    if (head->weight.defined()) FillEmbedding(head->weight, generator);
+    if (head->bias.defined()) head->bias.zero_();
+  } else if (auto* norm = module.as<torch::nn::LayerNormImpl>()) {
+    norm->weight.fill_(1);
+    norm->bias.zero_();
+  }
+}
+
+// Query, key and value count as one [out, in] matrix of three times the rows. With the full bound
+// of each by itself a post-norm model starts with attention so sharp that it learns several times
+// slower.
+void ScaleProjections(torch::nn::Module& module) {
+  auto* attention = module.as<MultiHeadAttentionImpl>();
+  if (attention == nullptr) return;
+  for (const torch::nn::Linear& part : {attention->query, attention->key, attention->value}) {
+    part->weight.mul_(std::numbers::sqrt2 / 2);
+  }
+}
+
+}  // namespace
+
+void InitializeWeights(torch::nn::Module& module, torch::Generator generator) {
+  torch::NoGradGuard no_grad;
+  const std::vector<std::shared_ptr<torch::nn::Module>> parts =
+      module.modules(/*include_self=*/false);
+  InitializeOne(module, generator);
+  for (const auto& part : parts) InitializeOne(*part, generator);
+  ScaleProjections(module);
+  for (const auto& part : parts) ScaleProjections(*part);
+}
+
+OutputProjectionImpl::OutputProjectionImpl(int64_t vocab_size, int64_t d_model, bool own_weight,
+                                           bool own_bias) {
+  if (own_weight) weight = register_parameter("weight", torch::zeros({vocab_size, d_model}));
+  if (own_bias) bias = register_parameter("bias", torch::zeros({vocab_size}));
+}
+
+TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropout, uint64_t seed)
+    : config_(config) {
+  CheckModelConfig(config);
+  if (config.encoder) {
+    encoder = register_module(
+        "encoder", TransformerEncoder(*config.encoder, dropout, config.source_vocab_size));
+  }
+  if (config.decoder) {
+    const bool tied = config.encoder && config.tie_source_target;
+    decoder = register_module(
+        "decoder", TransformerDecoder(*config.decoder, dropout, tied ? 0 : config.target_vocab_size,
+                                      config.encoder.has_value()));
+    const bool own_weight = !config.tie_target_output;
+    if (config.head == HeadKind::kVocabulary && (own_weight || config.head_bias)) {
+      head = register_module(
+          "head", OutputProjection(config.target_vocab_size, config.decoder->d_model, own_weight,
+                                   config.head_bias));
+    }
+  }
+  InitializeWeights(*this, at::detail::createCPUGenerator(seed));
+}
+
+Memory TransformerImpl::Encode(const torch::Tensor& source_BS, StackTrace* trace, bool padded) {
+  const torch::Tensor x_BSD = encoder->Embed(source_BS);
+  torch::Tensor mask;
+  if (padded)
+    mask = PaddingMask(ValidTokens(source_BS, config_.special_ids.pad), x_BSD.scalar_type());
+  return {encoder(x_BSD, AttentionMask(mask), trace), mask};
+}
+
+torch::Tensor TransformerImpl::Decode(const torch::Tensor& target_BT, const Memory& memory,
+                                      StackTrace* trace) {
+  const torch::Tensor x_BTD = decoder->Embed(target_BT, DecoderEmbedding());
+  return decoder(x_BTD, AttentionMask::Causal(), memory, trace);
+}
+
+torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,
+                                      const torch::Tensor& target_BT, Trace* trace) {
+  const Memory memory = encoder.is_empty()
+                            ? Memory{}
+                            : Encode(source_BS, trace != nullptr ? &trace->encoder : nullptr);
+  return Decode(target_BT, memory, trace != nullptr ? &trace->decoder : nullptr);
+}
+
+torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
+                                            const std::optional<DropoutKey>& dropout) {
+  constexpr uint32_t kDecoderSites = 1u << 31;
+  if (dropout && !OutputWeight().is_cpu()) {
+    throw Error(ErrorKind::kUsage, "dropout by a key is for CPUs; leave the key out on a GPU");
+  }
+  const DropoutKey key = dropout.value_or(DropoutKey{});
+  DropoutStream encoder_stream(key.seed, key.first_source_row),
+      decoder_stream(key.seed, key.first_target_row, kDecoderSites);
+  const auto given = [&](DropoutStream& stream) { return dropout ? &stream : nullptr; };
+  Memory memory;
+  if (!encoder.is_empty()) {
+    const auto mask = AttentionMask::Packed(source.offsets_B1, source.offsets_B1, /*causal=*/false);
+    const torch::Tensor x_RD = encoder->Embed(source, {}, given(encoder_stream));
+    memory = {encoder->forward(x_RD, mask, nullptr, given(encoder_stream)),
+              AttentionMask::Packed(target.offsets_B1, source.offsets_B1, /*causal=*/false)};
+  }
+  const auto mask = AttentionMask::Packed(target.offsets_B1, target.offsets_B1, /*causal=*/true);
+  const torch::Tensor x_RD = decoder->Embed(target, DecoderEmbedding(), given(decoder_stream));
+  return decoder->forward(x_RD, mask, memory, nullptr, given(decoder_stream));
+}
+
+torch::Tensor TransformerImpl::Logits(const torch::Tensor& hidden_RD) {
+  return Linear(hidden_RD, OutputWeight(), OutputBias());
+}
+
+torch::Tensor TransformerImpl::forward(const torch::Tensor& source_BS,
+                                       const torch::Tensor& target_BT, Trace* trace) {
+  return Logits(Hidden(source_BS, target_BT, trace));
+}
+
+torch::Tensor TransformerImpl::DecoderEmbedding() const {
+  const bool tied = config_.encoder && config_.tie_source_target;
+  return tied ? encoder->embedding->weight : decoder->embedding->weight;
+}
+
+torch::Tensor TransformerImpl::OutputWeight() const {
+  return config_.tie_target_output ? DecoderEmbedding() : head->weight;
+}
+
+torch::Tensor TransformerImpl::OutputBias() const {
+  return head.is_empty() ? torch::Tensor() : head->bias;
+}
+
+}  // namespace attend::nn

@@ -1,0 +1,396 @@
+#include "search/beam_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "base/random.h"
+
+namespace attend {
+namespace {
+
+constexpr int32_t kVocabulary = 7, kEos = 3;
+
+// log P(next | last two tokens), at random.
+std::vector<Candidate> Next(uint64_t seed, int32_t before, int32_t last) {
+  Random random({seed, static_cast<uint64_t>(before + 1), static_cast<uint64_t>(last)});
+  std::vector<Candidate> next;
+  double sum = 0;
+  for (int32_t id = kEos; id < kVocabulary; ++id) {
+    next.push_back({id, random.Normal() * 1.5});
+    sum += std::exp(next.back().log_probability);
+  }
+  for (Candidate& candidate : next) candidate.log_probability -= std::log(sum);
+  return next;
+}
+
+class TableStepper : public Stepper {
+ public:
+  explicit TableStepper(uint64_t seed) : seed_(seed) {}
+  void Reset(int64_t beam_size) override {
+    beam_size_ = beam_size;
+    last_.clear();
+    before_.clear();
+  }
+  void Start(std::span<const NewSentence> sentences) override {
+    live_ += std::ssize(sentences);
+    most_live_ = std::max(most_live_, live_);
+    for (const NewSentence& sentence : sentences) {
+      const size_t slots = (sentence.place + 1) * beam_size_;
+      if (last_.size() < slots) last_.resize(slots, -2), before_.resize(slots, -2);
+      // Results hang on the source: the first token's past is not the same for all.
+      last_[sentence.place * beam_size_] = -1 - sentence.source[0];
+    }
+  }
+  void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override {
+    for (const StepRow& row : rows) {
+      EXPECT_NE(last_[row.slot], -2) << "a slot that nobody started";
+      before_[row.slot] = last_[row.slot];
+      last_[row.slot] = row.token;
+      std::vector<Candidate> next = Next(seed_, before_[row.slot], row.token);
+      std::stable_sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
+        return a.log_probability > b.log_probability;
+      });
+      if (!row.may_end) std::erase_if(next, [](const Candidate& c) { return c.id == kEos; });
+      if (row.forced >= 0)
+        std::erase_if(next, [&](const Candidate& c) { return c.id != row.forced; });
+      std::vector<Candidate> also;
+      for (const int32_t id : row.also) {
+        also.push_back(*std::find_if(next.begin(), next.end(),
+                                     [&](const Candidate& c) { return c.id == id; }));
+      }
+      std::erase_if(next, [&](const Candidate& c) {
+        return std::find(row.never.begin(), row.never.end(), c.id) != row.never.end();
+      });
+      next.insert(next.begin(), also.begin(), also.end());
+      next.resize(std::min<size_t>(next.size(), k));
+      std::copy(next.begin(), next.end(), best);
+      best += k;
+    }
+  }
+  void Reorder(int64_t place, std::span<const int32_t> parents) override {
+    const std::vector<int32_t> last = last_, before = before_;
+    const int64_t first = place * beam_size_;
+    live_ -= parents.empty();
+    for (int64_t i = 0; i < beam_size_; ++i) {
+      const bool lives = i < std::ssize(parents);
+      last_[first + i] = lives ? last[first + parents[i]] : -2;
+      before_[first + i] = lives ? before[first + parents[i]] : -2;
+    }
+  }
+
+  // Sentences that were live at once.
+  int64_t most_live() const { return most_live_; }
+
+ private:
+  uint64_t seed_;
+  int64_t beam_size_ = 1, live_ = 0, most_live_ = 0;
+  std::vector<int32_t> last_, before_;
+};
+
+// All outputs of a source that begins with 5, the best first.
+std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest) {
+  std::vector<SearchResult> all;
+  const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
+    const int32_t last = ids.empty() ? 2 : ids.back();
+    const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
+    for (const Candidate& next : Next(seed, before, last)) {
+      const double total = sum + next.log_probability;
+      if (next.id == kEos) {
+        const double length = static_cast<double>(ids.size()) + 1;
+        all.push_back({ids, total / std::pow((5 + length) / 6, 0.6), total, true});
+      } else if (std::ssize(ids) + 1 < longest) {
+        auto longer = ids;
+        longer.push_back(next.id);
+        visit(longer, total);
+      }
+    }
+  };
+  visit({}, 0);
+  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
+  return all;
+}
+
+TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const int64_t longest = 4;
+    const std::vector<SearchResult> all = AllOutputs(seed, longest);
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{
+          {5}, {}, {}, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.max_beam_size = 200}, &stepper)[0];
+      ASSERT_EQ(found.size(), 5u);
+      for (size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+        EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(BeamSearchTest, WhatShowsNothingIsNoOutput) {
+  const std::vector<uint8_t> blank = {0, 0, 0, 0, 1};  // 4; 5 and 6 show something
+  const auto shows = [](int32_t id) { return id != 4; };
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    for (const int64_t least : {0, 1, 2}) {
+      std::vector<SearchResult> all = AllOutputs(seed, 4);
+      std::erase_if(all, [&](const SearchResult& output) {
+        return std::ranges::count_if(output.ids, shows) < std::max<int64_t>(least, 1);
+      });
+      for (const bool early_stop : {true, false}) {
+        const SentenceOptions options{.beam_size = 200,
+                                      .n_best = 4,
+                                      .min_length = least,
+                                      .must_show = true,
+                                      .early_stop = early_stop};
+        const SearchInput input{.source = {5}, .max_length = 4, .options = options};
+        TableStepper stepper(seed);
+        const auto found =
+            BeamSearch({&input, 1}, {.max_beam_size = 200, .blank = blank}, &stepper)[0];
+        ASSERT_EQ(found.size(), 4u);
+        for (size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+      }
+    }
+    for (const int64_t beam : {1, 4}) {  // narrow ones too
+      const SearchInput input{
+          .source = {5}, .max_length = 12, .options = {.beam_size = beam, .must_show = true}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.blank = blank}, &stepper)[0];
+      EXPECT_TRUE(!found[0].finished || std::ranges::count_if(found[0].ids, shows) > 0) << seed;
+    }
+  }
+}
+
+TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
+  // Those with as many 4 and as many 5 say the same.
+  const auto text_of = [](std::span<const int32_t> ids) {
+    std::string text(ids.begin(), ids.end());
+    std::sort(text.begin(), text.end());
+    return text;
+  };
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    std::vector<SearchResult> best;
+    std::vector<std::string> texts;
+    for (const SearchResult& output : AllOutputs(seed, 4)) {
+      const std::string text = text_of(output.ids);
+      if (std::ranges::find(texts, text) != texts.end()) continue;
+      texts.push_back(text);
+      best.push_back(output);
+    }
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{.source = {5},
+                              .max_length = 4,
+                              .options = {.beam_size = 200, .n_best = 7, .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      const auto found =
+          BeamSearch({&input, 1}, {.max_beam_size = 200, .text_of = text_of}, &stepper)[0];
+      ASSERT_EQ(found.size(), 7u);
+      for (size_t i = 0; i < 7; ++i) EXPECT_EQ(found[i].ids, best[i].ids) << seed;
+    }
+    // How many are wanted decides nothing about the best.
+    std::vector<int32_t> first;
+    for (const int64_t n_best : {1, 2, 4}) {
+      const SearchInput input{.source = {5}, .max_length = 12, .options = {.n_best = n_best}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.text_of = text_of}, &stepper)[0];
+      if (n_best == 1) first = found[0].ids;
+      EXPECT_EQ(found[0].ids, first) << seed;
+      for (size_t i = 0; i < found.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) EXPECT_NE(text_of(found[i].ids), text_of(found[j].ids));
+      }
+    }
+  }
+}
+
+TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    for (const int64_t beam : {1, 4}) {
+      const SearchInput input{{5}, {}, {}, 6, {.beam_size = beam, .n_best = beam, .min_length = 4}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {}, &stepper)[0];
+      ASSERT_FALSE(found.empty());
+      for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
+    }
+  }
+}
+
+// Tokens 4 and 5 are placeholders, of which a source has none, one or both.
+TEST(BeamSearchTest, AWideConstrainedBeamFindsWhatExhaustiveSearchFinds) {
+  int64_t constrained = 0;
+  for (uint64_t seed = 0; seed < 21; ++seed) {
+    const int64_t longest = 5;
+    const std::vector<int32_t> once = seed % 3 == 0   ? std::vector<int32_t>{}
+                                      : seed % 3 == 1 ? std::vector<int32_t>{4}
+                                                      : std::vector<int32_t>{5, 4};
+    std::vector<SearchResult> all = AllOutputs(seed, longest);
+    std::erase_if(all, [&](const SearchResult& result) {
+      const bool right = std::ranges::all_of(result.ids, [&](int32_t id) {
+        return id < 4 || id > 5 || std::ranges::count(once, id) == 1;
+      });
+      const bool whole = std::ranges::all_of(
+          once, [&](int32_t id) { return std::ranges::count(result.ids, id) == 1; });
+      return !right || !whole;
+    });
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{
+          {5}, {}, once, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      const auto found =
+          BeamSearch({&input, 1}, {.max_beam_size = 200, .placeholders = {4, 5}}, &stepper)[0];
+      ASSERT_EQ(found.size(), std::min<size_t>(5, all.size())) << seed;
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+        EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
+      }
+      constrained += found[0].constrained;
+    }
+  }
+  EXPECT_GT(constrained, 20);
+}
+
+TEST(BeamSearchTest, EveryBeamHasEachPlaceholderOnce) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    for (const int64_t beam : {1, 2, 4}) {
+      const SearchInput input{{5}, {}, {4, 5}, 6, {.beam_size = beam, .n_best = beam}};
+      TableStepper stepper(seed);
+      const auto found = BeamSearch({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0];
+      ASSERT_FALSE(found.empty());
+      for (const SearchResult& result : found) {
+        EXPECT_EQ(std::ranges::count(result.ids, 4), 1) << seed;
+        EXPECT_EQ(std::ranges::count(result.ids, 5), 1) << seed;
+      }
+    }
+  }
+}
+
+// The second search of a sentence joins others, whose results stay what they were.
+TEST(BeamSearchTest, ConstrainedResultsDoNotDependOnTheRoom) {
+  std::vector<SearchInput> inputs;
+  for (int i = 0; i < 30; ++i) {
+    SearchInput& input = inputs.emplace_back();
+    input.source = {3 + i % 3};
+    input.max_length = 4 + i % 9;
+    if (i % 2 == 0) input.once = {4};
+    if (i % 3 == 0) input.once.push_back(5);
+    input.options.beam_size = 1 + i % 4;
+  }
+  std::vector<std::vector<SearchResult>> alone;
+  for (const SearchInput& input : inputs) {
+    TableStepper stepper(9);
+    alone.push_back(BeamSearch({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0]);
+  }
+  for (const int64_t sentences : {1, 2, 7, 64}) {
+    TableStepper stepper(9);
+    const auto found =
+        BeamSearch(inputs, {.placeholders = {4, 5}}, &stepper, {.sentences = sentences});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      ASSERT_EQ(found[i].size(), alone[i].size());
+      for (size_t n = 0; n < found[i].size(); ++n) {
+        EXPECT_EQ(found[i][n].ids, alone[i][n].ids);
+        EXPECT_EQ(found[i][n].score, alone[i][n].score);
+      }
+    }
+  }
+}
+
+// Sentences join and leave as there is room; what they share the batch with changes nothing, nor
+// do wider and narrower beams beside their own.
+TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
+  std::vector<SearchInput> inputs;
+  Random random({4});
+  for (int i = 0; i < 40; ++i) {
+    SearchInput& input = inputs.emplace_back();
+    input.source.resize(1 + random.Below(9), static_cast<int32_t>(3 + random.Below(3)));
+    if (i % 3 == 0) input.prefix.assign(random.Below(3), 4);
+    input.max_length = static_cast<int64_t>(2 + random.Below(20));
+  }
+  for (const int64_t beam : {1, 4, 0}) {
+    std::vector<std::vector<SearchResult>> alone;
+    for (SearchInput& input : inputs) {
+      SentenceOptions& options = input.options;
+      options.beam_size = options.n_best = beam > 0 ? beam : 1 + (&input - inputs.data()) % 4;
+      options.length_penalty = beam > 0 ? 0.6 : 0.3 * static_cast<double>(options.beam_size);
+      TableStepper stepper(9);
+      alone.push_back(BeamSearch({&input, 1}, {.max_beam_size = options.beam_size}, &stepper)[0]);
+    }
+    for (const int64_t sentences : {1, 2, 3, 7, 64}) {
+      for (const int64_t tokens : {1, 10, 1000}) {
+        TableStepper stepper(9);
+        const auto found = BeamSearch(inputs, {}, &stepper, {sentences, tokens});
+        if (tokens == 1000) {
+          EXPECT_EQ(stepper.most_live(), std::min(sentences, std::ssize(inputs)));
+        }
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          ASSERT_EQ(found[i].size(), alone[i].size());
+          for (size_t n = 0; n < found[i].size(); ++n) {
+            EXPECT_EQ(found[i][n].ids, alone[i][n].ids);
+            EXPECT_EQ(found[i][n].score, alone[i][n].score);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Takes each input back after as many steps as its index says.
+class ImpatientQueue : public SearchQueue {
+ public:
+  explicit ImpatientQueue(std::vector<SearchInput> inputs)
+      : inputs_(std::move(inputs)), asked_(inputs_.size()), done_(inputs_.size()) {}
+  const SearchInput* Next(const SearchLoad& load) override {
+    return next_ < inputs_.size() && load.sentences < 4 ? &inputs_[next_++] : nullptr;
+  }
+  bool Wanted(const SearchInput& input) override {
+    const int64_t i = &input - inputs_.data();
+    return asked_[i]++ < i;
+  }
+  void Dropped(const SearchInput&) override { ++dropped_; }
+  void Done(const SearchInput& input, std::vector<SearchResult> results) override {
+    done_[&input - inputs_.data()] = std::move(results);
+  }
+
+  std::vector<SearchInput> inputs_;
+  size_t next_ = 0;
+  std::vector<int64_t> asked_;
+  std::vector<std::vector<SearchResult>> done_;
+  int64_t dropped_ = 0;
+};
+
+TEST(BeamSearchTest, WhatIsNotWantedLeavesAndChangesNothingForTheRest) {
+  std::vector<SearchInput> inputs(30, {{5}, {}, {}, 12, {.min_length = 8}});
+  TableStepper alone(9);
+  const auto want = BeamSearch({inputs.data(), 1}, {}, &alone)[0];
+  ImpatientQueue queue(inputs);
+  TableStepper stepper(9);
+  BeamSearch({}, &queue, &stepper);
+  int64_t done = 0;
+  for (const auto& results : queue.done_) {
+    if (results.empty()) continue;
+    ++done;
+    EXPECT_EQ(results[0].ids, want[0].ids);
+    EXPECT_EQ(results[0].score, want[0].score);
+  }
+  EXPECT_EQ(done + queue.dropped_, 30);
+  EXPECT_GT(queue.dropped_, 1);
+  EXPECT_GT(done, 10);
+}
+
+TEST(BeamSearchTest, EarlyStopChangesNothing) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    std::vector<SearchResult> found[2];
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{{5}, {}, {}, 30, {.n_best = 2, .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      found[early_stop] = BeamSearch({&input, 1}, {}, &stepper)[0];
+    }
+    ASSERT_EQ(found[0].size(), found[1].size());
+    for (size_t i = 0; i < found[0].size(); ++i) EXPECT_EQ(found[0][i].ids, found[1][i].ids);
+  }
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,51 @@
+// The sentences that one thread searches together.
+#ifndef ATTEND_SEARCH_SEARCH_BATCH_H_
+#define ATTEND_SEARCH_SEARCH_BATCH_H_
+
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "search/beam_search.h"
+#include "search/sentence_search.h"
+#include "search/stepper.h"
+
+namespace attend {
+
+// Finished sentences leave and waiting ones join between steps. Sentences in one step do not affect
+// each other's results. One owner. Queue and stepper must outlive it.
+class SearchBatch {
+ public:
+  // `worker`: the thread's number, which the queue gets with the load.
+  SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper, int worker);
+
+  // Lets waiting sentences join.
+  void Admit();
+  // One step of all sentences.
+  void Step();
+  // Call it if Admit or Step threw: all sentences fail and leave.
+  void Fail(const std::exception_ptr& error);
+  int64_t size() const { return load_.sentences; }
+
+ private:
+  int64_t TakePlace();
+  void Leave(int64_t place);
+  void Begin();
+  void Advance();
+  void Finish(int64_t place);
+  void DropUnwanted();
+
+  const SearchOptions options_;
+  SearchQueue* queue_;
+  Stepper* stepper_;
+  SearchLoad load_;
+  std::vector<SentenceSearch> searches_;  // by place
+  std::vector<int64_t> live_, free_;      // places
+  std::vector<NewSentence> joining_;
+  std::vector<StepRow> rows_;
+  std::vector<Candidate> best_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SEARCH_SEARCH_BATCH_H_

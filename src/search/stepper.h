@@ -1,0 +1,55 @@
+// What a search needs of a model: the next tokens of hypotheses, one step at a time.
+#ifndef ATTEND_SEARCH_STEPPER_H_
+#define ATTEND_SEARCH_STEPPER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace attend {
+
+// A sentence that takes a place.
+struct NewSentence {
+  int64_t place = 0;
+  std::span<const int32_t> source;  // as the encoder reads it
+  std::span<const int32_t> once;    // target tokens that are always in the shortlist
+};
+
+// A live hypothesis and its last token (bos at first).
+struct StepRow {
+  int32_t slot = 0;
+  int32_t token = 0;
+  int32_t forced = -1;          // the only next token wanted; -1: the best ones
+  bool may_end = true;          // false: eos is not among the best
+  bool may_be_unknown = false;  // true: unk may be among the best
+  bool scored = true;           // false: probabilities are not wanted, only which token is best
+  std::span<const int32_t> never = {};  // tokens that must not be among the best
+  std::span<const int32_t> also = {};   // tokens to give in any case, besides the best
+};
+
+struct Candidate {
+  int32_t id = -1;  // -1: there is no further one
+  double log_probability =
+      0;  // natural, at most 0; of a row that is not scored less than the best's
+};
+
+// Each sentence has a place, numbered from 0, and may come and go between steps. The hypotheses of
+// place p are slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
+class Stepper {
+ public:
+  virtual ~Stepper() = default;
+  // Forgets all sentences.
+  virtual void Reset(int64_t beam_size) = 0;
+  virtual void Start(std::span<const NewSentence> sentences) = 0;
+  // Feeds each row's token and writes its k next tokens to best[row * k ...]: first `also`, then
+  // the best, likeliest first, ties by rising id. A forced row gets its one token. Precondition:
+  // `also` has fewer than k.
+  virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
+  // Hypothesis i of the place continues the former hypothesis parents[i]; the others end. Without
+  // parents the sentence leaves.
+  virtual void Reorder(int64_t place, std::span<const int32_t> parents) = 0;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SEARCH_STEPPER_H_

@@ -1,0 +1,28 @@
+#include "tasks/quantize_directory.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "model/quantize.h"
+#include "tasks/translation/sample_maker.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+
+void QuantizeDirectory(const fs::path& from, const fs::path& to) {
+  std::error_code not_there;
+  if (fs::equivalent(from, to, not_there)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("the output '{}' is the model itself, whose f32 weights would be lost; "
+                            "name another directory",
+                            to.string()));
+  }
+  const auto model = LoadModel(from);
+  const std::shared_ptr<Model> quantized = QuantizeModel(*model);
+  quantized->provenance["quantization"] = "int8";
+  quantized->samples =
+      SamplesToJson(RemakeSamples(quantized, SamplesFromJson(model->samples, model->config, from)));
+  SaveModel(*quantized, to);
+}
+
+}  // namespace attend

@@ -1,0 +1,126 @@
+#include "tasks/translation/continuous_translator.h"
+
+#include <span>
+#include <utility>
+
+#include "tasks/translation/translation_search.h"
+#include "text/ascii.h"
+#include "text/visible_text.h"
+
+namespace attend {
+
+// Sentences of a queue as searches see them.
+class ContinuousTranslator::LiveSentences : public SharedQueue {
+ public:
+  LiveSentences(const TaskRunner* runner, SentenceQueue* queue, int workers)
+      : runner_(runner), queue_(queue), scoring_(workers) {}
+
+  const SearchInput* Next(const SearchLoad& load) override {
+    while (const Sentence* sentence = queue_->Next(load)) {
+      try {
+        if (sentence->ids.empty() || !HasLetterOrDigit(sentence->text)) {
+          const TranslationOptions& options = sentence->options;
+          queue_->Done(*sentence, {CopyOf(sentence->text, options.alignments), {}});
+          continue;
+        }
+        if (sentence->options.alignments) {
+          runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
+        }
+        auto input = std::make_unique<Input>(Input{
+            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker});
+        return input.release();  // until Done, Dropped or Failed
+      } catch (const std::exception&) {
+        queue_->Failed(*sentence, std::current_exception());
+      }
+    }
+    return nullptr;
+  }
+
+  bool Wanted(const SearchInput& input) override { return queue_->Wanted(SentenceOf(input)); }
+
+  void Done(const SearchInput& input, std::vector<SearchResult> results) override {
+    queue_->Done(SentenceOf(input), ResultOf(InputOf(input), std::move(results)));
+    delete &InputOf(input);
+  }
+
+  void Dropped(const SearchInput& input) override {
+    queue_->Dropped(SentenceOf(input));
+    delete &InputOf(input);
+  }
+
+  void Failed(const SearchInput& input, const std::exception_ptr& error) override {
+    queue_->Failed(SentenceOf(input), error);
+    delete &InputOf(input);
+  }
+
+ private:
+  struct Input : SearchInput {
+    const Sentence* sentence;
+    int worker;
+  };
+
+  static const Input& InputOf(const SearchInput& input) { return static_cast<const Input&>(input); }
+  static const Sentence& SentenceOf(const SearchInput& input) { return *InputOf(input).sentence; }
+
+  SentenceResult ResultOf(const Input& input, std::vector<SearchResult> results) {
+    const Sentence& sentence = *input.sentence;
+    SentenceResult result;
+    std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
+    hypotheses = MakeHypotheses(std::move(results));
+    const Protection& protection = runner_->protection();
+    const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
+    result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);
+    for (Hypothesis& hypothesis : hypotheses) {
+      hypothesis.text = Trimmed(runner_->target().Decode(hypothesis.ids));
+      if (sentence.attention || sentence.options.alignments) {
+        PairScore score = Force(input, masked.text, hypothesis);
+        hypothesis.alignment = std::move(score.alignment);
+        if (sentence.attention) result.attention.push_back(std::move(score));
+      }
+      protection.Restore(sentence.text, masked, &hypothesis);
+    }
+    return result;
+  }
+
+  // `text`: the sentence's, as the model reads it.
+  PairScore Force(const Input& input, const std::string& text, const Hypothesis& hypothesis) {
+    const Sentence& sentence = *input.sentence;
+    const std::vector<int32_t> target = runner_->ForcedTarget(hypothesis.ids);
+    const ScoredPairs pair = {
+        .sources = {&sentence.ids, 1}, .targets = {&target, 1}, .source_texts = {&text, 1}};
+    const ScoreOptions options = {.alignments = sentence.options.alignments,
+                                  .alignment_layer = sentence.options.alignment_layer,
+                                  .attention = sentence.attention};
+    std::vector<PairScore> scores(1);
+    const int64_t item = 0;
+    runner_->ScoreBatch(pair, {&item, 1}, options, &scoring_[input.worker], &scores);
+    return std::move(scores[0]);
+  }
+
+  const TaskRunner* runner_;
+  SentenceQueue* queue_;
+  std::vector<Workspace> scoring_;  // by worker; the search's own has its state
+};
+
+ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const Model> model,
+                                           const TranslatorOptions& options, WorkPool* pool)
+    : runner_(MakeTaskRunner(std::move(model), options)), pool_(pool) {}
+
+ContinuousTranslator::~ContinuousTranslator() = default;
+
+int64_t ContinuousTranslator::MaxLength(int64_t source_length,
+                                        const TranslationOptions& options) const {
+  return attend::MaxLength(runner_, source_length, options);
+}
+
+void ContinuousTranslator::Start(SentenceQueue* queue) {
+  sentences_ = std::make_unique<LiveSentences>(&runner_, queue, pool_->size());
+  search_ = std::make_unique<SearchWork>(&runner_, sentences_.get(), pool_);
+}
+
+void ContinuousTranslator::Stop() {
+  search_.reset();
+  sentences_.reset();
+}
+
+}  // namespace attend

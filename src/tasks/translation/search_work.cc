@@ -1,0 +1,97 @@
+#include "tasks/translation/search_work.h"
+
+#include <exception>
+#include <utility>
+
+#include "attend/error.h"
+#include "tasks/translation/translation_search.h"
+
+namespace attend {
+
+SearchWork::Thread::Thread(const TaskRunner& runner, SharedQueue* queue, int worker)
+    : stepper(&runner.transformer(), &workspace),
+      batch(MakeSearchOptions(runner), queue, &stepper, worker) {}
+
+SearchWork::SearchWork(const TaskRunner* runner, SharedQueue* queue, WorkPool* pool)
+    : queue_(queue), pool_(pool) {
+  for (int worker = 0; worker < pool->size(); ++worker) {
+    threads_.push_back(std::make_unique<Thread>(*runner, queue, worker));
+  }
+  pool_->Add(this);
+}
+
+SearchWork::~SearchWork() {
+  pool_->Remove(this);
+  const auto stopped =
+      std::make_exception_ptr(Error(ErrorKind::kRuntime, "the search was stopped"));
+  for (const auto& thread : threads_) thread->batch.Fail(stopped);
+}
+
+bool SearchWork::Step(int worker) {
+  Thread* thread = threads_[worker].get();
+  const bool timed = queue_->Timed();
+  WorkTimer& timer = thread->workspace.scratch.timer;
+  timer.Start(timed);
+  try {
+    thread->batch.Admit();
+    if (thread->batch.size() == 0) return false;
+    Search(thread);
+  } catch (const std::exception&) {
+    thread->batch.Fail(std::current_exception());
+    Count(thread);
+  }
+  if (thread->batch.size() == 0) EndTeam(thread);
+  if (timed) {
+    timer.Book(&WorkSeconds::search);
+    WorkSeconds seconds;
+    timer.AddTo(&seconds);
+    queue_->Spent(seconds);
+  }
+  return true;
+}
+
+void SearchWork::Search(Thread* thread) {
+  Count(thread);
+  sentences_ == 1 ? GiveTeam(thread) : EndTeam(thread);
+  thread->batch.Step();
+  Count(thread);
+}
+
+void SearchWork::Count(Thread* thread) {
+  const int64_t before = std::exchange(thread->counted, thread->batch.size());
+  sentences_ += thread->counted - before;
+}
+
+// Anew where it was dismissed: those who had another step to do may be free again.
+void SearchWork::GiveTeam(Thread* thread) {
+  if (pool_->size() == 1) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (thread->team != nullptr && team_ == thread->team) return;
+    team_ = thread->team = std::make_shared<Team>(pool_->size());
+  }
+  thread->workspace.scratch.linear.team = thread->team.get();
+  pool_->CallForHelp();
+}
+
+void SearchWork::EndTeam(Thread* thread) {
+  if (thread->team == nullptr) return;
+  thread->team->Dismiss();
+  thread->workspace.scratch.linear.team = nullptr;
+  const std::lock_guard lock(mutex_);
+  if (team_ == thread->team) team_.reset();
+  thread->team.reset();
+}
+
+std::shared_ptr<Team> SearchWork::TeamToServe() {
+  const std::lock_guard lock(mutex_);
+  return team_;
+}
+
+void SearchWork::Release() {
+  const std::lock_guard lock(mutex_);
+  if (team_ != nullptr) team_->Dismiss();
+  team_.reset();
+}
+
+}  // namespace attend

@@ -1,0 +1,62 @@
+// One model's search on the threads of a pool: each thread has a batch of its own, all are filled
+// from one queue.
+#ifndef ATTEND_TASKS_TRANSLATION_SEARCH_WORK_H_
+#define ATTEND_TASKS_TRANSLATION_SEARCH_WORK_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/work_pool.h"
+#include "search/search_batch.h"
+#include "tasks/translation/task_runner.h"
+
+namespace attend {
+
+// A queue that many threads use at once.
+class SharedQueue : public SearchQueue {
+ public:
+  // Whether time is to be taken, and what a step took.
+  virtual bool Timed() { return false; }
+  virtual void Spent(const WorkSeconds& /*seconds*/) {}
+};
+
+// Threads that have no sentence share the large products of one that is alone. Whoever puts a
+// sentence into the queue calls the pool's Wake.
+class SearchWork : public PoolWork {
+ public:
+  // All must outlive it.
+  SearchWork(const TaskRunner* runner, SharedQueue* queue, WorkPool* pool);
+  ~SearchWork() override;
+
+  bool Step(int worker) override;
+  std::shared_ptr<Team> TeamToServe() override;
+  void Release() override;
+
+ private:
+  struct Thread {
+    Thread(const TaskRunner& runner, SharedQueue* queue, int worker);
+
+    Workspace workspace;
+    TransformerStepper stepper;
+    SearchBatch batch;
+    int64_t counted = 0;         // of its sentences, in sentences_
+    std::shared_ptr<Team> team;  // while its only sentence is alone
+  };
+  void Search(Thread* thread);
+  void Count(Thread* thread);
+  void GiveTeam(Thread* thread);
+  void EndTeam(Thread* thread);
+
+  SharedQueue* queue_;
+  WorkPool* pool_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::atomic<int64_t> sentences_{0};  // of all threads
+  std::mutex mutex_;
+  std::shared_ptr<Team> team_;  // that threads may serve
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_TRANSLATION_SEARCH_WORK_H_

@@ -1,0 +1,283 @@
+#include "tasks/translation/task_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "attend/error.h"
+#include "text/unknown_characters.h"
+#include "text/visible_text.h"
+
+namespace attend {
+namespace {
+
+// The word each id of pair `item` belongs to; without a vocabulary every id is a word.
+std::vector<int64_t> Words(const Vocabulary* vocabulary, std::span<const std::string> texts,
+                           std::span<const std::vector<int32_t>> ids, int64_t item) {
+  if (vocabulary != nullptr) {
+    return texts.empty() ? vocabulary->WordsOfIds(ids[item]) : vocabulary->WordsOfLine(texts[item]);
+  }
+  std::vector<int64_t> words(ids[item].size());
+  std::iota(words.begin(), words.end(), int64_t{0});
+  return words;
+}
+
+void CheckIds(std::span<const int32_t> ids, int64_t size) {
+  for (const int32_t id : ids) {
+    if (id >= 0 && id < size) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("id {} is outside the vocabulary; expected 0 to {}", id, size - 1));
+  }
+}
+
+std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, int64_t layer,
+                                                    int64_t heads) {
+  if (std::ssize(*weights) <= layer) weights->resize(layer + 1);
+  (*weights)[layer].resize(heads);
+  return (*weights)[layer];
+}
+
+// Items by length, the longest first, cut into batches of at most `limit` tokens.
+class Batches {
+ public:
+  Batches(std::span<const int64_t> lengths, int64_t limit) : order_(lengths.size()) {
+    std::iota(order_.begin(), order_.end(), int64_t{0});
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
+    for (size_t first = 0; first < order_.size(); first = ends_.back()) {
+      size_t last = first;
+      int64_t tokens = 0;
+      while (last < order_.size() && (last == first || tokens + lengths[order_[last]] <= limit)) {
+        tokens += lengths[order_[last++]];
+      }
+      ends_.push_back(last);
+    }
+  }
+
+  int64_t size() const { return std::ssize(ends_); }
+  std::span<const int64_t> operator[](int64_t batch) const {
+    const size_t first = batch == 0 ? 0 : ends_[batch - 1];
+    return std::span(order_).subspan(first, ends_[batch] - first);
+  }
+
+ private:
+  std::vector<int64_t> order_;
+  std::vector<size_t> ends_;
+};
+
+}  // namespace
+
+TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
+                       std::shared_ptr<const Shortlist> shortlist, bool protect)
+    : transformer_(model, instruction_set, std::move(shortlist)),
+      training_text_(model->training_text) {
+  if (!model->source_vocabulary.empty()) {
+    source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
+  }
+  if (!model->target_vocabulary.empty()) {
+    const bool joint = model->target_vocabulary == model->source_vocabulary;
+    target_ =
+        joint ? source_ : Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
+  }
+  if (source_ != nullptr) words_ = WordPieces(*source_);
+  if (target_ != nullptr) blank_ = BlankPieces(*target_);
+  protection_ = source_ != nullptr && target_ != nullptr
+                    ? std::make_unique<Protection>(model->tokenization, *source_, *target_, protect)
+                    : std::make_unique<Protection>();
+}
+
+bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
+  return std::ranges::any_of(ids,
+                             [&](int32_t id) { return id < std::ssize(words_) && words_[id]; });
+}
+
+const Vocabulary& TaskRunner::source() const {
+  if (source_ != nullptr) return *source_;
+  throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
+}
+
+const Vocabulary& TaskRunner::target() const {
+  if (target_ != nullptr) return *target_;
+  throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
+}
+
+MaskedText TaskRunner::Mask(const std::string& text, bool protect) const {
+  return protect ? protection_->Mask(text) : MaskedText{.text = text};
+}
+
+std::vector<int32_t> TaskRunner::Encode(const std::string& text, bool protect) const {
+  return source().Encode(Mask(text, protect).text);
+}
+
+std::u32string TaskRunner::UnknownCharacters(const std::string& read,
+                                             std::span<const int32_t> ids) const {
+  const auto unk = static_cast<int32_t>(source().special_ids().unk);
+  if (std::find(ids.begin(), ids.end(), unk) == ids.end()) return U"";
+  return UnknownCharactersOf(source(), read);
+}
+
+std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {
+  CheckIds(ids, transformer_.config().source_vocab_size);
+  std::vector<int32_t> input(ids.begin(), ids.end());
+  input.push_back(static_cast<int32_t>(special_ids().eos));
+  return input;
+}
+
+void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
+  CheckIds(ids, transformer_.config().target_vocab_size);
+}
+
+int64_t TaskRunner::max_source_tokens() const {
+  const std::optional<StackConfig>& encoder = transformer_.config().encoder;
+  return encoder ? MaxTokens(*encoder) : std::numeric_limits<int64_t>::max();
+}
+
+int64_t TaskRunner::max_target_tokens() const { return MaxTokens(*transformer_.config().decoder); }
+
+void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const {
+  const auto check = [&](const char* side, int64_t tokens, int64_t most) {
+    if (tokens <= most) return;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} line {} has {} tokens, expected at most {}, the model's learned "
+                            "positions; shorten it",
+                            side, line, tokens, most));
+  };
+  check("source", source_tokens, max_source_tokens());
+  check("target", target_tokens, max_target_tokens());
+}
+
+void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
+  const int64_t layers = transformer_.config().decoder->layers;
+  if (layer >= 0 && layer <= layers) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("alignment_layer is {}, expected 1 to {}, the decoder's layers, or 0 for "
+                          "the last",
+                          layer, layers));
+}
+
+std::vector<int32_t> TaskRunner::ForcedTarget(const std::vector<int32_t>& output) const {
+  const int64_t count = std::min(std::ssize(output), max_target_tokens());
+  return {output.begin(), output.begin() + count};
+}
+
+std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options,
+                                         TaskThreads* threads) const {
+  if (pairs.sources.size() != pairs.targets.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} sources and {} targets; expected as many of one as of the other",
+                            pairs.sources.size(), pairs.targets.size()));
+  }
+  if (options.alignments) CheckAlignmentLayer(options.alignment_layer);
+  std::vector<PairScore> scores(pairs.sources.size());
+  std::vector<int64_t> lengths;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    const int64_t source = std::ssize(pairs.sources[i]), target = std::ssize(pairs.targets[i]);
+    CheckLengths(options.first_line + static_cast<int64_t>(i), source, target);
+    lengths.push_back(source + target + 2);
+  }
+  const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  // Few items still give every thread something to do.
+  const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
+  threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
+    ScoreBatch(pairs, batches[batch], options, &threads->workspaces[worker], &scores);
+  });
+  return scores;
+}
+
+void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
+                            const ScoreOptions& options, Workspace* workspace,
+                            std::vector<PairScore>* scores) const {
+  std::vector<std::vector<int32_t>> inputs;
+  std::vector<int64_t> encoder_item, decoder_item;  // of each packed row
+  for (const int64_t item : items) {
+    inputs.push_back(EncoderInput(pairs.sources[item]));
+    encoder_item.insert(encoder_item.end(), inputs.back().size(), item);
+  }
+  Sinks sinks;
+  if (options.attention || options.alignments) {
+    sinks.attention = [&](AttentionPlace place, int64_t layer, int64_t row, const float* weights,
+                          int64_t keys) {
+      if (!options.attention && place != AttentionPlace::kCross) return;
+      const auto& item = place == AttentionPlace::kEncoderSelf ? encoder_item : decoder_item;
+      KeepAttention(place, layer, {weights, keys}, &(*scores)[item[row]]);
+    };
+  }
+  transformer_.StartAll(inputs, sinks, workspace);
+  std::vector<NextToken> wanted;
+  workspace->rows.clear();
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::vector<int32_t>& target = pairs.targets[items[i]];
+    CheckTargetIds(target);
+    auto previous = static_cast<int32_t>(special_ids().bos);
+    for (const int32_t id : target) {
+      workspace->rows.push_back({static_cast<int32_t>(i), previous});
+      wanted.push_back({previous = id, {}});
+    }
+    workspace->rows.push_back({static_cast<int32_t>(i), previous});
+    wanted.push_back({static_cast<int32_t>(special_ids().eos), {}});
+    decoder_item.insert(decoder_item.end(), target.size() + 1, items[i]);
+  }
+  transformer_.Decode(sinks, workspace);
+  std::vector<Candidate> candidates(wanted.size());
+  transformer_.Predict(0, wanted, workspace, candidates.data());
+  for (size_t r = 0; r < wanted.size(); ++r) {
+    PairScore& score = (*scores)[decoder_item[r]];
+    score.token_log_probabilities.push_back(candidates[r].log_probability);
+    score.log_probability += candidates[r].log_probability;
+  }
+  if (!options.alignments || !transformer_.config().encoder) return;
+  for (const int64_t item : items) {
+    PairScore& score = (*scores)[item];
+    const WordsOfPieces words = {Words(source_.get(), pairs.source_texts, pairs.sources, item),
+                                 Words(target_.get(), pairs.target_texts, pairs.targets, item)};
+    score.alignment = AlignWords(words, SummedCrossAttention(options.alignment_layer, score));
+    if (!options.attention) score.cross.clear();
+  }
+}
+
+void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const AttentionRow& row,
+                               PairScore* score) const {
+  const bool encoder = place == AttentionPlace::kEncoderSelf;
+  AttentionWeights* kept = encoder                                 ? &score->encoder_self
+                           : place == AttentionPlace::kDecoderSelf ? &score->decoder_self
+                                                                   : &score->cross;
+  const StackConfig& stack =
+      encoder ? *transformer_.config().encoder : *transformer_.config().decoder;
+  auto& heads = Layer(kept, layer, stack.heads);
+  for (int64_t h = 0; h < stack.heads; ++h) {
+    heads[h].emplace_back(row.weights_HS + h * row.keys, row.weights_HS + (h + 1) * row.keys);
+  }
+}
+
+std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
+                                                                 const PairScore& score) const {
+  const auto& heads =
+      score.cross.at((layer > 0 ? layer : transformer_.config().decoder->layers) - 1);
+  std::vector<std::vector<float>> sum_TS = heads[0];
+  for (size_t h = 1; h < heads.size(); ++h) {
+    for (size_t t = 0; t < sum_TS.size(); ++t) {
+      for (size_t s = 0; s < sum_TS[t].size(); ++s) sum_TS[t][s] += heads[h][t][s];
+    }
+  }
+  return sum_TS;
+}
+
+std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
+                                      const std::vector<std::vector<float>>& weights_TS) {
+  std::vector<AlignmentLink> links;
+  if (words.source.empty() || words.target.empty()) return links;
+  if (words.source.back() < 0 || words.target.back() < 0) return links;
+  std::vector<double> weight(words.source.back() + 1);
+  for (size_t t = 0; t < words.target.size(); ++t) {
+    for (size_t s = 0; s < words.source.size(); ++s) weight[words.source[s]] += weights_TS[t][s];
+    if (t + 1 < words.target.size() && words.target[t + 1] == words.target[t]) continue;
+    const auto best = std::max_element(weight.begin(), weight.end());
+    links.push_back({best - weight.begin(), words.target[t]});
+    std::fill(weight.begin(), weight.end(), 0);
+  }
+  return links;
+}
+
+}  // namespace attend

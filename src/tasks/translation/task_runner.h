@@ -1,0 +1,120 @@
+// What Translator and Scorer share: a model with its vocabularies, and forced decoding.
+#ifndef ATTEND_TASKS_TRANSLATION_TASK_RUNNER_H_
+#define ATTEND_TASKS_TRANSLATION_TASK_RUNNER_H_
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/scorer.h"
+#include "attend/translator.h"
+#include "attend/vocabulary.h"
+#include "base/thread_pool.h"
+#include "base/work_pool.h"
+#include "engine/transformer.h"
+#include "model/training_text.h"
+#include "tasks/translation/protection.h"
+
+namespace attend {
+
+// The word that each piece belongs to, rising; -1 for each where the text has none.
+struct WordsOfPieces {
+  std::vector<int64_t> source, target;
+};
+
+// Each target word goes to the source word that gets most of its pieces' weight, the first of equal
+// ones. Rows and columns past the pieces (eos) belong to no word.
+std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
+                                      const std::vector<std::vector<float>>& weights_TS);
+
+// Pairs to score, as ids without bos and eos. Alignments count the words of the texts, where they
+// are given, else those of the ids' text.
+struct ScoredPairs {
+  std::span<const std::vector<int32_t>> sources, targets;
+  std::span<const std::string> source_texts = {}, target_texts = {};
+};
+
+// The threads of a task, with memory for what each runs.
+struct TaskThreads {
+  explicit TaskThreads(int threads)
+      : pool(threads > 0 ? threads : DefaultThreads()), workspaces(pool.size()) {}
+
+  WorkPool pool;
+  std::vector<Workspace> workspaces;  // by worker; of one step
+};
+
+// Immutable; safe to use from many threads.
+class TaskRunner {
+ public:
+  TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
+             std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
+
+  const Transformer& transformer() const { return transformer_; }
+  const SpecialIds& special_ids() const { return transformer_.config().special_ids; }
+  // Throws Error(kUsage) for a model without one.
+  const Vocabulary& source() const;
+  const Vocabulary& target() const;
+  // Protects nothing where the model has no vocabulary.
+  const Protection& protection() const { return *protection_; }
+  // A text as the model reads it; without `protect` its spans are text like all.
+  MaskedText Mask(const std::string& text, bool protect = true) const;
+  // Ids of a text, without eos, with placeholders for its protected spans.
+  std::vector<int32_t> Encode(const std::string& text, bool protect = true) const;
+  // Of a text as the model reads it, with its ids.
+  std::u32string UnknownCharacters(const std::string& read, std::span<const int32_t> ids) const;
+
+  // What is known of the text that the model was trained on.
+  const std::optional<TrainingText>& training_text() const { return training_text_; }
+  // By id: 1 where a target piece shows nothing; empty for a model without vocabulary.
+  std::span<const uint8_t> blank() const { return blank_; }
+  // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
+  bool HasWords(std::span<const int32_t> ids) const;
+
+  // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary.
+  std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
+  void CheckTargetIds(std::span<const int32_t> ids) const;
+  // The most ids of a source without eos, of a target without bos and eos, that the model's learned
+  // positions reach; no bound without those.
+  int64_t max_source_tokens() const;
+  int64_t max_target_tokens() const;
+  // Throws Error(kInput) that names the line for more.
+  void CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const;
+  // Throws Error(kUsage) for a layer (from 1; 0: the last) that the decoder does not have.
+  void CheckAlignmentLayer(int64_t layer) const;
+
+  // What of an output can be forced: where learned positions end it, all but its last piece.
+  std::vector<int32_t> ForcedTarget(const std::vector<int32_t>& output) const;
+
+  // Forced decoding of the pairs that `items` names, with the workspace given, into scores[item].
+  // Precondition: CheckLengths takes them.
+  void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
+                  const ScoreOptions& options, Workspace* workspace,
+                  std::vector<PairScore>* scores) const;
+  // Forced decoding of all pairs, on all threads, which callers share. Throws Error(kUsage) where
+  // the lists' lengths differ.
+  std::vector<PairScore> Score(const ScoredPairs& pairs, const ScoreOptions& options,
+                               TaskThreads* threads) const;
+
+ private:
+  // What every head of one layer gives one query.
+  struct AttentionRow {
+    const float* weights_HS;
+    int64_t keys;
+  };
+  void KeepAttention(AttentionPlace place, int64_t layer, const AttentionRow& row,
+                     PairScore* score) const;
+  // [T, S] of a decoder layer (from 1; 0: the last), summed over heads.
+  std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
+
+  Transformer transformer_;
+  std::shared_ptr<const Vocabulary> source_, target_;
+  std::optional<TrainingText> training_text_;
+  std::vector<uint8_t> words_, blank_;  // by source id, by target id
+  std::unique_ptr<const Protection> protection_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_TRANSLATION_TASK_RUNNER_H_

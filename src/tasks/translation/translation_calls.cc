@@ -1,0 +1,157 @@
+#include "tasks/translation/translation_calls.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "attend/error.h"
+#include "tasks/translation/translation_search.h"
+
+namespace attend {
+namespace {
+
+constexpr std::chrono::milliseconds kLookForStop{20};
+
+}  // namespace
+
+struct TranslationCalls::Call {
+  Call(std::vector<SearchInput> all, const TranslationOptions& asked, int workers)
+      : options(asked),
+        room{asked.batch_sentences, asked.batch_tokens},
+        translations(all.size()),
+        loads(workers) {
+    for (SearchInput& input : all) inputs.push_back({std::move(input), this});
+    for (CallInput& input : inputs) {
+      if (input.source.size() > 1 || !input.prefix.empty()) {
+        waiting.push_back(&input);
+      } else {
+        TranslationOf(input).hypotheses.resize(1);
+      }
+    }
+    std::ranges::stable_sort(waiting, std::ranges::greater(),
+                             [](const CallInput* input) { return input->source.size(); });
+    left = std::ssize(waiting);
+  }
+
+  bool stopped() const { return options.stop != nullptr && *options.stop; }
+  bool unwanted() const { return failed || stopped(); }
+  Translation& TranslationOf(const SearchInput& input) {
+    return translations[static_cast<const CallInput*>(&input) - inputs.data()];
+  }
+
+  const TranslationOptions& options;
+  const SearchRoom room;
+  std::vector<CallInput> inputs;
+  std::deque<CallInput*> waiting;
+  std::vector<Translation> translations;
+  std::vector<SearchLoad> loads;  // by worker
+  int64_t left = 0;               // sentences that wait or are searched
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;  // the first
+  std::condition_variable ended;
+};
+
+std::vector<Translation> TranslationCalls::Run(std::vector<SearchInput> inputs,
+                                               const TranslationOptions& options) {
+  Call call(std::move(inputs), options, pool_->size());
+  if (call.left > 0) {
+    Put(&call);
+    pool_->Wake();
+    Wait(&call);
+  }
+  if (call.error) std::rethrow_exception(call.error);
+  if (call.stopped()) throw Error(ErrorKind::kRuntime, "the translation was stopped");
+  return std::move(call.translations);
+}
+
+void TranslationCalls::Put(Call* call) {
+  const std::lock_guard lock(mutex_);
+  for (const CallInput* input : call->waiting) tokens_ += input->tokens();
+  calls_.push_back(call);
+  waiting_.push_back(call);
+  if (call->options.work != nullptr) ++timed_;
+}
+
+void TranslationCalls::Wait(Call* call) {
+  std::unique_lock lock(mutex_);
+  while (!call->ended.wait_for(lock, kLookForStop, [call] { return call->left == 0; })) {
+    if (call->stopped()) Drop(call);
+  }
+  std::erase(calls_, call);
+  if (call->options.work != nullptr) --timed_;
+}
+
+// A call's first sentence on a thread always joins, so short calls don't wait for long ones. A
+// thread takes at most its share, so that none is idle beside one with many sentences.
+const SearchInput* TranslationCalls::Next(const SearchLoad& load) {
+  const std::lock_guard lock(mutex_);
+  if (load.sentences > 0 && load.tokens > tokens_ / pool_->size()) return nullptr;
+  for (size_t turn = 0; turn < waiting_.size(); ++turn) {
+    Call* call = waiting_.front();
+    waiting_.pop_front();
+    CallInput* input = call->waiting.front();
+    SearchLoad& own = call->loads[load.worker];
+    own.joining = load.joining;
+    const bool takes = call->room.Takes(own, input->tokens());
+    if (takes) {
+      call->waiting.pop_front();
+      input->worker = load.worker;
+      ++own.sentences;
+      own.tokens += input->tokens();
+    }
+    if (!call->waiting.empty()) waiting_.push_back(call);
+    if (takes) return input;
+  }
+  return nullptr;
+}
+
+bool TranslationCalls::Wanted(const SearchInput& input) {
+  return !static_cast<const CallInput&>(input).call->unwanted();
+}
+
+void TranslationCalls::Done(const SearchInput& input, std::vector<SearchResult> results) {
+  const auto& done = static_cast<const CallInput&>(input);
+  done.call->TranslationOf(input).hypotheses = MakeHypotheses(std::move(results));
+  const std::lock_guard lock(mutex_);
+  Leave(done);
+}
+
+void TranslationCalls::Dropped(const SearchInput& input) {
+  const std::lock_guard lock(mutex_);
+  Leave(static_cast<const CallInput&>(input));
+}
+
+void TranslationCalls::Failed(const SearchInput& input, const std::exception_ptr& error) {
+  const auto& failed = static_cast<const CallInput&>(input);
+  const std::lock_guard lock(mutex_);
+  if (!failed.call->error) failed.call->error = error;
+  failed.call->failed = true;
+  Drop(failed.call);
+  Leave(failed);
+}
+
+void TranslationCalls::Spent(const WorkSeconds& seconds) {
+  const std::lock_guard lock(mutex_);
+  for (const Call* call : calls_) {
+    if (call->options.work != nullptr) *call->options.work += seconds;
+  }
+}
+
+void TranslationCalls::Drop(Call* call) {
+  for (const CallInput* input : call->waiting) tokens_ -= input->tokens();
+  call->left -= std::ssize(call->waiting);
+  call->waiting.clear();
+  std::erase(waiting_, call);
+}
+
+// The caller may go on, and the call end, as soon as the lock is free.
+void TranslationCalls::Leave(const CallInput& input) {
+  Call* call = input.call;
+  SearchLoad& load = call->loads[input.worker];
+  --load.sentences;
+  load.tokens -= input.tokens();
+  tokens_ -= input.tokens();
+  if (--call->left == 0) call->ended.notify_one();
+}
+
+}  // namespace attend

@@ -1,0 +1,91 @@
+#include "tasks/translation/translation_options.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+FieldList AlignmentLayer(int64_t* layer) {
+  FieldList fields;
+  fields.Add("alignment_layer", layer, 0, 1000,
+             "decoder layer that alignments come from, from 1; 0: the last");
+  return fields;
+}
+
+}  // namespace
+
+FieldList Fields(TranslatorOptions& options) {
+  FieldList fields;
+  fields
+      .Add("type", &options.type, {"stored", "f32", "int8"},
+           "number type of the weights at run time; int8 quantizes an f32 model while loading it")
+      .Add("protect", &options.protect,
+           "copy the spans that training protected (numbers, URLs, file names ...) exactly; no "
+           "effect on a model that was trained without `protect`")
+      .Add("shortlist", &options.shortlist,
+           "file of `attend shortlist`: limits outputs to likely translations of the sentence's "
+           "words; faster");
+  return fields;
+}
+
+FieldList Fields(ScoreOptions& options) {
+  FieldList fields;
+  fields.Add("alignments", &options.alignments, "write `score ||| 0-0 1-2 ...`")
+      .Nest("", AlignmentLayer(&options.alignment_layer))
+      .Add("batch_tokens", &options.batch_tokens, 1, 1e15, "tokens that run together on a thread");
+  return fields;
+}
+
+FieldList Fields(TranslationOptions& options) {
+  FieldList fields;
+  fields
+      .Add("beam_size", &options.beam_size, 1, kMostBeamSize,
+           "hypotheses kept at each step; 1: greedy search")
+      .Add("length_penalty", &options.length_penalty, 0, 10,
+           "alpha of ((5 + length) / 6)^alpha; scores are divided by it")
+      .Add("n_best", &options.n_best, 1, kMostBeamSize,
+           "number of hypotheses to give, at most beam_size; fewer if the search finds fewer "
+           "different texts")
+      .Add("max_length", &options.max_length, 0, 100000,
+           "maximum number of output tokens, eos included; 0: input tokens plus 50, or more if "
+           "outputs in training were longer, and room for min_length")
+      .Add("min_length", &options.min_length, 0, 100000,
+           "minimum number of visible output tokens before eos")
+      .Add("allow_unknown", &options.allow_unknown, "allow the unknown token in the output")
+      .Add("alignments", &options.alignments, "give word alignments, taken from cross-attention")
+      .Nest("", AlignmentLayer(&options.alignment_layer))
+      .Add("batch_sentences", &options.batch_sentences, 1, 1e6,
+           "maximum number of sentences that run together on a thread")
+      .Add("batch_tokens", &options.batch_tokens, 1, 1e15,
+           "input tokens that run together on a thread; a sentence counts as at least 16");
+  return fields;
+}
+
+void CheckTranslationOptions(const TranslationOptions& options) {
+  TranslationOptions copy = options;
+  const FieldList fields = Fields(copy);
+  for (const Field& field : fields.fields()) {
+    const double value = std::holds_alternative<int64_t*>(field.value)
+                             ? static_cast<double>(*std::get<int64_t*>(field.value))
+                         : std::holds_alternative<double*>(field.value)
+                             ? *std::get<double*>(field.value)
+                             : field.min;
+    if (value >= field.min && value <= field.max) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is {}, expected {}", field.name, value, field.RangeText()));
+  }
+  if (options.n_best > options.beam_size) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("n_best is {}, above the beam size of {}; raise beam_size",
+                            options.n_best, options.beam_size));
+  }
+  if (options.max_length > 0 && options.min_length > options.max_length) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("min_length is {}, above the max_length of {}; raise max_length",
+                            options.min_length, options.max_length));
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,24 @@
+// The one declaration of these options' fields, for command line, TOML and JSON.
+#ifndef ATTEND_TASKS_TRANSLATION_TRANSLATION_OPTIONS_H_
+#define ATTEND_TASKS_TRANSLATION_TRANSLATION_OPTIONS_H_
+
+#include <cstdint>
+
+#include "attend/scorer.h"
+#include "attend/translator.h"
+#include "base/fields.h"
+
+namespace attend {
+
+constexpr int64_t kMostBeamSize = 64;
+
+FieldList Fields(TranslatorOptions& options);  // those of a model; not what machines differ in
+FieldList Fields(TranslationOptions& options);
+FieldList Fields(ScoreOptions& options);  // those that text answers
+
+// Throws Error(kUsage) for values that do not go together or are out of range.
+void CheckTranslationOptions(const TranslationOptions& options);
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_TRANSLATION_TRANSLATION_OPTIONS_H_

@@ -1,0 +1,106 @@
+#include "tasks/translation/translation_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "model/quantize.h"
+#include "tasks/translation/translation_options.h"
+#include "text/lines.h"
+#include "text/text_parts.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+// What nearly all targets of training keep within, and a bit more.
+int64_t UsualMost(const TrainingText& text, int64_t source_length) {
+  constexpr double kMost = 100000, kSpare = 20;
+  const double most =
+      std::ceil(static_cast<double>(source_length + 1) * text.target_ratio.p99) + kSpare;
+  return static_cast<int64_t>(std::min(most, kMost));
+}
+
+// Behind every hypothesis that there is.
+Hypothesis NoOutput() {
+  constexpr double kWorst = -std::numeric_limits<double>::infinity();
+  return {.score = kWorst, .log_probability = kWorst, .finished = false};
+}
+
+}  // namespace
+
+TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
+  std::shared_ptr<const Shortlist> shortlist;
+  if (!options.shortlist.empty()) {
+    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
+  }
+  return {WithWeights(std::move(model), options.type), options.instruction_set,
+          std::move(shortlist), options.protect};
+}
+
+int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
+                  const TranslationOptions& options) {
+  int64_t length = options.max_length;
+  if (length == 0) {
+    length = std::max(source_length + 50, options.min_length + 1);
+    if (const auto& text = runner.training_text())
+      length = std::max(length, UsualMost(*text, source_length));
+  }
+  return MaxOutput(*runner.transformer().config().decoder, length);
+}
+
+SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
+                            const TranslationOptions& options) {
+  SearchInput input;
+  input.source = runner.EncoderInput(ids);
+  input.once = runner.protection().Once(ids);
+  input.max_length = MaxLength(runner, std::ssize(ids), options);
+  input.options.beam_size = options.beam_size;
+  input.options.n_best = options.n_best;
+  input.options.length_penalty = options.length_penalty;
+  input.options.min_length = options.min_length;
+  input.options.must_show = runner.HasWords(ids);
+  input.options.allow_unknown = options.allow_unknown;
+  input.options.scores = options.scores;
+  return input;
+}
+
+SearchOptions MakeSearchOptions(const TaskRunner& runner) {
+  SearchOptions search;
+  search.max_beam_size = kMostBeamSize;
+  search.bos = static_cast<int32_t>(runner.special_ids().bos);
+  search.eos = static_cast<int32_t>(runner.special_ids().eos);
+  search.blank = runner.blank();
+  if (!runner.blank().empty()) {
+    search.text_of = [&vocabulary = runner.target()](std::span<const int32_t> ids) {
+      return WithSingleSpaces(vocabulary.Decode(ids));
+    };
+  }
+  search.placeholders = runner.protection().ids();
+  return search;
+}
+
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {
+  std::vector<Hypothesis> hypotheses;
+  for (SearchResult& result : results) {
+    Hypothesis hypothesis;
+    hypothesis.ids = std::move(result.ids);
+    hypothesis.score = result.score;
+    hypothesis.log_probability = result.log_probability;
+    hypothesis.finished = result.finished;
+    hypotheses.push_back(std::move(hypothesis));
+  }
+  if (hypotheses.empty()) hypotheses.push_back(NoOutput());
+  return hypotheses;
+}
+
+Translation CopyOf(const std::string& text, bool alignments) {
+  Hypothesis copy;
+  copy.text = RepairUtf8(text);
+  for (int64_t word = 0; alignments && word < CountWords(text); ++word)
+    copy.alignment.push_back({word, word});
+  return {{std::move(copy)}};
+}
+
+}  // namespace attend

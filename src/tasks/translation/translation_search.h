@@ -1,0 +1,40 @@
+// From TranslationOptions to a search and from its results to hypotheses: what every translator
+// shares.
+#ifndef ATTEND_TASKS_TRANSLATION_TRANSLATION_SEARCH_H_
+#define ATTEND_TASKS_TRANSLATION_TRANSLATION_SEARCH_H_
+
+#include <memory>
+#include <vector>
+
+#include "attend/translator.h"
+#include "search/beam_search.h"
+#include "tasks/translation/task_runner.h"
+
+namespace attend {
+
+// Runs the weights of the options' type, with their shortlist. Throws as Translator::Load.
+TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options);
+
+// The most tokens of output, eos included, of a source of so many ids without eos: max_length, or
+// else the paper's 50 more than the source has, or more where outputs of training were longer, and
+// room for min_length; within the model's learned positions.
+int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
+                  const TranslationOptions& options);
+
+// The search of one source, given as ids without eos. Throws Error(kUsage) for an id outside the
+// vocabulary.
+SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
+                            const TranslationOptions& options);
+
+// With the special ids of the model, for beams of any size.
+SearchOptions MakeSearchOptions(const TaskRunner& runner);
+
+// As Translation promises; texts are still empty.
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results);
+
+// A text that says nothing is its own translation, word by word.
+Translation CopyOf(const std::string& text, bool alignments);
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_TRANSLATION_TRANSLATION_SEARCH_H_

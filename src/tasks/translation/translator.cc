@@ -1,0 +1,191 @@
+#include "attend/translator.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "attend/error.h"
+#include "base/per_process.h"
+#include "tasks/translation/search_work.h"
+#include "tasks/translation/translation_calls.h"
+#include "tasks/translation/translation_options.h"
+#include "tasks/translation/translation_search.h"
+#include "text/ascii.h"
+#include "text/visible_text.h"
+
+namespace attend {
+namespace {
+
+// Sources as ids without bos and eos; their texts, and outputs that are to begin with `prefixes`,
+// for each or not at all.
+struct Request {
+  std::span<const std::vector<int32_t>> sources;
+  std::span<const std::string> texts = {};
+  std::span<const std::string> read = {};  // the texts as the model reads them
+  std::span<const std::vector<int32_t>> prefixes = {};
+
+  // There is nothing to translate.
+  bool SaysNothing(size_t i) const {
+    if (!texts.empty()) return !HasLetterOrDigit(texts[i]);
+    return sources[i].empty() && (prefixes.empty() || prefixes[i].empty());
+  }
+};
+
+}  // namespace
+
+struct Translator::Impl {
+  // What runs, in one process.
+  struct Running {
+    Running(const TaskRunner* runner, int count)
+        : threads(count), calls(&threads.pool), search(runner, &calls, &threads.pool) {}
+
+    TaskThreads threads;
+    TranslationCalls calls;
+    SearchWork search;
+  };
+
+  Impl(TaskRunner made, int threads)
+      : runner(std::move(made)),
+        running([this, threads] { return std::make_unique<Running>(&runner, threads); }) {}
+
+  TaskRunner runner;
+  PerProcess<Running> running;
+
+  void AlignAll(const Request& request, std::span<const int64_t> items,
+                const TranslationOptions& options, std::vector<Translation>* translations) const {
+    std::vector<std::vector<int32_t>> sources, targets;  // of each hypothesis
+    std::vector<std::string> texts;
+    std::vector<Hypothesis*> hypotheses;
+    for (const int64_t i : items) {
+      for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
+        sources.push_back(request.sources[i]);
+        if (!request.read.empty()) texts.push_back(request.read[i]);
+        targets.push_back(runner.ForcedTarget(hypothesis.ids));
+        hypotheses.push_back(&hypothesis);
+      }
+    }
+    std::vector<PairScore> scores = runner.Score({sources, targets, texts},
+                                                 {.alignments = true,
+                                                  .alignment_layer = options.alignment_layer,
+                                                  .batch_tokens = options.batch_tokens},
+                                                 &running.Get().threads);
+    for (size_t i = 0; i < scores.size(); ++i) {
+      hypotheses[i]->alignment = std::move(scores[i].alignment);
+    }
+  }
+
+  SearchInput InputOf(const Request& request, size_t i, const TranslationOptions& options) const {
+    const std::span<const int32_t> prefix =
+        request.prefixes.empty() ? std::span<const int32_t>() : request.prefixes[i];
+    runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(request.sources[i]),
+                        std::ssize(prefix));
+    runner.CheckTargetIds(prefix);
+    SearchInput input = MakeSearchInput(runner, request.sources[i], options);
+    input.prefix.assign(prefix.begin(), prefix.end());
+    return input;
+  }
+
+  std::vector<Translation> Translate(const Request& request,
+                                     const TranslationOptions& options) const {
+    CheckTranslationOptions(options);
+    if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
+    const size_t count = request.sources.size();
+    if (!request.prefixes.empty() && request.prefixes.size() != count) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} prefixes for {} sources; expected none or as many",
+                              request.prefixes.size(), count));
+    }
+    std::vector<SearchInput> inputs;
+    std::vector<int64_t> searched;  // in order
+    std::vector<Translation> translations(count);
+    for (size_t i = 0; i < count; ++i) {
+      if (request.SaysNothing(i)) {
+        translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options.alignments);
+        continue;
+      }
+      inputs.push_back(InputOf(request, i, options));
+      searched.push_back(static_cast<int64_t>(i));
+    }
+    std::vector<Translation> found = running.Get().calls.Run(std::move(inputs), options);
+    for (size_t k = 0; k < searched.size(); ++k) {
+      for (Hypothesis& hypothesis : found[k].hypotheses) {
+        if (!request.texts.empty())
+          hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
+      }
+      translations[searched[k]] = std::move(found[k]);
+    }
+    if (options.alignments) AlignAll(request, searched, options, &translations);
+    return translations;
+  }
+};
+
+std::unique_ptr<Translator> Translator::Load(const std::string& directory,
+                                             const TranslatorOptions& options) {
+  return std::make_unique<Translator>(LoadModel(directory), options);
+}
+
+Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
+  impl_ = std::make_unique<Impl>(MakeTaskRunner(std::move(model), options), options.threads);
+}
+
+Translator::~Translator() = default;
+
+std::vector<Translation> Translator::Translate(std::span<const std::string> texts,
+                                               const TranslationOptions& options) const {
+  std::vector<std::vector<int32_t>> sources;
+  for (const std::string& text : texts) sources.push_back(Encode(text));
+  return TranslateEncoded(texts, sources, options);
+}
+
+std::vector<Translation> Translator::TranslateEncoded(std::span<const std::string> texts,
+                                                      std::span<const std::vector<int32_t>> sources,
+                                                      const TranslationOptions& options) const {
+  if (texts.size() != sources.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} texts and {} sources; expected as many of one "
+                                               "as of the other",
+                                               texts.size(), sources.size()));
+  }
+  impl_->runner.target();  // throws where there is none
+  const Protection& protection = impl_->runner.protection();
+  std::vector<MaskedText> masked;
+  std::vector<std::string> read;
+  for (const std::string& text : texts) {
+    masked.push_back(protection.Mask(text));
+    read.push_back(masked.back().text);
+  }
+  const Request request{.sources = sources, .texts = texts, .read = read};
+  std::vector<Translation> translations = impl_->Translate(request, options);
+  for (size_t i = 0; i < translations.size(); ++i) {
+    if (request.SaysNothing(i)) continue;
+    translations[i].unknown_characters = impl_->runner.UnknownCharacters(read[i], sources[i]);
+    for (Hypothesis& hypothesis : translations[i].hypotheses) {
+      protection.Restore(texts[i], masked[i], &hypothesis);
+    }
+  }
+  return translations;
+}
+
+std::vector<Translation> Translator::TranslateIds(
+    std::span<const std::vector<int32_t>> sources, const TranslationOptions& options,
+    std::span<const std::vector<int32_t>> prefixes) const {
+  return impl_->Translate({.sources = sources, .prefixes = prefixes}, options);
+}
+
+std::vector<int32_t> Translator::Encode(const std::string& text) const {
+  return impl_->runner.Encode(text);
+}
+
+std::vector<ProtectedPart> Translator::ProtectedParts(const std::string& text) const {
+  std::vector<ProtectedPart> parts;
+  for (const TextPart& part : impl_->runner.protection().Find(text))
+    parts.push_back({part.begin, part.end});
+  return parts;
+}
+
+int64_t Translator::max_input_tokens() const { return impl_->runner.max_source_tokens(); }
+
+std::string Translator::instruction_set() const {
+  return impl_->runner.transformer().kernels().name;
+}
+
+}  // namespace attend

@@ -1,0 +1,160 @@
+#include "train/logs/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "base/files.h"
+#include "train/logs/metrics_log.h"
+#include "train/train_options.h"
+
+namespace attend {
+namespace {
+
+// Why there are no curves of validation, or "".
+std::string NoteOf(const Json& validations, const Json& options) {
+  if (!validations.empty()) return "";
+  if (options.value("valid_source", Json()).empty()) {
+    return "There are no curves of validation and no sample translations: the run has no "
+           "validation text (valid_source and valid_target).";
+  }
+  if (const int64_t every = options.value("validate_every", int64_t{0}),
+      last = options.value("max_updates", every);
+      every > last) {
+    return fmt::format(
+        "There are no curves of validation: the first one would be due at update {}, and training "
+        "ends after {}.",
+        every, last);
+  }
+  return fmt::format(
+      "There are no curves of validation yet: the first validation is due at update {}.",
+      options.value("validate_every", Json()).dump());
+}
+
+// What each option is where nobody sets it; of encoder and decoder, what the run's preset gives.
+Json DefaultsFor(const Json& options) {
+  TrainOptions defaults;
+  const Json preset = defaults.preset;
+  defaults.preset = options.value("preset", defaults.preset);
+  defaults.model = PresetConfig(defaults.preset);
+  Json json = FieldsToJson(RecipeFields(defaults));
+  json["preset"] = preset;
+  return json;
+}
+
+}  // namespace
+
+void RunCurves::Add(const Json& line) {
+  if (line.contains("validation")) {
+    for (const auto& [name, value] : line["validation"].items()) {
+      if (value.is_number()) validations_[name].push_back({line["update"], value});
+    }
+    return;
+  }
+  Update& update = updates_.emplace_back();
+  update.number = line["update"];
+  for (size_t name = 0; name < kNames.size(); ++name) {
+    const Json value = line.value(kNames[name], Json());
+    update.values[name] = value.is_number() ? value.get<double>() : std::nan("");
+  }
+  skipped_ += line.contains("skipped") ? 1 : 0;
+  last_ = line;
+}
+
+// A point is the mean of a stretch at its last update; none where all were skipped.
+Json RunCurves::Thinned(size_t name, size_t max_points) const {
+  Json curve = Json::array();
+  const size_t stretch = std::max<size_t>(1, (updates_.size() + max_points - 1) / max_points);
+  for (size_t begin = 0; begin < updates_.size(); begin += stretch) {
+    const size_t end = std::min(updates_.size(), begin + stretch);
+    double sum = 0;
+    int64_t count = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const double value = updates_[i].values[name];
+      if (std::isnan(value)) continue;
+      sum += value;
+      ++count;
+    }
+    if (count > 0) curve.push_back({updates_[end - 1].number, sum / static_cast<double>(count)});
+  }
+  return curve;
+}
+
+Json RunCurves::ToJson(size_t max_points) const {
+  Json train = Json::object();
+  for (size_t name = 0; name < kNames.size(); ++name)
+    train[kNames[name]] = Thinned(name, max_points);
+  return {{"train", train}, {"valid", validations_}, {"skipped", skipped_}, {"last", last_}};
+}
+
+void RunTimes::Add(const Json& line) {
+  const Window window{line["update"], line["seconds"],
+                      line["target_tokens_per_s"].get<double>() * line["seconds"].get<double>()};
+  while (!windows_.empty() && windows_.back().update >= window.update) windows_.pop_back();
+  windows_.push_back(window);
+  seconds_ += window.seconds;
+  target_tokens_ += window.target_tokens;
+}
+
+Json RunTimes::ToJson(size_t max_points) const {
+  if (seconds_ <= 0) return {};
+  Json curve = Json::array();
+  const size_t stretch = std::max<size_t>(1, (windows_.size() + max_points - 1) / max_points);
+  for (size_t begin = 0; begin < windows_.size(); begin += stretch) {
+    const size_t end = std::min(windows_.size(), begin + stretch);
+    double seconds = 0, target_tokens = 0;
+    for (size_t i = begin; i < end; ++i) {
+      seconds += windows_[i].seconds;
+      target_tokens += windows_[i].target_tokens;
+    }
+    if (seconds > 0) curve.push_back({windows_[end - 1].update, target_tokens / seconds});
+  }
+  return {{"seconds", seconds_},
+          {"target_tokens_per_s", target_tokens_ / seconds_},
+          {"curve", std::move(curve)}};
+}
+
+Json ReportData(const RunCurves& curves, const Json& samples, const Json& options) {
+  Json data = curves.ToJson();
+  data["note"] = NoteOf(data["valid"], options);
+  data["options"] = options;
+  data["defaults"] = DefaultsFor(options);
+  data["samples"] = samples.is_null() ? Json::object() : samples;
+  return data;
+}
+
+std::string ReportPage(const Json& data) {
+  // Inside <script>, "</" would end the element; in JSON "<" may be written as an escape.
+  std::string json;
+  for (const char letter : Dump(data)) {
+    if (letter == '<') {
+      json += "\\u003c";
+    } else {
+      json += letter;
+    }
+  }
+  std::string page = kReportTemplate;
+  constexpr std::string_view kMark = "@DATA@";
+  page.replace(page.find(kMark), kMark.size(), json);
+  return page;
+}
+
+void WriteTrainingReport(const std::filesystem::path& directory, const ReportedRun& run,
+                         const Json& test) {
+  RunCurves curves;
+  ForEachMetric(directory / "metrics.jsonl", [&](const Json& line) { curves.Add(line); });
+  RunTimes times;
+  ForEachMetric(directory / "timing.jsonl", [&](const Json& line) { times.Add(line); });
+  Json samples;
+  ForEachMetric(directory / "translations.jsonl", [&](const Json& line) { samples = line; });
+  Json data = ReportData(curves, samples, run.options);
+  data["speed"] = times.ToJson();
+  data["machine"] = run.environment;
+  data["parameters"] = run.parameters;
+  data["test"] = test;
+  WriteFileAtomically(directory / "report.html", ReportPage(data));
+}
+
+}  // namespace attend

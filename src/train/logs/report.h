@@ -1,0 +1,79 @@
+// report.html: a run's curves, speed, machine, sample translations and configuration in one page
+// that opens without a network.
+#ifndef ATTEND_TRAIN_LOGS_REPORT_H_
+#define ATTEND_TRAIN_LOGS_REPORT_H_
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace attend {
+
+// What report.html shows of the lines of metrics.jsonl: of each update a few numbers.
+class RunCurves {
+ public:
+  void Add(const Json& line);
+  // Training curves are thinned to means of at most `max_points` equal stretches of updates.
+  Json ToJson(size_t max_points = 600) const;
+
+ private:
+  static constexpr std::array kNames{"loss", "gradient_norm", "learning_rate"};
+  struct Update {
+    int64_t number;
+    std::array<double, kNames.size()> values;  // NaN where the update was skipped
+  };
+  Json Thinned(size_t name, size_t max_points) const;
+
+  std::vector<Update> updates_;
+  Json validations_ = Json::object();  // points by name
+  Json last_;                          // the last update's line
+  int64_t skipped_ = 0;
+};
+
+// What report.html shows of the lines of timing.jsonl.
+class RunTimes {
+ public:
+  // Updates that a resumed run repeats replace the earlier ones in the curve; both took time.
+  void Add(const Json& line);
+  // {"seconds", "target_tokens_per_s", "curve"}: the time in updates, their mean speed, and the
+  // speed of at most `max_points` equal stretches. null where there was no line.
+  Json ToJson(size_t max_points = 300) const;
+
+ private:
+  struct Window {
+    int64_t update;  // the last one
+    double seconds, target_tokens;
+  };
+  std::vector<Window> windows_;
+  double seconds_ = 0, target_tokens_ = 0;
+};
+
+// What a report says of a run beside its logs.
+struct ReportedRun {
+  Json options;      // RecordedFields
+  Json environment;  // DescribeEnvironment
+  int64_t parameters = 0;
+};
+
+// What the page shows. `samples`: the last line of translations.jsonl, null if there is none.
+Json ReportData(const RunCurves& curves, const Json& samples, const Json& options);
+
+// The page with `data` in it.
+std::string ReportPage(const Json& data);
+
+// Reads metrics.jsonl, timing.jsonl and translations.jsonl of DIRECTORY, writes
+// DIRECTORY/report.html. `test`: scores of the test set as RunResult has them, null where there are
+// none yet.
+void WriteTrainingReport(const std::filesystem::path& directory, const ReportedRun& run,
+                         const Json& test);
+
+// The page itself, with "@DATA@" where the data goes.
+extern const char* const kReportTemplate;
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_LOGS_REPORT_H_

@@ -1,0 +1,32 @@
+// Scalars for TensorBoard: one event file, cut back to a checkpoint's update when training goes on.
+#ifndef ATTEND_TRAIN_LOGS_TENSORBOARD_H_
+#define ATTEND_TRAIN_LOGS_TENSORBOARD_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/logs/metrics_log.h"
+
+namespace attend {
+
+// One owner. Throws Error(kRuntime) where the file can't be written.
+class TensorBoardWriter {
+ public:
+  // Opens or makes DIRECTORY/events.out.tfevents.attend and keeps its records up to `last_update`.
+  // `wall_time` is in seconds since 1970.
+  TensorBoardWriter(const std::filesystem::path& directory, int64_t last_update, double wall_time);
+
+  // One event with a value for each tag.
+  void Append(int64_t update, double wall_time,
+              const std::vector<std::pair<std::string, float>>& scalars);
+
+ private:
+  AppendFile file_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_LOGS_TENSORBOARD_H_

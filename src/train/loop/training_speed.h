@@ -1,0 +1,28 @@
+// What updates took and what they compute. No Torch here.
+#ifndef ATTEND_TRAIN_LOOP_TRAINING_SPEED_H_
+#define ATTEND_TRAIN_LOOP_TRAINING_SPEED_H_
+
+#include <cstdint>
+
+#include "attend/model_config.h"
+
+namespace attend {
+
+// What some updates took. Tokens are ids, eos counted and padding not.
+struct TrainingSpeed {
+  int64_t updates = 0;
+  double seconds = 0;
+  double data_seconds = 0;  // of them waiting for batches
+  int64_t source_tokens = 0, target_tokens = 0;
+
+  double target_tokens_per_s() const { return static_cast<double>(target_tokens) / seconds; }
+};
+
+// Operations (a multiplication and an addition are two) of the products that training on so many
+// tokens needs: of each matrix with the rows that meet it, forward and twice backward. Products
+// inside of attention are left out.
+double ProductOperations(const ModelConfig& config, int64_t source_tokens, int64_t target_tokens);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_LOOP_TRAINING_SPEED_H_

@@ -1,0 +1,24 @@
+// How long the lines of a training text are, and whether they are single sentences: what a model
+// says of it.
+#ifndef ATTEND_TRAIN_TASKS_TRANSLATION_MEASURE_TEXT_H_
+#define ATTEND_TRAIN_TASKS_TRANSLATION_MEASURE_TEXT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "model/training_text.h"
+
+namespace attend {
+
+// Of a corpus of two columns, source first: reads its files once more and measures what its filters
+// keep, of long files lines at equal distances, some 50,000 in all. `weights` are those of
+// StreamOptions, `language` is the source's or "". None where no pair is kept. Throws Error as
+// LineReader does.
+std::optional<TrainingText> MeasureText(const Corpus& corpus, const std::vector<double>& weights,
+                                        const std::string& language, int threads);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_TRANSLATION_MEASURE_TEXT_H_

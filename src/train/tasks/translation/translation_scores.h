@@ -1,0 +1,47 @@
+// Translating and scoring text with the native engine, for validation and the final test.
+#ifndef ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_SCORES_H_
+#define ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_SCORES_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "model/model_directory.h"
+#include "train/train_options.h"
+
+namespace attend {
+
+// Source sentences and their translations.
+struct ParallelText {
+  std::vector<std::string> source, target;
+};
+// Throws Error(kInput) that names both where the files' line counts differ, or there are no lines.
+ParallelText ReadParallelText(const std::vector<std::string>& source,
+                              const std::vector<std::string>& target);
+
+struct Outputs {
+  std::vector<std::string> lines;
+  int64_t cut = 0;  // of them at their greatest length
+};
+
+// As `attend translate` does, with the run's beam size and length penalty; one output for each
+// line, in order. `translated` hears now and then of how many lines there are outputs.
+Outputs TranslateLines(
+    std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
+    const RunOptions& options, int threads,
+    const std::function<void(size_t)>& translated = [](size_t) {});
+
+// As `attend evaluate --json` prints them: {"bleu": {"score": 41.02, "signature": "..."}, "chrf":
+// ..., "chrf++": ..., "ter": ...}.
+Json ScoreTranslations(const std::vector<std::string>& outputs,
+                       const std::vector<std::string>& references, const BleuOptions& bleu);
+
+// BLEU as the run's text needs it: the tokenizer follows the target language, or the script of
+// the references where that says more.
+BleuOptions BleuOf(const TrainOptions& options, const std::vector<std::string>& references);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_SCORES_H_

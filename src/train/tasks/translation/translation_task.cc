@@ -1,0 +1,391 @@
+#include "train/tasks/translation/translation_task.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "attend/error.h"
+#include "attend/metrics.h"
+#include "base/random.h"
+#include "data/streamed_corpus.h"
+#include "metrics/tokenizer_choice.h"
+#include "nn/bf16_products.h"
+#include "tasks/translation/protection.h"
+#include "text/lines.h"
+#include "text/utf8.h"
+#include "train/device/environment.h"
+#include "train/loop/training_speed.h"
+#include "train/tasks/translation/measure_text.h"
+
+namespace attend {
+namespace {
+
+nn::Dropout DropoutOf(const OptimizationOptions& options) {
+  return {options.dropout, options.dropout, options.attention_dropout, options.activation_dropout};
+}
+
+// Over each batch.
+double Passes(const TrainOptions& options) { return options.optimization.r_drop > 0 ? 2 : 1; }
+
+// Ids [skip, end - drop) of one column.
+nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t skip, size_t drop) {
+  const auto sentences = static_cast<int64_t>(examples.size());
+  nn::PackedIds packed;
+  packed.offsets_B1 = torch::zeros({sentences + 1}, torch::kInt64);
+  int64_t* offsets = packed.offsets_B1.mutable_data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    const auto length = static_cast<int64_t>(examples[b].columns[column].size() - skip - drop);
+    offsets[b + 1] = offsets[b] + length;
+    packed.longest = std::max(packed.longest, length);
+  }
+  packed.ids_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  packed.places_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  int64_t* ids = packed.ids_R.mutable_data_ptr<int64_t>();
+  int64_t* places = packed.places_R.mutable_data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    const std::vector<int32_t>& from = examples[b].columns[column];
+    std::copy(from.begin() + skip, from.end() - drop, ids + offsets[b]);
+    std::iota(places + offsets[b], places + offsets[b + 1], 0);
+  }
+  return packed;
+}
+
+// Where each token stands in [B * longest].
+torch::Tensor PaddedRows(const nn::PackedIds& packed) {
+  const torch::Tensor lengths_B = packed.offsets_B1.diff();
+  const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;
+  return begins_B.repeat_interleave(lengths_B) + packed.places_R;
+}
+
+// Ids [B, longest], padded on the right.
+torch::Tensor Padded(const nn::PackedIds& packed, int64_t pad_id) {
+  const int64_t sentences = packed.offsets_B1.size(0) - 1;
+  return torch::full({sentences * packed.longest}, pad_id, torch::kInt64)
+      .index_copy_(0, PaddedRows(packed), packed.ids_R)
+      .view({sentences, packed.longest});
+}
+
+std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
+                                  const std::vector<std::string>& target,
+                                  const Vocabularies& vocabularies) {
+  return {SourceColumn(source, vocabularies.source), TargetColumn(target, vocabularies.target)};
+}
+
+// How strongly cuts of training text are sampled; 0: not at all.
+double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies) {
+  const bool is_bpe = vocabularies.source->is_bpe();
+  const double strength = is_bpe ? options.bpe_dropout : options.sampling_alpha;
+  const bool other = (is_bpe ? options.sampling_alpha : options.bpe_dropout) > 0;
+  if (other || (strength > 0 && vocabularies.target->is_bpe() != is_bpe)) {
+    throw Error(ErrorKind::kConfiguration,
+                "bpe_dropout needs BPE vocabularies on both sides, sampling_alpha unigram ones");
+  }
+  return strength;
+}
+
+PairProtection ProtectionOfPairs(const TrainOptions& options, const Vocabularies& vocabularies,
+                                 bool training) {
+  const CorpusOptions& corpus = options.corpus;
+  if (corpus.protection.empty()) return {};
+  const auto placeholders = std::min(PlaceholderIds(*vocabularies.source).size(),
+                                     PlaceholderIds(*vocabularies.target).size());
+  return {std::make_shared<const SpanMasker>(corpus.protection, static_cast<int64_t>(placeholders)),
+          static_cast<uint64_t>(options.seed), training, corpus.protect_examples};
+}
+
+void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
+  if (corpus.examples().size() > 0) return;
+  throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Text()));
+}
+
+std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
+                                             const Vocabularies& vocabularies, int threads,
+                                             const Log& log) {
+  const CorpusOptions& corpus = options.corpus;
+  std::vector<CorpusColumn> columns =
+      Columns(corpus.train_source, corpus.train_target, vocabularies);
+  const CaseNoise case_noise(corpus.case_noise, static_cast<uint64_t>(options.seed));
+  if (corpus.Streams()) {
+    const StreamOptions stream{static_cast<uint64_t>(options.seed),
+                               corpus.train_weights,
+                               corpus.shuffle_buffer,
+                               SamplingOf(corpus, vocabularies),
+                               ProtectionOfPairs(options, vocabularies, /*training=*/true),
+                               case_noise,
+                               log};
+    return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
+  }
+  auto whole = std::make_unique<ParallelCorpus>(
+      std::move(columns), corpus.filters, threads,
+      ProtectionOfPairs(options, vocabularies, /*training=*/true), case_noise);
+  CheckNotEmpty(*whole, "training");
+  return whole;
+}
+
+[[noreturn]] void RefuseLength(const std::string& where, int64_t pieces, int64_t longest) {
+  throw Error(ErrorKind::kInput,
+              fmt::format("{}: a sentence of {} tokens, but the model's learned positions reach "
+                          "{}; shorten it, or set a larger max_positions",
+                          where, pieces, longest));
+}
+
+// Of text that is not filtered.
+void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
+  const ExampleTable& examples = corpus.examples();
+  const int64_t longest[] = {MaxTokens(*model.encoder), MaxTokens(*model.decoder)};
+  for (int64_t i = 0; i < examples.size(); ++i) {
+    // A target's bos and eos are no pieces, nor is a source's eos.
+    const int64_t pieces[] = {examples.Length(i, 0) - 1, examples.Length(i, 1) - 2};
+    for (const int side : {0, 1}) {
+      if (pieces[side] > longest[side])
+        RefuseLength(corpus.Where(examples.Get(i).place), pieces[side], longest[side]);
+    }
+  }
+}
+
+// Of a file's first lines those that the encoder takes: enough to take samples from.
+std::vector<std::string> SampleLines(const std::string& file, const Vocabulary& vocabulary,
+                                     const StackConfig& encoder) {
+  constexpr int kLines = 32;
+  LineReader reader(file);
+  std::vector<std::string> lines;
+  std::string line;
+  for (int read = 0; read < kLines && reader.Next(&line); ++read) {
+    line = RepairUtf8(line);
+    if (std::ssize(vocabulary.Encode(line)) <= MaxTokens(encoder)) lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace
+
+void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
+  const int64_t longest = std::min(MaxTokens(*model.encoder), MaxTokens(*model.decoder));
+  const int64_t let_through =
+      filters.max_length > 0 ? filters.max_length : std::numeric_limits<int64_t>::max();
+  if (let_through <= longest) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("max_length is {}, but the model's learned positions reach {} tokens; "
+                          "set max_length to at most that, or a larger max_positions",
+                          filters.max_length, longest));
+}
+
+void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
+                   const Vocabulary& vocabulary, const ModelConfig& model) {
+  const int64_t longest = MaxTokens(*model.encoder);
+  if (longest == std::numeric_limits<int64_t>::max()) return;
+  for (size_t line = 0; line < test.source.size(); ++line) {
+    const auto pieces = std::ssize(vocabulary.Encode(test.source[line]));
+    if (pieces > longest)
+      RefuseLength(fmt::format("line {} of {}", line + 1, fmt::join(files, " + ")), pieces,
+                   longest);
+  }
+}
+
+PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples) {
+  return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
+}
+
+PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
+                                                  int64_t pad_id) {
+  const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
+  PaddedTranslationBatch batch{
+      Padded(packed.source, pad_id), Padded(packed.target_in, pad_id), {}, packed.target_out_R};
+  batch.source_padded = packed.source.ids_R.numel() < batch.source_BS.numel();
+  batch.target_rows_R = PaddedRows(packed.target_in);
+  return batch;
+}
+
+nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed) {
+  // A target's last id is no input.
+  return {seed, shard.tokens_before[0], shard.tokens_before[1] - shard.examples_before};
+}
+
+TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
+                                 int threads, const torch::Device& device, const Log& log)
+    : options_(options),
+      vocabularies_(std::move(vocabularies)),
+      threads_(threads),
+      source_work_(Passes(options) * ProductOperations(options.model, 1, 0)),
+      target_work_(Passes(options) * ProductOperations(options.model, 0, 1)),
+      device_(device),
+      log_(log),
+      uploader_(device),
+      transformer_(options.model, DropoutOf(options.optimization),
+                   static_cast<uint64_t>(options.seed)),
+      loss_(options.optimization.label_smoothing, /*pad_id=*/-1,
+            options.optimization.label_smoothing_mass == LabelSmoothingMass::kAll
+                ? nn::SmoothingMass::kAllClasses
+                : nn::SmoothingMass::kWrongClasses) {
+  transformer_->to(device_);
+  const CorpusOptions& corpus = options_.corpus;
+  train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
+  if (corpus.valid_source.empty()) {
+    sample_lines_ =
+        SampleLines(corpus.train_source[0], *vocabularies_.source, *options_.model.encoder);
+    return;
+  }
+  const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
+  valid_ = std::make_unique<const ParallelCorpus>(
+      Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_,
+      ProtectionOfPairs(options_, vocabularies_, /*training=*/false));
+  CheckNotEmpty(*valid_, "validation");
+  CheckPositions(*valid_, options_.model);
+  valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
+  if (options_.run.validate_translations) {
+    bleu_ = std::make_unique<const Bleu>(BleuOf(options_, valid_text_.target));
+  }
+  sample_lines_ =
+      SampleLines(corpus.valid_source[0], *vocabularies_.source, *options_.model.encoder);
+}
+
+int64_t TranslationTask::CountTargets(const Batch& batch) const {
+  int64_t targets = 0;
+  for (const Example& example : batch.examples)
+    targets += static_cast<int64_t>(example.columns[1].size()) - 1;
+  return targets;
+}
+
+double TranslationTask::Work(const Example& example) const {
+  const auto tokens = [&](size_t column) {
+    return static_cast<double>(example.columns[column].size());
+  };
+  return source_work_ * tokens(0) + target_work_ * (tokens(1) - 1);
+}
+
+TranslationTask::Ids TranslationTask::IdsOf(std::span<const Example> examples) {
+  if (device_.is_cpu()) return MakePackedTranslationBatch(examples);
+  PaddedTranslationBatch batch =
+      MakePaddedTranslationBatch(examples, options_.model.special_ids.pad);
+  const std::vector<torch::Tensor> there = uploader_.Upload(
+      {batch.source_BS, batch.target_in_BT, batch.target_rows_R, batch.target_out_R});
+  return PaddedTranslationBatch{there[0], there[1], there[2], there[3], batch.source_padded};
+}
+
+TranslationTask::Hidden TranslationTask::HiddenOf(const Ids& ids,
+                                                  const std::optional<nn::DropoutKey>& dropout) {
+  if (const auto* packed = std::get_if<PackedTranslationBatch>(&ids)) {
+    return {transformer_->PackedHidden(packed->source, packed->target_in, dropout),
+            packed->target_out_R};
+  }
+  const auto& padded = std::get<PaddedTranslationBatch>(ids);
+  const nn::Memory memory =
+      transformer_->Encode(padded.source_BS, /*trace=*/nullptr, padded.source_padded);
+  const torch::Tensor hidden_BTD = transformer_->Decode(padded.target_in_BT, memory);
+  return {hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R), padded.target_out_R};
+}
+
+nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
+                                     const std::optional<nn::DropoutKey>& dropout) {
+  const Hidden pass = HiddenOf(IdsOf(examples), dropout);
+  return loss_->FromHidden(pass.hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
+                           pass.targets_R);
+}
+
+torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
+  // What does not take its numbers from the key takes them from LibTorch's generator.
+  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
+  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+  const nn::DropoutKey key = DropoutKeyOf(shard, seed);
+  const double divergence = options_.optimization.r_drop;
+  if (divergence == 0) return LossOf(shard.examples, key).loss;
+  nn::DropoutKey other = key;
+  other.seed = Random({key.seed, /*pass*/ 1}).Next();
+  const Ids ids = IdsOf(shard.examples);
+  const Hidden first = HiddenOf(ids, key), second = HiddenOf(ids, other);
+  return loss_
+      ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, transformer_->OutputWeight(),
+                      transformer_->OutputBias(), first.targets_R, divergence)
+      .loss;
+}
+
+double TranslationTask::ValidationLoss() {
+  const BatchLimits limits{.tokens = options_.optimization.batch_tokens};
+  const std::vector<std::vector<int64_t>> batches = BatchesByLength(valid_->examples(), limits);
+  std::vector<nn::LossSums> sums(batches.size());
+  ThreadPool pool(device_.is_cpu() ? threads_ : 1);
+  ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
+    const torch::NoGradGuard no_grad;
+    const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+    std::vector<Example> examples;
+    for (const int64_t index : batches[batch]) examples.push_back(valid_->examples().Get(index));
+    sums[batch] = LossOf(examples, std::nullopt);
+  });
+  double nll = 0;
+  int64_t tokens = 0;
+  for (const nn::LossSums& each : sums) {
+    nll += each.nll.item<double>();
+    tokens += each.tokens;
+  }
+  return nll / static_cast<double>(tokens);
+}
+
+ValidationResult TranslationTask::Validate() {
+  ValidationResult result;
+  const double loss = ValidationLoss();
+  result.metrics["loss"] = loss;
+  result.metrics["perplexity"] = std::exp(loss);
+  if (options_.run.validate_translations) Translate(&result);
+  return result;
+}
+
+void TranslationTask::Translate(ValidationResult* result) {
+  constexpr size_t kShown = 10;
+  const Outputs found = TranslateLines(CurrentModel(), valid_text_.source, options_.run, threads_);
+  const std::vector<std::string>& outputs = found.lines;
+  if (!told_tokenized_ && options_.run.bleu.tokenize != BleuTokenizer::kNone) {
+    const std::string warning =
+        TokenizedTextWarning({"translations of the validation text", &outputs});
+    told_tokenized_ = !warning.empty();
+    if (told_tokenized_) log_(LogLevel::kWarning, warning);
+  }
+  ChrfOptions chrf;
+  chrf.lowercase = options_.corpus.vocabulary.lower_cases();
+  result->metrics["bleu"] = CorpusScore(*bleu_, outputs, {valid_text_.target});
+  result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
+  result->metrics["cut"] = static_cast<double>(found.cut);
+  for (size_t i = 0; i < std::min(kShown, outputs.size()); ++i) {
+    result->samples.push_back({valid_text_.source[i], valid_text_.target[i], outputs[i]});
+  }
+}
+
+void TranslationTask::MeasureTrainingText() {
+  const std::vector<std::string>& languages = options_.model.languages;
+  const CorpusOptions& corpus = options_.corpus;
+  training_text_ =
+      MeasureText(*train_, corpus.Streams() ? corpus.train_weights : std::vector<double>(),
+                  languages.empty() ? "" : languages[0], threads_);
+}
+
+std::shared_ptr<Model> TranslationTask::CurrentModel() {
+  auto copies = std::make_shared<std::vector<torch::Tensor>>();
+  auto model = std::make_shared<Model>();
+  model->config = options_.model;
+  model->tensors = TensorTable(copies);
+  for (const auto& parameter : transformer_->named_parameters()) {
+    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
+    model->tensors.Add({parameter.key(), TensorType::kF32, copy.sizes().vec(),
+                        static_cast<const std::byte*>(copy.const_data_ptr())});
+  }
+  model->source_vocabulary = vocabularies_.source->bytes();
+  model->target_vocabulary = vocabularies_.target->bytes();
+  model->tokenization = DescribeTokenization(options_, vocabularies_);
+  model->training_text = training_text_;
+  return model;
+}
+
+Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies) {
+  Json tokenization = Json::object();
+  tokenization["kind"] = "sentencepiece";
+  tokenization["joint"] = vocabularies.joint();
+  VocabularyOptions vocabulary = options.corpus.vocabulary;
+  tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();
+  AddProtection(options.corpus.protection, &tokenization);
+  return tokenization;
+}
+
+}  // namespace attend

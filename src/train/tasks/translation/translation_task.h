@@ -1,0 +1,127 @@
+// Translation as a training task: the Transformer, label smoothing, validation by loss and by
+// translating.
+#ifndef ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_TASK_H_
+#define ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_TASK_H_
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attend/nn/loss.h"
+#include "attend/nn/torch.h"
+#include "attend/nn/transformer.h"
+#include "base/log.h"
+#include "data/corpus.h"
+#include "data/parallel_corpus.h"
+#include "model/model_directory.h"
+#include "train/loop/task.h"
+#include "train/loop/transfer.h"
+#include "train/tasks/translation/translation_scores.h"
+#include "train/tasks/translation/vocabularies.h"
+#include "train/train_options.h"
+
+namespace attend {
+
+// Batches as the model reads them, without padding, sentence by sentence. Sources end with eos;
+// target inputs begin with bos, target outputs end with eos.
+struct PackedTranslationBatch {
+  nn::PackedIds source, target_in;
+  torch::Tensor target_out_R;
+};
+PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples);
+
+// The same with inputs that are padded, as GPUs take them: ids [B, longest].
+struct PaddedTranslationBatch {
+  torch::Tensor source_BS, target_in_BT;  // padded on the right
+  torch::Tensor target_rows_R;            // where [B * T] rows are no padding
+  torch::Tensor target_out_R;
+  bool source_padded = true;  // known here, where a GPU would have to be waited for
+};
+PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
+                                                  int64_t pad_id);
+
+// Learned positions end: throws Error(kConfiguration) where filters let through sentences beyond
+// them.
+void CheckFilters(const CorpusFilters& filters, const ModelConfig& model);
+
+// Throws Error(kInput) for a source line, of all lines of `files`, that is longer than the
+// encoder's learned positions reach.
+void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
+                   const Vocabulary& vocabulary, const ModelConfig& model);
+
+// What a pass over a shard of translations draws its dropout from.
+nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
+
+class TranslationTask : public TrainingTask {
+ public:
+  // Reads all corpora that `options` names, with warnings to `log`. `options.model` is complete:
+  // vocabulary sizes and ids are set.
+  TranslationTask(const TrainOptions& options, Vocabularies vocabularies, int threads,
+                  const torch::Device& device, const Log& log);
+
+  const ExampleSource& examples() const override { return *train_; }
+  torch::nn::Module& module() override { return *transformer_; }
+  int64_t CountTargets(const Batch& batch) const override;
+  double Work(const Example& example) const override;
+  torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
+  bool CanValidate() const override { return valid_ != nullptr; }
+  ValidationResult Validate() override;
+
+  nn::Transformer& transformer() { return transformer_; }
+  const Corpus& train() const { return *train_; }
+  const ParallelCorpus* valid() const { return valid_.get(); }
+  const ParallelText& valid_text() const { return valid_text_; }  // empty without one
+  const Vocabularies& vocabularies() const { return vocabularies_; }
+  // Sentences of the validation text, or of the training text without one: of its first lines those
+  // that the encoder's positions reach, perhaps none.
+  const std::vector<std::string>& sample_lines() const { return sample_lines_; }
+  // Mean negative log-probability of a target of the validation text, without smoothing.
+  double ValidationLoss();
+  // What models say of the training text; none until MeasureTrainingText.
+  const std::optional<TrainingText>& training_text() const { return training_text_; }
+  // Reads the training text once more.
+  void MeasureTrainingText();
+  // The model as it stands, with its vocabularies and no samples. Copies the weights.
+  std::shared_ptr<Model> CurrentModel();
+
+ private:
+  // A batch on the device: packed on CPUs, padded on GPUs.
+  using Ids = std::variant<PackedTranslationBatch, PaddedTranslationBatch>;
+  Ids IdsOf(std::span<const Example> examples);
+  // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device.
+  struct Hidden {
+    torch::Tensor hidden_RD, targets_R;
+  };
+  // Of one pass, without padding; dropout as TransformerImpl::PackedHidden has it.
+  Hidden HiddenOf(const Ids& ids, const std::optional<nn::DropoutKey>& dropout);
+  nn::LossSums LossOf(std::span<const Example> examples,
+                      const std::optional<nn::DropoutKey>& dropout);
+  void Translate(ValidationResult* result);
+
+  TrainOptions options_;
+  Vocabularies vocabularies_;
+  int threads_;
+  double source_work_, target_work_;  // of a token
+  torch::Device device_;
+  Log log_;
+  Uploader uploader_;
+  nn::Transformer transformer_;
+  nn::LabelSmoothingLoss loss_;
+  std::unique_ptr<const Corpus> train_;
+  std::unique_ptr<const ParallelCorpus> valid_;
+  ParallelText valid_text_;
+  std::unique_ptr<const Bleu> bleu_;  // of translations of the validation text
+  bool told_tokenized_ = false;       // that these look so
+  std::vector<std::string> sample_lines_;
+  std::optional<TrainingText> training_text_;
+};
+
+// How the text was prepared, for people: Model::tokenization.
+Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_TASK_H_

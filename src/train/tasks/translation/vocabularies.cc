@@ -1,0 +1,68 @@
+#include "train/tasks/translation/vocabularies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "text/vocabulary_trainer.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& files,
+                                       const TrainOptions& options, const Log& log) {
+  VocabularyOptions making = options.corpus.vocabulary;
+  if (making.max_sentences == 0 && options.corpus.Streams())
+    making.max_sentences = StreamedSentences(making.type);
+  std::string message = fmt::format("making a vocabulary of {} pieces", making.size);
+  if (making.max_sentences > 0)
+    message += fmt::format(", from a sample of at most {} lines", making.max_sentences);
+  log(LogLevel::kInfo, message);
+  const std::string bytes =
+      TrainVocabulary(files, making, static_cast<uint64_t>(options.seed), log);
+  return Vocabulary::FromBytes(bytes, "vocabulary made from the training text");
+}
+
+}  // namespace
+
+Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log) {
+  const CorpusOptions& corpus = options.corpus;
+  if (!corpus.vocab.empty()) {
+    const auto vocabulary = Vocabulary::Load(corpus.vocab);
+    return {vocabulary, vocabulary};
+  }
+  if (!corpus.source_vocab.empty())
+    return {Vocabulary::Load(corpus.source_vocab), Vocabulary::Load(corpus.target_vocab)};
+  if (!corpus.joint_vocab)
+    return {Make(corpus.train_source, options, log), Make(corpus.train_target, options, log)};
+  std::vector<std::string> files = corpus.train_source;
+  for (const std::string& file : corpus.train_target) {
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  const auto vocabulary = Make(files, options, log);
+  return {vocabulary, vocabulary};
+}
+
+void SaveVocabularies(const Vocabularies& vocabularies, const fs::path& directory) {
+  // What is left of a start with the other kind would be taken for this run's.
+  if (vocabularies.joint()) {
+    WriteFileAtomically(directory / "vocab.spm", vocabularies.source->bytes());
+    for (const char* other : {"source.spm", "target.spm"}) fs::remove(directory / other);
+  } else {
+    WriteFileAtomically(directory / "source.spm", vocabularies.source->bytes());
+    WriteFileAtomically(directory / "target.spm", vocabularies.target->bytes());
+    fs::remove(directory / "vocab.spm");
+  }
+}
+
+Vocabularies LoadVocabularies(const fs::path& directory) {
+  if (fs::exists(directory / "source.spm")) {
+    return {Vocabulary::Load(directory / "source.spm"), Vocabulary::Load(directory / "target.spm")};
+  }
+  const auto vocabulary = Vocabulary::Load(directory / "vocab.spm");
+  return {vocabulary, vocabulary};
+}
+
+}  // namespace attend
