@@ -100,8 +100,8 @@ def check(root):
                 if wrong:
                     problems.append(f"{path}:{number}: {line.strip()}: {wrong}")
     count = len(list((root / PUBLIC).glob("*.h")))
-    if count > 10:
-        problems.append(f"{PUBLIC}: {count} public headers, at most 10 (the layers of nn/ do not count)")
+    if count > 12:
+        problems.append(f"{PUBLIC}: {count} public headers, at most 12 (the layers of nn/ do not count)")
     return problems
 
 

@@ -16,21 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "attend/running.h"
+
 namespace attend {
 
 struct Model;
-
-// Where time went, in seconds of all threads together.
-struct WorkSeconds {
-  double encoder = 0;
-  double self_attention = 0, cross_attention = 0, feed_forward = 0;  // of the decoder
-  double output = 0;                                                 // the output layer
-  double search = 0;
-  double rest = 0;
-};
-
-// The numbers that weights run as: int8 makes a model a quarter of the size and faster.
-enum class WeightType { kStored, kF32, kInt8 };
 
 // What a Translator is made with.
 struct TranslatorOptions {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "attend/translator.h"
+#include "attend/running.h"
 #include "model/model_directory.h"
 
 namespace attend {

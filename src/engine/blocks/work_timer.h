@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "attend/translator.h"
+#include "attend/running.h"
 
 namespace attend {
 
