@@ -139,36 +139,58 @@ std::string Field::ValueText() const {
   return choice.names.at(choice.get());
 }
 
-FieldList& FieldList::Add(std::string name, bool* value, std::string help) {
-  return Push({std::move(name), std::move(help), value});
+FieldList& FieldList::Add(std::string name, bool* value, std::string help, Traits traits) {
+  return Push({.name = std::move(name), .help = std::move(help), .value = value, .traits = traits});
 }
 
-FieldList& FieldList::Add(std::string name, std::string* value, std::string help) {
-  return Push({std::move(name), std::move(help), value});
+FieldList& FieldList::Add(std::string name, std::string* value, std::string help, Traits traits) {
+  return Push({.name = std::move(name), .help = std::move(help), .value = value, .traits = traits});
 }
 
-FieldList& FieldList::Add(std::string name, std::vector<std::string>* value, std::string help) {
-  return Push({std::move(name), std::move(help), value});
+FieldList& FieldList::Add(std::string name, std::vector<std::string>* value, std::string help,
+                          Traits traits) {
+  return Push({.name = std::move(name), .help = std::move(help), .value = value, .traits = traits});
 }
 
 FieldList& FieldList::Add(std::string name, int64_t* value, double min, double max,
-                          std::string help) {
-  return Push({std::move(name), std::move(help), value, min, max});
+                          std::string help, Traits traits) {
+  return Push({std::move(name), std::move(help), value, min, max, traits});
 }
 
-FieldList& FieldList::Add(std::string name, double* value, double min, double max,
-                          std::string help) {
-  return Push({std::move(name), std::move(help), value, min, max});
+FieldList& FieldList::Add(std::string name, double* value, double min, double max, std::string help,
+                          Traits traits) {
+  return Push({std::move(name), std::move(help), value, min, max, traits});
 }
 
 FieldList& FieldList::Add(std::string name, std::vector<double>* value, double min, double max,
-                          std::string help) {
-  return Push({std::move(name), std::move(help), value, min, max});
+                          std::string help, Traits traits) {
+  return Push({std::move(name), std::move(help), value, min, max, traits});
 }
 
-FieldList& FieldList::Nest(const std::string& prefix, FieldList inner) {
+FieldList& FieldList::Add(std::string name, std::string* value, std::vector<std::string> names,
+                          std::string help, Traits traits) {
+  EnumField field{names,
+                  [value, names] {
+                    return static_cast<size_t>(std::ranges::find(names, *value) - names.begin());
+                  },
+                  [value, names](size_t position) { *value = names.at(position); }};
+  return Push({.name = std::move(name),
+               .help = std::move(help),
+               .value = std::move(field),
+               .traits = traits});
+}
+
+FieldList& FieldList::Mark(Traits of, Traits more) {
+  for (Field& field : fields_) {
+    if (field.Is(of)) field.traits |= more;
+  }
+  return *this;
+}
+
+FieldList& FieldList::Nest(const std::string& prefix, FieldList inner, Traits traits) {
   for (Field& field : inner.fields_) {
     if (!prefix.empty()) field.name = prefix + "." + field.name;
+    field.traits |= traits;
     Push(std::move(field));
   }
   for (auto& [name, cure] : inner.replaced_)
@@ -196,6 +218,12 @@ FieldList FieldList::Select(const std::vector<std::string>& names) const {
   FieldList selected;
   for (const std::string& name : names) selected.fields_.push_back(Get(name, "field list"));
   return selected;
+}
+
+FieldList FieldList::Without(Traits traits) const {
+  FieldList others = *this;
+  std::erase_if(others.fields_, [&](const Field& field) { return field.Is(traits); });
+  return others;
 }
 
 const Field* FieldList::Find(std::string_view name) const {

@@ -27,6 +27,16 @@ struct EnumField {
 using FieldPointer = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*,
                                   std::vector<double>*, EnumField>;
 
+// What an option is beside its name and value: a sum of these.
+using Traits = unsigned;
+inline constexpr Traits kPath = 1;         // names files; relative ones start from the data folder
+inline constexpr Traits kIdentity = 2;     // decides what is computed: another value, another run
+inline constexpr Traits kNotCompared = 4;  // what it stands for is compared, not itself
+inline constexpr Traits kNotRecorded = 8;  // of one start of the program, and not of a run
+inline constexpr Traits kMaking = 16;      // how a file is made: says nothing where one is given
+inline constexpr Traits kDerived = 32;     // follows from other values: in files, but no option
+inline constexpr Traits kRequired = 64;    // nothing can be done without it
+
 struct Field {
   std::string name;  // snake_case; a nested field's is `outer.inner`
   std::string help;
@@ -34,6 +44,7 @@ struct Field {
   // Of a number, or of each number of a list.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  Traits traits = 0;
   std::string group = {};  // the heading that --help puts it under; empty: none
 
   // Sets the value from text as the command line gives it. `where` opens the message of the
@@ -49,6 +60,7 @@ struct Field {
   void Set(const std::vector<std::string>& new_value, const std::string& where) const;
   void Set(const std::vector<double>& new_value, const std::string& where) const;
 
+  bool Is(Traits any_of) const { return (traits & any_of) != 0; }
   bool IsBool() const { return std::holds_alternative<bool*>(value); }
   bool IsText() const { return std::holds_alternative<std::string*>(value); }
   bool IsNumbers() const { return std::holds_alternative<std::vector<double>*>(value); }
@@ -63,30 +75,46 @@ struct Field {
 // The fields of one struct, in the order of declaration.
 class FieldList {
  public:
-  FieldList& Add(std::string name, bool* value, std::string help);
-  FieldList& Add(std::string name, std::string* value, std::string help);
-  FieldList& Add(std::string name, std::vector<std::string>* value, std::string help);
-  FieldList& Add(std::string name, int64_t* value, double min, double max, std::string help);
-  FieldList& Add(std::string name, double* value, double min, double max, std::string help);
+  FieldList& Add(std::string name, bool* value, std::string help, Traits traits = 0);
+  FieldList& Add(std::string name, std::string* value, std::string help, Traits traits = 0);
+  FieldList& Add(std::string name, std::vector<std::string>* value, std::string help,
+                 Traits traits = 0);
+  FieldList& Add(std::string name, int64_t* value, double min, double max, std::string help,
+                 Traits traits = 0);
+  FieldList& Add(std::string name, double* value, double min, double max, std::string help,
+                 Traits traits = 0);
   FieldList& Add(std::string name, std::vector<double>* value, double min, double max,
-                 std::string help);
+                 std::string help, Traits traits = 0);
   // An enum class whose values count from 0, with a name each.
   template <class Enum>
-  FieldList& Add(std::string name, Enum* value, std::vector<std::string> names, std::string help) {
+  FieldList& Add(std::string name, Enum* value, std::vector<std::string> names, std::string help,
+                 Traits traits = 0) {
     EnumField field{std::move(names), [value] { return static_cast<size_t>(*value); },
                     [value](size_t position) { *value = static_cast<Enum>(position); }};
-    return Push({std::move(name), std::move(help), std::move(field)});
+    return Push({.name = std::move(name),
+                 .help = std::move(help),
+                 .value = std::move(field),
+                 .traits = traits});
   }
+  // A text that is one of a few.
+  FieldList& Add(std::string name, std::string* value, std::vector<std::string> names,
+                 std::string help, Traits traits = 0);
   // The heading of the fields that follow, but for nested ones that have their own.
   FieldList& Group(std::string heading);
-  // All fields of `inner`, under `prefix.` where a prefix is given.
-  FieldList& Nest(const std::string& prefix, FieldList inner);
+  // All fields of `inner`, under `prefix.` where a prefix is given, with these traits too.
+  FieldList& Nest(const std::string& prefix, FieldList inner, Traits traits = 0);
 
-  // A name that an option had before: giving it is an error that tells the cure.
+  // All fields with one of the traits `of` have the traits `more`, too.
+  FieldList& Mark(Traits of, Traits more);
+
+  // A name that is no option, or none any more: giving it is an error that tells the cure.
   FieldList& Replaced(std::string name, std::string cure);
 
   // The named ones, in the order of `names`. Precondition: they are all there.
   FieldList Select(const std::vector<std::string>& names) const;
+
+  // Those with none of these traits.
+  FieldList Without(Traits traits) const;
 
   const Field* Find(std::string_view name) const;
   // Fields named `table.something` exist.

@@ -93,6 +93,18 @@ TEST(FieldsTest, ListsOfNumbersComeFromNumbersAndFromText) {
             "t: rate is a list, expected a number, 0 to 1");
 }
 
+TEST(FieldsTest, TraitsAreOfAFieldAndOfWhatItIsNestedIn) {
+  Options options;
+  std::string path;
+  FieldList inner;
+  inner.Add("path", &path, "where", kPath).Add("count", &options.count, 1, 10, "how many");
+  FieldList fields;
+  fields.Nest("inner", inner, kIdentity).Add("flag", &options.flag, "whether", kNotRecorded);
+  EXPECT_EQ(fields.Find("inner.path")->traits, kPath | kIdentity);
+  EXPECT_EQ(fields.Find("inner.count")->traits, kIdentity);
+  EXPECT_EQ(fields.Without(kPath | kNotRecorded).Names(), std::vector<std::string>{"inner.count"});
+}
+
 TEST(FieldsTest, NamesTheNearest) {
   Options options;
   EXPECT_EQ(MessageOf([&] { Fields(options).Get("conut", "t"); }),

@@ -122,13 +122,18 @@ bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* option
   return command_line->Parse(arguments);
 }
 
-void CompletePaths(const CommonOptions& common, CorpusOptions* corpus) {
-  for (auto* list : {&corpus->train_source, &corpus->train_target, &corpus->valid_source,
-                     &corpus->valid_target, &corpus->test_source, &corpus->test_target}) {
-    for (std::string& path : *list) path = common.DataPath(path);
+void CompletePaths(const CommonOptions& common, TrainOptions* options) {
+  const FieldList fields = Fields(*options);
+  for (const Field& field : fields.fields()) {
+    if (!field.Is(kPath)) continue;
+    if (field.IsText()) {
+      std::string* path = std::get<std::string*>(field.value);
+      *path = common.DataPath(*path);
+    } else {
+      for (std::string& path : *std::get<std::vector<std::string>*>(field.value))
+        path = common.DataPath(path);
+    }
   }
-  for (std::string* path : {&corpus->vocab, &corpus->source_vocab, &corpus->target_vocab})
-    *path = common.DataPath(*path);
 }
 
 void PrintPlan(const Json& plan) {
@@ -148,7 +153,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
   CommonOptions common;
   CommandLine command_line = MakeCommandLine(options, common);
   if (!ReadOptions(arguments, &options, &common, &command_line)) return 0;
-  CompletePaths(common, &options.corpus);
+  CompletePaths(common, &options);
   RunSettings settings;
   settings.world = WorldFromEnvironment([](const char* name) { return std::getenv(name); });
   settings.threads = common.ThreadCount();

@@ -86,22 +86,23 @@ FieldList Fields(SpecialIds& ids) {
 
 FieldList Fields(ModelConfig& config) {
   FieldList fields;
-  fields.Add("task", &config.task, "what the model does: translation")
-      .Add("languages", &config.languages, "languages, source first")
-      .Add("input", &config.input, {"tokens"}, "what the first stack reads")
+  fields.Add("task", &config.task, "what the model does: translation", kDerived)
+      .Add("languages", &config.languages, "two languages, the source first")
+      .Add("input", &config.input, {"tokens"}, "what the first stack reads", kDerived)
       .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
-           "rows of the encoder's embedding")
+           "rows of the encoder's embedding", kDerived)
       .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
-           "rows of the decoder's embedding")
-      .Nest("special_ids", Fields(config.special_ids));
-  if (config.encoder) fields.Nest("encoder", Fields(*config.encoder));
-  if (config.decoder) fields.Nest("decoder", Fields(*config.decoder));
-  fields.Add("head", &config.head, {"none", "vocabulary"}, "what stands on the last stack")
-      .Add("head_bias", &config.head_bias, "bias of the output projection")
+           "rows of the decoder's embedding", kDerived)
+      .Nest("special_ids", Fields(config.special_ids), kDerived);
+  if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
+  if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
+  fields
+      .Add("head", &config.head, {"none", "vocabulary"}, "what stands on the last stack", kDerived)
+      .Add("head_bias", &config.head_bias, "bias of the output projection", kIdentity)
       .Add("tie_source_target", &config.tie_source_target,
-           "encoder and decoder share one embedding")
+           "encoder and decoder share one embedding", kIdentity)
       .Add("tie_target_output", &config.tie_target_output,
-           "the output projection is the decoder's embedding");
+           "the output projection is the decoder's embedding", kIdentity);
   return fields;
 }
 

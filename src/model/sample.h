@@ -12,6 +12,9 @@
 
 namespace attend {
 
+// Logits that are kept of a step, at most.
+inline constexpr int64_t kSampleTopLogits = 5;
+
 // The largest logits at one step of the decoder.
 struct TopLogits {
   int64_t position = 0;      // step, from 0: the logits that chose target_ids[position]

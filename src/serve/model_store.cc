@@ -13,6 +13,7 @@
 
 #include "attend/error.h"
 #include "base/failure.h"
+#include "model/config_file.h"
 #include "serve/language_codes.h"
 #include "text/ascii.h"
 
@@ -25,8 +26,8 @@ constexpr std::chrono::seconds kLookEvery{1};
 // With `contents` their sizes and times too.
 std::string StampOf(const std::string& directory, bool contents = false) {
   std::string stamp;
-  for (const char* name :
-       {"config.json", "model.safetensors", "vocab.spm", "source.spm", "target.spm"}) {
+  for (const char* name : {kConfigFile, kTensorFile, kJointVocabularyFile, kSourceVocabularyFile,
+                           kTargetVocabularyFile}) {
     struct stat found;
     if (stat(fmt::format("{}/{}", directory, name).c_str(), &found) == 0) {
       stamp += fmt::format("{}.{}.{}.", name, found.st_dev, found.st_ino);

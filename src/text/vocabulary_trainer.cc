@@ -238,23 +238,28 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
   fields
       .Add(prefix + "size", &options.size, recipe ? 0 : 5, 1 << 20,
            recipe ? "number of tokens in the new vocabulary, special ones included; 0: make none"
-                  : "number of tokens in the vocabulary, special ones included")
-      .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "SentencePiece's model type")
+                  : "number of tokens in the vocabulary, special ones included",
+           kMaking)
+      .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "SentencePiece's model type",
+           kMaking)
       .Add("character_coverage", &options.character_coverage, 0.98, 1,
            "share of the text's characters that get a token; the others are unknown, or bytes with "
-           "byte_fallback")
+           "byte_fallback",
+           kMaking)
       .Add("byte_fallback", &options.byte_fallback,
-           "spell characters without a token of their own by their bytes")
+           "spell characters without a token of their own by their bytes", kMaking)
       .Add("user_defined_symbols", &options.user_defined_symbols,
-           "texts that are always one token each")
+           "texts that are always one token each", kMaking)
       .Add("placeholders", &options.placeholders, 0, kMostPlaceholders,
            recipe ? "number of placeholder tokens for protected spans; 0: none, or 32 with protect"
                   : "number of placeholder tokens for protected spans, for training with protect; "
-                    "0: none")
+                    "0: none",
+           kMaking)
       .Add("normalization", &options.normalization, {"none", "nfkc"},
            "nfkc: Unicode NFKC, with white space joined and control characters dropped; none: text "
-           "stays as it is")
-      .Add("split_digits", &options.split_digits, "make each digit a token of its own")
+           "stays as it is",
+           kMaking)
+      .Add("split_digits", &options.split_digits, "make each digit a token of its own", kMaking)
       .Add("case", &options.letter_case, {"keep", "lower", "factor"},
            "keep: keep capital letters; lower: lower-case all text; factor: lower-case it and mark "
            "where capitals were, so that outputs get them back")
@@ -264,7 +269,8 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
                (recipe ? fmt::format(", or {} (unigram {}) of text that is streamed",
                                      StreamedSentences(VocabularyType::kBpe),
                                      StreamedSentences(VocabularyType::kUnigram))
-                       : ""));
+                       : ""),
+           kMaking);
   return fields;
 }
 

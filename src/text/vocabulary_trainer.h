@@ -40,6 +40,7 @@ struct VocabularyOptions {
 
 // Fields under the names a vocabulary's own command gives them; with the prefix "vocab_" those that
 // would mean something else in a recipe are `vocab_size`, `vocab_type` and `vocab_max_sentences`.
+// All but `case`, a fact of every vocabulary, are of its making.
 FieldList Fields(VocabularyOptions& options, const std::string& prefix = "");
 
 // The bytes of the vocabulary file. Pad, unk, bos and eos have SpecialIds' ids; normalisation and

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "tasks/translation/translation_search.h"
 #include "train/checkpoint/average.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/train_state.h"
@@ -146,8 +147,8 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
   sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
   const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
   std::vector<int32_t> prefix{static_cast<int32_t>(ids.bos)};
-  const int64_t limit = MaxOutput(*transformer->config().decoder,
-                                  std::ssize(sample.source_ids) - 1 + kSampleExtraLength);
+  const int64_t limit =
+      MaxOutput(*transformer->config().decoder, std::ssize(sample.source_ids) - 1 + kExtraLength);
   for (int64_t step = 0; step < limit && Step(transformer, memory, &prefix, &sample); ++step) {
   }
   sample.target = vocabularies.target->Decode(sample.target_ids);

@@ -19,9 +19,6 @@ namespace attend {
 
 // Sentences that samples.json is made from, at most.
 inline constexpr size_t kSampleCount = 8;
-// Steps that a sample may take beyond its source's length.
-inline constexpr int64_t kSampleExtraLength = 50;
-inline constexpr int64_t kSampleTopLogits = 5;
 
 // The LibTorch model's greedy translation of one sentence, with log-probabilities and the largest
 // logits of each step.

@@ -31,7 +31,7 @@ namespace {
 // Options that describe the model must not contradict the model that training starts from.
 void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunSettings& settings) {
   ModelConfig stored = init;
-  const FieldList wanted = Fields(options.model), found = Fields(stored);
+  const FieldList wanted = Fields(options.model).Without(kDerived), found = Fields(stored);
   for (const Field& field : wanted.fields()) {
     const bool stack = field.name.starts_with("encoder.") || field.name.starts_with("decoder.");
     if (!settings.is_given(field.name) && !(stack && settings.is_given("preset"))) continue;
@@ -130,14 +130,14 @@ std::string TypeText(VocabularyOptions options) {
 // Of a vocabulary that is to be made, where none is.
 void CheckMakingOptions(TrainOptions options, const RunSettings& settings) {
   if (options.MakesVocabulary()) return;
-  const FieldList making = Fields(options.corpus.vocabulary, "vocab_");
+  const FieldList fields = Fields(options);
   std::vector<std::string> given;
-  for (const std::string& name : making.Names()) {
-    // These three are compared with what is given.
-    const bool compared = name == "vocab_size" || name == "vocab_type" || name == "case";
-    if (!compared && settings.is_given(name)) given.push_back(name);
+  for (const Field& field : fields.fields()) {
+    // These two are compared with what is given.
+    const bool compared = field.name == "vocab_size" || field.name == "vocab_type";
+    if (field.Is(kMaking) && !compared && settings.is_given(field.name))
+      given.push_back(field.name);
   }
-  if (settings.is_given("joint_vocab")) given.emplace_back("joint_vocab");
   if (given.empty()) return;
   const char* giver = !options.init.empty()           ? "init"
                       : !options.corpus.vocab.empty() ? "vocab"

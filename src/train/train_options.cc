@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "attend/error.h"
 #include "metrics/metric_fields.h"
@@ -21,53 +20,48 @@ FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
   fields.Group("Text")
       .Add("train_source", &options.train_source,
-           "source text to train on, one sentence a line; several files form one corpus")
-      .Add("train_target", &options.train_target, "its translation, line by line")
+           "source text to train on, one sentence a line; several files form one corpus", kPath)
+      .Add("train_target", &options.train_target, "its translation, line by line", kPath)
       .Add("train_weights", &options.train_weights, 1e-6, 1000,
            "how often an epoch uses each file, such as 1, 0.25 or 3; below 1, a part of the lines "
-           "is left out")
+           "is left out",
+           kIdentity)
       .Add("stream", &options.stream,
            "read the training text from disk during training, in bounded memory; train_weights, "
-           "bpe_dropout and sampling_alpha turn this on")
+           "bpe_dropout and sampling_alpha turn this on",
+           kIdentity)
       .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
-           "number of pairs of streamed text that are shuffled together")
+           "number of pairs of streamed text that are shuffled together", kIdentity)
       .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
            "BPE-dropout: probability of skipping a merge when training text is tokenized (0.1 is "
-           "usual); for BPE vocabularies; 0: off")
+           "usual); for BPE vocabularies; 0: off",
+           kIdentity)
       .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
            "subword sampling: exponent of the probabilities of tokenizations that each epoch draws "
-           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off")
+           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off",
+           kIdentity)
       .Add("case_noise", &options.case_noise, 0, 0.5,
            "with case = factor: share of training pairs that are put into capitals, and the same "
-           "share into title case, so that the model learns to translate such text; 0: none")
-      .Add("valid_source", &options.valid_source, "source text to validate on")
-      .Add("valid_target", &options.valid_target, "its translation")
-      .Add("test_source", &options.test_source, "source text to translate and score at the end")
-      .Add("test_target", &options.test_target, "its translation")
-      .Nest("", Fields(options.protection))
+           "share into title case, so that the model learns to translate such text; 0: none",
+           kIdentity)
+      .Add("valid_source", &options.valid_source, "source text to validate on", kPath)
+      .Add("valid_target", &options.valid_target, "its translation", kPath)
+      .Add("test_source", &options.test_source, "source text to translate and score at the end",
+           kPath)
+      .Add("test_target", &options.test_target, "its translation", kPath)
+      .Nest("", Fields(options.protection), kIdentity)
       .Add("protect_examples", &options.protect_examples, 0, 1,
            "with protect: share of training pairs that get extra placeholders, in place of words "
-           "that both sides share and at both ends, to teach copying")
-      .Nest("", Fields(options.filters))
+           "that both sides share and at both ends, to teach copying",
+           kIdentity)
+      .Nest("", Fields(options.filters), kIdentity)
       .Group("Vocabulary")
-      .Add("vocab", &options.vocab, "vocabulary file of both sides")
-      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone")
-      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone")
+      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
+      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
+      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
       .Add("joint_vocab", &options.joint_vocab,
-           "make one vocabulary for both sides, not one for each")
-      .Nest("", Fields(options.vocabulary, "vocab_"));
-  return fields;
-}
-
-FieldList ModelFields(ModelConfig& model) {
-  FieldList fields;
-  fields.Group("Model").Add("languages", &model.languages, "two languages, the source first");
-  if (model.encoder) fields.Nest("encoder", Fields(*model.encoder));
-  if (model.decoder) fields.Nest("decoder", Fields(*model.decoder));
-  fields.Add("head_bias", &model.head_bias, "bias of the output projection")
-      .Add("tie_source_target", &model.tie_source_target, "encoder and decoder share one embedding")
-      .Add("tie_target_output", &model.tie_target_output,
-           "the output projection is the decoder's embedding");
+           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
+      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
   return fields;
 }
 
@@ -87,11 +81,11 @@ FieldList OptimizationFields(OptimizationOptions& options) {
            "takes twice the time; 0: one pass")
       .Group("Batches")
       .Add("batch_tokens", &options.batch_tokens, 1, kMany,
-           "maximum size of a batch: sentences times the longest side, padding included")
+           "maximum size of a batch: sentences times the longest side, padding included", kIdentity)
       .Add("max_sentences", &options.max_sentences, 0, kMany,
-           "maximum number of sentences in a batch; 0: no limit")
+           "maximum number of sentences in a batch; 0: no limit", kIdentity)
       .Add("accumulate", &options.accumulate, 1, kMaxCount,
-           "number of batches in one update (gradient accumulation)")
+           "number of batches in one update (gradient accumulation)", kIdentity)
       .Group("Learning rate and optimizer")
       .Add("schedule", &options.schedule, {"noam", "inverse_sqrt", "cosine", "constant"},
            "learning rate over time")
@@ -160,54 +154,6 @@ FieldList RunFields(RunOptions& options) {
       .Add("worker_threads", &options.worker_threads, 1, 1000,
            "number of threads that prepare batches");
   return fields;
-}
-
-// Names that decide what is computed: going on with another value would be another run.
-const std::set<std::string>& FixedNames() {
-  static const std::set<std::string> names = {"train_weights",
-                                              "stream",
-                                              "shuffle_buffer",
-                                              "bpe_dropout",
-                                              "sampling_alpha",
-                                              "seed",
-                                              "batch_tokens",
-                                              "max_sentences",
-                                              "accumulate",
-                                              "min_length",
-                                              "max_length",
-                                              "max_length_ratio",
-                                              "vocab_size",
-                                              "joint_vocab",
-                                              "vocab_type",
-                                              "character_coverage",
-                                              "user_defined_symbols",
-                                              "placeholders",
-                                              "protect",
-                                              "protect_patterns",
-                                              "protect_examples",
-                                              "normalization",
-                                              "vocab_max_sentences",
-                                              "byte_fallback",
-                                              "split_digits",
-                                              "case",
-                                              "case_noise",
-                                              "head_bias",
-                                              "tie_source_target",
-                                              "tie_target_output"};
-  return names;
-}
-
-bool IsFixed(const std::string& name) {
-  return FixedNames().count(name) > 0 || name.starts_with("encoder.") ||
-         name.starts_with("decoder.");
-}
-
-// Files are compared by digest; a preset by the fields it sets.
-bool IsCompared(const std::string& name) {
-  static const std::set<std::string> other = {
-      "preset",      "train_source", "train_target", "valid_source", "valid_target",
-      "test_source", "test_target",  "vocab",        "source_vocab", "target_vocab"};
-  return other.count(name) == 0;
 }
 
 void Flatten(const Json& object, const std::string& prefix, std::map<std::string, Json>* values) {
@@ -310,43 +256,35 @@ void CheckTexts(TrainOptions options) {
 
 }  // namespace
 
-FieldList RecipeFields(TrainOptions& options) {
+FieldList Fields(TrainOptions& options) {
   FieldList fields;
   fields.Nest("", CorpusFields(options.corpus))
       .Group("Model")
       .Add("preset", &options.preset,
-           "model to start from: base, big, tiny or student; encoder.* and decoder.* change it")
-      .Nest("", ModelFields(options.model))
+           "model to start from: base, big, tiny or student; encoder.* and decoder.* change it",
+           kNotCompared)
+      .Nest("", Fields(options.model).Without(kDerived))
       .Nest("", OptimizationFields(options.optimization))
       .Nest("", RunFields(options.run))
       .Group("")
-      .Add("seed", &options.seed, 0, kMany, "seed of initial weights, shuffling and dropout");
+      .Add("seed", &options.seed, 0, kMany, "seed of initial weights, shuffling and dropout",
+           kIdentity)
+      .Add("output", &options.output, "directory for checkpoints, logs, report and model",
+           kNotRecorded)
+      .Add("init", &options.init,
+           "model directory to fine-tune (relative to the working directory): the run starts from "
+           "its weights and vocabulary",
+           kNotRecorded)
+      .Add("dry_run", &options.dry_run,
+           "print counts, dropped pairs, memory, speed and estimated time, then stop without "
+           "training",
+           kNotRecorded)
+      .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp, kNotRecorded);
   return fields;
 }
 
 FieldList RecordedFields(TrainOptions& options) {
-  const FieldList all = RecipeFields(options);
-  if (options.MakesVocabulary()) return all;
-  const FieldList making = Fields(options.corpus.vocabulary, "vocab_");
-  std::vector<std::string> names = all.Names();
-  // case is a fact of any vocabulary, by which outputs are scored.
-  std::erase_if(names, [&](const std::string& name) {
-    return name == "joint_vocab" || (making.Find(name) != nullptr && name != "case");
-  });
-  return all.Select(names);
-}
-
-FieldList Fields(TrainOptions& options) {
-  FieldList fields = RecipeFields(options);
-  fields.Add("output", &options.output, "directory for checkpoints, logs, report and model")
-      .Add("init", &options.init,
-           "model directory to fine-tune (relative to the working directory): the run starts from "
-           "its weights and vocabulary")
-      .Add("dry_run", &options.dry_run,
-           "print counts, dropped pairs, memory, speed and estimated time, then stop without "
-           "training")
-      .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp);
-  return fields;
+  return Fields(options).Without(kNotRecorded | (options.MakesVocabulary() ? 0 : kMaking));
 }
 
 std::string RecipeToml(TrainOptions& options) {
@@ -425,16 +363,20 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
 }
 
 std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now) {
+  TrainOptions options;
+  const FieldList fields = Fields(options);
   std::map<std::string, Json> old_values, new_values;
   Flatten(before, "", &old_values);
   Flatten(now, "", &new_values);
   std::vector<OptionDifference> differences;
   for (const auto& [name, value] : new_values) {
-    if (!IsCompared(name)) continue;
+    const Field* field = fields.Find(name);
+    // A path's files are compared by digest, a preset by the fields it sets.
+    if (field != nullptr && field->Is(kPath | kNotCompared)) continue;
     const auto old = old_values.find(name);
     if (old != old_values.end() && old->second == value) continue;
-    differences.push_back(
-        {name, old == old_values.end() ? "not there" : old->second.dump(), value.dump()});
+    differences.push_back({name, old == old_values.end() ? "not there" : old->second.dump(),
+                           value.dump(), field != nullptr && field->Is(kIdentity)});
   }
   return differences;
 }
@@ -442,7 +384,7 @@ std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& n
 RunChanges CompareOptions(const Json& before, const Json& now) {
   RunChanges changes;
   for (const OptionDifference& each : DifferentOptions(before, now)) {
-    (IsFixed(each.name) ? changes.forbidden : changes.applied)
+    (each.identity ? changes.forbidden : changes.applied)
         .push_back(fmt::format("{} was {}, now {}", each.name, each.before, each.now));
   }
   return changes;

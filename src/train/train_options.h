@@ -13,6 +13,7 @@
 #include "attend/metrics.h"
 #include "attend/model_config.h"
 #include "attend/nn/schedule.h"
+#include "attend/nn/smoothing_mass.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "data/batch_stream.h"
@@ -22,8 +23,6 @@
 
 namespace attend {
 
-// As nn::SmoothingMass.
-enum class LabelSmoothingMass { kAll, kWrong };
 // Of matrix products; weights, sums, norms and losses are f32.
 enum class Precision { kF32, kBf16 };
 enum class EarlyStoppingMetric { kLoss, kBleu, kChrf };
@@ -61,7 +60,7 @@ struct OptimizationOptions {
   double attention_dropout = 0;
   double activation_dropout = 0;
   double label_smoothing = 0.1;
-  LabelSmoothingMass label_smoothing_mass = LabelSmoothingMass::kAll;
+  nn::SmoothingMass label_smoothing_mass = nn::SmoothingMass::kAllClasses;
   double r_drop = 0;
   int64_t batch_tokens = 4096;
   int64_t max_sentences = 0;
@@ -129,14 +128,10 @@ inline constexpr const char* kPeakFlopsHelp =
     "peak floating-point operations a second of the device; progress lines show the share of it; "
     "0: the known bf16 peak of the GPU";
 
-// Of TrainOptions, without those that belong to one start of the program: `output`, `init`,
-// `dry_run` and `peak_flops`.
-FieldList RecipeFields(TrainOptions& options);
+FieldList Fields(TrainOptions& options);
 // What a run keeps of them, in its configuration and checkpoints: not how a vocabulary is made
 // where one is given, of which they would say nothing true.
 FieldList RecordedFields(TrainOptions& options);
-// All of them.
-FieldList Fields(TrainOptions& options);
 
 // A recipe that sets the recorded options and `init` to their present values, for --config. Those
 // that are not set are left out.
@@ -151,6 +146,7 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log);
 // An option that two runs do not share; values as JSON text.
 struct OptionDifference {
   std::string name, before, now;
+  bool identity = false;  // has the trait kIdentity
 };
 // Both are RecordedFields as JSON; of the options that `now` has. Paths are not compared: digests
 // of what they name are.

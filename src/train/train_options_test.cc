@@ -132,6 +132,37 @@ TEST(TrainOptionsTest, LanguagesAreTwo) {
   }
 }
 
+std::vector<std::string> NamesOf(Traits traits) {
+  TrainOptions options;
+  const FieldList fields = Fields(options);
+  std::vector<std::string> names;
+  for (const Field& field : fields.fields()) {
+    const bool stack = field.name.starts_with("encoder.") || field.name.starts_with("decoder.");
+    EXPECT_TRUE(!stack || field.traits == kIdentity) << field.name;
+    if (!stack && field.Is(traits)) names.push_back(field.name);
+  }
+  return names;
+}
+
+TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
+  EXPECT_THAT(NamesOf(kPath),
+              testing::UnorderedElementsAre("train_source", "train_target", "valid_source",
+                                            "valid_target", "test_source", "test_target", "vocab",
+                                            "source_vocab", "target_vocab"));
+  EXPECT_THAT(
+      NamesOf(kIdentity),
+      testing::UnorderedElementsAre(
+          "train_weights", "stream", "shuffle_buffer", "bpe_dropout", "sampling_alpha", "seed",
+          "batch_tokens", "max_sentences", "accumulate", "min_length", "max_length",
+          "max_length_ratio", "vocab_size", "joint_vocab", "vocab_type", "character_coverage",
+          "user_defined_symbols", "placeholders", "protect", "protect_patterns", "protect_examples",
+          "normalization", "vocab_max_sentences", "byte_fallback", "split_digits", "case",
+          "case_noise", "head_bias", "tie_source_target", "tie_target_output"));
+  EXPECT_THAT(NamesOf(kNotCompared), testing::ElementsAre("preset"));
+  EXPECT_THAT(NamesOf(kNotRecorded),
+              testing::UnorderedElementsAre("output", "init", "dry_run", "peak_flops"));
+}
+
 Json Recorded(TrainOptions options) { return FieldsToJson(RecordedFields(options)); }
 
 TEST(TrainOptionsTest, HowAVocabularyIsMadeIsRecordedWhereOneIsMade) {

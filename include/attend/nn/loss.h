@@ -4,16 +4,10 @@
 
 #include <utility>
 
+#include "attend/nn/smoothing_mass.h"
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
-
-// Where the smoothed mass goes.
-enum class SmoothingMass {
-  kAllClasses,    // evenly over all V classes: cross-entropy to a mixture with the uniform
-                  // distribution (the paper's)
-  kWrongClasses,  // evenly over the V-1 wrong ones
-};
 
 struct LossSums {
   torch::Tensor loss;  // a scalar that backward() can start from

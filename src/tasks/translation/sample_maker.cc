@@ -11,8 +11,6 @@
 namespace attend {
 namespace {
 
-constexpr int64_t kTopLogits = 5;
-
 // Runs the decoder over the sample's own output; logits [T, V].
 std::vector<float> ForcedLogits(const Transformer& transformer, const Sample& sample) {
   Workspace workspace;
@@ -31,7 +29,7 @@ std::vector<float> ForcedLogits(const Transformer& transformer, const Sample& sa
 TopLogits TopOf(std::span<const float> logits_V, int64_t position) {
   std::vector<int32_t> order(logits_V.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto count = std::min<int64_t>(kTopLogits, std::ssize(order));
+  const auto count = std::min<int64_t>(kSampleTopLogits, std::ssize(order));
   std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int32_t a, int32_t b) {
     return logits_V[a] != logits_V[b] ? logits_V[a] > logits_V[b] : a < b;
   });

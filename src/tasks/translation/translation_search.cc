@@ -43,7 +43,7 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options) {
   int64_t length = options.max_length;
   if (length == 0) {
-    length = std::max(source_length + 50, options.min_length + 1);
+    length = std::max(source_length + kExtraLength, options.min_length + 1);
     if (const auto& text = runner.training_text())
       length = std::max(length, UsualMost(*text, source_length));
   }

@@ -15,8 +15,11 @@ namespace attend {
 // Runs the weights of the options' type, with their shortlist. Throws as Translator::Load.
 TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options);
 
+// Tokens that an output may have beyond its input: the paper's, section 6.1.
+inline constexpr int64_t kExtraLength = 50;
+
 // The most tokens of output, eos included, of a source of so many ids without eos: max_length, or
-// else the paper's 50 more than the source has, or more where outputs of training were longer, and
+// else kExtraLength more than the source has, or more where outputs of training were longer, and
 // room for min_length; within the model's learned positions.
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options);

@@ -39,7 +39,7 @@ Json DefaultsFor(const Json& options) {
   const Json preset = defaults.preset;
   defaults.preset = options.value("preset", defaults.preset);
   defaults.model = PresetConfig(defaults.preset);
-  Json json = FieldsToJson(RecipeFields(defaults));
+  Json json = FieldsToJson(Fields(defaults));
   json["preset"] = preset;
   return json;
 }

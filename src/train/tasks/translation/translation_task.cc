@@ -218,9 +218,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
       transformer_(options.model, DropoutOf(options.optimization),
                    static_cast<uint64_t>(options.seed)),
       loss_(options.optimization.label_smoothing, /*pad_id=*/-1,
-            options.optimization.label_smoothing_mass == LabelSmoothingMass::kAll
-                ? nn::SmoothingMass::kAllClasses
-                : nn::SmoothingMass::kWrongClasses) {
+            options.optimization.label_smoothing_mass) {
   transformer_->to(device_);
   const CorpusOptions& corpus = options_.corpus;
   train_ = TrainingCorpus(options_, vocabularies_, threads_, log);

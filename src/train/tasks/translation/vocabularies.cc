@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "model/config_file.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -48,20 +49,22 @@ Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log) {
 void SaveVocabularies(const Vocabularies& vocabularies, const fs::path& directory) {
   // What is left of a start with the other kind would be taken for this run's.
   if (vocabularies.joint()) {
-    WriteFileAtomically(directory / "vocab.spm", vocabularies.source->bytes());
-    for (const char* other : {"source.spm", "target.spm"}) fs::remove(directory / other);
+    WriteFileAtomically(directory / kJointVocabularyFile, vocabularies.source->bytes());
+    for (const char* other : {kSourceVocabularyFile, kTargetVocabularyFile})
+      fs::remove(directory / other);
   } else {
-    WriteFileAtomically(directory / "source.spm", vocabularies.source->bytes());
-    WriteFileAtomically(directory / "target.spm", vocabularies.target->bytes());
-    fs::remove(directory / "vocab.spm");
+    WriteFileAtomically(directory / kSourceVocabularyFile, vocabularies.source->bytes());
+    WriteFileAtomically(directory / kTargetVocabularyFile, vocabularies.target->bytes());
+    fs::remove(directory / kJointVocabularyFile);
   }
 }
 
 Vocabularies LoadVocabularies(const fs::path& directory) {
-  if (fs::exists(directory / "source.spm")) {
-    return {Vocabulary::Load(directory / "source.spm"), Vocabulary::Load(directory / "target.spm")};
+  if (fs::exists(directory / kSourceVocabularyFile)) {
+    return {Vocabulary::Load(directory / kSourceVocabularyFile),
+            Vocabulary::Load(directory / kTargetVocabularyFile)};
   }
-  const auto vocabulary = Vocabulary::Load(directory / "vocab.spm");
+  const auto vocabulary = Vocabulary::Load(directory / kJointVocabularyFile);
   return {vocabulary, vocabulary};
 }
 
