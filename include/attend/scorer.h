@@ -38,6 +38,7 @@ class Scorer {
  public:
   static std::unique_ptr<Scorer> Load(const std::string& directory, int threads = 0);
   Scorer(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set = "");
+  Scorer(std::shared_ptr<const LoadedModel> loaded, int threads);
   ~Scorer();
   Scorer(const Scorer&) = delete;
   Scorer& operator=(const Scorer&) = delete;

@@ -16,11 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "attend/loaded_model.h"
 #include "attend/running.h"
 
 namespace attend {
-
-struct Model;
 
 // What a Translator is made with.
 struct TranslatorOptions {
@@ -108,6 +107,9 @@ class Translator {
   static std::unique_ptr<Translator> Load(const std::string& directory,
                                           const TranslatorOptions& options = {});
   Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options);
+  // The type and instruction set are those that the model was loaded with; the options' mean
+  // nothing.
+  Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options);
   ~Translator();
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;

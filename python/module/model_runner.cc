@@ -4,8 +4,6 @@
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
-#include "model/model_directory.h"
-#include "model/quantize.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_options.h"
 
@@ -16,10 +14,6 @@ TranslatorOptions WithThreads(const RunnerOptions& options) {
   TranslatorOptions all = options.translator;
   all.threads = static_cast<int>(options.threads);
   return all;
-}
-
-std::shared_ptr<const Vocabulary> MakeVocabulary(const std::string& bytes, const char* where) {
-  return bytes.empty() ? nullptr : Vocabulary::FromBytes(bytes, where);
 }
 
 DenseAttention Dense(const AttentionWeights& weights) {
@@ -58,52 +52,50 @@ FieldList Fields(TextOptions& options) {
 }
 
 ModelRunner::ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options)
-    : model_(WithWeights(LoadModel(directory), options.translator.type)),
+    : loaded_(Load(directory, {.type = options.translator.type})),
       threads_(static_cast<int>(options.threads)),
-      translator_(model_, WithThreads(options)),
-      source_(MakeVocabulary(model_->source_vocabulary, "the source vocabulary")),
-      target_(model_->target_vocabulary == model_->source_vocabulary
-                  ? source_
-                  : MakeVocabulary(model_->target_vocabulary, "the target vocabulary")) {}
+      translator_(loaded_, WithThreads(options)) {}
 
 const Scorer& ModelRunner::scorer() const {
   const std::lock_guard lock(mutex_);
-  if (!scorer_) scorer_ = std::make_unique<Scorer>(model_, threads_);
+  if (!scorer_) scorer_ = std::make_unique<Scorer>(loaded_, threads_);
   return *scorer_;
 }
 
 std::vector<Translation> ModelRunner::Translate(std::span<const std::string> texts, int64_t first,
                                                 const TextOptions& options) const {
-  LineBatch batch(&translator_, *model_, options.lines);
+  LineBatch batch(&translator_, loaded_->model(), options.lines);
   for (const std::string& text : texts) batch.Add(text, fmt::format("text {}", first++));
   return batch.Translate(options.translation);
 }
 
 PairAttention ModelRunner::Attention(const std::string& source,
                                      const std::optional<std::string>& target) const {
-  if (!source_ || !model_->config.encoder) {
+  if (!loaded_->source_vocabulary || !loaded_->config().encoder) {
     throw Error(ErrorKind::kUsage,
                 "the model has no vocabulary or no encoder, expected a translation model");
   }
-  const Protection protection(model_->tokenization, *source_, *target_, /*on=*/true);
+  const Vocabulary &source_vocabulary = loaded_->source(), &target_vocabulary = loaded_->target();
+  const Protection protection(loaded_->model().tokenization, source_vocabulary, target_vocabulary,
+                              /*on=*/true);
   std::string source_text = source, target_text = target.value_or("");
   if (target) {
     protection.MaskPair(&source_text, &target_text);
   } else {
     source_text = protection.Mask(source_text).text;
   }
-  const std::vector<std::vector<int32_t>> sources = {source_->Encode(source_text)};
+  const std::vector<std::vector<int32_t>> sources = {source_vocabulary.Encode(source_text)};
   std::vector<std::vector<int32_t>> targets;
   if (target) {
-    targets = {target_->Encode(target_text)};
+    targets = {target_vocabulary.Encode(target_text)};
   } else {
     targets = {translator_.TranslateIds(sources).at(0).hypotheses.at(0).ids};
   }
   ScoreOptions options;
   options.attention = true;
   const PairScore score = scorer().ScoreIds(sources, targets, options).at(0);
-  return {.target = target ? *target : target_->Decode(targets[0]),
-          .labels = LabelsOf({*source_, sources[0]}, {*target_, targets[0]}),
+  return {.target = target ? *target : target_vocabulary.Decode(targets[0]),
+          .labels = LabelsOf({source_vocabulary, sources[0]}, {target_vocabulary, targets[0]}),
           .encoder = Dense(score.encoder_self),
           .decoder = Dense(score.decoder_self),
           .cross = Dense(score.cross)};

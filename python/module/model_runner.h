@@ -17,6 +17,7 @@
 #include "attend/vocabulary.h"
 #include "base/fields.h"
 #include "tasks/attention_labels.h"
+#include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
 
 namespace attend {
@@ -55,11 +56,15 @@ class ModelRunner {
   ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options);
 
   const Translator& translator() const { return translator_; }
-  // Made at its first use: it packs the weights once more.
+  // Made at its first use, with threads of its own.
   const Scorer& scorer() const;
   // Null for a model without vocabulary.
-  const std::shared_ptr<const Vocabulary>& source_vocabulary() const { return source_; }
-  const std::shared_ptr<const Vocabulary>& target_vocabulary() const { return target_; }
+  const std::shared_ptr<const Vocabulary>& source_vocabulary() const {
+    return loaded_->source_vocabulary;
+  }
+  const std::shared_ptr<const Vocabulary>& target_vocabulary() const {
+    return loaded_->target_vocabulary;
+  }
 
   // The texts from number `first` of a call on, which errors name, as LineBatch translates them.
   std::vector<Translation> Translate(std::span<const std::string> texts, int64_t first,
@@ -69,10 +74,9 @@ class ModelRunner {
                           const std::optional<std::string>& target) const;
 
  private:
-  std::shared_ptr<const Model> model_;
+  std::shared_ptr<const LoadedModel> loaded_;
   int threads_;
   Translator translator_;
-  std::shared_ptr<const Vocabulary> source_, target_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Scorer> scorer_;
 };

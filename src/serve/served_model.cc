@@ -7,6 +7,7 @@
 
 #include "model/model_directory.h"
 #include "search/beam_search.h"
+#include "tasks/translation/translation_search.h"
 
 namespace attend {
 namespace {
@@ -45,7 +46,7 @@ ServedModel::ServedModel(std::string name, const std::string& directory,
     : config_(model->config),
       training_text_(model->training_text),
       name_(name.empty() ? NameOf(config_, directory) : std::move(name)),
-      translator_(model, OptionsOf(options, name_), pool),
+      translator_(LoadWith(model, options.translator), OptionsOf(options, name_), pool),
       queue_(options.queue_sentences, RoomOf(options.translation), pool) {
   if (config_.languages.size() == 2) {
     source_ = config_.languages[0];

@@ -16,10 +16,11 @@
 #include "attend/scorer.h"
 #include "attend/vocabulary.h"
 #include "base/json.h"
-#include "engine/transformer.h"
+#include "engine/forward.h"
 #include "kernels/inference/dispatch.h"
 #include "model/model_directory.h"
 #include "nn/test_models.h"
+#include "tasks/loaded_model.h"
 #include "train/loop/parameters.h"
 
 namespace attend {
@@ -198,8 +199,10 @@ Forced TorchForced(nn::Transformer& torch_model, const std::vector<Ids>& sources
   return forced;
 }
 
-void CompareActivations(const Transformer& engine, const Forced& forced, Differences* worst) {
-  Workspace workspace;
+void CompareActivations(const Weights& weights, const Forced& forced, Differences* worst) {
+  Activations activations;
+  DecoderCache cache;
+  std::vector<DecoderRow> decoded;
   Sinks sinks;
   sinks.activation = [&](bool encoder, int64_t layer, const float* x_RD, int64_t) {
     const nn::StackTrace& trace = encoder ? forced.trace.encoder : forced.trace.decoder;
@@ -215,13 +218,13 @@ void CompareActivations(const Transformer& engine, const Forced& forced, Differe
       }
     }
   };
-  engine.StartAll(forced.inputs, sinks, &workspace);
+  StartAll(weights, forced.inputs, sinks, &activations, &cache);
   for (size_t b = 0; b < forced.prefixes.size(); ++b) {
     for (const int32_t id : forced.prefixes[b]) {
-      workspace.rows.push_back({static_cast<int32_t>(b), id});
+      decoded.push_back({static_cast<int32_t>(b), id});
     }
   }
-  engine.Decode(sinks, &workspace);
+  Decode(weights, decoded, sinks, &activations, &cache);
 }
 
 void CompareWeights(const AttentionWeights& found, const std::vector<nn::LayerTrace>& layers,
@@ -278,10 +281,11 @@ std::map<std::string, Differences> CompareForced(nn::Transformer& torch_model,
     for (const std::string& set : AvailableInstructionSets()) {
       ScoreOptions options;
       options.attention = true;
-      const Scorer scorer(model, 1, set);
+      const auto loaded = Load(model, {.instruction_set = set});
+      const Scorer scorer(loaded, 1);
       CompareScores(scorer.ScoreIds(some_sources, some_targets, options), forced,
                     model->config.special_ids.eos, &worst[set]);
-      CompareActivations(Transformer(model, set), forced, &worst[set]);
+      CompareActivations(loaded->weights, forced, &worst[set]);
     }
   }
   return worst;

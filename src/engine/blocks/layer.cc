@@ -8,7 +8,8 @@
 
 namespace attend {
 
-LayerNorm::LayerNorm(const Weights& weights, const std::string& name, const StackConfig& config)
+LayerNorm::LayerNorm(const WeightSource& weights, const std::string& name,
+                     const StackConfig& config)
     : kernels(&weights.kernels), epsilon(static_cast<float>(config.norm_epsilon)) {
   const float* gain = weights.tensors.Get(name + ".weight").f32();
   const float* bias = weights.tensors.Get(name + ".bias").f32();
@@ -21,7 +22,8 @@ void LayerNorm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
                        bias_D.data(), epsilon, y_RD});
 }
 
-FeedForward::FeedForward(const Weights& weights, const std::string& name, const StackConfig& config)
+FeedForward::FeedForward(const WeightSource& weights, const std::string& name,
+                         const StackConfig& config)
     : kernels(&weights.kernels),
       activation(config.activation),
       inner(weights, {name + ".inner.weight"}),
@@ -78,7 +80,7 @@ const float* PositionTable::Row(const StackConfig& config, const TensorView* lea
   return rows_.data() + position * width;
 }
 
-Embedding::Embedding(const Weights& weights, const std::string& name, const std::string& stack,
+Embedding::Embedding(const WeightSource& weights, const std::string& name, const std::string& stack,
                      const StackConfig& stack_config)
     : kernels(&weights.kernels),
       table_VD(&weights.tensors.Get(name)),

@@ -41,7 +41,7 @@ struct LayerNorm {
 
   LayerNorm() = default;
   // The tensors `name`.weight and `name`.bias.
-  LayerNorm(const Weights& weights, const std::string& name, const StackConfig& config);
+  LayerNorm(const WeightSource& weights, const std::string& name, const StackConfig& config);
   void Apply(const float* x_RD, int64_t rows, float* y_RD) const;
 };
 
@@ -52,7 +52,7 @@ struct FeedForward {
   Linear inner, gate, outer;
 
   FeedForward() = default;
-  FeedForward(const Weights& weights, const std::string& name, const StackConfig& config);
+  FeedForward(const WeightSource& weights, const std::string& name, const StackConfig& config);
   // y = outer(activation(inner(x))) + residual
   void Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
              Scratch* scratch) const;
@@ -95,7 +95,7 @@ struct Embedding {
 
   Embedding() = default;
   // The table `name`, and the positions of `stack`.
-  Embedding(const Weights& weights, const std::string& name, const std::string& stack,
+  Embedding(const WeightSource& weights, const std::string& name, const std::string& stack,
             const StackConfig& stack_config);
   void Apply(int32_t token, int64_t position, PositionTable* positions, float* y_D) const;
 };

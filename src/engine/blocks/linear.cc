@@ -23,7 +23,7 @@ void Append(const TensorView& tensor, std::vector<float>* floats) {
 
 }  // namespace
 
-Linear::Linear(const Weights& weights, const std::vector<std::string>& names,
+Linear::Linear(const WeightSource& weights, const std::vector<std::string>& names,
                const std::string& bias_name)
     : kernels_(&weights.kernels) {
   const TensorTable& tensors = weights.tensors;

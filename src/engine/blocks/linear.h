@@ -26,7 +26,7 @@ struct LinearScratch {
 };
 
 // What a part of the model is made from: its tensors, and where they go packed for `kernels`.
-struct Weights {
+struct WeightSource {
   const KernelTable& kernels;
   const TensorTable& tensors;
   PackedMemory* memory;
@@ -56,7 +56,7 @@ class Linear {
   // `names` are of [out, in] tensors, all of one type; each has a bias of the name with `.bias` for
   // `.weight`, or none has; `bias` names another one. Throws Error(kInput) for a tensor that is
   // missing or of another type.
-  Linear(const Weights& weights, const std::vector<std::string>& names,
+  Linear(const WeightSource& weights, const std::vector<std::string>& names,
          const std::string& bias = "");
 
   // Some columns of a single weight, in the order given; reads the same Input.

@@ -6,7 +6,7 @@
 
 namespace attend {
 
-Decoder::Decoder(const Weights& weights, const ModelConfig& config)
+Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
     : kernels_(&weights.kernels),
       config_(*config.decoder),
       sizes_(*config.decoder),
@@ -35,38 +35,38 @@ Decoder::Decoder(const Weights& weights, const ModelConfig& config)
   }
 }
 
-void Decoder::Reset(int64_t beam_size, DecoderState* state) const {
-  state->Reset(beam_size, config_.layers * sizes_.row_floats());
+void Decoder::Reset(int64_t beam_size, DecoderCache* cache) const {
+  cache->Reset(beam_size, config_.layers * sizes_.row_floats());
 }
 
 void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
-                    DecoderState* state) const {
-  for (const NewSource& source : sources) state->Reorder(source.sentence, {});
+                    DecoderCache* cache) const {
+  for (const NewSource& source : sources) cache->Reorder(source.sentence, {});
   if (!cross_attention_) return;
-  state->new_rows.clear();
-  for (const NewSource& source : sources) state->Renew(source.sentence, source.count);
-  const int64_t rows = std::ssize(state->new_rows), width = sizes_.row_floats();
+  cache->new_rows.clear();
+  for (const NewSource& source : sources) cache->Renew(source.sentence, source.count);
+  const int64_t rows = std::ssize(cache->new_rows), width = sizes_.row_floats();
   float* projected = scratch->projected.Get(rows * width);
   for (int64_t i = 0; i < config_.layers; ++i) {
     layers_[i].cross_key_value.Apply(memory_SD, rows, &scratch->linear, projected);
     for (int64_t r = 0; r < rows; ++r) {
-      std::copy_n(projected + r * width, width, state->new_rows[r] + i * width);
+      std::copy_n(projected + r * width, width, cache->new_rows[r] + i * width);
     }
   }
 }
 
-void Decoder::Grow(std::span<const DecoderRow> rows, DecoderState* state) const {
-  state->positions.clear();
-  state->new_rows.clear();
+void Decoder::Grow(std::span<const DecoderRow> rows, DecoderCache* cache) const {
+  cache->positions.clear();
+  cache->new_rows.clear();
   for (const DecoderRow& row : rows) {
-    DecoderState::RowList& slot = state->slots[row.slot];
-    state->positions.push_back(std::ssize(slot.rows));
-    state->Append(&state->cache, &slot);
+    DecoderCache::RowList& slot = cache->slots[row.slot];
+    cache->positions.push_back(std::ssize(slot.rows));
+    cache->Append(&cache->own_rows, &slot);
   }
 }
 
 void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
-                         DecoderState* state, Scratch* scratch, const Sinks& sinks) const {
+                         DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const {
   const Linear& product = layers_[layer].query_key_value;
   const int64_t stride = product.columns(), count = std::ssize(rows);
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
@@ -74,13 +74,13 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
   float* projected = scratch->projected.Get(count * stride);
   product.Apply(x_RD, count, &scratch->linear, projected);
   for (int64_t r = 0; r < count; ++r) {
-    std::copy_n(projected + r * stride + keys, keys + values, state->new_rows[r] + at);
+    std::copy_n(projected + r * stride + keys, keys + values, cache->new_rows[r] + at);
   }
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0; r < count; ++r) {
-    const int64_t seen = state->positions[r] + 1;
+    const int64_t seen = cache->positions[r] + 1;
     float* weights = scratch->weights.Get(sizes_.heads * seen);
-    kernels_->attention({projected + r * stride, state->slots[rows[r].slot].rows.data(), at,
+    kernels_->attention({projected + r * stride, cache->slots[rows[r].slot].rows.data(), at,
                          at + keys, seen, sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(),
                          weights, context + r * values});
     if (sinks.attention) sinks.attention(AttentionPlace::kDecoderSelf, layer, r, weights, seen);
@@ -88,7 +88,7 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
 }
 
 void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
-                          DecoderState* state, Scratch* scratch, const Sinks& sinks) const {
+                          DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const {
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
   const int64_t at = layer * sizes_.row_floats();
   const int64_t count = std::ssize(rows);
@@ -96,7 +96,7 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   layers_[layer].cross_query.Apply(x_RD, count, &scratch->linear, query);
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0; r < count; ++r) {
-    const std::vector<const float*>& source = state->SourceOf(rows[r].slot).rows;
+    const std::vector<const float*>& source = cache->SourceOf(rows[r].slot).rows;
     const int64_t seen = std::ssize(source);
     float* weights = scratch->weights.Get(sizes_.heads * seen);
     kernels_->attention({query + r * keys, source.data(), at, at + keys, seen, sizes_.heads,
@@ -105,13 +105,13 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   }
 }
 
-void Decoder::Run(std::span<const DecoderRow> rows, DecoderState* state, PositionTable* positions,
+void Decoder::Run(std::span<const DecoderRow> rows, DecoderCache* cache, PositionTable* positions,
                   Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const {
-  Grow(rows, state);
+  Grow(rows, cache);
   const int64_t count = std::ssize(rows);
   float* x_RD = output_RD->Get(count * config_.d_model);
   for (int64_t r = 0; r < count; ++r) {
-    embedding_.Apply(rows[r].token, state->positions[r], positions, x_RD + r * config_.d_model);
+    embedding_.Apply(rows[r].token, cache->positions[r], positions, x_RD + r * config_.d_model);
   }
   if (sinks.activation) sinks.activation(false, -1, x_RD, count);
   scratch->timer.Book(&WorkSeconds::rest);
@@ -121,14 +121,14 @@ void Decoder::Run(std::span<const DecoderRow> rows, DecoderState* state, Positio
       ApplySublayer(config_.norm_place, norm, x_RD, count, scratch, f);
     };
     sublayer(layer.self_norm, [&](const float* input, const float* residual, float* y) {
-      SelfAttend(i, rows, input, state, scratch, sinks);
+      SelfAttend(i, rows, input, cache, scratch, sinks);
       layer.output.Apply(scratch->context.Get(0), count, &scratch->linear, y,
                          MatmulActivation::kNone, residual);
     });
     scratch->timer.Book(&WorkSeconds::self_attention);
     if (cross_attention_) {
       sublayer(layer.cross_norm, [&](const float* input, const float* residual, float* y) {
-        CrossAttend(i, rows, input, state, scratch, sinks);
+        CrossAttend(i, rows, input, cache, scratch, sinks);
         layer.cross_output.Apply(scratch->context.Get(0), count, &scratch->linear, y,
                                  MatmulActivation::kNone, residual);
       });

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/stacks/decoder_state.h"
+#include "engine/stacks/decoder_cache.h"
 #include "engine/stacks/encoder.h"
 
 namespace attend {
@@ -22,20 +22,20 @@ struct NewSource {
   int64_t count = 0;
 };
 
-// Immutable; shared between threads, each with a state and scratch of its own.
+// Immutable; shared between threads, each with a cache and scratch of its own.
 class Decoder {
  public:
   // Reads an encoder where the model has one.
-  Decoder(const Weights& weights, const ModelConfig& config);
+  Decoder(const WeightSource& weights, const ModelConfig& config);
 
   // Forgets everything and makes places for `sentences`.
-  void Reset(int64_t beam_size, DecoderState* state) const;
+  void Reset(int64_t beam_size, DecoderCache* cache) const;
   // Puts sentences into places, their slots empty; keys and values of cross-attention are computed
   // here, once.
   void Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
-             DecoderState* state) const;
+             DecoderCache* cache) const;
   // Writes [rows, D], what stands before the output projection.
-  void Run(std::span<const DecoderRow> rows, DecoderState* state, PositionTable* positions,
+  void Run(std::span<const DecoderRow> rows, DecoderCache* cache, PositionTable* positions,
            Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const;
 
  private:
@@ -45,11 +45,11 @@ class Decoder {
     LayerNorm self_norm, cross_norm, feed_forward_norm;
     FeedForward feed_forward;
   };
-  void Grow(std::span<const DecoderRow> rows, DecoderState* state) const;
+  void Grow(std::span<const DecoderRow> rows, DecoderCache* cache) const;
   void SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
-                  DecoderState* state, Scratch* scratch, const Sinks& sinks) const;
+                  DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const;
   void CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
-                   DecoderState* state, Scratch* scratch, const Sinks& sinks) const;
+                   DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const;
 
   const KernelTable* kernels_;
   StackConfig config_;

@@ -4,7 +4,7 @@
 
 namespace attend {
 
-Encoder::Encoder(const Weights& weights, const StackConfig& config)
+Encoder::Encoder(const WeightSource& weights, const StackConfig& config)
     : kernels_(&weights.kernels),
       config_(config),
       sizes_(config),

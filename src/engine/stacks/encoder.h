@@ -28,7 +28,7 @@ struct Sinks {
 // Immutable; shared between threads, each with a Scratch and PositionTable of its own.
 class Encoder {
  public:
-  Encoder(const Weights& weights, const StackConfig& config);
+  Encoder(const WeightSource& weights, const StackConfig& config);
 
   // Writes [rows, D] into `output`; the sentences' rows follow each other. Precondition: ids are in
   // the vocabulary.

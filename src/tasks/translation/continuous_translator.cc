@@ -99,12 +99,12 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
 
   const TaskRunner* runner_;
   SentenceQueue* queue_;
-  std::vector<Workspace> scoring_;  // by worker; the search's own has its state
+  std::vector<ForcedDecoding> scoring_;  // by worker
 };
 
-ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const Model> model,
+ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const LoadedModel> loaded,
                                            const TranslatorOptions& options, WorkPool* pool)
-    : runner_(MakeTaskRunner(std::move(model), options)), pool_(pool) {}
+    : runner_(MakeTaskRunner(std::move(loaded), options)), pool_(pool) {}
 
 ContinuousTranslator::~ContinuousTranslator() = default;
 

@@ -50,7 +50,7 @@ class ContinuousTranslator {
  public:
   // Throws as Translator does. The threads are the pool's, which must outlive it; options.threads
   // means nothing.
-  ContinuousTranslator(std::shared_ptr<const Model> model, const TranslatorOptions& options,
+  ContinuousTranslator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options,
                        WorkPool* pool);
   ~ContinuousTranslator();
 

@@ -107,7 +107,7 @@ void RunAll(const std::vector<Sentence>& sentences, ContinuousTranslator* transl
 TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
   const auto model = Golden();
   WorkPool pool(2);
-  ContinuousTranslator continuous(model, {}, &pool);
+  ContinuousTranslator continuous(Load(model), {}, &pool);
   const Translator translator(model, {.threads = 1});
   const std::vector<Sentence> sentences = MixedSentences(continuous);
   TestQueue queue(&pool);
@@ -134,7 +134,7 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
 
 TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
   WorkPool pool(2);
-  ContinuousTranslator continuous(Golden(), {}, &pool);
+  ContinuousTranslator continuous(Load(Golden()), {}, &pool);
   const std::vector<Sentence> sentences = MixedSentences(continuous);
   TestQueue queue(&pool);
   queue.unwanted = "lumi tavo keri";
@@ -146,7 +146,7 @@ TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
 TEST(ContinuousTranslatorTest, ABadSentenceFailsAndTheRestGoesOn) {
   const auto model = Golden();
   WorkPool pool(1);
-  ContinuousTranslator continuous(model, {}, &pool);
+  ContinuousTranslator continuous(Load(model), {}, &pool);
   std::vector<Sentence> sentences = MixedSentences(continuous);
   sentences[0].ids = {9999};
   TestQueue queue(&pool);
@@ -163,7 +163,7 @@ TEST(ContinuousTranslatorTest, ManyModelsShareTheThreads) {
   std::vector<std::unique_ptr<TestQueue>> queues;
   for (int i = 0; i < 5; ++i) {
     translators.push_back(
-        std::make_unique<ContinuousTranslator>(model, TranslatorOptions(), &pool));
+        std::make_unique<ContinuousTranslator>(Load(model), TranslatorOptions(), &pool));
     queues.push_back(std::make_unique<TestQueue>(&pool));
     translators.back()->Start(queues.back().get());
   }
@@ -186,7 +186,7 @@ TEST(ContinuousTranslatorTest, ManyModelsShareTheThreads) {
 // Endless ones are put in before Stop.
 TEST(ContinuousTranslatorTest, WhatRunsStillFailsAtStop) {
   WorkPool pool(2);
-  ContinuousTranslator continuous(Golden(), {}, &pool);
+  ContinuousTranslator continuous(Load(Golden()), {}, &pool);
   std::vector<Sentence> sentences = MixedSentences(continuous);
   sentences.resize(3);
   for (Sentence& sentence : sentences) {

@@ -5,24 +5,27 @@
 #include <numeric>
 
 #include "attend/translator.h"
-#include "attend/vocabulary.h"
-#include "engine/transformer.h"
+#include "engine/forward.h"
+#include "engine/output_layer.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 namespace {
 
 // Runs the decoder over the sample's own output; logits [T, V].
-std::vector<float> ForcedLogits(const Transformer& transformer, const Sample& sample) {
-  Workspace workspace;
-  transformer.StartAll({&sample.source_ids, 1}, {}, &workspace);
-  auto previous = static_cast<int32_t>(transformer.config().special_ids.bos);
+std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
+  Activations activations;
+  DecoderCache cache;
+  StartAll(weights, {&sample.source_ids, 1}, {}, &activations, &cache);
+  std::vector<DecoderRow> rows;
+  auto previous = static_cast<int32_t>(weights.config().special_ids.bos);
   for (const int32_t id : sample.target_ids) {
-    workspace.rows.push_back({0, previous});
+    rows.push_back({0, previous});
     previous = id;
   }
-  transformer.Decode({}, &workspace);
-  std::vector<float> logits_TV(sample.target_ids.size() * transformer.config().target_vocab_size);
-  transformer.Logits(&workspace, logits_TV.data());
+  Decode(weights, rows, {}, &activations, &cache);
+  std::vector<float> logits_TV(rows.size() * weights.config().target_vocab_size);
+  Logits(weights, std::ssize(rows), &activations, logits_TV.data());
   return logits_TV;
 }
 
@@ -45,8 +48,8 @@ double LogSum(std::span<const float> logits_V) {
   return largest + std::log(sum);
 }
 
-void Remake(const Translator& translator, const Transformer& transformer, Sample* sample) {
-  const auto eos = static_cast<int32_t>(transformer.config().special_ids.eos);
+void Remake(const Translator& translator, const Weights& weights, Sample* sample) {
+  const auto eos = static_cast<int32_t>(weights.config().special_ids.eos);
   std::vector<int32_t> source = sample->source_ids;
   if (!source.empty() && source.back() == eos) source.pop_back();
   const Hypothesis found = translator.TranslateIds({{source}}, {.beam_size = 1})[0].hypotheses[0];
@@ -54,8 +57,8 @@ void Remake(const Translator& translator, const Transformer& transformer, Sample
   if (found.finished) sample->target_ids.push_back(eos);
   sample->token_log_probabilities.clear();
   sample->top_logits.clear();
-  const std::vector<float> logits_TV = ForcedLogits(transformer, *sample);
-  const int64_t width = transformer.config().target_vocab_size;
+  const std::vector<float> logits_TV = ForcedLogits(weights, *sample);
+  const int64_t width = weights.config().target_vocab_size;
   for (int64_t t = 0; t < std::ssize(sample->target_ids); ++t) {
     const std::span<const float> logits_V(logits_TV.data() + t * width, width);
     sample->token_log_probabilities.push_back(logits_V[sample->target_ids[t]] - LogSum(logits_V));
@@ -69,12 +72,13 @@ void Remake(const Translator& translator, const Transformer& transformer, Sample
 
 std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
                                   std::vector<Sample> samples) {
-  const Translator translator(model, {.threads = 1, .instruction_set = "reference"});
-  const Transformer transformer(model, "reference");
-  for (Sample& sample : samples) Remake(translator, transformer, &sample);
-  if (model->target_vocabulary.empty()) return samples;
-  const auto vocabulary = Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
-  for (Sample& sample : samples) sample.target = vocabulary->Decode(sample.target_ids);
+  const auto loaded = Load(model, {.instruction_set = "reference"});
+  const Translator translator(loaded, {.threads = 1});
+  for (Sample& sample : samples) {
+    Remake(translator, loaded->weights, &sample);
+    if (loaded->target_vocabulary != nullptr)
+      sample.target = loaded->target().Decode(sample.target_ids);
+  }
   return samples;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/per_process.h"
+#include "model/model_directory.h"
 #include "tasks/translation/task_runner.h"
 
 namespace attend {
@@ -21,9 +22,12 @@ std::unique_ptr<Scorer> Scorer::Load(const std::string& directory, int threads) 
 }
 
 Scorer::Scorer(std::shared_ptr<const Model> model, int threads, const std::string& instruction_set)
-    : impl_(new Impl{
-          TaskRunner(std::move(model), instruction_set),
-          PerProcess<TaskThreads>([threads] { return std::make_unique<TaskThreads>(threads); })}) {}
+    : Scorer(attend::Load(std::move(model), {.instruction_set = instruction_set}), threads) {}
+
+Scorer::Scorer(std::shared_ptr<const LoadedModel> loaded, int threads)
+    : impl_(new Impl{TaskRunner(std::move(loaded)), PerProcess<TaskThreads>([threads] {
+                       return std::make_unique<TaskThreads>(threads);
+                     })}) {}
 
 Scorer::~Scorer() = default;
 

@@ -9,7 +9,7 @@
 namespace attend {
 
 SearchWork::Thread::Thread(const TaskRunner& runner, SharedQueue* queue, int worker)
-    : stepper(&runner.transformer(), &workspace),
+    : stepper(&runner.weights(), runner.shortlist(), &activations),
       batch(MakeSearchOptions(runner), queue, &stepper, worker) {}
 
 SearchWork::SearchWork(const TaskRunner* runner, SharedQueue* queue, WorkPool* pool)
@@ -30,7 +30,7 @@ SearchWork::~SearchWork() {
 bool SearchWork::Step(int worker) {
   Thread* thread = threads_[worker].get();
   const bool timed = queue_->Timed();
-  WorkTimer& timer = thread->workspace.scratch.timer;
+  WorkTimer& timer = thread->activations.scratch.timer;
   timer.Start(timed);
   try {
     thread->batch.Admit();
@@ -70,14 +70,14 @@ void SearchWork::GiveTeam(Thread* thread) {
     if (thread->team != nullptr && team_ == thread->team) return;
     team_ = thread->team = std::make_shared<Team>(pool_->size());
   }
-  thread->workspace.scratch.linear.team = thread->team.get();
+  thread->activations.scratch.linear.team = thread->team.get();
   pool_->CallForHelp();
 }
 
 void SearchWork::EndTeam(Thread* thread) {
   if (thread->team == nullptr) return;
   thread->team->Dismiss();
-  thread->workspace.scratch.linear.team = nullptr;
+  thread->activations.scratch.linear.team = nullptr;
   const std::lock_guard lock(mutex_);
   if (team_ == thread->team) team_.reset();
   thread->team.reset();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/work_pool.h"
+#include "engine/model_stepper.h"
 #include "search/search_batch.h"
 #include "tasks/translation/task_runner.h"
 
@@ -38,8 +39,8 @@ class SearchWork : public PoolWork {
   struct Thread {
     Thread(const TaskRunner& runner, SharedQueue* queue, int worker);
 
-    Workspace workspace;
-    TransformerStepper stepper;
+    Activations activations;
+    ModelStepper stepper;
     SearchBatch batch;
     int64_t counted = 0;         // of its sentences, in sentences_
     std::shared_ptr<Team> team;  // while its only sentence is alone

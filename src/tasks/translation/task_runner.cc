@@ -69,38 +69,26 @@ class Batches {
 
 }  // namespace
 
-TaskRunner::TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
+TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                        std::shared_ptr<const Shortlist> shortlist, bool protect)
-    : transformer_(model, instruction_set, std::move(shortlist)),
-      training_text_(model->training_text) {
-  if (!model->source_vocabulary.empty()) {
-    source_ = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
+    : loaded_(std::move(loaded)), shortlist_(std::move(shortlist)) {
+  if (!weights().decoder || !weights().vocabulary_head) {
+    throw Error(ErrorKind::kUsage,
+                "the model has no decoder with a vocabulary head, which translation needs");
   }
-  if (!model->target_vocabulary.empty()) {
-    const bool joint = model->target_vocabulary == model->source_vocabulary;
-    target_ =
-        joint ? source_ : Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
-  }
-  if (source_ != nullptr) words_ = WordPieces(*source_);
-  if (target_ != nullptr) blank_ = BlankPieces(*target_);
-  protection_ = source_ != nullptr && target_ != nullptr
-                    ? std::make_unique<Protection>(model->tokenization, *source_, *target_, protect)
-                    : std::make_unique<Protection>();
+  const Vocabulary* const source = loaded_->source_vocabulary.get();
+  const Vocabulary* const target = loaded_->target_vocabulary.get();
+  if (source != nullptr) words_ = WordPieces(*source);
+  if (target != nullptr) blank_ = BlankPieces(*target);
+  protection_ =
+      source != nullptr && target != nullptr
+          ? std::make_unique<Protection>(loaded_->model().tokenization, *source, *target, protect)
+          : std::make_unique<Protection>();
 }
 
 bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
   return std::ranges::any_of(ids,
                              [&](int32_t id) { return id < std::ssize(words_) && words_[id]; });
-}
-
-const Vocabulary& TaskRunner::source() const {
-  if (source_ != nullptr) return *source_;
-  throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
-}
-
-const Vocabulary& TaskRunner::target() const {
-  if (target_ != nullptr) return *target_;
-  throw Error(ErrorKind::kUsage, "the model has no vocabulary; give it ids instead of text");
 }
 
 MaskedText TaskRunner::Mask(const std::string& text, bool protect) const {
@@ -119,22 +107,22 @@ std::u32string TaskRunner::UnknownCharacters(const std::string& read,
 }
 
 std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {
-  CheckIds(ids, transformer_.config().source_vocab_size);
+  CheckIds(ids, config().source_vocab_size);
   std::vector<int32_t> input(ids.begin(), ids.end());
   input.push_back(static_cast<int32_t>(special_ids().eos));
   return input;
 }
 
 void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
-  CheckIds(ids, transformer_.config().target_vocab_size);
+  CheckIds(ids, config().target_vocab_size);
 }
 
 int64_t TaskRunner::max_source_tokens() const {
-  const std::optional<StackConfig>& encoder = transformer_.config().encoder;
+  const std::optional<StackConfig>& encoder = config().encoder;
   return encoder ? MaxTokens(*encoder) : std::numeric_limits<int64_t>::max();
 }
 
-int64_t TaskRunner::max_target_tokens() const { return MaxTokens(*transformer_.config().decoder); }
+int64_t TaskRunner::max_target_tokens() const { return MaxTokens(*config().decoder); }
 
 void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const {
   const auto check = [&](const char* side, int64_t tokens, int64_t most) {
@@ -149,7 +137,7 @@ void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t targe
 }
 
 void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
-  const int64_t layers = transformer_.config().decoder->layers;
+  const int64_t layers = config().decoder->layers;
   if (layer >= 0 && layer <= layers) return;
   throw Error(ErrorKind::kUsage,
               fmt::format("alignment_layer is {}, expected 1 to {}, the decoder's layers, or 0 for "
@@ -181,13 +169,13 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
   // Few items still give every thread something to do.
   const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
   threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
-    ScoreBatch(pairs, batches[batch], options, &threads->workspaces[worker], &scores);
+    ScoreBatch(pairs, batches[batch], options, &threads->forced[worker], &scores);
   });
   return scores;
 }
 
 void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
-                            const ScoreOptions& options, Workspace* workspace,
+                            const ScoreOptions& options, ForcedDecoding* decoding,
                             std::vector<PairScore>* scores) const {
   std::vector<std::vector<int32_t>> inputs;
   std::vector<int64_t> encoder_item, decoder_item;  // of each packed row
@@ -204,34 +192,27 @@ void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> i
       KeepAttention(place, layer, {weights, keys}, &(*scores)[item[row]]);
     };
   }
-  transformer_.StartAll(inputs, sinks, workspace);
-  std::vector<NextToken> wanted;
-  workspace->rows.clear();
+  decoding->Start(weights(), inputs, sinks);
+  const auto bos = static_cast<int32_t>(special_ids().bos);
+  const auto eos = static_cast<int32_t>(special_ids().eos);
   for (size_t i = 0; i < items.size(); ++i) {
     const std::vector<int32_t>& target = pairs.targets[items[i]];
     CheckTargetIds(target);
-    auto previous = static_cast<int32_t>(special_ids().bos);
-    for (const int32_t id : target) {
-      workspace->rows.push_back({static_cast<int32_t>(i), previous});
-      wanted.push_back({previous = id, {}});
-    }
-    workspace->rows.push_back({static_cast<int32_t>(i), previous});
-    wanted.push_back({static_cast<int32_t>(special_ids().eos), {}});
-    decoder_item.insert(decoder_item.end(), target.size() + 1, items[i]);
+    const int64_t rows = decoding->AddOutput(static_cast<int32_t>(i), bos, target, eos);
+    decoder_item.insert(decoder_item.end(), rows, items[i]);
   }
-  transformer_.Decode(sinks, workspace);
-  std::vector<Candidate> candidates(wanted.size());
-  transformer_.Predict(0, wanted, workspace, candidates.data());
-  for (size_t r = 0; r < wanted.size(); ++r) {
+  const std::span<const Candidate> answers = decoding->Run(weights(), sinks);
+  for (size_t r = 0; r < answers.size(); ++r) {
     PairScore& score = (*scores)[decoder_item[r]];
-    score.token_log_probabilities.push_back(candidates[r].log_probability);
-    score.log_probability += candidates[r].log_probability;
+    score.token_log_probabilities.push_back(answers[r].log_probability);
+    score.log_probability += answers[r].log_probability;
   }
-  if (!options.alignments || !transformer_.config().encoder) return;
+  if (!options.alignments || !config().encoder) return;
   for (const int64_t item : items) {
     PairScore& score = (*scores)[item];
-    const WordsOfPieces words = {Words(source_.get(), pairs.source_texts, pairs.sources, item),
-                                 Words(target_.get(), pairs.target_texts, pairs.targets, item)};
+    const WordsOfPieces words = {
+        Words(loaded_->source_vocabulary.get(), pairs.source_texts, pairs.sources, item),
+        Words(loaded_->target_vocabulary.get(), pairs.target_texts, pairs.targets, item)};
     score.alignment = AlignWords(words, SummedCrossAttention(options.alignment_layer, score));
     if (!options.attention) score.cross.clear();
   }
@@ -243,8 +224,7 @@ void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const Attent
   AttentionWeights* kept = encoder                                 ? &score->encoder_self
                            : place == AttentionPlace::kDecoderSelf ? &score->decoder_self
                                                                    : &score->cross;
-  const StackConfig& stack =
-      encoder ? *transformer_.config().encoder : *transformer_.config().decoder;
+  const StackConfig& stack = encoder ? *config().encoder : *config().decoder;
   auto& heads = Layer(kept, layer, stack.heads);
   for (int64_t h = 0; h < stack.heads; ++h) {
     heads[h].emplace_back(row.weights_HS + h * row.keys, row.weights_HS + (h + 1) * row.keys);
@@ -253,8 +233,7 @@ void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const Attent
 
 std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
                                                                  const PairScore& score) const {
-  const auto& heads =
-      score.cross.at((layer > 0 ? layer : transformer_.config().decoder->layers) - 1);
+  const auto& heads = score.cross.at((layer > 0 ? layer : config().decoder->layers) - 1);
   std::vector<std::vector<float>> sum_TS = heads[0];
   for (size_t h = 1; h < heads.size(); ++h) {
     for (size_t t = 0; t < sum_TS.size(); ++t) {

@@ -11,10 +11,10 @@
 #include "attend/scorer.h"
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
-#include "base/thread_pool.h"
-#include "base/work_pool.h"
-#include "engine/transformer.h"
+#include "model/shortlist.h"
 #include "model/training_text.h"
+#include "tasks/loaded_model.h"
+#include "tasks/task_threads.h"
 #include "tasks/translation/protection.h"
 
 namespace attend {
@@ -36,26 +36,21 @@ struct ScoredPairs {
   std::span<const std::string> source_texts = {}, target_texts = {};
 };
 
-// The threads of a task, with memory for what each runs.
-struct TaskThreads {
-  explicit TaskThreads(int threads)
-      : pool(threads > 0 ? threads : DefaultThreads()), workspaces(pool.size()) {}
-
-  WorkPool pool;
-  std::vector<Workspace> workspaces;  // by worker; of one step
-};
-
 // Immutable; safe to use from many threads.
 class TaskRunner {
  public:
-  TaskRunner(std::shared_ptr<const Model> model, const std::string& instruction_set,
-             std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
+  // Throws Error(kUsage) for a model that has no decoder with a vocabulary head.
+  explicit TaskRunner(std::shared_ptr<const LoadedModel> loaded,
+                      std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
 
-  const Transformer& transformer() const { return transformer_; }
-  const SpecialIds& special_ids() const { return transformer_.config().special_ids; }
+  const Weights& weights() const { return loaded_->weights; }
+  const ModelConfig& config() const { return loaded_->config(); }
+  const SpecialIds& special_ids() const { return config().special_ids; }
+  // Null: outputs may hold the whole vocabulary.
+  const std::shared_ptr<const Shortlist>& shortlist() const { return shortlist_; }
   // Throws Error(kUsage) for a model without one.
-  const Vocabulary& source() const;
-  const Vocabulary& target() const;
+  const Vocabulary& source() const { return loaded_->source(); }
+  const Vocabulary& target() const { return loaded_->target(); }
   // Protects nothing where the model has no vocabulary.
   const Protection& protection() const { return *protection_; }
   // A text as the model reads it; without `protect` its spans are text like all.
@@ -66,7 +61,9 @@ class TaskRunner {
   std::u32string UnknownCharacters(const std::string& read, std::span<const int32_t> ids) const;
 
   // What is known of the text that the model was trained on.
-  const std::optional<TrainingText>& training_text() const { return training_text_; }
+  const std::optional<TrainingText>& training_text() const {
+    return loaded_->model().training_text;
+  }
   // By id: 1 where a target piece shows nothing; empty for a model without vocabulary.
   std::span<const uint8_t> blank() const { return blank_; }
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
@@ -87,10 +84,10 @@ class TaskRunner {
   // What of an output can be forced: where learned positions end it, all but its last piece.
   std::vector<int32_t> ForcedTarget(const std::vector<int32_t>& output) const;
 
-  // Forced decoding of the pairs that `items` names, with the workspace given, into scores[item].
-  // Precondition: CheckLengths takes them.
+  // Forced decoding of the pairs that `items` names, with the given thread's memory, into
+  // scores[item]. Precondition: CheckLengths takes them.
   void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
-                  const ScoreOptions& options, Workspace* workspace,
+                  const ScoreOptions& options, ForcedDecoding* decoding,
                   std::vector<PairScore>* scores) const;
   // Forced decoding of all pairs, on all threads, which callers share. Throws Error(kUsage) where
   // the lists' lengths differ.
@@ -108,9 +105,8 @@ class TaskRunner {
   // [T, S] of a decoder layer (from 1; 0: the last), summed over heads.
   std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
 
-  Transformer transformer_;
-  std::shared_ptr<const Vocabulary> source_, target_;
-  std::optional<TrainingText> training_text_;
+  std::shared_ptr<const LoadedModel> loaded_;
+  std::shared_ptr<const Shortlist> shortlist_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
   std::unique_ptr<const Protection> protection_;
 };

@@ -179,7 +179,7 @@ TEST(TaskRunnerTest, LearnedPositionsBoundBothSides) {
   }
   config.decoder->position_offset = 3;
   const auto model = MakeModel(config);
-  const TaskRunner runner(model, "reference");
+  const TaskRunner runner(Load(model));
   EXPECT_EQ(runner.max_source_tokens(), 19);
   EXPECT_EQ(runner.max_target_tokens(), 16);
   const auto score = [&](int64_t source, int64_t target) {

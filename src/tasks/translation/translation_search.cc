@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "model/quantize.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 #include "text/text_parts.h"
@@ -30,13 +29,18 @@ Hypothesis NoOutput() {
 
 }  // namespace
 
-TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
+std::shared_ptr<const LoadedModel> LoadWith(std::shared_ptr<const Model> model,
+                                            const TranslatorOptions& options) {
+  return Load(std::move(model), {.type = options.type, .instruction_set = options.instruction_set});
+}
+
+TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
+                          const TranslatorOptions& options) {
   std::shared_ptr<const Shortlist> shortlist;
   if (!options.shortlist.empty()) {
-    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, *model));
+    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, loaded->model()));
   }
-  return {WithWeights(std::move(model), options.type), options.instruction_set,
-          std::move(shortlist), options.protect};
+  return TaskRunner(std::move(loaded), std::move(shortlist), options.protect);
 }
 
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
@@ -47,7 +51,7 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
     if (const auto& text = runner.training_text())
       length = std::max(length, UsualMost(*text, source_length));
   }
-  return MaxOutput(*runner.transformer().config().decoder, length);
+  return MaxOutput(*runner.config().decoder, length);
 }
 
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,

@@ -12,8 +12,12 @@
 
 namespace attend {
 
-// Runs the weights of the options' type, with their shortlist. Throws as Translator::Load.
-TaskRunner MakeTaskRunner(std::shared_ptr<const Model> model, const TranslatorOptions& options);
+// The weights that the options ask for.
+std::shared_ptr<const LoadedModel> LoadWith(std::shared_ptr<const Model> model,
+                                            const TranslatorOptions& options);
+// With the options' shortlist. Throws as Translator's constructors.
+TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
+                          const TranslatorOptions& options);
 
 // Tokens that an output may have beyond its input: the paper's, section 6.1.
 inline constexpr int64_t kExtraLength = 50;

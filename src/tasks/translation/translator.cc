@@ -124,9 +124,11 @@ std::unique_ptr<Translator> Translator::Load(const std::string& directory,
   return std::make_unique<Translator>(LoadModel(directory), options);
 }
 
-Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options) {
-  impl_ = std::make_unique<Impl>(MakeTaskRunner(std::move(model), options), options.threads);
-}
+Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options)
+    : Translator(LoadWith(std::move(model), options), options) {}
+
+Translator::Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options)
+    : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(loaded), options), options.threads)) {}
 
 Translator::~Translator() = default;
 
@@ -184,8 +186,6 @@ std::vector<ProtectedPart> Translator::ProtectedParts(const std::string& text) c
 
 int64_t Translator::max_input_tokens() const { return impl_->runner.max_source_tokens(); }
 
-std::string Translator::instruction_set() const {
-  return impl_->runner.transformer().kernels().name;
-}
+std::string Translator::instruction_set() const { return impl_->runner.weights().kernels.name; }
 
 }  // namespace attend

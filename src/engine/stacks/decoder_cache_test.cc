@@ -1,5 +1,5 @@
 // The tree of cached rows: what hypotheses share stays where it is, what none needs is used again.
-#include "engine/stacks/decoder_state.h"
+#include "engine/stacks/decoder_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -40,64 +40,64 @@ TEST(RowCacheTest, RowsStayWhereTheyAre) {
   EXPECT_EQ(cache.rows_in_use(), 0);
 }
 
-class DecoderStateTest : public testing::Test {
+class DecoderCacheTest : public testing::Test {
  protected:
   static constexpr int64_t kBeam = 3;
 
-  DecoderStateTest() {
-    state_.Reset(kBeam, 4);
-    for (const int64_t place : {0, 1}) state_.Renew(place, 0);
+  DecoderCacheTest() {
+    cache_.Reset(kBeam, 4);
+    for (const int64_t place : {0, 1}) cache_.Renew(place, 0);
   }
 
   // What the decoder does in a step: a row more for a slot.
-  void Step(int64_t slot) { state_.Append(&state_.cache, &state_.slots[slot]); }
-  const std::vector<const float*>& Rows(int64_t slot) const { return state_.slots[slot].rows; }
+  void Step(int64_t slot) { cache_.Append(&cache_.own_rows, &cache_.slots[slot]); }
+  const std::vector<const float*>& Rows(int64_t slot) const { return cache_.slots[slot].rows; }
 
-  DecoderState state_;
+  DecoderCache cache_;
 };
 
-TEST_F(DecoderStateTest, ASourcesRowsAreFreedWhenItLeaves) {
-  state_.new_rows.clear();
-  state_.Renew(0, 3), state_.Renew(1, 2);
-  EXPECT_EQ(state_.new_rows.size(), 5);
-  EXPECT_EQ(state_.sources[1].rows.size(), 2);
-  EXPECT_EQ(state_.sources[1].rows[0], state_.new_rows[3]);
+TEST_F(DecoderCacheTest, ASourcesRowsAreFreedWhenItLeaves) {
+  cache_.new_rows.clear();
+  cache_.Renew(0, 3), cache_.Renew(1, 2);
+  EXPECT_EQ(cache_.new_rows.size(), 5);
+  EXPECT_EQ(cache_.sources[1].rows.size(), 2);
+  EXPECT_EQ(cache_.sources[1].rows[0], cache_.new_rows[3]);
   Step(0);
-  state_.Reorder(0, {});
-  EXPECT_EQ(state_.source_cache.rows_in_use(), 2);
-  EXPECT_EQ(state_.cache.rows_in_use(), 0);
-  state_.Renew(1, 4);
-  EXPECT_EQ(state_.source_cache.rows_in_use(), 4);
+  cache_.Reorder(0, {});
+  EXPECT_EQ(cache_.source_rows.rows_in_use(), 2);
+  EXPECT_EQ(cache_.own_rows.rows_in_use(), 0);
+  cache_.Renew(1, 4);
+  EXPECT_EQ(cache_.source_rows.rows_in_use(), 4);
 }
 
-TEST_F(DecoderStateTest, HypothesesOfOneParentShareItsRows) {
+TEST_F(DecoderCacheTest, HypothesesOfOneParentShareItsRows) {
   const int64_t place = 1, first = place * kBeam;  // the second sentence's
   Step(first);
-  state_.Reorder(place, std::array<int32_t, 3>{0, 0, 0});
+  cache_.Reorder(place, std::array<int32_t, 3>{0, 0, 0});
   for (int64_t i = 0; i < kBeam; ++i) Step(first + i);
-  EXPECT_EQ(state_.cache.rows_in_use(), 4);
+  EXPECT_EQ(cache_.own_rows.rows_in_use(), 4);
   for (int64_t i = 1; i < kBeam; ++i) {
     EXPECT_EQ(Rows(first + i)[0], Rows(first)[0]);
     EXPECT_NE(Rows(first + i)[1], Rows(first)[1]);
   }
 }
 
-TEST_F(DecoderStateTest, ReorderingMovesHypothesesAndFreesTheLost) {
+TEST_F(DecoderCacheTest, ReorderingMovesHypothesesAndFreesTheLost) {
   Step(0);
-  state_.Reorder(0, std::array<int32_t, 3>{0, 0, 0});
+  cache_.Reorder(0, std::array<int32_t, 3>{0, 0, 0});
   for (int64_t i = 0; i < kBeam; ++i) Step(i);
   const auto before = std::array{Rows(0), Rows(1), Rows(2)};
-  state_.Reorder(0, std::array<int32_t, 3>{2, 0, 2});
+  cache_.Reorder(0, std::array<int32_t, 3>{2, 0, 2});
   EXPECT_EQ(Rows(0), before[2]);
   EXPECT_EQ(Rows(1), before[0]);
   EXPECT_EQ(Rows(2), before[2]);
-  EXPECT_EQ(state_.cache.rows_in_use(), 3);  // the root, and the two that go on
-  state_.Reorder(0, std::array<int32_t, 1>{1});
+  EXPECT_EQ(cache_.own_rows.rows_in_use(), 3);  // the root, and the two that go on
+  cache_.Reorder(0, std::array<int32_t, 1>{1});
   EXPECT_EQ(Rows(0), before[0]);
   EXPECT_TRUE(Rows(1).empty() && Rows(2).empty());
-  EXPECT_EQ(state_.cache.rows_in_use(), 2);
-  state_.Reorder(0, {});
-  EXPECT_EQ(state_.cache.rows_in_use(), 0);
+  EXPECT_EQ(cache_.own_rows.rows_in_use(), 2);
+  cache_.Reorder(0, {});
+  EXPECT_EQ(cache_.own_rows.rows_in_use(), 0);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What a decoder remembers of the hypotheses it is running: places for sentences, each with the
 // keys and values of its source and slots for its hypotheses. One owner; keeps its memory.
-#ifndef ATTEND_ENGINE_STACKS_DECODER_STATE_H_
-#define ATTEND_ENGINE_STACKS_DECODER_STATE_H_
+#ifndef ATTEND_ENGINE_STACKS_DECODER_CACHE_H_
+#define ATTEND_ENGINE_STACKS_DECODER_CACHE_H_
 
 #include <algorithm>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace attend {
 
-struct DecoderState {
+struct DecoderCache {
   // A source's rows (of cross-attention) or a hypothesis' (of self-attention), by position. A row
   // holds keys and values of every layer, [layers, H * K + H * V].
   struct RowList {
@@ -23,8 +23,8 @@ struct DecoderState {
   // Forgets everything; places have `beam_size` slots each, slot s belongs to place s / beam_size.
   void Reset(int64_t beam_size, int64_t row_floats) {
     beam_size_ = beam_size;
-    cache.Reset(row_floats);
-    source_cache.Reset(row_floats);
+    own_rows.Reset(row_floats);
+    source_rows.Reset(row_floats);
     for (RowList& source : sources) source.rows.clear(), source.last = -1;
     for (RowList& slot : slots) slot.rows.clear(), slot.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
@@ -32,9 +32,9 @@ struct DecoderState {
   }
 
   // A new row at the end of a list.
-  void Append(RowCache* cache, RowList* list) {
-    list->last = cache->Append(list->last);
-    new_rows.push_back(cache->Row(list->last));
+  void Append(RowCache* rows, RowList* list) {
+    list->last = rows->Append(list->last);
+    new_rows.push_back(rows->Row(list->last));
     list->rows.push_back(new_rows.back());
   }
 
@@ -43,10 +43,10 @@ struct DecoderState {
   void Renew(int64_t sentence, int64_t count) {
     MakePlaces(sentence + 1);
     RowList& source = sources[sentence];
-    source_cache.Release(source.last);
+    source_rows.Release(source.last);
     source.last = -1;
     source.rows.clear();
-    for (int64_t j = 0; j < count; ++j) Append(&source_cache, &source);
+    for (int64_t j = 0; j < count; ++j) Append(&source_rows, &source);
   }
 
   // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied,
@@ -56,9 +56,9 @@ struct DecoderState {
     const int64_t live = std::exchange(live_[sentence], std::max<int64_t>(1, std::ssize(parents)));
     if (Unchanged(parents, live)) return;
     RowList* first = slots.data() + sentence * beam_size_;
-    for (const int32_t parent : parents) cache.Hold(first[parent].last);
+    for (const int32_t parent : parents) own_rows.Hold(first[parent].last);
     for (int64_t i = 0; i < live; ++i) {
-      cache.Release(first[i].last);
+      own_rows.Release(first[i].last);
       held_[i].rows.swap(first[i].rows);
       held_[i].last = first[i].last;
       first[i].last = -1;
@@ -73,7 +73,7 @@ struct DecoderState {
   int64_t beam_size() const { return beam_size_; }
   const RowList& SourceOf(int32_t slot) const { return sources[slot / beam_size_]; }
 
-  RowCache cache, source_cache;
+  RowCache own_rows, source_rows;
   std::vector<RowList> sources;  // by place
   std::vector<RowList> slots;    // places * beam_size
   std::vector<float*> new_rows;  // of the rows now running or starting
@@ -100,4 +100,4 @@ struct DecoderState {
 
 }  // namespace attend
 
-#endif  // ATTEND_ENGINE_STACKS_DECODER_STATE_H_
+#endif  // ATTEND_ENGINE_STACKS_DECODER_CACHE_H_

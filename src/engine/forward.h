@@ -1,0 +1,35 @@
+// Runs of the stacks: sources through the encoder, tokens through the decoder.
+#ifndef ATTEND_ENGINE_FORWARD_H_
+#define ATTEND_ENGINE_FORWARD_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/activations.h"
+#include "engine/weights.h"
+#include "search/stepper.h"
+
+namespace attend {
+
+// Writes [rows, D] of the sentences, one after another, into memory_SD. Precondition: the model has
+// an encoder.
+void Encode(const Weights& weights, std::span<const std::span<const int32_t>> sentences,
+            const Sinks& sinks, Activations* activations);
+
+// Encodes sentences (nothing of them for a model without encoder) into their places. Precondition:
+// the model has a decoder.
+void Start(const Weights& weights, std::span<const NewSentence> sentences, const Sinks& sinks,
+           Activations* activations, DecoderCache* cache);
+// The same of these sources alone, one hypothesis each: source i in slot i of a cache that forgets
+// what it held.
+void StartAll(const Weights& weights, std::span<const std::vector<int32_t>> sources,
+              const Sinks& sinks, Activations* activations, DecoderCache* cache);
+
+// Runs the rows through the decoder; [rows, D] is in hidden_RD.
+void Decode(const Weights& weights, std::span<const DecoderRow> rows, const Sinks& sinks,
+            Activations* activations, DecoderCache* cache);
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_FORWARD_H_

@@ -1,0 +1,68 @@
+#include "engine/model_stepper.h"
+
+#include <utility>
+
+#include "engine/forward.h"
+
+namespace attend {
+
+ModelStepper::ModelStepper(const Weights* weights, std::shared_ptr<const Shortlist> shortlist,
+                           Activations* activations)
+    : weights_(weights), shortlist_(std::move(shortlist)), activations_(activations) {
+  const SpecialIds& ids = weights->config().special_ids;
+  forbidden_ = {static_cast<int32_t>(ids.unk), static_cast<int32_t>(ids.pad),
+                static_cast<int32_t>(ids.bos), static_cast<int32_t>(ids.eos)};
+}
+
+void ModelStepper::Reset(int64_t beam_size) { weights_->decoder->Reset(beam_size, &cache_); }
+
+void ModelStepper::Start(std::span<const NewSentence> sentences) {
+  WorkTimer& timer = activations_->scratch.timer;
+  timer.Book(&WorkSeconds::search);
+  attend::Start(*weights_, sentences, {}, activations_, &cache_);
+  if (shortlist_ == nullptr) return;
+  for (const NewSentence& sentence : sentences) SelectColumns(sentence);
+  timer.Book(&WorkSeconds::output);
+}
+
+void ModelStepper::SelectColumns(const NewSentence& sentence) {
+  if (std::ssize(short_heads_) <= sentence.place) short_heads_.resize(sentence.place + 1);
+  short_heads_[sentence.place].Select(*weights_, *shortlist_, sentence);
+}
+
+NextToken ModelStepper::AskedOf(const StepRow& row) {
+  const size_t first = row.may_be_unknown ? 1 : 0;
+  const size_t last = forbidden_.size() - (row.may_end ? 1 : 0);
+  std::span<const int32_t> never =
+      std::span<const int32_t>(forbidden_).subspan(first, last - first);
+  if (!row.never.empty()) {
+    std::vector<int32_t>& own = never_.emplace_back(never.begin(), never.end());
+    own.insert(own.end(), row.never.begin(), row.never.end());
+    never = own;
+  }
+  const bool whole = shortlist_ == nullptr || row.forced >= 0;
+  const ShortHead* head = whole ? nullptr : &short_heads_[row.slot / cache_.beam_size()];
+  return {row.forced, never, row.scored, row.also, head};
+}
+
+void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
+  WorkTimer& timer = activations_->scratch.timer;
+  timer.Book(&WorkSeconds::search);
+  rows_.clear();
+  asked_.clear();
+  never_.clear();
+  never_.reserve(rows.size());
+  for (const StepRow& row : rows) {
+    rows_.push_back({row.slot, row.token});
+    asked_.push_back(AskedOf(row));
+  }
+  Decode(*weights_, rows_, {}, activations_, &cache_);
+  Predict(*weights_, k, asked_, activations_, best);
+  timer.Book(&WorkSeconds::output);
+}
+
+void ModelStepper::Reorder(int64_t place, std::span<const int32_t> parents) {
+  cache_.Reorder(place, parents);
+}
+
+}  // namespace attend

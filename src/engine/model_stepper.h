@@ -1,0 +1,51 @@
+// A model as searches see it.
+#ifndef ATTEND_ENGINE_MODEL_STEPPER_H_
+#define ATTEND_ENGINE_MODEL_STEPPER_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/output_layer.h"
+#include "engine/weights.h"
+#include "model/shortlist.h"
+#include "search/stepper.h"
+
+namespace attend {
+
+// Has the cache of its search. Weights and activations must outlive it. Precondition: the model has
+// a decoder with a vocabulary head.
+class ModelStepper : public Stepper {
+ public:
+  // With a shortlist the best tokens of a sentence come from its columns of the output layer, and
+  // their probabilities are among those.
+  ModelStepper(const Weights* weights, std::shared_ptr<const Shortlist> shortlist,
+               Activations* activations);
+
+  void Reset(int64_t beam_size) override;
+  void Start(std::span<const NewSentence> sentences) override;
+  void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
+  void Reorder(int64_t place, std::span<const int32_t> parents) override;
+
+ private:
+  NextToken AskedOf(const StepRow& row);
+  // Of a sentence that starts in its place.
+  void SelectColumns(const NewSentence& sentence);
+
+  const Weights* weights_;
+  const std::shared_ptr<const Shortlist> shortlist_;
+  Activations* activations_;
+  // unk first, eos last: rows that may have them leave them out.
+  std::array<int32_t, 4> forbidden_;
+  DecoderCache cache_;
+  std::vector<ShortHead> short_heads_;  // by place; with a shortlist
+  std::vector<DecoderRow> rows_;
+  std::vector<NextToken> asked_;
+  std::vector<std::vector<int32_t>> never_;  // forbidden to rows that have their own
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_ENGINE_MODEL_STEPPER_H_

@@ -1,0 +1,21 @@
+#include "engine/weights.h"
+
+#include <utility>
+
+#include "kernels/inference/dispatch.h"
+
+namespace attend {
+
+Weights::Weights(std::shared_ptr<const Model> given, const std::string& instruction_set)
+    : model(std::move(given)), kernels(SelectKernels(instruction_set)) {
+  CheckTensors(model->tensors, config(), "model");
+  const WeightSource source{kernels, model->tensors, &memory};
+  if (config().encoder) encoder.emplace(source, *config().encoder);
+  if (config().decoder) decoder.emplace(source, config());
+  if (config().decoder && config().head == HeadKind::kVocabulary) {
+    vocabulary_head.emplace(source, std::vector{OutputWeightName(config())}, "head.bias");
+  }
+  model->tensors.ReleasePages();  // all but the embeddings is packed now
+}
+
+}  // namespace attend
