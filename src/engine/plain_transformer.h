@@ -25,27 +25,33 @@ class Plain {
   explicit Plain(const Model& model) : model_(model) {}
 
   std::vector<double> LogProbabilities(std::vector<int32_t> source, std::vector<int32_t> target) {
-    const ModelConfig& config = model_.config;
     source.push_back(3);
-    const Matrix memory = Stack("encoder", *config.encoder, "encoder.embedding.weight", source, {});
-    std::vector<int32_t> input = {2};
-    input.insert(input.end(), target.begin(), target.end());
+    const Matrix logits = Logits(source, target);
     target.push_back(3);
-    const Matrix hidden =
-        Stack("decoder", *config.decoder,
-              config.tie_source_target ? "encoder.embedding.weight" : "decoder.embedding.weight",
-              input, memory);
-    const std::string head = !config.tie_target_output  ? "head.weight"
-                             : config.tie_source_target ? "encoder.embedding.weight"
-                                                        : "decoder.embedding.weight";
     std::vector<double> result;
     for (size_t t = 0; t < target.size(); ++t) {
-      const std::vector<double> logits = Product({hidden[t]}, head, "head.bias")[0];
       double sum = 0;
-      for (const double logit : logits) sum += std::exp(logit);
-      result.push_back(logits[target[t]] - std::log(sum));
+      for (const double logit : logits[t]) sum += std::exp(logit);
+      result.push_back(logits[t][target[t]] - std::log(sum));
     }
     return result;
+  }
+
+  // What the encoder makes of these ids.
+  Matrix Encode(const std::vector<int32_t>& ids) {
+    return Stack("encoder", *model_.config.encoder, "encoder.embedding.weight", ids, {});
+  }
+
+  // [T + 1, V] after bos and each of the target's ids. A model without encoder reads no source.
+  Matrix Logits(const std::vector<int32_t>& source, const std::vector<int32_t>& target) {
+    const ModelConfig& config = model_.config;
+    const bool tied = config.encoder && config.tie_source_target;
+    const std::string embedding = tied ? "encoder.embedding.weight" : "decoder.embedding.weight";
+    std::vector<int32_t> input = {2};
+    input.insert(input.end(), target.begin(), target.end());
+    const Matrix memory = config.encoder ? Encode(source) : Matrix();
+    const Matrix hidden = Stack("decoder", *config.decoder, embedding, input, memory);
+    return Product(hidden, config.tie_target_output ? embedding : "head.weight", "head.bias");
   }
 
   // Of the last call, by the name of the attention: [heads][queries][keys].
@@ -173,7 +179,7 @@ class Plain {
       sublayer(layer + "self_attention_norm", [&](const Matrix& in) {
         return Attend(in, in, layer + "self_attention", c, name == "decoder");
       });
-      if (name == "decoder") {
+      if (name == "decoder" && model_.config.encoder) {
         sublayer(layer + "cross_attention_norm", [&](const Matrix& in) {
           return Attend(in, memory, layer + "cross_attention", c, false);
         });

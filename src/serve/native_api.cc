@@ -167,8 +167,8 @@ void Service::Models(const ExchangePtr& exchange) const {
     const ModelConfig& config = model->config();
     one["encoder_layers"] = config.encoder ? config.encoder->layers : 0;
     one["encoder_heads"] = config.encoder ? config.encoder->heads : 0;
-    one["decoder_layers"] = config.decoder->layers;
-    one["decoder_heads"] = config.decoder->heads;
+    one["decoder_layers"] = config.decoder ? config.decoder->layers : 0;
+    one["decoder_heads"] = config.decoder ? config.decoder->heads : 0;
     one["beam_size"] = options_.translation.beam_size;
     models.push_back(std::move(one));
   }

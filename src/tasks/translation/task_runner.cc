@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "attend/error.h"
+#include "tasks/task_names.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
 
@@ -72,7 +73,8 @@ class Batches {
 TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                        std::shared_ptr<const Shortlist> shortlist, bool protect)
     : loaded_(std::move(loaded)), shortlist_(std::move(shortlist)) {
-  if (!weights().decoder || !weights().vocabulary_head) {
+  CheckTask(config(), "translation");
+  if (!weights().vocabulary_head) {
     throw Error(ErrorKind::kUsage,
                 "the model has no decoder with a vocabulary head, which translation needs");
   }
@@ -107,7 +109,11 @@ std::u32string TaskRunner::UnknownCharacters(const std::string& read,
 }
 
 std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {
-  CheckIds(ids, config().source_vocab_size);
+  if (config().encoder) {
+    CheckIds(ids, config().source_vocab_size);
+  } else if (!ids.empty()) {
+    throw Error(ErrorKind::kUsage, "the model has no encoder; expected an empty source");
+  }
   std::vector<int32_t> input(ids.begin(), ids.end());
   input.push_back(static_cast<int32_t>(special_ids().eos));
   return input;

@@ -39,7 +39,8 @@ struct ScoredPairs {
 // Immutable; safe to use from many threads.
 class TaskRunner {
  public:
-  // Throws Error(kUsage) for a model that has no decoder with a vocabulary head.
+  // Throws Error(kUsage) for a model of another task, or without a decoder that has a vocabulary
+  // head.
   explicit TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                       std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
 
@@ -69,7 +70,8 @@ class TaskRunner {
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
   bool HasWords(std::span<const int32_t> ids) const;
 
-  // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary.
+  // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary,
+  // and for any where the model has no encoder.
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;
   // The most ids of a source without eos, of a target without bos and eos, that the model's learned

@@ -1,0 +1,24 @@
+// The tasks that a model may be made for, and what runs each.
+#ifndef ATTEND_TASKS_TASK_NAMES_H_
+#define ATTEND_TASKS_TASK_NAMES_H_
+
+#include <string>
+
+#include "attend/model_config.h"
+
+namespace attend {
+
+// ModelConfig::task and the command for it.
+struct TaskName {
+  const char* task;
+  const char* command;
+};
+inline constexpr TaskName kTaskNames[] = {{"translation", "translate"}};
+
+// Throws Error(kUsage) for a model that was made for another task than `task`; the message names
+// the command for that one.
+void CheckTask(const ModelConfig& config, const std::string& task);
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_TASK_NAMES_H_
