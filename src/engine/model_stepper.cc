@@ -1,5 +1,6 @@
 #include "engine/model_stepper.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/forward.h"
@@ -54,11 +55,25 @@ void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* bes
   never_.reserve(rows.size());
   for (const StepRow& row : rows) {
     rows_.push_back({row.slot, row.token});
-    asked_.push_back(AskedOf(row));
+    if (row.asks) asked_.push_back(AskedOf(row));
   }
   Decode(*weights_, rows_, {}, activations_, &cache_);
+  KeepAsked(rows);
   Predict(*weights_, k, asked_, activations_, best);
   timer.Book(&WorkSeconds::output);
+}
+
+// Moves the hidden states of the rows that ask to the front.
+void ModelStepper::KeepAsked(std::span<const StepRow> rows) {
+  const int64_t width = weights_->config().decoder->d_model;
+  float* const hidden_RD = activations_->hidden_RD.Get(0);
+  float* to = hidden_RD;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    if (!rows[r].asks) continue;
+    const float* const from = hidden_RD + static_cast<int64_t>(r) * width;
+    if (to != from) std::copy_n(from, width, to);
+    to += width;
+  }
 }
 
 void ModelStepper::Reorder(int64_t place, std::span<const int32_t> parents) {

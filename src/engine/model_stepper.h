@@ -31,6 +31,7 @@ class ModelStepper : public Stepper {
 
  private:
   NextToken AskedOf(const StepRow& row);
+  void KeepAsked(std::span<const StepRow> rows);
   // Of a sentence that starts in its place.
   void SelectColumns(const NewSentence& sentence);
 

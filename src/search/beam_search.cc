@@ -1,34 +1,281 @@
 #include "search/beam_search.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
-#include <utility>
-
-#include "search/search_batch.h"
+#include <tuple>
 
 namespace attend {
-namespace {
 
-class ListQueue : public SearchQueue {
- public:
-  ListQueue(std::span<const SearchInput> inputs, const SearchRoom& room)
-      : inputs_(inputs), room_(room), results_(inputs.size()) {}
-  const SearchInput* Next(const SearchLoad& load) override {
-    if (next_ == inputs_.size() || !room_.Takes(load, inputs_[next_].tokens())) return nullptr;
-    return &inputs_[next_++];
+bool BeamSearch::Expansion::operator<(const Expansion& other) const {
+  return std::tuple(-log_probability, beam, id) <
+         std::tuple(-other.log_probability, other.beam, other.id);
+}
+
+void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, bool constrained) {
+  input_ = input;
+  options_ = options;
+  constrained_ = constrained;
+  beam_size_ = constrained ? ConstrainedBeamSize(*input) : input->options.beam_size;
+  nodes_.clear();
+  live_.assign(1, {-1, 0});
+  kept_.clear();
+  finished_ = length_ = 0;
+  started_ = false;
+  // The output begins with the prefix, as far as its maximum length reaches.
+  for (; length_ < std::min(std::ssize(input->prefix), input->max_length); ++length_) {
+    const int32_t id = input->prefix[length_];
+    live_[0].shown += Shows(id) ? 1 : 0;
+    live_[0].met |= BitOf(id);
+    nodes_.push_back({id, live_[0].node});
+    live_[0].node = static_cast<int32_t>(length_);
   }
-  void Done(const SearchInput& input, std::vector<SearchResult> results) override {
-    results_[&input - inputs_.data()] = std::move(results);
+}
+
+uint64_t BeamSearch::BitOf(int32_t id) const {
+  if (!constrained_) return 0;
+  const std::vector<int32_t>& once = input_->once;
+  const auto found = std::find(once.begin(), once.end(), id);
+  return found == once.end() ? 0 : uint64_t{1} << (found - once.begin());
+}
+
+int64_t BeamSearch::candidates() const {
+  if (constrained_) return 2 * beam_size_ + std::ssize(input_->once);
+  return beam_size_ > 1 ? 2 * beam_size_ : 1;
+}
+
+bool BeamSearch::MayEnd(const Live& hypothesis) const {
+  const SentenceOptions& options = input_->options;
+  if (hypothesis.shown < std::max<int64_t>(options.min_length, options.must_show ? 1 : 0)) {
+    return false;
   }
-  std::vector<std::vector<SearchResult>> Take() { return std::move(results_); }
+  return !constrained_ || std::popcount(hypothesis.met) == std::ssize(input_->once);
+}
 
- private:
-  std::span<const SearchInput> inputs_;
-  const SearchRoom room_;
-  size_t next_ = 0;
-  std::vector<std::vector<SearchResult>> results_;
-};
+bool BeamSearch::Scored() const {
+  return input_->options.scores || input_->options.beam_size > 1 || constrained_;
+}
 
-}  // namespace
+std::span<const int32_t> BeamSearch::Prompt() const {
+  return input_->prompt.empty() ? std::span(&options_->bos, 1) : std::span(input_->prompt);
+}
+
+// What is read before the last token; the prefix's tokens are asked for where they are scored.
+int64_t BeamSearch::AddFirstRows(int64_t first_slot, std::vector<StepRow>* rows) const {
+  const std::span<const int32_t> prompt = Prompt();
+  int64_t asking = 0;
+  for (int64_t i = 0; i + 1 < std::ssize(prompt) + length_; ++i) {
+    const int64_t next = i + 1 - std::ssize(prompt);  // in the prefix
+    StepRow& row = rows->emplace_back();
+    row.slot = static_cast<int32_t>(first_slot);
+    row.token = next <= 0 ? prompt[i] : input_->prefix[next - 1];
+    row.asks = next >= 0 && Scored();
+    if (!row.asks) continue;
+    row.forced = input_->prefix[next];
+    ++asking;
+  }
+  return asking;
+}
+
+int64_t BeamSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) const {
+  int64_t asking = started_ ? 0 : AddFirstRows(first_slot, rows);
+  if (length_ == input_->max_length) return asking;
+  const SentenceOptions& options = input_->options;
+  for (size_t b = 0; b < live_.size(); ++b, ++asking) {
+    const int32_t node = live_[b].node;
+    StepRow& row = rows->emplace_back();
+    row.slot = static_cast<int32_t>(first_slot + static_cast<int64_t>(b));
+    row.token = node < 0 ? Prompt().back() : nodes_[node].id;
+    row.may_end = MayEnd(live_[b]);
+    row.may_be_unknown = options.allow_unknown;
+    row.scored = Scored();
+    if (!constrained_) continue;
+    row.never = options_->placeholders;
+    row.also = input_->once;
+  }
+  return asking;
+}
+
+std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
+  if (!started_) {
+    started_ = true;
+    for (int64_t i = 0; Scored() && i < length_; ++i, best += k) {
+      live_[0].log_probability += best->log_probability;
+    }
+    if (length_ == input_->max_length) {
+      Close();
+      return parents_;
+    }
+  }
+  expansions_.clear();
+  for (size_t b = 0; b < live_.size() && !constrained_; ++b) {
+    for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
+      const Candidate& candidate = best[b * k + i];
+      expansions_.push_back({live_[b].log_probability + candidate.log_probability,
+                             static_cast<int32_t>(b), candidate.id});
+    }
+  }
+  if (constrained_) ExpandConstrained(best, k);
+  std::sort(expansions_.begin(), expansions_.end());
+  constrained_ ? ChooseFromBanks() : Choose();
+  ++length_;
+  if (Ended()) Close();
+  return parents_;
+}
+
+// Leaves out hypotheses that can't reach all missing placeholders within the maximum length.
+void BeamSearch::ExpandConstrained(const Candidate* best, int64_t k) {
+  const int64_t count = std::ssize(input_->once), left = input_->max_length - length_ - 1;
+  for (size_t b = 0; b < live_.size(); ++b) {
+    for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
+      const Candidate& candidate = best[b * k + i];
+      const uint64_t bit = BitOf(candidate.id), met = live_[b].met | bit;
+      if ((live_[b].met & bit) != 0 || count - std::popcount(met) > left) continue;
+      expansions_.push_back({live_[b].log_probability + candidate.log_probability,
+                             static_cast<int32_t>(b), candidate.id, met});
+    }
+  }
+}
+
+void BeamSearch::Choose() {
+  next_.clear();
+  parents_.clear();
+  for (size_t rank = 0; rank < expansions_.size(); ++rank) {
+    const Expansion& expansion = expansions_[rank];
+    if (std::ssize(next_) == beam_size_) break;
+    const int32_t parent = live_[expansion.beam].node;
+    if (expansion.id == options_->eos) {
+      if (static_cast<int64_t>(rank) < beam_size_) {
+        Keep({parent, expansion.log_probability}, length_ + 1, true);
+      }
+      continue;
+    }
+    GoOn(expansion);
+  }
+  live_.swap(next_);
+}
+
+void BeamSearch::GoOn(const Expansion& expansion) {
+  const int32_t parent = live_[expansion.beam].node;
+  next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
+                   live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met});
+  nodes_.push_back({expansion.id, parent});
+  parents_.push_back(expansion.beam);
+}
+
+// A bank holds the hypotheses that have the same number of `once`. The banks fill the beam in turn,
+// each with its best, beginning with the highest number.
+void BeamSearch::ChooseFromBanks() {
+  next_.clear();
+  parents_.clear();
+  std::vector<std::vector<size_t>> banks(input_->once.size() + 1);  // places in expansions_, rising
+  for (size_t i = 0; i < expansions_.size(); ++i) {
+    const Expansion& expansion = expansions_[i];
+    std::vector<size_t>& bank = banks[std::popcount(expansion.met)];
+    if (expansion.id != options_->eos) {
+      bank.push_back(i);
+    } else if (std::ssize(bank) < beam_size_) {
+      Keep({live_[expansion.beam].node, expansion.log_probability}, length_ + 1, true);
+    }
+  }
+  std::vector<size_t> chosen;
+  for (size_t turn = 0; std::ssize(chosen) < beam_size_; ++turn) {
+    const size_t before = chosen.size();
+    for (size_t bank = banks.size(); bank-- > 0 && std::ssize(chosen) < beam_size_;) {
+      if (turn < banks[bank].size()) chosen.push_back(banks[bank][turn]);
+    }
+    if (chosen.size() == before) break;
+  }
+  std::sort(chosen.begin(), chosen.end());
+  for (const size_t i : chosen) GoOn(expansions_[i]);
+  live_.swap(next_);
+}
+
+void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
+  const double score =
+      hypothesis.log_probability / LengthPenalty(length, input_->options.length_penalty);
+  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
+  if (finished) ++finished_;
+  // Equal scores keep the order in which they came: by length, then rank.
+  const auto behind = [](const Kept& a, const Kept& b) {
+    return a.finished != b.finished ? a.finished : a.score > b.score;
+  };
+  if (input_->options.n_best > 1 && options_->text_of) {
+    kept.text = options_->text_of(IdsOf(kept.node));
+    const auto same = std::find_if(kept_.begin(), kept_.end(),
+                                   [&](const Kept& other) { return other.text == kept.text; });
+    if (same != kept_.end() && !behind(kept, *same)) return;
+    if (same != kept_.end()) kept_.erase(same);
+  }
+  const auto place = std::upper_bound(kept_.begin(), kept_.end(), kept, behind);
+  kept_.insert(place, std::move(kept));
+}
+
+// Nothing live can win: log-probabilities are at most 0, so a live hypothesis of log-probability s
+// ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
+// 0), and a number that is not positive divided by a larger penalty is larger: its score is at most
+// s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
+// behind. Live hypotheses are sorted, so the first has the largest s. The same holds for one that
+// will have the text of a kept one: it takes the place of that only with a larger score.
+bool BeamSearch::NothingCanWin() const {
+  if (std::ssize(kept_) < input_->options.n_best) return false;
+  const double bound =
+      live_[0].log_probability / LengthPenalty(input_->max_length, input_->options.length_penalty);
+  return bound <= kept_[input_->options.n_best - 1].score;
+}
+
+bool BeamSearch::Ended() const {
+  return live_.empty() || length_ >= input_->max_length || finished_ >= beam_size_ ||
+         (input_->options.early_stop && NothingCanWin());
+}
+
+void BeamSearch::Close() {
+  if (finished_ < input_->options.n_best) {
+    for (const Live& hypothesis : live_) {
+      if (hypothesis.shown > 0 || !input_->options.must_show) Keep(hypothesis, length_, false);
+    }
+    // An output without visible tokens is better than none.
+    if (kept_.empty() && !live_.empty()) Keep(live_[0], length_, false);
+  }
+  live_.clear();
+  parents_.clear();
+}
+
+std::vector<SearchResult> BeamSearch::Results() const {
+  std::vector<SearchResult> results;
+  for (const Kept& kept : kept_) {
+    if (std::ssize(results) == input_->options.n_best) break;
+    results.push_back(
+        {IdsOf(kept.node), kept.score, kept.log_probability, kept.finished, constrained_});
+    if (input_->options.scores || input_->options.beam_size > 1) continue;
+    results.back().score = results.back().log_probability = 0;
+  }
+  return results;
+}
+
+std::vector<int32_t> BeamSearch::IdsOf(int32_t node) const {
+  std::vector<int32_t> ids;
+  for (; node >= 0; node = nodes_[node].parent) ids.push_back(nodes_[node].id);
+  std::reverse(ids.begin(), ids.end());
+  return ids;
+}
+
+bool BeamSearch::WantsConstraints() const {
+  const std::vector<int32_t>& once = input_->once;
+  if (constrained_ || options_->placeholders.empty()) return false;
+  // The maximum length has no room for them.
+  if (input_->max_length < std::ssize(input_->prefix) + std::ssize(once) + 1) return false;
+  const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
+  return std::any_of(kept_.begin(), kept_.begin() + results, [&](const Kept& kept) {
+    std::vector<int32_t> found = IdsOf(kept.node), wanted = once;
+    std::erase_if(found, [&](int32_t id) {
+      return std::ranges::find(options_->placeholders, id) == options_->placeholders.end();
+    });
+    std::sort(found.begin(), found.end());
+    std::sort(wanted.begin(), wanted.end());
+    return found != wanted;
+  });
+}
 
 int64_t ConstrainedBeamSize(const SearchInput& input) {
   return std::max(input.options.beam_size, std::ssize(input.once) + 1);
@@ -36,31 +283,6 @@ int64_t ConstrainedBeamSize(const SearchInput& input) {
 
 double LengthPenalty(int64_t length, double alpha) {
   return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
-}
-
-bool SearchRoom::Takes(const SearchLoad& load, int64_t more_tokens) const {
-  if (load.sentences == 0) return true;
-  if (load.joining == 0 && (load.sentences > sentences * 3 / 4 || load.tokens > tokens / 4 * 3)) {
-    return false;
-  }
-  return load.sentences < sentences && load.tokens + more_tokens <= tokens;
-}
-
-void BeamSearch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper) {
-  SearchBatch batch(options, queue, stepper, 0);
-  while (true) {
-    batch.Admit();
-    if (batch.size() == 0) return;
-    batch.Step();
-  }
-}
-
-std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
-                                                  const SearchOptions& options, Stepper* stepper,
-                                                  const SearchRoom& room) {
-  ListQueue queue(inputs, room);
-  BeamSearch(options, &queue, stepper);
-  return queue.Take();
 }
 
 }  // namespace attend

@@ -17,102 +17,87 @@
 #ifndef ATTEND_SEARCH_BEAM_SEARCH_H_
 #define ATTEND_SEARCH_BEAM_SEARCH_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <exception>
-#include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "search/stepper.h"
+#include "search/item_search.h"
 
 namespace attend {
 
-// How one sentence is searched.
-struct SentenceOptions {
-  int64_t beam_size = 4;        // at most the search's
-  int64_t n_best = 1;           // at most beam_size
-  double length_penalty = 0.6;  // alpha, at least 0
-  int64_t min_length = 0;       // least number of visible tokens before eos
-  bool must_show = false;       // an output needs at least one visible token
-  bool allow_unknown = false;   // the output may contain unk
-  bool scores = true;           // false: a greedy search leaves them 0
-  bool early_stop = true;       // false only in tests: results must not change
-};
-
-struct SearchOptions {
-  int64_t max_beam_size = 4;  // at least ConstrainedBeamSize of every input
-  int32_t bos = 2;
-  int32_t eos = 3;
-  // By id: 1 if the token is invisible (white space). Ids past the end are visible.
-  std::span<const uint8_t> blank = {};
-  std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: unknown
-  std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
-};
-
-// A short sentence counts as this many: its output takes memory too.
-constexpr int64_t kLeastSourceTokens = 16;
-
-struct SearchInput {
-  std::vector<int32_t> source;  // as the encoder reads it
-  std::vector<int32_t> prefix;  // the output begins with these
-  std::vector<int32_t> once;    // placeholders that each result needs exactly once; at most 63
-  int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
-  SentenceOptions options;
-
-  // What it counts for in max_source_tokens.
-  int64_t tokens() const { return std::max(kLeastSourceTokens, std::ssize(source)); }
-};
-
-struct SearchResult {
-  std::vector<int32_t> ids;  // without bos and eos
-  double score = 0;          // penalised
-  double log_probability = 0;
-  bool finished = false;     // ended by eos
-  bool constrained = false;  // by the second search
-};
-
-// The sentences that a thread searches now.
-struct SearchLoad {
-  int worker = 0;  // the thread's number
-  int64_t sentences = 0, tokens = 0;
-  int64_t joining = 0;  // sentences among these that have not begun
-};
-
-// Limits on a thread's sentences; one sentence is always allowed.
-struct SearchRoom {
-  int64_t sentences = 1024;
-  int64_t tokens = std::numeric_limits<int64_t>::max();
-
-  // Sentences join a quarter of the room at a time, so that matrix products stay large.
-  bool Takes(const SearchLoad& load, int64_t more_tokens) const;
-};
-
-// Where inputs wait and results go. The search keeps a pointer to an input from Next until Done,
-// Dropped or Failed. If Done throws, the input fails.
-class SearchQueue {
+// One place, used for one input after another; keeps its memory. One owner.
+class BeamSearch : public ItemSearch {
  public:
-  virtual ~SearchQueue() = default;
-  // Null: there is no input for a thread with this load.
-  virtual const SearchInput* Next(const SearchLoad& load) = 0;
-  // The n best, best first, with different texts if texts are known; fewer if the search found
-  // fewer.
-  virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
-  // Called for each live input after every step. false: it leaves without results.
-  virtual bool Wanted(const SearchInput&) { return true; }
-  virtual void Dropped(const SearchInput&) {}
-  virtual void Failed(const SearchInput&, const std::exception_ptr&) {}
+  // `constrained`: the second search of the input.
+  void Start(const SearchInput* input, const SearchOptions* options, bool constrained = false);
+  bool done() const override { return live_.empty(); }
+  int64_t AddRows(int64_t first_slot, std::vector<StepRow>* rows) const override;
+  int64_t candidates() const override;
+  std::span<const int32_t> Advance(const Candidate* best, int64_t k) override;
+  std::vector<SearchResult> Results() const override;
+  bool WantsConstraints() const override;
+
+ private:
+  // Outputs form a tree; a hypothesis is the node it ends in.
+  struct Node {
+    int32_t id;
+    int32_t parent;
+  };
+  struct Live {
+    int32_t node;  // -1: still empty
+    double log_probability;
+    int64_t shown = 0;  // tokens that show something
+    uint64_t met = 0;   // of `once`, a bit each; of a constrained search
+  };
+  struct Expansion {
+    double log_probability;
+    int32_t beam;
+    int32_t id;
+    uint64_t met = 0;
+    bool operator<(const Expansion& other) const;
+  };
+  struct Kept {
+    int32_t node;
+    double score;
+    double log_probability;
+    bool finished;
+    std::string text;  // where it is known and wanted
+  };
+
+  bool Shows(int32_t id) const {
+    return id >= std::ssize(options_->blank) || options_->blank[id] == 0;
+  }
+  bool Scored() const;
+  // What the decoder reads before the output.
+  std::span<const int32_t> Prompt() const;
+  int64_t AddFirstRows(int64_t first_slot, std::vector<StepRow>* rows) const;
+  // Of a placeholder in Live::met; 0 for other tokens.
+  uint64_t BitOf(int32_t id) const;
+  std::vector<int32_t> IdsOf(int32_t node) const;
+  bool MayEnd(const Live& hypothesis) const;
+  void ExpandConstrained(const Candidate* best, int64_t k);
+  void GoOn(const Expansion& expansion);
+  void Choose();
+  void ChooseFromBanks();
+  void Keep(const Live& hypothesis, int64_t length, bool finished);
+  bool NothingCanWin() const;
+  bool Ended() const;
+  void Close();
+
+  const SearchInput* input_ = nullptr;
+  const SearchOptions* options_ = nullptr;
+  bool constrained_ = false;
+  int64_t beam_size_ = 1;
+  std::vector<Node> nodes_;
+  std::vector<Live> live_, next_;
+  std::vector<Expansion> expansions_;
+  std::vector<int32_t> parents_;
+  std::vector<Kept> kept_;  // of different texts; finished first, the best first
+  int64_t finished_ = 0;    // all of them
+  int64_t length_ = 0;      // of live outputs
+  bool started_ = false;    // prompt and prefix are read
 };
-
-// Searches until the queue has no more.
-void BeamSearch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper);
-
-// The results of each input, in order.
-std::vector<std::vector<SearchResult>> BeamSearch(std::span<const SearchInput> inputs,
-                                                  const SearchOptions& options, Stepper* stepper,
-                                                  const SearchRoom& room = {});
 
 // Beam size of a search with constraints: at least one place for each number of placeholders met.
 int64_t ConstrainedBeamSize(const SearchInput& input);

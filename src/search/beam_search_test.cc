@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "search/search_batch.h"
 
 namespace attend {
 namespace {
@@ -50,6 +51,7 @@ class TableStepper : public Stepper {
       EXPECT_NE(last_[row.slot], -2) << "a slot that nobody started";
       before_[row.slot] = last_[row.slot];
       last_[row.slot] = row.token;
+      if (!row.asks) continue;
       std::vector<Candidate> next = Next(seed_, before_[row.slot], row.token);
       std::stable_sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
         return a.log_probability > b.log_probability;
@@ -122,7 +124,7 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
       const SearchInput input{
           {5}, {}, {}, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
       TableStepper stepper(seed);
-      const auto found = BeamSearch({&input, 1}, {.max_beam_size = 200}, &stepper)[0];
+      const auto found = SearchAll({&input, 1}, {.max_beam_size = 200}, &stepper)[0];
       ASSERT_EQ(found.size(), 5u);
       for (size_t i = 0; i < 5; ++i) {
         EXPECT_EQ(found[i].ids, all[i].ids) << seed;
@@ -150,7 +152,7 @@ TEST(BeamSearchTest, WhatShowsNothingIsNoOutput) {
         const SearchInput input{.source = {5}, .max_length = 4, .options = options};
         TableStepper stepper(seed);
         const auto found =
-            BeamSearch({&input, 1}, {.max_beam_size = 200, .blank = blank}, &stepper)[0];
+            SearchAll({&input, 1}, {.max_beam_size = 200, .blank = blank}, &stepper)[0];
         ASSERT_EQ(found.size(), 4u);
         for (size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i].ids, all[i].ids) << seed;
       }
@@ -159,7 +161,7 @@ TEST(BeamSearchTest, WhatShowsNothingIsNoOutput) {
       const SearchInput input{
           .source = {5}, .max_length = 12, .options = {.beam_size = beam, .must_show = true}};
       TableStepper stepper(seed);
-      const auto found = BeamSearch({&input, 1}, {.blank = blank}, &stepper)[0];
+      const auto found = SearchAll({&input, 1}, {.blank = blank}, &stepper)[0];
       EXPECT_TRUE(!found[0].finished || std::ranges::count_if(found[0].ids, shows) > 0) << seed;
     }
   }
@@ -187,7 +189,7 @@ TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
                               .options = {.beam_size = 200, .n_best = 7, .early_stop = early_stop}};
       TableStepper stepper(seed);
       const auto found =
-          BeamSearch({&input, 1}, {.max_beam_size = 200, .text_of = text_of}, &stepper)[0];
+          SearchAll({&input, 1}, {.max_beam_size = 200, .text_of = text_of}, &stepper)[0];
       ASSERT_EQ(found.size(), 7u);
       for (size_t i = 0; i < 7; ++i) EXPECT_EQ(found[i].ids, best[i].ids) << seed;
     }
@@ -196,7 +198,7 @@ TEST(BeamSearchTest, TheBestOfEachTextAreFound) {
     for (const int64_t n_best : {1, 2, 4}) {
       const SearchInput input{.source = {5}, .max_length = 12, .options = {.n_best = n_best}};
       TableStepper stepper(seed);
-      const auto found = BeamSearch({&input, 1}, {.text_of = text_of}, &stepper)[0];
+      const auto found = SearchAll({&input, 1}, {.text_of = text_of}, &stepper)[0];
       if (n_best == 1) first = found[0].ids;
       EXPECT_EQ(found[0].ids, first) << seed;
       for (size_t i = 0; i < found.size(); ++i) {
@@ -211,7 +213,7 @@ TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
     for (const int64_t beam : {1, 4}) {
       const SearchInput input{{5}, {}, {}, 6, {.beam_size = beam, .n_best = beam, .min_length = 4}};
       TableStepper stepper(seed);
-      const auto found = BeamSearch({&input, 1}, {}, &stepper)[0];
+      const auto found = SearchAll({&input, 1}, {}, &stepper)[0];
       ASSERT_FALSE(found.empty());
       for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
     }
@@ -240,7 +242,7 @@ TEST(BeamSearchTest, AWideConstrainedBeamFindsWhatExhaustiveSearchFinds) {
           {5}, {}, once, longest, {.beam_size = 200, .n_best = 5, .early_stop = early_stop}};
       TableStepper stepper(seed);
       const auto found =
-          BeamSearch({&input, 1}, {.max_beam_size = 200, .placeholders = {4, 5}}, &stepper)[0];
+          SearchAll({&input, 1}, {.max_beam_size = 200, .placeholders = {4, 5}}, &stepper)[0];
       ASSERT_EQ(found.size(), std::min<size_t>(5, all.size())) << seed;
       for (size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(found[i].ids, all[i].ids) << seed;
@@ -257,7 +259,7 @@ TEST(BeamSearchTest, EveryBeamHasEachPlaceholderOnce) {
     for (const int64_t beam : {1, 2, 4}) {
       const SearchInput input{{5}, {}, {4, 5}, 6, {.beam_size = beam, .n_best = beam}};
       TableStepper stepper(seed);
-      const auto found = BeamSearch({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0];
+      const auto found = SearchAll({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0];
       ASSERT_FALSE(found.empty());
       for (const SearchResult& result : found) {
         EXPECT_EQ(std::ranges::count(result.ids, 4), 1) << seed;
@@ -281,12 +283,12 @@ TEST(BeamSearchTest, ConstrainedResultsDoNotDependOnTheRoom) {
   std::vector<std::vector<SearchResult>> alone;
   for (const SearchInput& input : inputs) {
     TableStepper stepper(9);
-    alone.push_back(BeamSearch({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0]);
+    alone.push_back(SearchAll({&input, 1}, {.placeholders = {4, 5}}, &stepper)[0]);
   }
   for (const int64_t sentences : {1, 2, 7, 64}) {
     TableStepper stepper(9);
     const auto found =
-        BeamSearch(inputs, {.placeholders = {4, 5}}, &stepper, {.sentences = sentences});
+        SearchAll(inputs, {.placeholders = {4, 5}}, &stepper, {.sentences = sentences});
     for (size_t i = 0; i < inputs.size(); ++i) {
       ASSERT_EQ(found[i].size(), alone[i].size());
       for (size_t n = 0; n < found[i].size(); ++n) {
@@ -315,12 +317,12 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
       options.beam_size = options.n_best = beam > 0 ? beam : 1 + (&input - inputs.data()) % 4;
       options.length_penalty = beam > 0 ? 0.6 : 0.3 * static_cast<double>(options.beam_size);
       TableStepper stepper(9);
-      alone.push_back(BeamSearch({&input, 1}, {.max_beam_size = options.beam_size}, &stepper)[0]);
+      alone.push_back(SearchAll({&input, 1}, {.max_beam_size = options.beam_size}, &stepper)[0]);
     }
     for (const int64_t sentences : {1, 2, 3, 7, 64}) {
       for (const int64_t tokens : {1, 10, 1000}) {
         TableStepper stepper(9);
-        const auto found = BeamSearch(inputs, {}, &stepper, {sentences, tokens});
+        const auto found = SearchAll(inputs, {}, &stepper, {sentences, tokens});
         if (tokens == 1000) {
           EXPECT_EQ(stepper.most_live(), std::min(sentences, std::ssize(inputs)));
         }
@@ -363,10 +365,10 @@ class ImpatientQueue : public SearchQueue {
 TEST(BeamSearchTest, WhatIsNotWantedLeavesAndChangesNothingForTheRest) {
   std::vector<SearchInput> inputs(30, {{5}, {}, {}, 12, {.min_length = 8}});
   TableStepper alone(9);
-  const auto want = BeamSearch({inputs.data(), 1}, {}, &alone)[0];
+  const auto want = SearchAll({inputs.data(), 1}, {}, &alone)[0];
   ImpatientQueue queue(inputs);
   TableStepper stepper(9);
-  BeamSearch({}, &queue, &stepper);
+  SearchQueued({}, &queue, &stepper);
   int64_t done = 0;
   for (const auto& results : queue.done_) {
     if (results.empty()) continue;
@@ -385,7 +387,7 @@ TEST(BeamSearchTest, EarlyStopChangesNothing) {
     for (const bool early_stop : {true, false}) {
       const SearchInput input{{5}, {}, {}, 30, {.n_best = 2, .early_stop = early_stop}};
       TableStepper stepper(seed);
-      found[early_stop] = BeamSearch({&input, 1}, {}, &stepper)[0];
+      found[early_stop] = SearchAll({&input, 1}, {}, &stepper)[0];
     }
     ASSERT_EQ(found[0].size(), found[1].size());
     for (size_t i = 0; i < found[0].size(); ++i) EXPECT_EQ(found[0][i].ids, found[1][i].ids);

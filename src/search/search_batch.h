@@ -1,19 +1,22 @@
-// The sentences that one thread searches together.
+// Searches inputs of a queue, many at once.
 #ifndef ATTEND_SEARCH_SEARCH_BATCH_H_
 #define ATTEND_SEARCH_SEARCH_BATCH_H_
 
 #include <cstdint>
+#include <deque>
 #include <exception>
+#include <span>
 #include <vector>
 
 #include "search/beam_search.h"
-#include "search/sentence_search.h"
+#include "search/search.h"
 #include "search/stepper.h"
 
 namespace attend {
 
-// Finished sentences leave and waiting ones join between steps. Sentences in one step do not affect
-// each other's results. One owner. Queue and stepper must outlive it.
+// The sentences that one thread searches together. Finished sentences leave and waiting ones join
+// between steps. Sentences in one step do not affect each other's results. One owner. Queue and
+// stepper must outlive it.
 class SearchBatch {
  public:
   // `worker`: the thread's number, which the queue gets with the load.
@@ -28,7 +31,14 @@ class SearchBatch {
   int64_t size() const { return load_.sentences; }
 
  private:
+  // What searches in a place, one input after another.
+  struct Place {
+    const SearchInput* input = nullptr;
+    BeamSearch beam;
+    ItemSearch* search = nullptr;
+  };
   int64_t TakePlace();
+  void StartSearch(Place* place, bool constrained);
   void Leave(int64_t place);
   void Begin();
   void Advance();
@@ -39,12 +49,21 @@ class SearchBatch {
   SearchQueue* queue_;
   Stepper* stepper_;
   SearchLoad load_;
-  std::vector<SentenceSearch> searches_;  // by place
-  std::vector<int64_t> live_, free_;      // places
+  std::deque<Place> places_;
+  std::vector<int64_t> live_, free_;  // places
+  std::vector<int64_t> asking_;       // rows of each live one
   std::vector<NewSentence> joining_;
   std::vector<StepRow> rows_;
   std::vector<Candidate> best_;
 };
+
+// Searches until the queue has no more.
+void SearchQueued(const SearchOptions& options, SearchQueue* queue, Stepper* stepper);
+
+// The results of each input, in order.
+std::vector<std::vector<SearchResult>> SearchAll(std::span<const SearchInput> inputs,
+                                                 const SearchOptions& options, Stepper* stepper,
+                                                 const SearchRoom& room = {});
 
 }  // namespace attend
 

@@ -15,10 +15,11 @@ struct NewSentence {
   std::span<const int32_t> once;    // target tokens that are always in the shortlist
 };
 
-// A live hypothesis and its last token (bos at first).
+// A token of a live hypothesis to be read. Those of one slot follow each other.
 struct StepRow {
   int32_t slot = 0;
   int32_t token = 0;
+  bool asks = true;             // false: it is read, and nothing is answered
   int32_t forced = -1;          // the only next token wanted; -1: the best ones
   bool may_end = true;          // false: eos is not among the best
   bool may_be_unknown = false;  // true: unk may be among the best
@@ -41,9 +42,9 @@ class Stepper {
   // Forgets all sentences.
   virtual void Reset(int64_t beam_size) = 0;
   virtual void Start(std::span<const NewSentence> sentences) = 0;
-  // Feeds each row's token and writes its k next tokens to best[row * k ...]: first `also`, then
-  // the best, likeliest first, ties by rising id. A forced row gets its one token. Precondition:
-  // `also` has fewer than k.
+  // Reads each row's token and answers the rows that ask, in their order, with k next tokens each:
+  // first `also`, then the best, likeliest first, ties by rising id. A forced row gets its one
+  // token. Precondition: `also` has fewer than k.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
   // Hypothesis i of the place continues the former hypothesis parents[i]; the others end. Without
   // parents the sentence leaves.

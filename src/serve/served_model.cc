@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "model/model_directory.h"
-#include "search/beam_search.h"
+#include "search/search.h"
 #include "tasks/translation/translation_search.h"
 
 namespace attend {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attend/translator.h"
-#include "search/beam_search.h"
+#include "search/search.h"
 #include "tasks/translation/task_runner.h"
 
 namespace attend {

@@ -1,0 +1,97 @@
+// What is searched, with what options, and where inputs wait and results go.
+#ifndef ATTEND_SEARCH_SEARCH_H_
+#define ATTEND_SEARCH_SEARCH_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+// How one sentence is searched.
+struct SentenceOptions {
+  int64_t beam_size = 4;        // at most the search's
+  int64_t n_best = 1;           // at most beam_size
+  double length_penalty = 0.6;  // alpha, at least 0
+  int64_t min_length = 0;       // least number of visible tokens before eos
+  bool must_show = false;       // an output needs at least one visible token
+  bool allow_unknown = false;   // the output may contain unk
+  bool scores = true;           // false: a greedy search leaves them 0
+  bool early_stop = true;       // false only in tests: results must not change
+};
+
+struct SearchOptions {
+  int64_t max_beam_size = 4;  // at least ConstrainedBeamSize of every input
+  int32_t bos = 2;
+  int32_t eos = 3;
+  // By id: 1 if the token is invisible (white space). Ids past the end are visible.
+  std::span<const uint8_t> blank = {};
+  std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: unknown
+  std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
+};
+
+// A short sentence counts as this many: its output takes memory too.
+constexpr int64_t kLeastSourceTokens = 16;
+
+struct SearchInput {
+  std::vector<int32_t> source;  // as the encoder reads it
+  std::vector<int32_t> prefix;  // the output begins with these
+  std::vector<int32_t> once;    // placeholders that each result needs exactly once; at most 63
+  int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
+  SentenceOptions options;
+  std::vector<int32_t> prompt;  // what the decoder reads before the output; empty: bos
+
+  // What it counts for in SearchRoom::tokens.
+  int64_t tokens() const {
+    return std::max(kLeastSourceTokens, std::ssize(source) + std::ssize(prompt));
+  }
+};
+
+struct SearchResult {
+  std::vector<int32_t> ids;  // without bos and eos
+  double score = 0;          // penalised
+  double log_probability = 0;
+  bool finished = false;     // ended by eos
+  bool constrained = false;  // by the second search
+};
+
+// The sentences that a thread searches now.
+struct SearchLoad {
+  int worker = 0;  // the thread's number
+  int64_t sentences = 0, tokens = 0;
+  int64_t joining = 0;  // sentences among these that have not begun
+};
+
+// Limits on a thread's sentences; one sentence is always allowed.
+struct SearchRoom {
+  int64_t sentences = 1024;
+  int64_t tokens = std::numeric_limits<int64_t>::max();
+
+  // Sentences join a quarter of the room at a time, so that matrix products stay large.
+  bool Takes(const SearchLoad& load, int64_t more_tokens) const;
+};
+
+// Where inputs wait and results go. The search keeps a pointer to an input from Next until Done,
+// Dropped or Failed. If Done throws, the input fails.
+class SearchQueue {
+ public:
+  virtual ~SearchQueue() = default;
+  // Null: there is no input for a thread with this load.
+  virtual const SearchInput* Next(const SearchLoad& load) = 0;
+  // The n best, best first, with different texts if texts are known; fewer if the search found
+  // fewer.
+  virtual void Done(const SearchInput& input, std::vector<SearchResult> results) = 0;
+  // Called for each live input after every step. false: it leaves without results.
+  virtual bool Wanted(const SearchInput&) { return true; }
+  virtual void Dropped(const SearchInput&) {}
+  virtual void Failed(const SearchInput&, const std::exception_ptr&) {}
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SEARCH_SEARCH_H_
