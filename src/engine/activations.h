@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/row_sampler.h"
 #include "engine/stacks/decoder.h"
 #include "kernels/inference/kernels.h"
 
@@ -16,9 +17,11 @@ struct OutputScratch {
   std::vector<int32_t> top_ids;
   std::vector<TopK> top;
   std::vector<float> wanted;
-  std::vector<int32_t> forbidden;   // of one row, as columns
-  std::vector<float> also;          // logits of NextToken::also, row by row
-  std::vector<int64_t> also_first;  // where a row's begin
+  std::vector<int32_t> forbidden;    // of one row, as columns
+  std::vector<float> also;           // logits of NextToken::also, row by row
+  std::vector<int64_t> also_first;   // where a row's begin
+  std::vector<RowSampler> samplers;  // of the rows that draw, in order
+  std::vector<int32_t> sampler_of;   // by row; -1: none
 };
 
 // Memory of one thread, for one run after another; keeps what it grew to.

@@ -34,16 +34,13 @@ TEST_P(ForwardTest, AnEncoderAloneGivesHiddenStates) {
 }
 
 TEST_P(ForwardTest, ADecoderAloneReadsNoSource) {
-  ModelConfig config = SmallConfig();
-  config.encoder.reset();
-  config.source_vocab_size = 0;
-  const auto model = MakeModel(config);
+  const auto model = MakeModel(SmallLanguageModel());
   const Weights weights(model, GetParam());
-  const std::vector<int32_t> ids = {7, 9, 4, 30, 12};
+  const std::vector<int32_t> ids = {2, 7, 9, 4, 30, 12};
   Activations activations;
   DecoderCache cache;
   StartAll(weights, std::vector<std::vector<int32_t>>(1), {}, &activations, &cache);
-  std::vector<DecoderRow> rows = {{0, 2}};
+  std::vector<DecoderRow> rows;
   for (const int32_t id : ids) rows.push_back({0, id});
   Decode(weights, rows, {}, &activations, &cache);
   std::vector<float> logits_RV(rows.size() * 40);

@@ -1,6 +1,5 @@
 #include "engine/model_stepper.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/forward.h"
@@ -11,8 +10,10 @@ ModelStepper::ModelStepper(const Weights* weights, std::shared_ptr<const Shortli
                            Activations* activations)
     : weights_(weights), shortlist_(std::move(shortlist)), activations_(activations) {
   const SpecialIds& ids = weights->config().special_ids;
-  forbidden_ = {static_cast<int32_t>(ids.unk), static_cast<int32_t>(ids.pad),
-                static_cast<int32_t>(ids.bos), static_cast<int32_t>(ids.eos)};
+  // A token that is eos too may end an output.
+  const auto unless_eos = [&](int64_t id) { return static_cast<int32_t>(id == ids.eos ? -1 : id); };
+  forbidden_ = {unless_eos(ids.unk), unless_eos(ids.pad), unless_eos(ids.bos),
+                static_cast<int32_t>(ids.eos)};
 }
 
 void ModelStepper::Reset(int64_t beam_size) { weights_->decoder->Reset(beam_size, &cache_); }
@@ -43,37 +44,28 @@ NextToken ModelStepper::AskedOf(const StepRow& row) {
   }
   const bool whole = shortlist_ == nullptr || row.forced >= 0;
   const ShortHead* head = whole ? nullptr : &short_heads_[row.slot / cache_.beam_size()];
-  return {row.forced, never, row.scored, row.also, head};
+  return {row.forced, never, row.scored, row.also, head, row.sampling};
 }
 
 void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
   WorkTimer& timer = activations_->scratch.timer;
   timer.Book(&WorkSeconds::search);
   rows_.clear();
+  asking_.clear();
   asked_.clear();
   never_.clear();
   never_.reserve(rows.size());
   for (const StepRow& row : rows) {
+    if (row.asks) {
+      asking_.push_back(static_cast<int32_t>(rows_.size()));
+      asked_.push_back(AskedOf(row));
+    }
     rows_.push_back({row.slot, row.token});
-    if (row.asks) asked_.push_back(AskedOf(row));
   }
   Decode(*weights_, rows_, {}, activations_, &cache_);
-  KeepAsked(rows);
+  KeepRows(*weights_, asking_, activations_);
   Predict(*weights_, k, asked_, activations_, best);
   timer.Book(&WorkSeconds::output);
-}
-
-// Moves the hidden states of the rows that ask to the front.
-void ModelStepper::KeepAsked(std::span<const StepRow> rows) {
-  const int64_t width = weights_->config().decoder->d_model;
-  float* const hidden_RD = activations_->hidden_RD.Get(0);
-  float* to = hidden_RD;
-  for (size_t r = 0; r < rows.size(); ++r) {
-    if (!rows[r].asks) continue;
-    const float* const from = hidden_RD + static_cast<int64_t>(r) * width;
-    if (to != from) std::copy_n(from, width, to);
-    to += width;
-  }
 }
 
 void ModelStepper::Reorder(int64_t place, std::span<const int32_t> parents) {

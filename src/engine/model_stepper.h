@@ -31,7 +31,6 @@ class ModelStepper : public Stepper {
 
  private:
   NextToken AskedOf(const StepRow& row);
-  void KeepAsked(std::span<const StepRow> rows);
   // Of a sentence that starts in its place.
   void SelectColumns(const NewSentence& sentence);
 
@@ -43,6 +42,7 @@ class ModelStepper : public Stepper {
   DecoderCache cache_;
   std::vector<ShortHead> short_heads_;  // by place; with a shortlist
   std::vector<DecoderRow> rows_;
+  std::vector<int32_t> asking_;  // rows, rising
   std::vector<NextToken> asked_;
   std::vector<std::vector<int32_t>> never_;  // forbidden to rows that have their own
 };

@@ -12,13 +12,6 @@ namespace {
 
 class ModelStepperTest : public testing::TestWithParam<std::string> {};
 
-std::shared_ptr<const Model> DecoderOnly() {
-  ModelConfig config = SmallConfig();
-  config.encoder.reset();
-  config.source_vocab_size = 0;
-  return MakeModel(config);
-}
-
 // The three best after the last token of each prompt, read `together` tokens a step.
 std::vector<Candidate> After(const std::vector<std::vector<int32_t>>& prompts, size_t together,
                              const Weights& weights) {
@@ -46,7 +39,7 @@ std::vector<Candidate> After(const std::vector<std::vector<int32_t>>& prompts, s
 }
 
 TEST_P(ModelStepperTest, APromptReadAtOnceGivesTheBitsOfOneReadTokenByToken) {
-  const auto model = DecoderOnly();
+  const auto model = MakeModel(SmallLanguageModel());
   std::vector<std::vector<int32_t>> prompts = RandomSentences(5, 1, 3);
   Random random({4});
   for (std::vector<int32_t>& prompt : prompts) {

@@ -62,6 +62,7 @@ class Prediction {
     const ShortHead* head = nullptr;
   };
   void Prepare(int64_t stride);
+  void PrepareSamplers();
   RowGroup GroupAt(int64_t first) const;
   void RunGroup(const RowGroup& group, const Linear::Input& hidden_RD);
   // Takes the logits of the columns from `first` on, of one row.
@@ -92,6 +93,18 @@ void Prediction::Prepare(int64_t stride) {
                         asked_[r].scored};
   }
   scratch_->also.resize(scratch_->also_first[rows]);
+  PrepareSamplers();
+}
+
+void Prediction::PrepareSamplers() {
+  scratch_->sampler_of.assign(asked_.size(), -1);
+  size_t count = 0;
+  for (size_t r = 0; r < asked_.size(); ++r) {
+    if (asked_[r].sampling == nullptr) continue;
+    if (count == scratch_->samplers.size()) scratch_->samplers.emplace_back();
+    scratch_->samplers[count].Start(weights_.kernels, *asked_[r].sampling);
+    scratch_->sampler_of[r] = static_cast<int32_t>(count++);
+  }
 }
 
 Prediction::RowGroup Prediction::GroupAt(int64_t first) const {
@@ -114,7 +127,12 @@ void Prediction::Take(std::span<const float> logits, int64_t first, int64_t row)
     forbidden = scratch_->forbidden;
   }
   const int64_t count = std::ssize(logits);
+  const int32_t sampler = scratch_->sampler_of[row];
   for (int64_t i = 0; i < count; i += kHeadBlock) {
+    if (sampler >= 0) {
+      const auto block = logits.subspan(i, std::min(kHeadBlock, count - i));
+      scratch_->samplers[sampler].Take(block, first + i, forbidden);
+    }
     weights_.kernels.top_k(logits.data() + i, std::min(kHeadBlock, count - i),
                            static_cast<int32_t>(first + i), forbidden.data(), std::ssize(forbidden),
                            &scratch_->top[row]);
@@ -160,6 +178,10 @@ void Prediction::Run(int64_t k, Candidate* best) {
     r += group.count;
   }
   for (int64_t r = 0; r < rows; ++r) {
+    if (const int32_t sampler = scratch_->sampler_of[r]; sampler >= 0) {
+      scratch_->samplers[sampler].Finish(LogSum(scratch_->top[r]), best + r * stride);
+      continue;
+    }
     WriteCandidates(scratch_->top[r], asked_[r], scratch_->wanted[r],
                     scratch_->also.data() + scratch_->also_first[r], best + r * stride);
   }
@@ -178,6 +200,14 @@ void ShortHead::Select(const Weights& weights, const Shortlist& shortlist,
   for (const int32_t id : sentence.once) leave_in(id);
   memory.Clear();
   product = weights.vocabulary_head->Select(columns, &memory);
+}
+
+void KeepRows(const Weights& weights, std::span<const int32_t> rows, Activations* activations) {
+  const int64_t width = weights.config().decoder->d_model;
+  float* const hidden_RD = activations->hidden_RD.Get(0);
+  for (int64_t r = 0; r < std::ssize(rows); ++r) {
+    if (rows[r] != r) std::copy_n(hidden_RD + rows[r] * width, width, hidden_RD + r * width);
+  }
 }
 
 void Predict(const Weights& weights, int64_t k, std::span<const NextToken> asked,

@@ -33,7 +33,12 @@ struct NextToken {
   std::span<const int32_t> also = {};
   // Where the best come from, and what their probabilities are among; null: the whole vocabulary.
   const ShortHead* head = nullptr;
+  // Draws that are wanted in place of the best; not with a head.
+  const Sampling* sampling = nullptr;
 };
+
+// Moves these rows of hidden_RD, which rise, to its front.
+void KeepRows(const Weights& weights, std::span<const int32_t> rows, Activations* activations);
 
 // Answers for the rows in hidden_RD, one for each: best[row * k ...], k 0 where each row wants one
 // token. Logits are made in blocks of columns and never stand whole, but where a team shares a

@@ -26,7 +26,9 @@ class Plain {
 
   std::vector<double> LogProbabilities(std::vector<int32_t> source, std::vector<int32_t> target) {
     source.push_back(3);
-    const Matrix logits = Logits(source, target);
+    std::vector<int32_t> read = {2};
+    read.insert(read.end(), target.begin(), target.end());
+    const Matrix logits = Logits(source, read);
     target.push_back(3);
     std::vector<double> result;
     for (size_t t = 0; t < target.size(); ++t) {
@@ -42,15 +44,13 @@ class Plain {
     return Stack("encoder", *model_.config.encoder, "encoder.embedding.weight", ids, {});
   }
 
-  // [T + 1, V] after bos and each of the target's ids. A model without encoder reads no source.
-  Matrix Logits(const std::vector<int32_t>& source, const std::vector<int32_t>& target) {
+  // [T, V] after each id that the decoder reads. A model without encoder reads no source.
+  Matrix Logits(const std::vector<int32_t>& source, const std::vector<int32_t>& read) {
     const ModelConfig& config = model_.config;
     const bool tied = config.encoder && config.tie_source_target;
     const std::string embedding = tied ? "encoder.embedding.weight" : "decoder.embedding.weight";
-    std::vector<int32_t> input = {2};
-    input.insert(input.end(), target.begin(), target.end());
     const Matrix memory = config.encoder ? Encode(source) : Matrix();
-    const Matrix hidden = Stack("decoder", *config.decoder, embedding, input, memory);
+    const Matrix hidden = Stack("decoder", *config.decoder, embedding, read, memory);
     return Product(hidden, config.tie_target_output ? embedding : "head.weight", "head.bias");
   }
 

@@ -30,6 +30,17 @@ inline ModelConfig SmallConfig(int64_t vocabulary = 40) {
   return config;
 }
 
+// A decoder alone.
+inline ModelConfig SmallLanguageModel(int64_t vocabulary = 40) {
+  ModelConfig config = SmallConfig(vocabulary);
+  config.task = "language_model";
+  config.languages = {"en"};
+  config.encoder.reset();
+  config.source_vocab_size = 0;
+  config.tie_source_target = false;
+  return config;
+}
+
 inline Model SmallModel() {
   Model model;
   model.config = SmallConfig();

@@ -77,7 +77,7 @@ int64_t BeamSearch::AddFirstRows(int64_t first_slot, std::vector<StepRow>* rows)
   return asking;
 }
 
-int64_t BeamSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) const {
+int64_t BeamSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) {
   int64_t asking = started_ ? 0 : AddFirstRows(first_slot, rows);
   if (length_ == input_->max_length) return asking;
   const SentenceOptions& options = input_->options;

@@ -32,7 +32,7 @@ class BeamSearch : public ItemSearch {
   // `constrained`: the second search of the input.
   void Start(const SearchInput* input, const SearchOptions* options, bool constrained = false);
   bool done() const override { return live_.empty(); }
-  int64_t AddRows(int64_t first_slot, std::vector<StepRow>* rows) const override;
+  int64_t AddRows(int64_t first_slot, std::vector<StepRow>* rows) override;
   int64_t candidates() const override;
   std::span<const int32_t> Advance(const Candidate* best, int64_t k) override;
   std::vector<SearchResult> Results() const override;

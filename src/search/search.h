@@ -7,9 +7,12 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "search/sampling.h"
 
 namespace attend {
 
@@ -23,6 +26,13 @@ struct SentenceOptions {
   bool allow_unknown = false;   // the output may contain unk
   bool scores = true;           // false: a greedy search leaves them 0
   bool early_stop = true;       // false only in tests: results must not change
+};
+
+// Outputs that are drawn, or found by greedy steps, in place of a beam search's.
+struct SampleOptions {
+  SamplingOptions sampling;
+  int64_t count = 1;  // outputs; at most the search's max_beam_size
+  uint64_t seed = 1;
 };
 
 struct SearchOptions {
@@ -45,6 +55,9 @@ struct SearchInput {
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
   SentenceOptions options;
   std::vector<int32_t> prompt;  // what the decoder reads before the output; empty: bos
+  // If given: outputs are drawn, of at most max_length tokens without eos. Of `options`, min_length
+  // (in tokens) and allow_unknown count; prefix and `once` must be empty.
+  std::optional<SampleOptions> sample;
 
   // What it counts for in SearchRoom::tokens.
   int64_t tokens() const {
@@ -58,6 +71,15 @@ struct SearchResult {
   double log_probability = 0;
   bool finished = false;     // ended by eos
   bool constrained = false;  // by the second search
+  // Of a drawn output: of each of ids, and of the closing eos.
+  std::vector<double> token_log_probabilities = {};
+};
+
+// A drawn output so far.
+struct Growth {
+  int64_t sample = 0;
+  std::span<const int32_t> ids;  // the last one is new
+  std::span<const double> token_log_probabilities;
 };
 
 // The sentences that a thread searches now.
@@ -89,6 +111,8 @@ class SearchQueue {
   // Called for each live input after every step. false: it leaves without results.
   virtual bool Wanted(const SearchInput&) { return true; }
   virtual void Dropped(const SearchInput&) {}
+  // Called for each drawn output after each token. false: the output ends with it.
+  virtual bool Grew(const SearchInput&, const Growth&) { return true; }
   virtual void Failed(const SearchInput&, const std::exception_ptr&) {}
 };
 

@@ -72,8 +72,13 @@ int64_t SearchBatch::TakePlace() {
 }
 
 void SearchBatch::StartSearch(Place* place, bool constrained) {
-  place->beam.Start(place->input, &options_, constrained);
-  place->search = &place->beam;
+  if (place->input->sample) {
+    place->sample.Start(place->input, &options_, queue_);
+    place->search = &place->sample;
+  } else {
+    place->beam.Start(place->input, &options_, constrained);
+    place->search = &place->beam;
+  }
 }
 
 void SearchBatch::Leave(int64_t place) {
@@ -96,7 +101,7 @@ void SearchBatch::Advance() {
   rows_.clear();
   asking_.clear();
   for (const int64_t place : live_) {
-    const ItemSearch& search = *places_[place].search;
+    ItemSearch& search = *places_[place].search;
     k = std::max(k, search.candidates());
     asking_.push_back(search.AddRows(place * options_.max_beam_size, &rows_));
     asking += asking_.back();

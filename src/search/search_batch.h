@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/beam_search.h"
+#include "search/sample_search.h"
 #include "search/search.h"
 #include "search/stepper.h"
 
@@ -35,6 +36,7 @@ class SearchBatch {
   struct Place {
     const SearchInput* input = nullptr;
     BeamSearch beam;
+    SampleSearch sample;
     ItemSearch* search = nullptr;
   };
   int64_t TakePlace();

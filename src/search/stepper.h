@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "search/sampling.h"
+
 namespace attend {
 
 // A sentence that takes a place.
@@ -13,6 +15,13 @@ struct NewSentence {
   int64_t place = 0;
   std::span<const int32_t> source;  // as the encoder reads it
   std::span<const int32_t> once;    // target tokens that are always in the shortlist
+};
+
+// Tokens to be drawn after a row.
+struct Sampling {
+  const SamplingOptions* options = nullptr;
+  std::span<const Draw> draws;
+  std::span<const int32_t> seen;  // in prompt and output: rising, each once; for the penalty
 };
 
 // A token of a live hypothesis to be read. Those of one slot follow each other.
@@ -26,6 +35,7 @@ struct StepRow {
   bool scored = true;           // false: probabilities are not wanted, only which token is best
   std::span<const int32_t> never = {};  // tokens that must not be among the best
   std::span<const int32_t> also = {};   // tokens to give in any case, besides the best
+  const Sampling* sampling = nullptr;   // its draws are wanted, one token each, and not the best
 };
 
 struct Candidate {
@@ -44,7 +54,7 @@ class Stepper {
   virtual void Start(std::span<const NewSentence> sentences) = 0;
   // Reads each row's token and answers the rows that ask, in their order, with k next tokens each:
   // first `also`, then the best, likeliest first, ties by rising id. A forced row gets its one
-  // token. Precondition: `also` has fewer than k.
+  // token. Precondition: `also` has fewer than k, and a row no more draws.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
   // Hypothesis i of the place continues the former hypothesis parents[i]; the others end. Without
   // parents the sentence leaves.
