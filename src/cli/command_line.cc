@@ -175,8 +175,8 @@ CommandLine& CommandLine::Positional(std::string name, std::string* value, std::
 }
 
 CommandLine& CommandLine::Positional(std::string name, std::vector<std::string>* values,
-                                     std::string help) {
-  positionals_.push_back({std::move(name), nullptr, values, std::move(help)});
+                                     std::string help, bool required) {
+  positionals_.push_back({std::move(name), nullptr, values, std::move(help), required});
   return *this;
 }
 
@@ -268,7 +268,7 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
     CLI::Option* option = argument.value != nullptr
                               ? app.add_option(argument.name, *argument.value)
                               : app.add_option(argument.name, *argument.values);
-    option->description(argument.help)->type_name("")->required();
+    option->description(argument.help)->type_name("")->required(argument.required);
   }
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -48,8 +48,9 @@ class CommandLine {
   // Names of options, as in a TOML file, without which Parse throws.
   CommandLine& Required(std::vector<std::string> names);
   CommandLine& Positional(std::string name, std::string* value, std::string help);
-  // One or more.
-  CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help);
+  // One or more, or any number.
+  CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help,
+                          bool required = true);
 
   // Reads `arguments` (without program and command name); a TOML file given with --config first,
   // then the command line over it. Returns false after printing --help to standard output. Throws
@@ -73,6 +74,7 @@ class CommandLine {
     std::string* value = nullptr;
     std::vector<std::string>* values = nullptr;
     std::string help;
+    bool required = true;
   };
   std::string name_, summary_, examples_;
   FieldList fields_;

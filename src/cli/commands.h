@@ -15,6 +15,7 @@ int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
+int RunGenerate(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);

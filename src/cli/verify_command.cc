@@ -6,13 +6,14 @@
 #include <iostream>
 
 #include "attend/error.h"
-#include "attend/scorer.h"
+#include "attend/loaded_model.h"
 #include "attend/vocabulary.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "kernels/inference/dispatch.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
+#include "tasks/samples.h"
 
 namespace attend {
 namespace {
@@ -55,12 +56,6 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
   return messages;
 }
 
-// Ids as the Scorer takes them.
-std::vector<int32_t> WithoutEos(std::vector<int32_t> ids, int64_t eos) {
-  if (!ids.empty() && ids.back() == eos) ids.pop_back();
-  return ids;
-}
-
 struct Difference {
   double largest = 0;
   size_t sample = 0, token = 0;
@@ -68,19 +63,12 @@ struct Difference {
 
 Difference Replay(const std::shared_ptr<const Model>& model, const std::vector<Sample>& samples,
                   int threads, const std::string& instruction_set) {
-  std::vector<std::vector<int32_t>> sources, targets;
-  const int64_t eos = model->config.special_ids.eos;
-  for (const Sample& sample : samples) {
-    sources.push_back(WithoutEos(sample.source_ids, eos));
-    targets.push_back(WithoutEos(sample.target_ids, eos));
-  }
-  const std::vector<PairScore> scores =
-      Scorer(model, threads, instruction_set).ScoreIds(sources, targets);
+  const auto loaded = Load(model, {.instruction_set = instruction_set});
+  const auto replayed = ReplaySamples(*loaded, samples, threads);
   Difference difference;
   for (size_t i = 0; i < samples.size(); ++i) {
     for (size_t t = 0; t < samples[i].target_ids.size(); ++t) {
-      const double found =
-          std::abs(scores[i].token_log_probabilities.at(t) - samples[i].token_log_probabilities[t]);
+      const double found = std::abs(replayed[i][t] - samples[i].token_log_probabilities[t]);
       if (found > difference.largest) difference = {found, i, t};
     }
   }

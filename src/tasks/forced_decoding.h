@@ -18,9 +18,9 @@ class ForcedDecoding {
   // Begins a run: source i, as the encoder reads it, in slot i.
   void Start(const Weights& weights, std::span<const std::vector<int32_t>> sources,
              const Sinks& sinks);
-  // The rows of a slot: they read `first`, then the ids; each is asked for the token after it, the
-  // last one for `last`. Returns how many there are.
-  int64_t AddOutput(int32_t slot, int32_t first, std::span<const int32_t> ids, int32_t last);
+  // The rows of a slot: they read these tokens but for the last. Each but the first `context` ones
+  // is asked for the token that follows it.
+  void Add(int32_t slot, std::span<const int32_t> tokens, int64_t context = 0);
   // Runs all rows. Their answers, in order, until the next run.
   std::span<const Candidate> Run(const Weights& weights, const Sinks& sinks);
 
@@ -28,6 +28,7 @@ class ForcedDecoding {
   Activations activations_;
   DecoderCache cache_;
   std::vector<DecoderRow> rows_;
+  std::vector<int32_t> asking_;  // rows, rising
   std::vector<NextToken> asked_;
   std::vector<Candidate> answers_;
 };

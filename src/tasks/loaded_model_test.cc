@@ -43,6 +43,14 @@ TEST(LoadedModelTest, AModelOfAnotherTaskIsRefused) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_STREQ(error.what(), "the model's task is juggling, expected translation");
   }
+  try {
+    const Translator translator(Load(MakeModel(SmallLanguageModel())), {.threads = 1});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "the model's task is language_model, expected translation; run it with `attend "
+                 "generate`");
+  }
 }
 
 TEST(LoadedModelTest, AModelWithoutDecoderIsLoadedButNotTranslatedWith) {

@@ -4,7 +4,7 @@
 
 #include "attend/error.h"
 #include "model/quantize.h"
-#include "tasks/translation/sample_maker.h"
+#include "tasks/samples.h"
 
 namespace attend {
 namespace fs = std::filesystem;

@@ -13,7 +13,8 @@ struct TaskName {
   const char* task;
   const char* command;
 };
-inline constexpr TaskName kTaskNames[] = {{"translation", "translate"}};
+inline constexpr TaskName kTaskNames[] = {{"language_model", "generate"},
+                                          {"translation", "translate"}};
 
 // Throws Error(kUsage) for a model that was made for another task than `task`; the message names
 // the command for that one.

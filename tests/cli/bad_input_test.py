@@ -25,7 +25,7 @@ def make_files(tmp_path):
     return folder
 
 
-# command, arguments ({F} is the folder of files, {G} a good model), exit status, what the message names
+# command, arguments ({F} is the folder of files, {G} a good model, {L} a language model), exit status, what the message names
 CASES = [
     ("vocab", "--input {F}/gone --output {F}/v.spm", 3, "{F}/gone"),
     ("vocab", "--input {F}/folder --output {F}/v.spm", 3, "{F}/folder"),
@@ -95,6 +95,20 @@ CASES = [
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --test-source {F}/gone --test-target {F}/text", 3, "{F}/gone"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --encoder.d-ff 1048576 --encoder.d-model 1048576 --decoder.d-model 1048576", 1, "can't make a model of"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --init {F}/gone --output {F}/run", 3, "{F}/gone"),
+    ("generate", "word --model {G}", 2, "run it with `attend translate`"),
+    ("generate", "word --model {F}/gone", 3, "{F}/gone"),
+    ("generate", "word", 2, "--model"),
+    ("generate", "word --model {L} --input {F}/text", 2, "leave out one"),
+    ("generate", "--model {L} --input {F}/gone", 3, "{F}/gone"),
+    ("generate", "word --model {L} --top-p 1.5", 2, "--top-p"),
+    ("generate", "word --model {L} --n 2 --temperature 0", 2, "temperature"),
+    ("generate", "word --model {L} --n 3 --beam-size 2", 2, "beam size"),
+    ("translate", "--model {L} --input {F}/text", 2, "run it with `attend generate`"),
+    ("score", "--model {L} --source {F}/text --target {F}/text", 2, "give --input"),
+    ("score", "--model {L}", 2, "--input is missing"),
+    ("score", "--model {L} --input {F}/text --window 4 --stride 5", 2, "stride is 5"),
+    ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
+    ("score", "--model {G} --source {F}/text", 2, "--target is missing"),
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
     ("translate", "--model {G} --input {F}/folder", 3, "{F}/folder"),
     ("translate", "--model {G} --input {F}/text --output {F}/gone/out", 1, "{F}/gone/out"),
@@ -121,6 +135,7 @@ MODEL_COMMANDS = {
     "verify": "{M}",
     "translate": "--model {M} --input {F}/text",
     "bench": "translate --model {M}",
+    "generate": "word --model {M}",
     "score": "--model {M} --source {F}/text --target {F}/text",
     "attention": "--model {M} --source word --output {F}/attention.svg",
     "quantize": "{M} --output {F}/quantized",
@@ -131,12 +146,12 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case[:2]))
-def test_bad_input_is_refused(case, files):
+def test_bad_input_is_refused(case, files, language_model):
     command, arguments, status, part = case
     if command not in HERE:
         pytest.skip(f"this build has no attend {command}")
     before = sorted(files.rglob("*"))
-    done = attend(command, *arguments.format(F=files, G=GOLDEN).split())
+    done = attend(command, *arguments.format(F=files, G=GOLDEN, L=language_model).split())
     refused(done, status, part.format(F=files))
     assert sorted(files.rglob("*")) == before
 

@@ -115,7 +115,7 @@ int64_t ContinuousTranslator::MaxLength(int64_t source_length,
 
 void ContinuousTranslator::Start(SentenceQueue* queue) {
   sentences_ = std::make_unique<LiveSentences>(&runner_, queue, pool_->size());
-  search_ = std::make_unique<SearchWork>(&runner_, sentences_.get(), pool_);
+  search_ = std::make_unique<SearchWork>(MakeSearchModel(runner_), sentences_.get(), pool_);
 }
 
 void ContinuousTranslator::Stop() {

@@ -12,7 +12,7 @@
 #include "attend/scorer.h"
 #include "attend/translator.h"
 #include "base/work_pool.h"
-#include "tasks/translation/search_work.h"
+#include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
 
 namespace attend {

@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "attend/error.h"
+#include "tasks/batches.h"
+#include "tasks/checks.h"
 #include "tasks/task_names.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
@@ -25,48 +27,12 @@ std::vector<int64_t> Words(const Vocabulary* vocabulary, std::span<const std::st
   return words;
 }
 
-void CheckIds(std::span<const int32_t> ids, int64_t size) {
-  for (const int32_t id : ids) {
-    if (id >= 0 && id < size) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("id {} is outside the vocabulary; expected 0 to {}", id, size - 1));
-  }
-}
-
 std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, int64_t layer,
                                                     int64_t heads) {
   if (std::ssize(*weights) <= layer) weights->resize(layer + 1);
   (*weights)[layer].resize(heads);
   return (*weights)[layer];
 }
-
-// Items by length, the longest first, cut into batches of at most `limit` tokens.
-class Batches {
- public:
-  Batches(std::span<const int64_t> lengths, int64_t limit) : order_(lengths.size()) {
-    std::iota(order_.begin(), order_.end(), int64_t{0});
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
-    for (size_t first = 0; first < order_.size(); first = ends_.back()) {
-      size_t last = first;
-      int64_t tokens = 0;
-      while (last < order_.size() && (last == first || tokens + lengths[order_[last]] <= limit)) {
-        tokens += lengths[order_[last++]];
-      }
-      ends_.push_back(last);
-    }
-  }
-
-  int64_t size() const { return std::ssize(ends_); }
-  std::span<const int64_t> operator[](int64_t batch) const {
-    const size_t first = batch == 0 ? 0 : ends_[batch - 1];
-    return std::span(order_).subspan(first, ends_[batch] - first);
-  }
-
- private:
-  std::vector<int64_t> order_;
-  std::vector<size_t> ends_;
-};
 
 }  // namespace
 
@@ -199,13 +165,15 @@ void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> i
     };
   }
   decoding->Start(weights(), inputs, sinks);
-  const auto bos = static_cast<int32_t>(special_ids().bos);
-  const auto eos = static_cast<int32_t>(special_ids().eos);
+  std::vector<int32_t> output;
   for (size_t i = 0; i < items.size(); ++i) {
     const std::vector<int32_t>& target = pairs.targets[items[i]];
     CheckTargetIds(target);
-    const int64_t rows = decoding->AddOutput(static_cast<int32_t>(i), bos, target, eos);
-    decoder_item.insert(decoder_item.end(), rows, items[i]);
+    output.assign(1, static_cast<int32_t>(special_ids().bos));
+    output.insert(output.end(), target.begin(), target.end());
+    output.push_back(static_cast<int32_t>(special_ids().eos));
+    decoding->Add(static_cast<int32_t>(i), output);
+    decoder_item.insert(decoder_item.end(), output.size() - 1, items[i]);
   }
   const std::span<const Candidate> answers = decoding->Run(weights(), sinks);
   for (size_t r = 0; r < answers.size(); ++r) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "tasks/checks.h"
 
 namespace attend {
 namespace {
@@ -65,17 +66,7 @@ FieldList Fields(TranslationOptions& options) {
 
 void CheckTranslationOptions(const TranslationOptions& options) {
   TranslationOptions copy = options;
-  const FieldList fields = Fields(copy);
-  for (const Field& field : fields.fields()) {
-    const double value = std::holds_alternative<int64_t*>(field.value)
-                             ? static_cast<double>(*std::get<int64_t*>(field.value))
-                         : std::holds_alternative<double*>(field.value)
-                             ? *std::get<double*>(field.value)
-                             : field.min;
-    if (value >= field.min && value <= field.max) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} is {}, expected {}", field.name, value, field.RangeText()));
-  }
+  CheckRanges(Fields(copy));
   if (options.n_best > options.beam_size) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("n_best is {}, above the beam size of {}; raise beam_size",

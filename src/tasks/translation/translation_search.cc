@@ -70,7 +70,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   return input;
 }
 
-SearchOptions MakeSearchOptions(const TaskRunner& runner) {
+SearchModel MakeSearchModel(const TaskRunner& runner) {
   SearchOptions search;
   search.max_beam_size = kMostBeamSize;
   search.bos = static_cast<int32_t>(runner.special_ids().bos);
@@ -82,7 +82,7 @@ SearchOptions MakeSearchOptions(const TaskRunner& runner) {
     };
   }
   search.placeholders = runner.protection().ids();
-  return search;
+  return {&runner.weights(), runner.shortlist(), std::move(search)};
 }
 
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {

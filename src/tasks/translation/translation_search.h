@@ -8,6 +8,7 @@
 
 #include "attend/translator.h"
 #include "search/search.h"
+#include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
 
 namespace attend {
@@ -33,8 +34,8 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
                             const TranslationOptions& options);
 
-// With the special ids of the model, for beams of any size.
-SearchOptions MakeSearchOptions(const TaskRunner& runner);
+// With the special ids of the model, for beams of any size. The runner must outlive it.
+SearchModel MakeSearchModel(const TaskRunner& runner);
 
 // As Translation promises; texts are still empty.
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results);

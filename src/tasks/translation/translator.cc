@@ -6,8 +6,7 @@
 
 #include "attend/error.h"
 #include "base/per_process.h"
-#include "tasks/translation/search_work.h"
-#include "tasks/translation/translation_calls.h"
+#include "tasks/running_search.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
@@ -31,25 +30,22 @@ struct Request {
   }
 };
 
+CallOptions CallOptionsOf(const TranslationOptions& options) {
+  return {.room = {options.batch_sentences, options.batch_tokens},
+          .work = options.work,
+          .stop = options.stop};
+}
+
 }  // namespace
 
 struct Translator::Impl {
-  // What runs, in one process.
-  struct Running {
-    Running(const TaskRunner* runner, int count)
-        : threads(count), calls(&threads.pool), search(runner, &calls, &threads.pool) {}
-
-    TaskThreads threads;
-    TranslationCalls calls;
-    SearchWork search;
-  };
-
   Impl(TaskRunner made, int threads)
-      : runner(std::move(made)),
-        running([this, threads] { return std::make_unique<Running>(&runner, threads); }) {}
+      : runner(std::move(made)), running([this, threads] {
+          return std::make_unique<RunningSearch>(MakeSearchModel(runner), threads);
+        }) {}
 
   TaskRunner runner;
-  PerProcess<Running> running;
+  PerProcess<RunningSearch> running;
 
   void AlignAll(const Request& request, std::span<const int64_t> items,
                 const TranslationOptions& options, std::vector<Translation>* translations) const {
@@ -103,16 +99,22 @@ struct Translator::Impl {
         translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options.alignments);
         continue;
       }
-      inputs.push_back(InputOf(request, i, options));
+      SearchInput input = InputOf(request, i, options);
+      if (request.sources[i].empty() && input.prefix.empty()) {
+        translations[i].hypotheses.resize(1);  // nothing that the vocabulary knows
+        continue;
+      }
+      inputs.push_back(std::move(input));
       searched.push_back(static_cast<int64_t>(i));
     }
-    std::vector<Translation> found = running.Get().calls.Run(std::move(inputs), options);
+    auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
     for (size_t k = 0; k < searched.size(); ++k) {
-      for (Hypothesis& hypothesis : found[k].hypotheses) {
+      Translation& translation = translations[searched[k]];
+      translation.hypotheses = MakeHypotheses(std::move(found[k]));
+      for (Hypothesis& hypothesis : translation.hypotheses) {
         if (!request.texts.empty())
           hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
       }
-      translations[searched[k]] = std::move(found[k]);
     }
     if (options.alignments) AlignAll(request, searched, options, &translations);
     return translations;

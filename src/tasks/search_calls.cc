@@ -1,11 +1,10 @@
-#include "tasks/translation/translation_calls.h"
+#include "tasks/search_calls.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "attend/error.h"
-#include "tasks/translation/translation_search.h"
 
 namespace attend {
 namespace {
@@ -14,45 +13,35 @@ constexpr std::chrono::milliseconds kLookForStop{20};
 
 }  // namespace
 
-struct TranslationCalls::Call {
-  Call(std::vector<SearchInput> all, const TranslationOptions& asked, int workers)
-      : options(asked),
-        room{asked.batch_sentences, asked.batch_tokens},
-        translations(all.size()),
-        loads(workers) {
+struct SearchCalls::Call {
+  Call(std::vector<SearchInput> all, const CallOptions& asked, int workers)
+      : options(asked), results(all.size()), loads(workers), left(std::ssize(all)) {
     for (SearchInput& input : all) inputs.push_back({std::move(input), this});
-    for (CallInput& input : inputs) {
-      if (input.source.size() > 1 || !input.prefix.empty()) {
-        waiting.push_back(&input);
-      } else {
-        TranslationOf(input).hypotheses.resize(1);
-      }
-    }
-    std::ranges::stable_sort(waiting, std::ranges::greater(),
-                             [](const CallInput* input) { return input->source.size(); });
-    left = std::ssize(waiting);
+    for (CallInput& input : inputs) waiting.push_back(&input);
+    std::ranges::stable_sort(waiting, std::ranges::greater(), [](const CallInput* input) {
+      return input->source.size() + input->prompt.size();
+    });
   }
 
   bool stopped() const { return options.stop != nullptr && *options.stop; }
   bool unwanted() const { return failed || stopped(); }
-  Translation& TranslationOf(const SearchInput& input) {
-    return translations[static_cast<const CallInput*>(&input) - inputs.data()];
+  size_t PlaceOf(const SearchInput& input) const {
+    return static_cast<const CallInput*>(&input) - inputs.data();
   }
 
-  const TranslationOptions& options;
-  const SearchRoom room;
+  const CallOptions& options;
   std::vector<CallInput> inputs;
   std::deque<CallInput*> waiting;
-  std::vector<Translation> translations;
+  std::vector<std::vector<SearchResult>> results;
   std::vector<SearchLoad> loads;  // by worker
-  int64_t left = 0;               // sentences that wait or are searched
+  int64_t left;                   // inputs that wait or are searched
   std::atomic<bool> failed{false};
   std::exception_ptr error;  // the first
   std::condition_variable ended;
 };
 
-std::vector<Translation> TranslationCalls::Run(std::vector<SearchInput> inputs,
-                                               const TranslationOptions& options) {
+std::vector<std::vector<SearchResult>> SearchCalls::Run(std::vector<SearchInput> inputs,
+                                                        const CallOptions& options) {
   Call call(std::move(inputs), options, pool_->size());
   if (call.left > 0) {
     Put(&call);
@@ -60,11 +49,11 @@ std::vector<Translation> TranslationCalls::Run(std::vector<SearchInput> inputs,
     Wait(&call);
   }
   if (call.error) std::rethrow_exception(call.error);
-  if (call.stopped()) throw Error(ErrorKind::kRuntime, "the translation was stopped");
-  return std::move(call.translations);
+  if (call.stopped()) throw Error(ErrorKind::kRuntime, "the call was stopped");
+  return std::move(call.results);
 }
 
-void TranslationCalls::Put(Call* call) {
+void SearchCalls::Put(Call* call) {
   const std::lock_guard lock(mutex_);
   for (const CallInput* input : call->waiting) tokens_ += input->tokens();
   calls_.push_back(call);
@@ -72,7 +61,7 @@ void TranslationCalls::Put(Call* call) {
   if (call->options.work != nullptr) ++timed_;
 }
 
-void TranslationCalls::Wait(Call* call) {
+void SearchCalls::Wait(Call* call) {
   std::unique_lock lock(mutex_);
   while (!call->ended.wait_for(lock, kLookForStop, [call] { return call->left == 0; })) {
     if (call->stopped()) Drop(call);
@@ -83,7 +72,7 @@ void TranslationCalls::Wait(Call* call) {
 
 // A call's first sentence on a thread always joins, so short calls don't wait for long ones. A
 // thread takes at most its share, so that none is idle beside one with many sentences.
-const SearchInput* TranslationCalls::Next(const SearchLoad& load) {
+const SearchInput* SearchCalls::Next(const SearchLoad& load) {
   const std::lock_guard lock(mutex_);
   if (load.sentences > 0 && load.tokens > tokens_ / pool_->size()) return nullptr;
   for (size_t turn = 0; turn < waiting_.size(); ++turn) {
@@ -92,7 +81,7 @@ const SearchInput* TranslationCalls::Next(const SearchLoad& load) {
     CallInput* input = call->waiting.front();
     SearchLoad& own = call->loads[load.worker];
     own.joining = load.joining;
-    const bool takes = call->room.Takes(own, input->tokens());
+    const bool takes = call->options.room.Takes(own, input->tokens());
     if (takes) {
       call->waiting.pop_front();
       input->worker = load.worker;
@@ -105,23 +94,28 @@ const SearchInput* TranslationCalls::Next(const SearchLoad& load) {
   return nullptr;
 }
 
-bool TranslationCalls::Wanted(const SearchInput& input) {
+bool SearchCalls::Wanted(const SearchInput& input) {
   return !static_cast<const CallInput&>(input).call->unwanted();
 }
 
-void TranslationCalls::Done(const SearchInput& input, std::vector<SearchResult> results) {
+void SearchCalls::Done(const SearchInput& input, std::vector<SearchResult> results) {
   const auto& done = static_cast<const CallInput&>(input);
-  done.call->TranslationOf(input).hypotheses = MakeHypotheses(std::move(results));
+  done.call->results[done.call->PlaceOf(input)] = std::move(results);
   const std::lock_guard lock(mutex_);
   Leave(done);
 }
 
-void TranslationCalls::Dropped(const SearchInput& input) {
+bool SearchCalls::Grew(const SearchInput& input, const Growth& growth) {
+  const Call& call = *static_cast<const CallInput&>(input).call;
+  return !call.options.grew || call.options.grew(call.PlaceOf(input), growth);
+}
+
+void SearchCalls::Dropped(const SearchInput& input) {
   const std::lock_guard lock(mutex_);
   Leave(static_cast<const CallInput&>(input));
 }
 
-void TranslationCalls::Failed(const SearchInput& input, const std::exception_ptr& error) {
+void SearchCalls::Failed(const SearchInput& input, const std::exception_ptr& error) {
   const auto& failed = static_cast<const CallInput&>(input);
   const std::lock_guard lock(mutex_);
   if (!failed.call->error) failed.call->error = error;
@@ -130,14 +124,14 @@ void TranslationCalls::Failed(const SearchInput& input, const std::exception_ptr
   Leave(failed);
 }
 
-void TranslationCalls::Spent(const WorkSeconds& seconds) {
+void SearchCalls::Spent(const WorkSeconds& seconds) {
   const std::lock_guard lock(mutex_);
   for (const Call* call : calls_) {
     if (call->options.work != nullptr) *call->options.work += seconds;
   }
 }
 
-void TranslationCalls::Drop(Call* call) {
+void SearchCalls::Drop(Call* call) {
   for (const CallInput* input : call->waiting) tokens_ -= input->tokens();
   call->left -= std::ssize(call->waiting);
   call->waiting.clear();
@@ -145,7 +139,7 @@ void TranslationCalls::Drop(Call* call) {
 }
 
 // The caller may go on, and the call end, as soon as the lock is free.
-void TranslationCalls::Leave(const CallInput& input) {
+void SearchCalls::Leave(const CallInput& input) {
   Call* call = input.call;
   SearchLoad& load = call->loads[input.worker];
   --load.sentences;

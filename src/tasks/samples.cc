@@ -1,13 +1,15 @@
-#include "tasks/translation/sample_maker.h"
+#include "tasks/samples.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "attend/error.h"
 #include "attend/translator.h"
 #include "engine/forward.h"
 #include "engine/output_layer.h"
 #include "tasks/loaded_model.h"
+#include "tasks/task_threads.h"
 
 namespace attend {
 namespace {
@@ -48,13 +50,15 @@ double LogSum(std::span<const float> logits_V) {
   return largest + std::log(sum);
 }
 
-void Remake(const Translator& translator, const Weights& weights, Sample* sample) {
-  const auto eos = static_cast<int32_t>(weights.config().special_ids.eos);
+void Translate(const Translator& translator, int32_t eos, Sample* sample) {
   std::vector<int32_t> source = sample->source_ids;
   if (!source.empty() && source.back() == eos) source.pop_back();
   const Hypothesis found = translator.TranslateIds({{source}}, {.beam_size = 1})[0].hypotheses[0];
   sample->target_ids = found.ids;
   if (found.finished) sample->target_ids.push_back(eos);
+}
+
+void Rescore(const Weights& weights, Sample* sample) {
   sample->token_log_probabilities.clear();
   sample->top_logits.clear();
   const std::vector<float> logits_TV = ForcedLogits(weights, *sample);
@@ -68,14 +72,43 @@ void Remake(const Translator& translator, const Weights& weights, Sample* sample
                                   sample->token_log_probabilities.end(), 0.0);
 }
 
+void CheckReplayable(const Weights& weights) {
+  if (weights.vocabulary_head) return;
+  throw Error(ErrorKind::kUsage,
+              "the model has no decoder with a vocabulary head; its samples can't be replayed");
+}
+
 }  // namespace
+
+std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
+                                               std::span<const Sample> samples, int threads) {
+  CheckReplayable(loaded.weights);
+  TaskThreads running(threads);
+  std::vector<std::vector<double>> found(samples.size());
+  running.pool.ParallelFor(std::ssize(samples), [&](int64_t i, int worker) {
+    ForcedDecoding& decoding = running.forced[worker];
+    std::vector<int32_t> read = {static_cast<int32_t>(loaded.config().special_ids.bos)};
+    read.insert(read.end(), samples[i].target_ids.begin(), samples[i].target_ids.end());
+    decoding.Start(loaded.weights, {&samples[i].source_ids, 1}, {});
+    decoding.Add(0, read);
+    for (const Candidate& answer : decoding.Run(loaded.weights, {})) {
+      found[i].push_back(answer.log_probability);
+    }
+  });
+  return found;
+}
 
 std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
                                   std::vector<Sample> samples) {
   const auto loaded = Load(model, {.instruction_set = "reference"});
-  const Translator translator(loaded, {.threads = 1});
+  CheckReplayable(loaded->weights);
+  if (loaded->config().task == "translation") {
+    const Translator translator(loaded, {.threads = 1});
+    const auto eos = static_cast<int32_t>(loaded->config().special_ids.eos);
+    for (Sample& sample : samples) Translate(translator, eos, &sample);
+  }
   for (Sample& sample : samples) {
-    Remake(translator, loaded->weights, &sample);
+    Rescore(loaded->weights, &sample);
     if (loaded->target_vocabulary != nullptr)
       sample.target = loaded->target().Decode(sample.target_ids);
   }

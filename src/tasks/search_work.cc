@@ -1,21 +1,20 @@
-#include "tasks/translation/search_work.h"
+#include "tasks/search_work.h"
 
 #include <exception>
 #include <utility>
 
 #include "attend/error.h"
-#include "tasks/translation/translation_search.h"
 
 namespace attend {
 
-SearchWork::Thread::Thread(const TaskRunner& runner, SharedQueue* queue, int worker)
-    : stepper(&runner.weights(), runner.shortlist(), &activations),
-      batch(MakeSearchOptions(runner), queue, &stepper, worker) {}
+SearchWork::Thread::Thread(const SearchModel& model, SharedQueue* queue, int worker)
+    : stepper(model.weights, model.shortlist, &activations),
+      batch(model.options, queue, &stepper, worker) {}
 
-SearchWork::SearchWork(const TaskRunner* runner, SharedQueue* queue, WorkPool* pool)
+SearchWork::SearchWork(const SearchModel& model, SharedQueue* queue, WorkPool* pool)
     : queue_(queue), pool_(pool) {
   for (int worker = 0; worker < pool->size(); ++worker) {
-    threads_.push_back(std::make_unique<Thread>(*runner, queue, worker));
+    threads_.push_back(std::make_unique<Thread>(model, queue, worker));
   }
   pool_->Add(this);
 }

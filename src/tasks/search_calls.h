@@ -1,36 +1,49 @@
-// The sentences of a Translator's concurrent calls, as a queue for the searches of its threads.
-#ifndef ATTEND_TASKS_TRANSLATION_TRANSLATION_CALLS_H_
-#define ATTEND_TASKS_TRANSLATION_TRANSLATION_CALLS_H_
+// The inputs of concurrent calls of a task, as a queue for the searches of its threads.
+#ifndef ATTEND_TASKS_SEARCH_CALLS_H_
+#define ATTEND_TASKS_SEARCH_CALLS_H_
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "attend/translator.h"
+#include "attend/running.h"
 #include "base/work_pool.h"
-#include "tasks/translation/search_work.h"
+#include "tasks/search_work.h"
 
 namespace attend {
 
+// What a call asks for.
+struct CallOptions {
+  SearchRoom room;                          // on each thread
+  WorkSeconds* work = nullptr;              // as TranslationOptions::work
+  const std::atomic<bool>* stop = nullptr;  // where another thread sets it, the call ends
+  // Called for each drawn output after each token, from any thread, with the input's place in the
+  // call. false: the output ends.
+  std::function<bool(size_t input, const Growth& growth)> grew = {};
+};
+
 // Safe to use from many threads. A call's sentences go in by length, the longest first. Calls take
 // turns, each within the limits of its own options.
-class TranslationCalls : public SharedQueue {
+class SearchCalls : public SharedQueue {
  public:
-  explicit TranslationCalls(WorkPool* pool) : pool_(pool) {}
+  explicit SearchCalls(WorkPool* pool) : pool_(pool) {}
 
-  // The result of each input, in order; an input with no token but eos has an empty one. Returns
-  // when all are done. Throws what a search throws, and Error(kRuntime) for a call that is stopped.
-  std::vector<Translation> Run(std::vector<SearchInput> inputs, const TranslationOptions& options);
+  // The results of each input, in order. Returns when all are done. Throws what a search throws,
+  // and Error(kRuntime) for a call that is stopped.
+  std::vector<std::vector<SearchResult>> Run(std::vector<SearchInput> inputs,
+                                             const CallOptions& options);
 
   const SearchInput* Next(const SearchLoad& load) override;
   bool Wanted(const SearchInput& input) override;
   void Done(const SearchInput& input, std::vector<SearchResult> results) override;
   void Dropped(const SearchInput& input) override;
   void Failed(const SearchInput& input, const std::exception_ptr& error) override;
+  bool Grew(const SearchInput& input, const Growth& growth) override;
   bool Timed() override { return timed_ > 0; }
   void Spent(const WorkSeconds& seconds) override;
 
@@ -57,4 +70,4 @@ class TranslationCalls : public SharedQueue {
 
 }  // namespace attend
 
-#endif  // ATTEND_TASKS_TRANSLATION_TRANSLATION_CALLS_H_
+#endif  // ATTEND_TASKS_SEARCH_CALLS_H_

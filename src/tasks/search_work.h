@@ -1,7 +1,7 @@
 // One model's search on the threads of a pool: each thread has a batch of its own, all are filled
 // from one queue.
-#ifndef ATTEND_TASKS_TRANSLATION_SEARCH_WORK_H_
-#define ATTEND_TASKS_TRANSLATION_SEARCH_WORK_H_
+#ifndef ATTEND_TASKS_SEARCH_WORK_H_
+#define ATTEND_TASKS_SEARCH_WORK_H_
 
 #include <atomic>
 #include <memory>
@@ -10,8 +10,9 @@
 
 #include "base/work_pool.h"
 #include "engine/model_stepper.h"
+#include "engine/weights.h"
+#include "model/shortlist.h"
 #include "search/search_batch.h"
-#include "tasks/translation/task_runner.h"
 
 namespace attend {
 
@@ -23,12 +24,19 @@ class SharedQueue : public SearchQueue {
   virtual void Spent(const WorkSeconds& /*seconds*/) {}
 };
 
+// What is searched with. The weights must outlive it.
+struct SearchModel {
+  const Weights* weights;
+  std::shared_ptr<const Shortlist> shortlist;  // null: outputs may hold the whole vocabulary
+  SearchOptions options;
+};
+
 // Threads that have no sentence share the large products of one that is alone. Whoever puts a
 // sentence into the queue calls the pool's Wake.
 class SearchWork : public PoolWork {
  public:
-  // All must outlive it.
-  SearchWork(const TaskRunner* runner, SharedQueue* queue, WorkPool* pool);
+  // Queue and pool must outlive it.
+  SearchWork(const SearchModel& model, SharedQueue* queue, WorkPool* pool);
   ~SearchWork() override;
 
   bool Step(int worker) override;
@@ -37,7 +45,7 @@ class SearchWork : public PoolWork {
 
  private:
   struct Thread {
-    Thread(const TaskRunner& runner, SharedQueue* queue, int worker);
+    Thread(const SearchModel& model, SharedQueue* queue, int worker);
 
     Activations activations;
     ModelStepper stepper;
@@ -60,4 +68,4 @@ class SearchWork : public PoolWork {
 
 }  // namespace attend
 
-#endif  // ATTEND_TASKS_TRANSLATION_SEARCH_WORK_H_
+#endif  // ATTEND_TASKS_SEARCH_WORK_H_

@@ -1,0 +1,137 @@
+// `attend generate`: prompt in, text out.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "attend/error.h"
+#include "attend/generator.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/line_windows.h"
+#include "tasks/language_model/generation_options.h"
+
+namespace attend {
+namespace {
+
+struct GenerateOptions {
+  std::string model, input = "-";
+  bool echo = false, scores = false;
+  GeneratorOptions generator;
+  GenerationOptions generation;
+};
+
+FieldList Fields(GenerateOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory")
+      .Nest("", Fields(options.generator))
+      .Add("input", &options.input,
+           "prompts, one a line, where none are arguments; -: standard input")
+      .Add("echo", &options.echo, "write the prompt before its continuation")
+      .Add("scores", &options.scores, "write `text ||| log-probability`")
+      .Nest("", Fields(options.generation));
+  return fields;
+}
+
+const char* NameOf(Ending ending) {
+  return ending == Ending::kText ? "text" : ending == Ending::kStop ? "stop" : "length";
+}
+
+Json ToJson(const std::string& prompt, const std::vector<Generation>& outputs) {
+  Json all = Json::array();
+  for (const Generation& output : outputs) {
+    all.push_back({{"text", output.text},
+                   {"ids", output.ids},
+                   {"ending", NameOf(output.ending)},
+                   {"log_probability", output.log_probability},
+                   {"token_log_probabilities", output.token_log_probabilities}});
+  }
+  return {{"prompt", prompt}, {"outputs", all}};
+}
+
+// One call of the command.
+struct GenerateCall {
+  const GenerateOptions& options;
+  const Generator& generator;
+  bool json = false;
+
+  // Each text as it comes, on a terminal.
+  void Stream(const std::string& prompt) const {
+    if (options.echo) std::cout << prompt << std::flush;
+    generator.Generate({&prompt, 1}, options.generation,
+                       [](const GeneratedPiece& piece) { std::cout << piece.text << std::flush; });
+    std::cout << '\n';
+  }
+
+  void Print(const std::string& prompt, int64_t number,
+             const std::vector<Generation>& outputs) const {
+    if (json) {
+      std::cout << Printable(Dump(ToJson(prompt, outputs))) << '\n';
+      return;
+    }
+    for (const Generation& output : outputs) {
+      if (outputs.size() > 1) std::cout << number << " ||| ";
+      if (options.echo) std::cout << prompt;
+      std::cout << output.text;
+      if (options.scores || outputs.size() > 1) {
+        std::cout << fmt::format(" ||| {:.6f}", output.log_probability);
+      }
+      std::cout << '\n';
+    }
+  }
+
+  void Run(std::span<const std::string> prompts, int64_t first_number) const {
+    const bool plain = !json && !options.scores && options.generation.n == 1;
+    if (plain && options.generation.beam_size == 1 && isatty(STDOUT_FILENO) == 1) {
+      for (const std::string& prompt : prompts) Stream(prompt);
+    } else {
+      const auto all = generator.Generate(prompts, options.generation);
+      for (size_t i = 0; i < prompts.size(); ++i) {
+        Print(prompts[i], first_number + static_cast<int64_t>(i), all[i]);
+      }
+    }
+    if (!std::cout.flush())
+      throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
+  }
+};
+
+}  // namespace
+
+int RunGenerate(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  GenerateOptions options;
+  std::vector<std::string> prompts;
+  CommandLine command_line(
+      "generate", "write on from prompts with a language model",
+      "attend generate \"Once upon a time\" --model MODEL\n"
+      "attend generate \"The king\" --model MODEL --temperature 0.8 --top-k 40 --n 3 --seed 7\n"
+      "attend generate --model MODEL --input prompts.txt --max-tokens 50 --json");
+  command_line
+      .Positional("PROMPT", &prompts, "what the text begins with; none: lines of --input",
+                  /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  if (!prompts.empty() && command_line.IsSet("input")) {
+    throw Error(ErrorKind::kUsage,
+                "attend generate: prompts are given as arguments and by --input; leave out one");
+  }
+  CheckGenerationOptions(options.generation);
+  options.generator.threads = common.ThreadCount();
+  const auto generator = Generator::Load(options.model, options.generator);
+  const GenerateCall call{options, *generator, common.json};
+  if (!prompts.empty()) {
+    call.Run(prompts, 1);
+    return 0;
+  }
+  LineWindows lines({common.DataPath(options.input)}, isatty(STDOUT_FILENO) == 1,
+                    common.ThreadCount());
+  while (lines.Next()) call.Run(lines.lines(), lines.number());
+  lines.ReportMalformed(common.MakeLog());
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,27 @@
+// Samples of a model directory, replayed and made by the engine.
+#ifndef ATTEND_TASKS_SAMPLES_H_
+#define ATTEND_TASKS_SAMPLES_H_
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "attend/loaded_model.h"
+#include "model/sample.h"
+
+namespace attend {
+
+// The log-probability of each of target_ids, sample by sample. Throws Error(kUsage) for a model
+// without decoder or vocabulary head.
+std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
+                                               std::span<const Sample> samples, int threads);
+
+// The samples as the reference kernels give them, for models that LibTorch cannot run: of a
+// translation model their sources with the outputs of greedy search, else their own outputs. Throws
+// as ReplaySamples and Translator do.
+std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
+                                  std::vector<Sample> samples);
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_SAMPLES_H_
