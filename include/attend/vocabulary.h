@@ -1,4 +1,4 @@
-// A vocabulary of word pieces: text to ids and back, by SentencePiece.
+// A vocabulary of tokens: text to ids and back, by SentencePiece.
 //
 // Immutable once loaded; safe to use from many threads. The file holds everything that decides how
 // text is cut, its normalisation and lower-casing included, so that equal files give equal ids
@@ -16,6 +16,9 @@
 #include "attend/model_config.h"
 
 namespace attend {
+
+// How text is cut: into pieces of words (unigram, bpe), into words, or into characters.
+enum class VocabularyType { kUnigram, kBpe, kWord, kChar };
 
 class Vocabulary {
  public:
@@ -52,8 +55,7 @@ class Vocabulary {
   std::vector<int64_t> WordsOfIds(std::span<const int32_t> ids) const;
 
   int64_t size() const;
-  // By byte-pair encoding; else by a unigram model.
-  bool is_bpe() const;
+  VocabularyType type() const;
   SpecialIds special_ids() const;
   // The piece as SentencePiece spells it ("▁house"); its id, or special_ids().unk.
   std::string Piece(int32_t id) const;

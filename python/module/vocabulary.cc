@@ -30,7 +30,7 @@ int64_t SpecialId(const Vocabulary& vocabulary) {
 
 void BindVocabulary(nb::module_& module) {
   nb::class_<Vocabulary>(module, "Vocabulary",
-                         "A vocabulary of word pieces: text to ids and back, by SentencePiece.")
+                         "A vocabulary of tokens: text to ids and back, by SentencePiece.")
       .def(nb::new_(&LoadVocabulary), nb::arg("path"), "Reads a vocab.spm.")
       .def(
           "encode",
@@ -53,7 +53,13 @@ void BindVocabulary(nb::module_& module) {
           "id", [](const Vocabulary& self, const nb::str& piece) { return self.Id(TextOf(piece)); },
           nb::arg("piece"), "The id of a piece; `unk` for one that is not there.")
       .def("__len__", [](const Vocabulary& self) { return static_cast<size_t>(self.size()); })
-      .def_prop_ro("is_bpe", &Vocabulary::is_bpe, "By byte-pair encoding; else a unigram model.")
+      .def_prop_ro(
+          "type",
+          [](const Vocabulary& self) {
+            constexpr const char* kNames[] = {"unigram", "bpe", "word", "char"};
+            return kNames[static_cast<size_t>(self.type())];
+          },
+          "How text is cut: 'unigram', 'bpe', 'word' or 'char'.")
       .def_prop_ro("pad", &SpecialId<&SpecialIds::pad>, "Id of padding.")
       .def_prop_ro("unk", &SpecialId<&SpecialIds::unk>, "Id of what is unknown.")
       .def_prop_ro("bos", &SpecialId<&SpecialIds::bos>, "Id that begins a target.")

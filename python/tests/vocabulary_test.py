@@ -31,7 +31,7 @@ def test_a_cut_at_random_follows_from_its_key(vocabulary):
 
 def test_a_translator_has_its_vocabularies(translator, vocabulary):
     assert translator.source_vocabulary.encode("lumi tavo") == vocabulary.encode("lumi tavo")
-    assert translator.target_vocabulary.is_bpe == vocabulary.is_bpe
+    assert translator.target_vocabulary.type == vocabulary.type
 
 
 def test_errors(vocabulary, tmp_path):

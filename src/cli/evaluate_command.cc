@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/evaluate/label_scores.h"
 #include "cli/line_windows.h"
 #include "metrics/characters.h"
 #include "metrics/metric_fields.h"
@@ -39,13 +40,16 @@ FieldList Fields(EvaluateOptions& options) {
   FieldList fields;
   fields
       .Add("hypothesis", &options.hypothesis,
-           "the translations, a line each, plain, .gz or .zst; for aer, word alignments; as "
-           "`baseline`, from the working directory; -: standard input")
+           "the translations, a line each, plain, .gz or .zst; for aer, word alignments; for "
+           "entity, "
+           "columns; for accuracy, a class a line; as `baseline`, from the working directory; -: "
+           "standard input")
       .Add("reference", &options.reference,
            "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "
            "possible ones as 1?3 or 1p3")
       .Add("metrics", &options.metrics,
-           "of bleu, chrf, chrf++, ter, divided by commas; or aer, of alignments")
+           "of bleu, chrf, chrf++, ter, divided by commas; or aer, of alignments; or entity, F1 of "
+           "labelled entities in the last column; or accuracy, of classes")
       .Nest("", Fields(options.bleu))
       .Add("sentence_level", &options.sentence_level, "a score for each line")
       .Add("baseline", &options.baseline,
@@ -73,7 +77,8 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
 }
 
 std::vector<Task> MakeTasks(const EvaluateOptions& options) {
-  const std::vector<std::string> known = {"bleu", "chrf", "chrf++", "ter", "aer"};
+  const std::vector<std::string> known = {"bleu", "chrf",   "chrf++",  "ter",
+                                          "aer",  "entity", "accuracy"};
   std::vector<Task> tasks;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
@@ -83,8 +88,10 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         throw Error(
             ErrorKind::kUsage,
-            fmt::format("--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter or aer{}",
-                        key, DidYouMean(key, known)));
+            fmt::format(
+                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, aer, entity "
+                "or accuracy{}",
+                key, DidYouMean(key, known)));
       }
       const auto same = [&](const Task& task) { return task.key == key; };
       if (std::any_of(tasks.begin(), tasks.end(), same)) {
@@ -102,6 +109,33 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
     throw Error(ErrorKind::kUsage, "attend evaluate: aer takes one --reference");
   }
   return tasks;
+}
+
+// Metrics of labels are asked for alone. Returns whether one was.
+bool EvaluateLabels(const EvaluateOptions& options, const CommonOptions& common) {
+  const std::vector<std::string> labels = {"entity", "accuracy"};
+  const bool any =
+      std::any_of(options.metrics.begin(), options.metrics.end(), [&](const auto& key) {
+        return std::find(labels.begin(), labels.end(), key) != labels.end();
+      });
+  if (!any) return false;
+  if (options.metrics.size() > 1 || options.reference.size() > 1 || options.sentence_level ||
+      !options.baseline.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend evaluate: {} stands alone, with one --reference and without "
+                            "--sentence-level and --baseline",
+                            options.metrics[0]));
+  }
+  const auto print = [&](const auto& scores) {
+    PrintReport(common, ToJson(scores, options.width),
+                [&](const Json&) { std::cout << ToText(scores, options.width); });
+  };
+  if (options.metrics[0] == "entity") {
+    print(ScoreEntityFiles(options.hypothesis, options.reference[0]));
+  } else {
+    print(ScoreClassFiles(options.hypothesis, options.reference[0]));
+  }
+  return true;
 }
 
 // The file's lines as sacreBLEU's own command reads them: malformed UTF-8 is repaired, NUL stays,
@@ -273,18 +307,20 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "evaluate",
       "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
-      "2.6.0's, whose signature says how; and word alignments: AER",
+      "2.6.0's, whose signature says how; word alignments: AER; entities, as conlleval; classes",
       "attend evaluate --hypothesis output.de --reference test.de\n"
       "attend evaluate --hypothesis output.zh --reference test.zh --language zh\n"
       "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
       "--metrics bleu,chrf++,ter --json\n"
-      "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align");
+      "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align\n"
+      "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}))
       .Required({"hypothesis", "reference"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
   for (std::string& path : options.reference) path = common.DataPath(path);
+  if (EvaluateLabels(options, common)) return 0;
   options.chrf.lowercase = options.bleu.lowercase;
   if (options.sentence_level) options.bleu.effective_order = true;
   const std::vector<Task> tasks = MakeTasks(options);

@@ -22,7 +22,7 @@ bool ReadPosition(std::string_view text, int64_t* position) {
          std::from_chars(text.data(), text.data() + text.size(), *position).ec == std::errc();
 }
 
-double Percent(int64_t part, int64_t whole) {
+double Rate(int64_t part, int64_t whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 100;
 }
 
@@ -90,12 +90,12 @@ MetricStatistics Aer::Statistics(std::string_view hypothesis,
 }
 
 double Aer::Score(const MetricStatistics& sums) const {
-  return 100 - Percent(sums[2] + sums[3], sums[0] + sums[1]);
+  return 100 - Rate(sums[2] + sums[3], sums[0] + sums[1]);
 }
 
 std::string Aer::Details(const MetricStatistics& sums) const {
   return fmt::format("precision {:.2f} recall {:.2f} (predicted = {} sure = {})",
-                     Percent(sums[3], sums[0]), Percent(sums[2], sums[1]), sums[0], sums[1]);
+                     Rate(sums[3], sums[0]), Rate(sums[2], sums[1]), sums[0], sums[1]);
 }
 
 std::string Aer::Settings() const {

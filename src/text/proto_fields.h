@@ -4,6 +4,7 @@
 #define ATTEND_TEXT_PROTO_FIELDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,35 +15,31 @@ namespace attend {
 
 uint64_t ReadVarint(std::string_view* bytes, const std::string& where);
 
-// Calls use(content) for each length-delimited field `number` of a message. Throws Error(kInput)
-// for a damaged one; `where` opens the message.
+// One field of a message.
+struct ProtoPart {
+  uint64_t number = 0;
+  uint64_t wire_type = 0;    // 0: a number; 2: content with its length
+  uint64_t value = 0;        // of a number
+  std::string_view content;  // of other fields
+};
+
+// Takes the first field off a message. Throws Error(kInput) for a damaged one; `where` opens the
+// error's text.
+ProtoPart TakeField(std::string_view* message, const std::string& where);
+
+// Calls use(content) for each field `number` that has content with its length.
 template <class Use>
 void ForEachField(std::string_view message, uint64_t number, const std::string& where,
                   const Use& use) {
   while (!message.empty()) {
-    const uint64_t tag = ReadVarint(&message, where);
-    uint64_t size = 0;
-    switch (tag & 7) {
-      case 0:
-        ReadVarint(&message, where);
-        break;
-      case 1:
-        size = 8;
-        break;
-      case 2:
-        size = ReadVarint(&message, where);
-        break;
-      case 5:
-        size = 4;
-        break;
-      default:
-        DamagedModel(where, "a field has an unknown type");
-    }
-    if (size > message.size()) DamagedModel(where, "the file is cut short");
-    if ((tag & 7) == 2 && tag >> 3 == number) use(message.substr(0, size));
-    message.remove_prefix(size);
+    const ProtoPart field = TakeField(&message, where);
+    if (field.wire_type == 2 && field.number == number) use(field.content);
   }
 }
+
+// The last number in field `number` of a message; none where it has none.
+std::optional<uint64_t> NumberField(std::string_view message, uint64_t number,
+                                    const std::string& where);
 
 std::string ProtoField(uint64_t number, std::string_view content);
 std::string ProtoField(uint64_t number, bool value);

@@ -12,6 +12,7 @@
 #include "text/case_marks.h"
 #include "text/lines.h"
 #include "text/normalization.h"
+#include "text/proto_fields.h"
 #include "text/utf8.h"
 #include "text/vocabulary_trainer.h"
 
@@ -76,6 +77,18 @@ std::vector<int64_t> WordsOf(const Pieces& pieces, std::string_view text) {
   return words;
 }
 
+// SentencePiece's TrainerSpec.model_type: 1 unigram, which it is where nothing else is said, 2 bpe,
+// 3 word, 4 char.
+VocabularyType ReadType(std::string_view model, const std::string& where) {
+  constexpr uint64_t kTrainer = 2, kModelType = 3;
+  uint64_t type = 1;
+  ForEachField(model, kTrainer, where, [&](std::string_view trainer) {
+    type = NumberField(trainer, kModelType, where).value_or(type);
+  });
+  if (type < 1 || type > 4) DamagedModel(where, "its model type is unknown");
+  return static_cast<VocabularyType>(type - 1);
+}
+
 // Ids that stand for text, and what was among them.
 struct PartedIds {
   std::vector<int> text;
@@ -89,6 +102,7 @@ struct Vocabulary::Impl {
   std::string bytes;
   sentencepiece::SentencePieceProcessor processor;
   SpecialIds special_ids;
+  VocabularyType type = VocabularyType::kUnigram;
 
   bool masks = false;  // tabs and U+2581
   // Of a vocabulary that marks case; else none.
@@ -223,6 +237,7 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
                                                "all four, as `attend vocab` gives them",
                                                where, ids.pad, ids.unk, ids.bos, ids.eos));
   }
+  impl->type = ReadType(bytes, where);
   impl->masks = UndoesMasks(bytes, where);
   if (MarksCase(bytes, where)) impl->ReadMarks(where);
   return std::shared_ptr<const Vocabulary>(new Vocabulary(std::move(impl)));
@@ -310,10 +325,7 @@ std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const 
 }
 
 int64_t Vocabulary::size() const { return impl_->processor.GetPieceSize(); }
-bool Vocabulary::is_bpe() const {
-  std::vector<std::vector<int>> cuts;
-  return !impl_->processor.NBestEncode("a", 1, &cuts).ok();  // which BPE has not
-}
+VocabularyType Vocabulary::type() const { return impl_->type; }
 SpecialIds Vocabulary::special_ids() const { return impl_->special_ids; }
 
 std::string Vocabulary::Piece(int32_t id) const {

@@ -63,7 +63,7 @@ TEST(Vocabulary, KnowsItsKindAndSamplesByKey) {
   const std::string line = "das alte house";
   for (const bool is_bpe : {true, false}) {
     const auto vocabulary = Vocabulary::FromBytes(Train(is_bpe ? SmallBpe() : unigram), "test");
-    EXPECT_EQ(vocabulary->is_bpe(), is_bpe);
+    EXPECT_EQ(vocabulary->type(), is_bpe ? VocabularyType::kBpe : VocabularyType::kUnigram);
     std::set<std::vector<int32_t>> cuts;
     for (uint64_t key = 0; key < 50; ++key) {
       const std::vector<int32_t> ids = vocabulary->Sample(line, 0.3, key);
@@ -76,6 +76,54 @@ TEST(Vocabulary, KnowsItsKindAndSamplesByKey) {
     EXPECT_FALSE(vocabulary->Sample("a \xFF", 0.3, 1, &malformed).empty());
     EXPECT_EQ(malformed, 1);
   }
+}
+
+TEST(Vocabulary, CutsAtCharactersOrWords) {
+  VocabularyOptions options;
+  options.type = VocabularyType::kChar;
+  options.normalization = Normalization::kNone;
+  const auto characters = Vocabulary::FromBytes(TrainOn({"ab  c", "ba"}, options), "test");
+  EXPECT_EQ(characters->type(), VocabularyType::kChar);
+  EXPECT_EQ(characters->size(), 4 + 2 + 4);  // special ones, two that mask, space a b c
+  EXPECT_EQ(characters->Encode(" a  b").size(), 5);
+  EXPECT_EQ(characters->Decode(characters->Encode(" a  b ")), " a  b ");
+
+  options.type = VocabularyType::kWord;
+  const auto words =
+      Vocabulary::FromBytes(TrainOn({"the  old house ", "the cat"}, options), "test");
+  EXPECT_EQ(words->type(), VocabularyType::kWord);
+  EXPECT_EQ(words->size(), 4 + 4);
+  EXPECT_THAT(words->Encode(" the  house dog "),
+              testing::ElementsAre(words->Id("\u2581the"), words->Id("\u2581house"),
+                                   words->special_ids().unk));
+  options.size = 6;  // the most frequent ones
+  const auto few = Vocabulary::FromBytes(TrainOn({"b b b a", "a a b c"}, options), "test");
+  EXPECT_EQ(few->Piece(4), "\u2581b");
+  EXPECT_EQ(few->Piece(5), "\u2581a");
+}
+
+TEST(Vocabulary, RefusesWhatWordsAndCharactersCannotHave) {
+  const auto message = [](auto change) -> std::string {
+    VocabularyOptions options;
+    options.type = VocabularyType::kWord;
+    change(options);
+    try {
+      TrainOn({"a b"}, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](VocabularyOptions&) {}), "");
+  EXPECT_THAT(message([](VocabularyOptions& options) { options.byte_fallback = true; }),
+              testing::StartsWith("byte_fallback is not for a vocabulary of words; "));
+  EXPECT_THAT(message([](VocabularyOptions& options) { options.placeholders = 2; }),
+              testing::StartsWith("placeholders is not for a vocabulary of words; "));
+  EXPECT_THAT(message([](VocabularyOptions& options) {
+                options.type = VocabularyType::kChar;
+                options.letter_case = LetterCase::kFactor;
+              }),
+              testing::StartsWith("case = factor is not for a vocabulary of characters; "));
 }
 
 TEST(Vocabulary, WordsAreTheLinesOwnWhateverBecomesOfThem) {

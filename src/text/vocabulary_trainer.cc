@@ -17,6 +17,8 @@
 #include "base/excerpt.h"
 #include "text/case_marks.h"
 #include "text/lines.h"
+#include "text/mask_token.h"
+#include "text/newlines.h"
 #include "text/span_masker.h"
 #include "text/utf8.h"
 
@@ -25,6 +27,8 @@ namespace {
 
 // SentencePiece divides its sums by the number of threads, so that number is part of the result.
 constexpr int kTrainerThreads = 4;
+
+constexpr const char* kTypeNames[] = {"unigram", "bpe", "word", "char"};
 
 // More characters than that are counted in 64 bits, which takes more memory.
 constexpr int64_t kManyCharacters = int64_t{1} << 30;
@@ -80,22 +84,49 @@ std::string WhyNoSymbol(const std::string& symbol, const VocabularyOptions& opti
   return "";
 }
 
+bool Is(const VocabularyOptions& options, VocabularyType type) { return options.type == type; }
+
+// What SentencePiece can't keep has marks in its place. Words end at white space in any case.
+bool Masks(const VocabularyOptions& options) {
+  return options.normalization == Normalization::kNone && !Is(options, VocabularyType::kWord);
+}
+
 // What is always one piece, whatever the text: marks and masks, the user's own, placeholders.
 std::vector<std::string> SymbolsOf(const VocabularyOptions& options) {
   std::vector<std::string> symbols;
-  if (options.normalization == Normalization::kNone)
-    symbols = {std::string(kMaskedSpaceSign), std::string(kMaskedTab)};
+  if (Masks(options)) symbols = {std::string(kMaskedSpaceSign), std::string(kMaskedTab)};
   if (options.letter_case == LetterCase::kFactor)
     symbols.insert(symbols.end(), kCaseMarks.begin(), kCaseMarks.end());
   symbols.insert(symbols.end(), options.user_defined_symbols.begin(),
                  options.user_defined_symbols.end());
   for (int64_t number = 0; number < options.placeholders; ++number)
     symbols.push_back(PlaceholderText(number));
+  if (options.newline) symbols.emplace_back(kNewline);
+  if (options.mask) symbols.emplace_back(kMaskToken);
   return symbols;
 }
 
+// What only tokens smaller than words, or larger than characters, can have.
+void CheckType(const VocabularyOptions& options) {
+  const bool words = Is(options, VocabularyType::kWord);
+  if (!words && !Is(options, VocabularyType::kChar)) return;
+  const char* option = options.byte_fallback                            ? "byte_fallback"
+                       : options.letter_case == LetterCase::kFactor     ? "case = factor"
+                       : words && options.placeholders > 0              ? "placeholders"
+                       : words && options.split_digits                  ? "split_digits"
+                       : words && !options.user_defined_symbols.empty() ? "user_defined_symbols"
+                                                                        : nullptr;
+  if (option == nullptr) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{} is not for a vocabulary of {}; leave it out, or set the type to "
+                          "unigram or bpe",
+                          option, words ? "words" : "characters"));
+}
+
 void CheckOptions(const VocabularyOptions& options) {
-  std::set<std::string> seen = {"<pad>", "<unk>", "<s>", "</s>"};
+  CheckType(options);
+  std::set<std::string> seen = {
+      "<pad>", "<unk>", "<s>", "</s>", std::string(kNewline), std::string(kMaskToken)};
   for (int byte = 0; options.byte_fallback && byte < 256; ++byte)
     seen.insert(fmt::format("<0x{:02X}>", byte));
   for (int64_t number = 0; number < options.placeholders; ++number)
@@ -122,7 +153,7 @@ using TrainerArguments = std::unordered_map<std::string, std::string>;
 TrainerArguments Arguments(const VocabularyOptions& options) {
   const SpecialIds ids;
   TrainerArguments arguments = {
-      {"model_type", options.type == VocabularyType::kBpe ? "bpe" : "unigram"},
+      {"model_type", kTypeNames[static_cast<size_t>(options.type)]},
       {"vocab_size", std::to_string(options.size)},
       {"character_coverage", fmt::format("{}", options.character_coverage)},
       {"byte_fallback", options.byte_fallback ? "true" : "false"},
@@ -136,8 +167,11 @@ TrainerArguments Arguments(const VocabularyOptions& options) {
       {"minloglevel", std::to_string(kLogLevel)},
       {"normalization_rule_name", NormalizationName(options.normalization, options.letter_case)},
       {"precompiled_charsmap", CompileCharacterMap(options.normalization, options.letter_case)}};
-  if (options.normalization == Normalization::kNone)
-    arguments["remove_extra_whitespaces"] = "false";
+  if (Masks(options)) arguments["remove_extra_whitespaces"] = "false";
+  // Of words and characters there may be fewer than the size.
+  if (Is(options, VocabularyType::kWord) || Is(options, VocabularyType::kChar))
+    arguments["hard_vocab_limit"] = "false";
+  if (Is(options, VocabularyType::kChar)) arguments["add_dummy_prefix"] = "false";
   // Where little else is covered, no character would be left, which stops the process.
   if (options.character_coverage < 1) arguments["required_chars"] = kSpaceSign;
   if (const std::vector<std::string> symbols = SymbolsOf(options); !symbols.empty())
@@ -240,8 +274,11 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
            recipe ? "number of tokens in the new vocabulary, special ones included; 0: make none"
                   : "number of tokens in the vocabulary, special ones included",
            kMaking)
-      .Add(prefix + "type", &options.type, {"unigram", "bpe"}, "SentencePiece's model type",
-           kMaking)
+      .Add(
+          prefix + "type", &options.type, {std::begin(kTypeNames), std::end(kTypeNames)},
+          "SentencePiece's model type: unigram and bpe cut words into pieces; a vocabulary of word "
+          "or char has at most the size's number of tokens, the most frequent ones",
+          kMaking)
       .Add("character_coverage", &options.character_coverage, 0.98, 1,
            "share of the text's characters that get a token; the others are unknown, or bytes with "
            "byte_fallback",
@@ -255,6 +292,10 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
                   : "number of placeholder tokens for protected spans, for training with protect; "
                     "0: none",
            kMaking)
+      .Add("newline", &options.newline,
+           "make a token of <newline>, which stands for the end of a line in language models",
+           kMaking)
+      .Add("mask", &options.mask, "make a token of [MASK], for masked language models", kMaking)
       .Add("normalization", &options.normalization, {"none", "nfkc"},
            "nfkc: Unicode NFKC, with white space joined and control characters dropped; none: text "
            "stays as it is",
@@ -302,7 +343,7 @@ std::string Train(const VocabularyText& text, VocabularyOptions options, uint64_
     Refuse(error.what(), options);
   }
   if (!status.ok()) Refuse(status.message(), options);
-  if (options.normalization == Normalization::kNone) model += UnmaskingPart();
+  if (Masks(options)) model += UnmaskingPart();
   return model;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/vocabulary.h"
 #include "base/fields.h"
 #include "base/log.h"
 #include "text/normalization.h"
@@ -16,8 +17,6 @@ namespace attend {
 // Of SentencePiece, which else reports to standard error: fatal errors alone.
 inline constexpr int kLogLevel = 3;
 
-enum class VocabularyType { kUnigram, kBpe };
-
 // Lines that a vocabulary is trained on by default where the text may be larger than memory:
 // SentencePiece takes about 10 times their bytes for BPE, 25 times for a unigram vocabulary.
 constexpr int64_t StreamedSentences(VocabularyType type) {
@@ -25,12 +24,14 @@ constexpr int64_t StreamedSentences(VocabularyType type) {
 }
 
 struct VocabularyOptions {
-  int64_t size = 8000;  // pieces, special ones included
+  int64_t size = 8000;  // tokens, special ones included; of words and characters at most
   VocabularyType type = VocabularyType::kUnigram;
   double character_coverage = 1.0;  // share of the text's characters that get a piece of their own
   bool byte_fallback = false;       // spell other characters by their bytes instead of as unknown
   std::vector<std::string> user_defined_symbols;  // always one piece each, never normalised
   int64_t placeholders = 0;   // PlaceholderText of so many numbers, each one piece
+  bool newline = false;       // kNewline is a token: it stands for the end of a line
+  bool mask = false;          // kMaskToken is a token, for masked language models
   bool split_digits = false;  // each digit is a piece of its own
   Normalization normalization = Normalization::kNfkc;
   LetterCase letter_case = LetterCase::kKeep;

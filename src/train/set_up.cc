@@ -162,7 +162,7 @@ void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions
                               said.size, vocabulary->size()));
     }
     VocabularyOptions found;
-    found.type = vocabulary->is_bpe() ? VocabularyType::kBpe : VocabularyType::kUnigram;
+    found.type = vocabulary->type();
     if (settings.is_given("vocab_type") && said.type != found.type) {
       throw Error(ErrorKind::kConfiguration,
                   fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "

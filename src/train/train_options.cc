@@ -227,11 +227,11 @@ void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
         "the second for a unigram one");
   }
   if (!makes_vocabulary) return;  // the one that is given knows
-  const bool is_bpe = corpus.vocabulary.type == VocabularyType::kBpe;
-  if (!is_bpe && corpus.bpe_dropout > 0) {
+  const VocabularyType type = corpus.vocabulary.type;
+  if (type != VocabularyType::kBpe && corpus.bpe_dropout > 0) {
     Refuse("bpe_dropout is for BPE vocabularies; set vocab_type to bpe, or use sampling_alpha");
   }
-  if (is_bpe && corpus.sampling_alpha > 0) {
+  if (type != VocabularyType::kUnigram && corpus.sampling_alpha > 0) {
     Refuse(
         "sampling_alpha is for unigram vocabularies; set vocab_type to unigram, or use "
         "bpe_dropout");

@@ -214,6 +214,18 @@ def test_without_lower_casing_the_rules_are_sentencepieces_own_but_for_zero_widt
     assert [mine.encode(line) for line in corpus + odd] == [peer.encode(line) for line in corpus + odd]
 
 
+@pytest.mark.parametrize("kind", ["word", "char"])
+def test_vocabularies_of_words_and_characters_are_sentencepieces_own(tmp_path, kind):
+    corpus = ENGLISH + GERMAN
+    mine = sentencepiece.SentencePieceProcessor(model_file=str(train(tmp_path, "--type", kind, "--size", "40")))
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(corpus), model_prefix=str(tmp_path / "peer"), vocab_size=40, model_type=kind, hard_vocab_limit=False,
+        character_coverage=1.0, pad_id=0, unk_id=1, bos_id=2, eos_id=3, minloglevel=3, add_dummy_prefix=kind == "word")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "peer.model"))
+    assert [mine.id_to_piece(i) for i in range(len(mine))] == [peer.id_to_piece(i) for i in range(len(peer))]
+    assert [mine.encode(line) for line in corpus] == [peer.encode(line) for line in corpus]
+
+
 def test_byte_fallback_gives_any_text_back(tmp_path):
     path = train(tmp_path, "--type", "bpe", "--size", "420", "--byte-fallback", "--normalization", "none")
     generator = random.Random(4)

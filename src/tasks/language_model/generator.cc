@@ -17,6 +17,7 @@
 #include "tasks/loaded_model.h"
 #include "tasks/running_search.h"
 #include "tasks/task_names.h"
+#include "text/newlines.h"
 
 namespace attend {
 namespace {
@@ -250,7 +251,7 @@ std::vector<TextScore> Generator::ScoreIds(std::span<const std::vector<int32_t>>
 }
 
 std::vector<int32_t> Generator::Encode(const std::string& text) const {
-  return impl_->loaded->target().Encode(text);
+  return EncodeText(impl_->loaded->target(), text);
 }
 
 int64_t Generator::max_prompt_tokens() const { return impl_->max_prompt_tokens(); }

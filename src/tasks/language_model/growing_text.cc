@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "text/newlines.h"
+
 namespace attend {
 namespace {
 
@@ -24,7 +26,7 @@ Continuation::Continuation(const Vocabulary* vocabulary, std::span<const int32_t
   constexpr size_t kEnough = 8;  // a character has at most 4 bytes, a token each
   const auto last = prompt.last(std::min(prompt.size(), kEnough));
   before_.assign(last.begin(), last.end());
-  text_before_ = vocabulary->Decode(before_);
+  text_before_ = DecodeText(*vocabulary, before_);
 }
 
 // A token that begins a word has a space before it, but none at a text's beginning: it is decoded
@@ -32,9 +34,9 @@ Continuation::Continuation(const Vocabulary* vocabulary, std::span<const int32_t
 std::string Continuation::Decode(std::span<const int32_t> ids) const {
   std::vector<int32_t> all = before_;
   all.insert(all.end(), ids.begin(), ids.end());
-  const std::string text = vocabulary_->Decode(all);
+  const std::string text = DecodeText(*vocabulary_, all);
   return text.starts_with(text_before_) ? text.substr(text_before_.size())
-                                        : vocabulary_->Decode(ids);
+                                        : DecodeText(*vocabulary_, ids);
 }
 
 bool GrowingText::Grow(std::string text, std::span<const std::string> stop) {

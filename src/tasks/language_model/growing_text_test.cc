@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "text/newlines.h"
+#include "text/vocabulary_trainer.h"
+
 namespace attend {
 namespace {
 
@@ -37,6 +40,21 @@ TEST(GrowingTextTest, AContinuationBeginsWithTheSpaceThatDividesItFromThePrompt)
   std::vector<int32_t> longer;
   for (int i = 0; i < 20; ++i) longer.insert(longer.end(), prompt.begin(), prompt.end());
   EXPECT_EQ(Continuation(vocabulary.get(), longer).Decode(more), " tavo");
+}
+
+TEST(GrowingTextTest, AContinuationMayHaveSeveralLines) {
+  VocabularyOptions options;
+  options.type = VocabularyType::kWord;
+  options.newline = true;
+  bool read = false;
+  const auto line = [&](std::string* text) {
+    *text = "to be or not";
+    return !std::exchange(read, true);
+  };
+  const auto vocabulary = Vocabulary::FromBytes(TrainVocabulary(line, options, 1, NoLog()), "test");
+  const std::vector<int32_t> prompt = EncodeText(*vocabulary, "to be");
+  const std::vector<int32_t> more = EncodeText(*vocabulary, "or\nnot to\n");
+  EXPECT_EQ(Continuation(vocabulary.get(), prompt).Decode(more), " or\nnot to\n");
 }
 
 }  // namespace

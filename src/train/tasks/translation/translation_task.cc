@@ -77,10 +77,11 @@ std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
 
 // How strongly cuts of training text are sampled; 0: not at all.
 double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies) {
-  const bool is_bpe = vocabularies.source->is_bpe();
-  const double strength = is_bpe ? options.bpe_dropout : options.sampling_alpha;
-  const bool other = (is_bpe ? options.sampling_alpha : options.bpe_dropout) > 0;
-  if (other || (strength > 0 && vocabularies.target->is_bpe() != is_bpe)) {
+  const VocabularyType type = vocabularies.source->type();
+  const double strength = std::max(options.bpe_dropout, options.sampling_alpha);
+  const VocabularyType needed =
+      options.bpe_dropout > 0 ? VocabularyType::kBpe : VocabularyType::kUnigram;
+  if (strength > 0 && (type != needed || vocabularies.target->type() != needed)) {
     throw Error(ErrorKind::kConfiguration,
                 "bpe_dropout needs BPE vocabularies on both sides, sampling_alpha unigram ones");
   }

@@ -1,0 +1,155 @@
+#include "cli/evaluate/label_scores.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "attend/error.h"
+#include "metrics/characters.h"
+#include "text/column_reader.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+std::string Decimal(double value, int64_t width) { return fmt::format("{:.{}f}", value, width); }
+double ToWidth(double value, int64_t width) { return std::stod(Decimal(value, width)); }
+
+struct LabelledFile {
+  std::vector<std::vector<std::string>> labels;  // [sentence][word]
+  std::vector<int64_t> lines;                    // where each sentence begins
+};
+
+LabelledFile ReadLabels(const std::string& path) {
+  LabelledFile file;
+  ColumnReader reader(path);
+  ColumnSentence sentence;
+  while (reader.Next(&sentence)) {
+    file.labels.push_back(sentence.Column(-1));
+    file.lines.push_back(sentence.first_line);
+  }
+  if (file.labels.empty())
+    throw Error(ErrorKind::kInput, fmt::format("{}: no sentence, expected columns", path));
+  return file;
+}
+
+std::vector<std::string> ReadClasses(const std::string& path) {
+  std::vector<std::string> classes = ReadLines(path);
+  for (std::string& name : classes) name = StripRight(RepairUtf8(name));
+  return classes;
+}
+
+// One row of a table: precision, recall, F1, and how many there are in the reference.
+std::string Row(const std::string& name, const std::array<double, 3>& scores, int64_t count,
+                int64_t width) {
+  return fmt::format("{:<24} {:>10} {:>10} {:>10} {:>10}\n", name, Decimal(scores[0], width),
+                     Decimal(scores[1], width), Decimal(scores[2], width), count);
+}
+
+std::string Heading(const char* name) {
+  return fmt::format("{:<24} {:>10} {:>10} {:>10} {:>10}\n", name, "precision", "recall", "F1",
+                     "count");
+}
+
+std::array<double, 3> ScoresOf(const EntityCounts& counts) {
+  return {counts.precision(), counts.recall(), counts.f1()};
+}
+
+Json CountsJson(const EntityCounts& counts, int64_t width) {
+  return {{"precision", ToWidth(counts.precision(), width)},
+          {"recall", ToWidth(counts.recall(), width)},
+          {"f1", ToWidth(counts.f1(), width)},
+          {"found", counts.found},
+          {"expected", counts.expected},
+          {"right", counts.right}};
+}
+
+}  // namespace
+
+EntityScores ScoreEntityFiles(const std::string& hypothesis, const std::string& reference) {
+  const LabelledFile found = ReadLabels(hypothesis), expected = ReadLabels(reference);
+  if (found.labels.size() != expected.labels.size()) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} has {} sentences and {} has {}, expected the same", hypothesis,
+                            found.labels.size(), reference, expected.labels.size()));
+  }
+  for (size_t i = 0; i < found.labels.size(); ++i) {
+    if (found.labels[i].size() == expected.labels[i].size()) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}:{}: a sentence of {} words, but of {} at {}:{}; expected the same",
+                            hypothesis, found.lines[i], found.labels[i].size(),
+                            expected.labels[i].size(), reference, expected.lines[i]));
+  }
+  return ScoreEntities(found.labels, expected.labels);
+}
+
+ClassScores ScoreClassFiles(const std::string& hypothesis, const std::string& reference) {
+  const std::vector<std::string> found = ReadClasses(hypothesis), expected = ReadClasses(reference);
+  if (found.size() != expected.size()) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} has {} lines and {} has {}, expected the same", hypothesis,
+                            found.size(), reference, expected.size()));
+  }
+  if (found.empty())
+    throw Error(ErrorKind::kInput, fmt::format("{} is empty, expected a class a line", hypothesis));
+  return ScoreClasses(found, expected);
+}
+
+Json ToJson(const EntityScores& scores, int64_t width) {
+  Json types = Json::object();
+  for (const auto& [type, counts] : scores.by_type) types[type] = CountsJson(counts, width);
+  Json all = CountsJson(scores.all, width);
+  all["score"] = all["f1"];
+  all["accuracy"] = ToWidth(scores.accuracy(), width);
+  all["words"] = scores.words;
+  all["types"] = types;
+  return {{"entity", all}};
+}
+
+Json ToJson(const ClassScores& scores, int64_t width) {
+  Json classes = Json::object();
+  for (size_t i = 0; i < scores.classes.size(); ++i) {
+    classes[scores.classes[i]] = {{"precision", ToWidth(scores.precision(i), width)},
+                                  {"recall", ToWidth(scores.recall(i), width)},
+                                  {"f1", ToWidth(scores.f1(i), width)}};
+  }
+  return {{"accuracy",
+           {{"score", ToWidth(scores.accuracy(), width)},
+            {"macro_f1", ToWidth(scores.macro_f1(), width)},
+            {"items", scores.items()},
+            {"classes", classes},
+            {"labels", scores.classes},
+            {"confusion", scores.confusion}}}};
+}
+
+std::string ToText(const EntityScores& scores, int64_t width) {
+  std::string text = Heading("entity");
+  for (const auto& [type, counts] : scores.by_type)
+    text += Row(type, ScoresOf(counts), counts.expected, width);
+  text += Row("all", ScoresOf(scores.all), scores.all.expected, width);
+  return text + fmt::format("accuracy of {} labels: {}\n", scores.words,
+                            Decimal(scores.accuracy(), width));
+}
+
+std::string ToText(const ClassScores& scores, int64_t width) {
+  constexpr size_t kMostColumns = 20;
+  std::string text = Heading("class");
+  for (size_t i = 0; i < scores.classes.size(); ++i) {
+    int64_t count = 0;
+    for (const int64_t items : scores.confusion[i]) count += items;
+    text +=
+        Row(scores.classes[i], {scores.precision(i), scores.recall(i), scores.f1(i)}, count, width);
+  }
+  text += fmt::format("accuracy of {} items: {}, macro F1: {}\n", scores.items(),
+                      Decimal(scores.accuracy(), width), Decimal(scores.macro_f1(), width));
+  if (scores.classes.size() > kMostColumns) return text;
+  text += "\nitems of each class (row), by the class that was found:\n";
+  for (size_t i = 0; i < scores.classes.size(); ++i) {
+    text += fmt::format("{:<24}", scores.classes[i]);
+    for (const int64_t items : scores.confusion[i]) text += fmt::format(" {:>6}", items);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace attend

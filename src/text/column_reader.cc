@@ -1,0 +1,68 @@
+#include "text/column_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "attend/error.h"
+#include "base/excerpt.h"
+#include "text/utf8.h"
+
+namespace attend {
+
+std::vector<std::string> ColumnsOf(std::string_view line) {
+  const bool tabs = line.find('\t') != line.npos;
+  std::vector<std::string> columns;
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find(tabs ? '\t' : ' ', begin), line.size());
+    if (tabs || end > begin) columns.emplace_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return columns;
+}
+
+std::vector<std::string> ColumnSentence::Column(int64_t column) const {
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& word : words)
+    texts.push_back(word[column < 0 ? word.size() + column : column]);
+  return texts;
+}
+
+void ColumnReader::Check(const std::vector<std::string>& word, std::string_view line) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::kInput, fmt::format("{}:{}: {}: '{}'", reader_.name(), reader_.lines(),
+                                               why, Excerpt(line)));
+  };
+  const auto opens_constituent = [&](size_t at) {
+    return line[at] == '(' && std::isalpha(static_cast<unsigned char>(line[at + 1])) != 0;
+  };
+  bool is_tree = false;
+  for (size_t at = 0; at + 1 < line.size(); ++at) is_tree |= opens_constituent(at);
+  if (columns_ == 0 && line.starts_with('(') && is_tree)
+    refuse("a bracketed tree, expected columns: a word a line, then what is known of it");
+  if (columns_ == 0) columns_ = std::ssize(word);
+  if (std::ssize(word) != columns_)
+    refuse(fmt::format("{} columns, expected {} as in the lines before", word.size(), columns_));
+  if (word[0].empty()) refuse("the word is empty");
+}
+
+bool ColumnReader::Next(ColumnSentence* sentence) {
+  *sentence = {};
+  std::string line;
+  while (reader_.Next(&line)) {
+    line = RepairUtf8(line);
+    if (line.find_first_not_of(" \t") == line.npos) {
+      if (sentence->words.empty()) continue;
+      return true;
+    }
+    std::vector<std::string> word = ColumnsOf(line);
+    Check(word, line);
+    if (sentence->words.empty()) sentence->first_line = reader_.lines();
+    sentence->words.push_back(std::move(word));
+    sentence->lines.push_back(std::move(line));
+  }
+  return !sentence->words.empty();
+}
+
+}  // namespace attend

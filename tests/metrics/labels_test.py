@@ -1,0 +1,77 @@
+"""`attend evaluate` of labels against conlleval, seqeval and scikit-learn: every number, on random labels of each scheme."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+
+import conlleval
+import pytest
+import seqeval.metrics
+import sklearn.metrics
+
+ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
+PREFIXES = {"iob": "BI", "iobes": "BIES"}
+
+
+def evaluate(folder, metric, found, expected):
+    (folder / "found").write_text(found, encoding="utf-8")
+    (folder / "expected").write_text(expected, encoding="utf-8")
+    command = [ATTEND, "evaluate", "--metrics", metric, "--hypothesis", folder / "found", "--reference", folder / "expected", "--width", "9", "--json"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)[metric]
+
+
+def random_sentences(prefixes, generator):
+    labels = ["O", "O", "O"] + [f"{prefix}-{kind}" for prefix in prefixes for kind in ("PER", "LOC", "A-B")]
+    expected = [generator.choices(labels, k=generator.randint(1, 12)) for _ in range(300)]
+    found = [[label if generator.random() < 0.8 else generator.choice(labels) for label in sentence] for sentence in expected]
+    return found, expected
+
+
+def columns(sentences):
+    return "\n".join("".join(f"word{i} X {label}\n" for i, label in enumerate(sentence)) for sentence in sentences)
+
+
+@pytest.mark.parametrize("scheme", PREFIXES)
+@pytest.mark.parametrize("seed", range(5))
+def test_entities_are_seqevals(tmp_path, scheme, seed):
+    found, expected = random_sentences(PREFIXES[scheme], random.Random(seed))
+    scores = evaluate(tmp_path, "entity", columns(found), columns(expected))
+    report = seqeval.metrics.classification_report(expected, found, output_dict=True, zero_division=0)
+    for kind in ("PER", "LOC", "A-B"):
+        mine, theirs = scores["types"][kind], report[kind]
+        assert mine["expected"] == theirs["support"]
+        for name, key in (("precision", "precision"), ("recall", "recall"), ("f1", "f1-score")):
+            assert mine[name] == pytest.approx(100 * theirs[key], abs=1e-7)
+    assert scores["score"] == pytest.approx(100 * seqeval.metrics.f1_score(expected, found), abs=1e-7)
+    assert scores["accuracy"] == pytest.approx(100 * seqeval.metrics.accuracy_score(expected, found), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_entities_are_conllevals(tmp_path, seed):
+    found, expected = random_sentences("BI", random.Random(100 + seed))
+    scores = evaluate(tmp_path, "entity", columns(found), columns(expected))
+    lines = []
+    for mine, right in zip(found, expected):
+        lines += [f"w X {label} {guess}" for label, guess in zip(right, mine)] + [""]
+    counts = conlleval.evaluate(lines)
+    overall = counts["overall"]["chunks"]["evals"]
+    assert scores["f1"] == pytest.approx(100 * overall["f1"], abs=1e-7)
+    assert scores["precision"] == pytest.approx(100 * overall["prec"], abs=1e-7)
+    assert scores["recall"] == pytest.approx(100 * overall["rec"], abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classes_are_scikit_learns(tmp_path, seed):
+    generator = random.Random(seed)
+    names = ["cat", "dog", "Ähre", "never right", "blue bird"]
+    expected = generator.choices(names[:3] + names[4:], k=400)
+    found = [name if generator.random() < 0.7 else generator.choice(names) for name in expected]
+    scores = evaluate(tmp_path, "accuracy", "\n".join(found) + "\n", "\n".join(expected) + "\n")
+    assert scores["score"] == pytest.approx(100 * sklearn.metrics.accuracy_score(expected, found), abs=1e-7)
+    assert scores["macro_f1"] == pytest.approx(100 * sklearn.metrics.f1_score(expected, found, average="macro", zero_division=0), abs=1e-7)
+    assert scores["labels"] == sorted(set(expected) | set(found), key=lambda name: name.encode())
+    assert scores["confusion"] == sklearn.metrics.confusion_matrix(expected, found, labels=scores["labels"]).tolist()
