@@ -7,7 +7,26 @@
 #include "fuzz/harness.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/train_state.h"
+#include "train/tasks/registry.h"
+#include "train/tasks/translation/translation_train_options.h"
 #include "train/train_options.h"
+
+// The registry without what needs Torch.
+namespace attend {
+
+const TrainableTask& FindTask(const std::string& name) {
+  static const TrainableTask task{
+      {.name = "translation", .encoder = true, .decoder = true, .validation = {{"loss", "loss"}}},
+      []() -> std::unique_ptr<TaskOptions> { return std::make_unique<TranslationTrainOptions>(); },
+      nullptr,
+      nullptr};
+  if (name != task.info.name) throw Error(ErrorKind::kInput, "unknown task");
+  return task;
+}
+
+std::vector<std::string> TaskNames() { return {"translation"}; }
+
+}  // namespace attend
 
 // A state.json with its right digest, so that what reads it is reached.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -37,12 +37,11 @@ FieldList Fields(BenchTrainOptions& options) {
 }
 
 TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& common) {
-  TrainOptions training;
-  training.preset = options.preset;
-  training.model = PresetConfig(options.preset);
-  training.corpus.vocab = common.DataPath(options.vocab);
-  training.corpus.train_source = {common.DataPath(options.source)};
-  training.corpus.train_target = {common.DataPath(options.target)};
+  TrainOptions training("translation", options.preset);
+  const FieldList fields = Fields(training);
+  fields.Get("vocab", "vocab").Parse(common.DataPath(options.vocab), "vocab");
+  fields.Get("train_source", "source").Parse(common.DataPath(options.source), "source");
+  fields.Get("train_target", "target").Parse(common.DataPath(options.target), "target");
   training.optimization.batch_tokens = options.batch_tokens;
   training.optimization.dropout = options.dropout;
   training.optimization.clip_norm = 1;

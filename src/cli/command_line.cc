@@ -161,11 +161,14 @@ CommandLine::CommandLine(std::string name, std::string summary, std::string exam
 
 CommandLine& CommandLine::Options(const FieldList& fields) {
   fields_.Nest("", fields);
+  for (const Field& field : fields.fields()) {
+    if (field.Is(kRequired)) required_.push_back(field.name);
+  }
   return *this;
 }
 
-CommandLine& CommandLine::Required(std::vector<std::string> names) {
-  required_ = std::move(names);
+CommandLine& CommandLine::Required(const std::vector<std::string>& names) {
+  required_.insert(required_.end(), names.begin(), names.end());
   return *this;
 }
 
@@ -253,35 +256,48 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
   CLI::App app(summary_, "attend " + name_);
   app.get_formatter()->column_width(kHelpColumn);
   app.footer("Examples:\n" + examples_);
-  app.allow_extras();
-  std::string config;
-  app.add_option("--config", config, "TOML file with options; the command line wins")
-      ->type_name("FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  std::vector<std::pair<const Field*, CLI::Option*>> options;
-  for (const Field& field : fields_.fields()) {
-    const std::string help = HelpText(field, IsRequired(field.name));
-    options.emplace_back(&field, AddOption(&app, field, help));
-    if (!field.group.empty()) options.back().second->group(field.group);
-  }
   for (const PositionalArgument& argument : positionals_) {
     CLI::Option* option = argument.value != nullptr
                               ? app.add_option(argument.name, *argument.value)
                               : app.add_option(argument.name, *argument.values);
     option->description(argument.help)->type_name("")->required(argument.required);
   }
+  if (!Read(arguments, /*these_alone=*/false, &app)) return false;
+  CheckRequired();
+  return true;
+}
+
+void CommandLine::ParseThese(const std::vector<std::string>& arguments) {
+  CLI::App app(summary_, "attend " + name_);
+  app.set_help_flag();
+  Read(arguments, /*these_alone=*/true, &app);
+}
+
+bool CommandLine::Read(const std::vector<std::string>& arguments, bool these_alone, CLI::App* app) {
+  app->allow_extras();
+  std::string config;
+  app->add_option("--config", config, "TOML file with options; the command line wins")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  std::vector<std::pair<const Field*, CLI::Option*>> options;
+  for (const Field& field : fields_.fields()) {
+    const std::string help = HelpText(field, IsRequired(field.name));
+    options.emplace_back(&field, AddOption(app, field, help));
+    if (!field.group.empty()) options.back().second->group(field.group);
+  }
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    std::cout << WrapHelp(app.help(), HelpWidth());
+    std::cout << WrapHelp(app->help(), HelpWidth());
     return false;
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend {}: {}; see attend {} --help", name_, error.what(), name_));
   }
-  if (!app.remaining().empty()) RefuseExtra(app.remaining().front());
-  CheckOnce(app);
-  if (!config.empty()) set_ = FieldsFromToml(ReadFile(config, kMaxTomlBytes), fields_, config);
+  if (!these_alone && !app->remaining().empty()) RefuseExtra(app->remaining().front());
+  CheckOnce(*app);
+  if (!config.empty())
+    set_ = FieldsFromToml(ReadFile(config, kMaxTomlBytes), fields_, config, these_alone);
   for (const auto& [field, option] : options) {
     if (option->count() == 0) continue;
     const std::string where = OptionName(field->name);
@@ -292,7 +308,6 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
     }
     set_.insert(FieldName(where));
   }
-  CheckRequired();
   return true;
 }
 

@@ -13,6 +13,10 @@
 #include "base/json.h"
 #include "base/log.h"
 
+namespace CLI {
+class App;
+}
+
 namespace attend {
 
 // Options that commands share; each command lists those that mean something to it.
@@ -45,8 +49,8 @@ class CommandLine {
   // Options `--snake-name`, in a TOML file under snake_name. The FieldList's struct must outlive
   // Parse.
   CommandLine& Options(const FieldList& fields);
-  // Names of options, as in a TOML file, without which Parse throws.
-  CommandLine& Required(std::vector<std::string> names);
+  // Names of options, as in a TOML file, without which Parse throws, beside those of this trait.
+  CommandLine& Required(const std::vector<std::string>& names);
   CommandLine& Positional(std::string name, std::string* value, std::string help);
   // One or more, or any number.
   CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help,
@@ -56,12 +60,17 @@ class CommandLine {
   // then the command line over it. Returns false after printing --help to standard output. Throws
   // Error(kUsage) or Error(kConfiguration).
   bool Parse(const std::vector<std::string>& arguments);
+  // Reads what is given of these options alone, by command line or file, and passes over all else,
+  // what is required and --help included.
+  void ParseThese(const std::vector<std::string>& arguments);
   // What `--help-markdown` prints: this command's part of docs/options.md.
   void PrintMarkdown() const;
   // The option was given, by command line or file.
   bool IsSet(const std::string& name) const { return set_.count(name) > 0; }
 
  private:
+  // Returns false after printing --help.
+  bool Read(const std::vector<std::string>& arguments, bool these_alone, CLI::App* app);
   [[noreturn]] void RefuseExtra(const std::string& extra) const;
   void PrintMarkdown(const Field& field) const;
   // Headings of the options, in the order of declaration; "" first, for those that have none.
@@ -89,9 +98,9 @@ constexpr size_t kMaxTomlBytes = size_t{1} << 17;
 
 // Sets `fields` from TOML text of at most kMaxTomlBytes: tables nest names with dots. Returns the
 // names that were set. Throws Error(kConfiguration) with `where:line`, naming the nearest known
-// field for an unknown one.
+// field for an unknown one unless those are passed over.
 std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields,
-                                     const std::string& where);
+                                     const std::string& where, bool pass_over_others = false);
 
 // A command of the program: `attend NAME ...`.
 struct Command {

@@ -55,6 +55,31 @@ class CommandLineTest : public testing::Test {
   std::vector<std::string> required_;
 };
 
+TEST_F(CommandLineTest, ReadsTheseOptionsAndPassesOverAllElse) {
+  FieldList fields;
+  fields.Add("name", &options_.name, "name", kRequired)
+      .Add("beam_size", &options_.beam_size, 1, 100, "hypotheses");
+  const auto parse = [&](const std::vector<std::string>& arguments) {
+    CommandLine("test", "", "").Options(fields).ParseThese(arguments);
+  };
+  const std::string config =
+      Config("other = [1]\nname = \"file\"\nbeam_size = 3\n[encoder]\nlayers = 2\n");
+  parse({"--unknown", "a", "b", "--beam-size=7", "--config", config, "--flag", "--help", "c"});
+  EXPECT_EQ(options_.name, "file");
+  EXPECT_EQ(options_.beam_size, 7);
+  parse({"--help-markdown"});
+  EXPECT_THROW(parse({"--beam-size", "many"}), Error);
+}
+
+TEST_F(CommandLineTest, AFieldMayBeRequired) {
+  FieldList fields;
+  fields.Add("name", &options_.name, "name", kRequired);
+  CommandLine line("test", "Does a test.", "  attend test x");
+  line.Options(fields);
+  EXPECT_THROW(line.Parse({}), Error);
+  EXPECT_TRUE(line.Parse({"--name", "x"}));
+}
+
 TEST_F(CommandLineTest, HelpHasOptionsUnderTheirHeadings) {
   FieldList inner, fields;
   inner.Group("Model").Add("layers", &options_.layers, 1, 100, "layers");

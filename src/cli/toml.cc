@@ -38,8 +38,16 @@ void SetFromToml(const Field& field, const toml::node& node, const std::string& 
                           node.is_table() ? "table" : "date or time", field.TypeName()));
 }
 
-void ReadTable(const toml::table& table, const std::string& prefix, const FieldList& fields,
-               const std::string& file, std::set<std::string>* names) {
+struct TomlReader {
+  const FieldList& fields;
+  const std::string& file;
+  bool pass_over_others;
+  std::set<std::string> names;  // that were set
+
+  void ReadTable(const toml::table& table, const std::string& prefix);
+};
+
+void TomlReader::ReadTable(const toml::table& table, const std::string& prefix) {
   const auto where_of = [&](const toml::key& key) {
     return fmt::format("{}:{}", file, key.source().begin.line);
   };
@@ -47,22 +55,23 @@ void ReadTable(const toml::table& table, const std::string& prefix, const FieldL
     const std::string name = prefix + std::string(key.str()), where = where_of(key);
     const toml::table* inner = node.as_table();
     if (inner != nullptr && fields.HasTable(name)) {
-      ReadTable(*inner, name + ".", fields, file, names);
+      ReadTable(*inner, name + ".");
       continue;
     }
+    if (pass_over_others && fields.Find(name) == nullptr) continue;
     if (inner != nullptr && !inner->empty()) {  // which no field is in, however deep it goes
       const toml::key& first = inner->begin()->first;
       fields.Get(name + "." + std::string(first.str()), where_of(first));
     }
     SetFromToml(fields.Get(name, where), node, where);
-    names->insert(name);
+    names.insert(name);
   }
 }
 
 }  // namespace
 
 std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fields,
-                                     const std::string& where) {
+                                     const std::string& where, bool pass_over_others) {
   toml::table table;
   try {
     table = toml::parse(text, where);
@@ -72,9 +81,9 @@ std::set<std::string> FieldsFromToml(std::string_view text, const FieldList& fie
                 fmt::format("{}:{}:{}: not valid TOML: {}", where, place.line, place.column,
                             Excerpt(error.description(), 240)));
   }
-  std::set<std::string> names;
-  ReadTable(table, "", fields, where, &names);
-  return names;
+  TomlReader reader{fields, where, pass_over_others, {}};
+  reader.ReadTable(table, "");
+  return reader.names;
 }
 
 }  // namespace attend

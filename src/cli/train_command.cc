@@ -106,18 +106,18 @@ CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
       "torchrun --no-python --nproc-per-node 2 attend train --config recipe.toml --output "
       "runs/two");
   command_line.Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet", "json", "device", "data_dir"}))
-      .Required({"train_source", "train_target"});
+      .Options(Fields(common, {"threads", "quiet", "json", "device", "data_dir"}));
   return command_line;
 }
 
-// The preset is read first, since every other option of the model changes what it sets.
+// Task and preset are read first: they decide which other options there are, and their defaults.
 bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* options,
                  CommonOptions* common, CommandLine* command_line) {
   TrainOptions first;
-  CommonOptions ignored;
-  if (!MakeCommandLine(first, ignored).Parse(arguments)) return false;
-  options->model = PresetConfig(first.preset);
+  CommandLine("train", "", "")
+      .Options(Fields(first).Select({"task", "preset"}))
+      .ParseThese(arguments);
+  *options = TrainOptions(first.model.task, first.preset);
   *command_line = MakeCommandLine(*options, *common);
   return command_line->Parse(arguments);
 }
@@ -174,7 +174,7 @@ int RunTrain(const std::vector<std::string>& arguments) {
 
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
-  const RunResult result = TrainTranslation(options, settings);
+  const RunResult result = Train(options, settings);
   if (settings.world.rank > 0) return result.outcome.finished ? 0 : StatusOfStop();
   if (!result.outcome.finished) {
     std::fputs(

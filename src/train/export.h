@@ -1,29 +1,26 @@
-// From trained weights to a model directory: averages, samples written by the LibTorch model,
-// provenance.
+// From trained weights to a model directory: averages, what the task adds, provenance.
 #ifndef ATTEND_TRAIN_EXPORT_H_
 #define ATTEND_TRAIN_EXPORT_H_
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "attend/model_config.h"
-#include "attend/nn/transformer.h"
 #include "base/log.h"
-#include "model/model_directory.h"
-#include "model/sample.h"
-#include "train/tasks/translation/vocabularies.h"
+#include "train/checkpoint/train_state.h"
 
 namespace attend {
 
-// Sentences that samples.json is made from, at most.
-inline constexpr size_t kSampleCount = 8;
+// What a task is told of the run whose model it completes.
+struct ExportedRun {
+  const RunIdentity& identity;
+  std::filesystem::path checkpoint;  // the last of those averaged, in the run's directory
+  std::string where;                 // opens messages about the identity
 
-// The LibTorch model's greedy translation of one sentence, with log-probabilities and the largest
-// logits of each step.
-Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies,
-                  const std::string& source);
+  std::filesystem::path directory() const {
+    return std::filesystem::absolute(checkpoint).lexically_normal().parent_path().parent_path();
+  }
+};
 
 // Averages the weights of checkpoint directories of one run (the newest whole one of a run's
 // directory, where that is given) and writes a model directory. Returns the updates of those

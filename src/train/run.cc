@@ -8,8 +8,6 @@
 #include "attend/error.h"
 #include "base/failure.h"
 #include "base/files.h"
-#include "metrics/tokenizer_choice.h"
-#include "model/model_directory.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/output_lock.h"
 #include "train/device/device.h"
@@ -20,9 +18,6 @@
 #include "train/loop/speed.h"
 #include "train/loop/trainer.h"
 #include "train/set_up.h"
-#include "train/tasks/translation/text_checks.h"
-#include "train/tasks/translation/translation_scores.h"
-#include "train/tasks/translation/translation_task.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -47,74 +42,25 @@ class Progress {
   double told_;
 };
 
-// How BLEU cuts the references, said once, and whether they look tokenized.
-void ReportReferences(const Setup& setup, const Log& log) {
-  std::string said;
-  const auto report = [&](const char* what, const std::vector<std::string>& references) {
-    const BleuOptions bleu = BleuOf(setup.options, references);
-    const std::string note = TokenizerNote(bleu, references);
-    const bool is_auto = bleu.tokenize == BleuTokenizer::kAuto;
-    if (!note.empty() && note != said) log(is_auto ? LogLevel::kInfo : LogLevel::kWarning, note);
-    said = note;
-    if (bleu.tokenize == BleuTokenizer::kNone) return;
-    const std::string warning = TokenizedTextWarning({what, &references});
-    if (!warning.empty()) log(LogLevel::kWarning, warning);
-  };
-  if (setup.options.run.validate_translations)
-    report("validation text", setup.task->valid_text().target);
-  if (setup.test) report("test text", setup.test->target);
-}
-
-void ReportCorpora(const Setup& setup, const Log& log) {
-  ReportReferences(setup, log);
-  log(LogLevel::kInfo, fmt::format("training text: {}", setup.task->train().Text()));
-  if (setup.task->valid() == nullptr) return;
-  log(LogLevel::kInfo, fmt::format("validation text: {}", setup.task->valid()->Text()));
+void DescribeData(const Setup& setup, const Log& log) {
+  setup.task->Describe(log);
   const RunOptions& run = setup.options.run;
-  if (run.validate_every <= run.max_updates) return;
+  if (!setup.task->CanValidate() || run.validate_every <= run.max_updates) return;
   log(LogLevel::kWarning,
       fmt::format("no validation will take place: validate_every is {}, and training ends after "
                   "max_updates ({})",
                   run.validate_every, run.max_updates));
 }
 
-// Scores the exported model's translations of the test text, which are kept too.
-Json Test(const ParallelText& test, const TrainOptions& options, const RunSettings& settings,
-          const fs::path& model) {
-  const Log& log = settings.effects.log;
-  Progress progress(log, settings.effects.now);
-  const auto tell = [&](size_t lines) {
-    progress.Tell(
-        fmt::format("translated {} of {} lines of the test text", lines, test.source.size()));
-  };
-  const Outputs found =
-      TranslateLines(LoadModel(model), test.source, options.run, settings.threads, tell);
-  std::string text;
-  for (const std::string& output : found.lines) text += output + "\n";
-  WriteFileAtomically(fs::path(options.output) / "test_output.txt", text);
-  Json scores = ScoreTranslations(found.lines, test.target, BleuOf(options, test.target));
-  scores["cut"] = found.cut;
-  WriteFileAtomically(fs::path(options.output) / "result.json", scores.dump() + "\n");
-  log(LogLevel::kInfo, fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
-                                   scores["bleu"]["signature"].get<std::string>()));
-  if (found.cut > 0) {
-    log(LogLevel::kWarning,
-        fmt::format("{} of {} translations of the test text were cut at the maximum length",
-                    found.cut, found.lines.size()));
-  }
-  return scores;
-}
-
 struct EpochSize {
   int64_t batches = 0, targets = 0;
-  CorpusReport text;
+  CorpusReport text;   // that was read as it went
   double seconds = 0;  // to make its batches, with nothing that trains on them
 };
 
-EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching,
+EpochSize MeasureEpoch(const TrainingTask& task, const BatchOptions& batching,
                        const std::function<double()>& now) {
   EpochSize size;
-  size.text = task.train().report();
   const double begin = now();
   Progress progress(batching.log, now);
   BatchStream batches(&task.examples(), batching);
@@ -123,7 +69,7 @@ EpochSize MeasureEpoch(const TranslationTask& task, const BatchOptions& batching
     ++size.batches;
     progress.Tell(fmt::format("an epoch, so far: {} target tokens", size.targets));
   }
-  size.text.Add(batches.ended_epoch());
+  size.text = batches.ended_epoch();
   size.seconds = std::max(now() - begin, 1e-9);
   return size;
 }
@@ -148,8 +94,8 @@ int64_t PeakMemoryMib() {
 }
 
 // On ranks but the first: takes part in training, and leaves files and messages to rank 0.
-RunResult Help(TrainOptions given, const RunSettings& settings,
-               const std::shared_ptr<ProcessGroup>& group) {
+RunResult RunOtherRank(TrainOptions given, const RunSettings& settings,
+                       const std::shared_ptr<ProcessGroup>& group) {
   const Setup setup = SetUp(std::move(given), settings, group.get());
   TrainerEffects silent = settings.effects;
   silent.log = NoLog();
@@ -161,24 +107,23 @@ RunResult Help(TrainOptions given, const RunSettings& settings,
   return result;
 }
 
-RunResult Lead(TrainOptions given, const RunSettings& settings,
-               const std::shared_ptr<ProcessGroup>& group) {
+RunResult RunFirstRank(TrainOptions given, const RunSettings& settings,
+                       const std::shared_ptr<ProcessGroup>& group) {
   const fs::path directory = given.output;
   OutputLock lock(directory);
   const Log& log = settings.effects.log;
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());
-  ReportCorpora(setup, log);
+  DescribeData(setup, log);
   // A run that goes on was told.
-  if (CheckpointStore(directory / "checkpoints").Updates().empty())
-    CheckTexts(setup.options, setup.task->vocabularies(), settings.threads, log);
+  if (CheckpointStore(directory / "checkpoints").Updates().empty()) setup.task->CheckData(log);
   lock.LockFile();
   TrainerEffects effects = settings.effects;
   effects.peak_flops = PeakFlops(setup.options, settings);
   Trainer trainer(setup.task.get(), setup.options, setup.identity, effects, ModeOf(settings),
                   group);
   // Not before the trainer knows that these are the run's: a checkpoint needs its own.
-  SaveVocabularies(setup.task->vocabularies(), directory);
+  setup.task->SaveFiles(directory);
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
   settings.hold_stop(true);
   group->EndSetUp();
@@ -187,8 +132,7 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   if (!result.outcome.finished) return result;
   settings.hold_stop(false);
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
-  const std::string divergence =
-      DivergenceIn(directory / "metrics.jsonl", setup.options.model.target_vocab_size);
+  const std::string divergence = DivergenceIn(directory / "metrics.jsonl", setup.task->Choices());
   if (!divergence.empty()) log(LogLevel::kWarning, divergence);
   result.model = directory / "model";
   torch::set_num_threads(settings.threads);  // as in `attend export`, for the same bits
@@ -202,15 +146,18 @@ RunResult Lead(TrainOptions given, const RunSettings& settings,
   }
   ExportCheckpoints(averaged, result.model, log);
   trainer.WriteReport();
-  if (!setup.test) return result;
-  result.scores = Test(*setup.test, setup.options, settings, result.model);
+  Progress progress(log, settings.effects.now);
+  result.scores = setup.task->Test(
+      {result.model, directory, [&](const std::string& done) { progress.Tell(done); }});
+  if (result.scores.is_null()) return result;
+  WriteFileAtomically(directory / "result.json", result.scores.dump() + "\n");
   trainer.WriteReport(result.scores);
   return result;
 }
 
 }  // namespace
 
-RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
+RunResult Train(TrainOptions options, RunSettings settings) {
   const Log& log = settings.effects.log;
   const ProcessGroup::Ends ends{settings.abandon, settings.effects.stop_requested,
                                 settings.hold_stop};
@@ -221,7 +168,7 @@ RunResult TrainTranslation(TrainOptions options, RunSettings settings) {
     settings.world = group->world();
     if (settings.share_threads) settings.threads = ShareOfThreads(settings.threads, settings.world);
     group->Connect(DeviceOf(settings.device, settings.world));
-    return (group->first() ? Lead : Help)(std::move(options), settings, group);
+    return (group->first() ? RunFirstRank : RunOtherRank)(std::move(options), settings, group);
   } catch (const std::exception& error) {
     group->Fail(MessageOf(error));
     throw;
@@ -233,10 +180,9 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   settings.world = {};
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);
-  ReportCorpora(setup, settings.effects.log);
+  DescribeData(setup, settings.effects.log);
   const TrainOptions& options = setup.options;
-  const Json texts =
-      CheckTexts(options, setup.task->vocabularies(), settings.threads, settings.effects.log);
+  const Json texts = setup.task->CheckData(settings.effects.log);
   const BatchOptions batching = BatchingOf(options, settings.effects.log);
   const EpochSize epoch = MeasureEpoch(*setup.task, batching, settings.effects.now);
   const auto epoch_targets = static_cast<double>(epoch.targets);
@@ -255,14 +201,8 @@ Json DryRun(TrainOptions given, RunSettings settings) {
     total = std::min(total, static_cast<double>(options.run.max_epochs) * epoch_targets);
   if (options.run.max_target_tokens > 0)
     total = std::min(total, static_cast<double>(options.run.max_target_tokens));
-  Json plan = Json::object();
-  plan["train"] = setup.task->train().Text();
-  plan["train_lines"] = ToJson(epoch.text);
+  Json plan = setup.task->Plan(epoch.text);
   plan["texts"] = texts;
-  if (setup.task->valid() != nullptr) plan["valid"] = setup.task->valid()->Text();
-  if (setup.test) plan["test"] = fmt::format("{} lines", setup.test->source.size());
-  plan["source_vocabulary"] = options.model.source_vocab_size;
-  plan["target_vocabulary"] = options.model.target_vocab_size;
   plan["parameters"] = ParameterCount(options.model);
   plan["updates_in_epoch"] = updates_in_epoch;
   plan["target_tokens_in_epoch"] = epoch.targets;
@@ -279,7 +219,7 @@ TrainingRate MeasureTraining(TrainOptions given, const RunSettings& settings, in
   constexpr int64_t kWarmUp = 5;
   ProcessGroup alone;
   const Setup setup = SetUp(std::move(given), settings, &alone);
-  ReportCorpora(setup, settings.effects.log);
+  DescribeData(setup, settings.effects.log);
   BatchStream batches(&setup.task->examples(), BatchingOf(setup.options, settings.effects.log));
   const UpdateMode mode = ModeOf(settings);
   Learner learner(setup.task.get(), setup.options.optimization, mode);

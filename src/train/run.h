@@ -16,16 +16,14 @@ namespace attend {
 struct RunResult {
   TrainOutcome outcome;
   std::filesystem::path model;  // empty where training was interrupted, and not on rank 0
-  // Of the test set, as `attend evaluate --json` has them, and `cut`: how many outputs ended at the
-  // greatest length; null without one.
-  Json scores;
+  Json scores;                  // of the test set; null without one
 };
 
 // Trains in `options.output`, which it locks, going on from a checkpoint there; then exports
 // DIR/model and scores the test set. File names in `options` are complete. Of several processes
 // each makes this call; rank 0 alone uses `options.output` and tells about progress. Call once in a
 // process: it sets LibTorch's threads. Throws Error.
-RunResult TrainTranslation(TrainOptions options, RunSettings settings);
+RunResult Train(TrainOptions options, RunSettings settings);
 
 // What training would do in one process, from an epoch of its batches (`data_tokens_per_s`: target
 // tokens a second that the worker threads make; text in memory is cut into pieces before) and a few

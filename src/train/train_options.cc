@@ -4,66 +4,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "attend/error.h"
-#include "metrics/metric_fields.h"
 #include "model/config_fields.h"
 #include "text/utf8.h"
+#include "train/tasks/registry.h"
 
 namespace attend {
 namespace {
 
 constexpr double kMany = 1e15;
 constexpr double kMaxCount = 1e6;
-
-FieldList CorpusFields(CorpusOptions& options) {
-  FieldList fields;
-  fields.Group("Text")
-      .Add("train_source", &options.train_source,
-           "source text to train on, one sentence a line; several files form one corpus", kPath)
-      .Add("train_target", &options.train_target, "its translation, line by line", kPath)
-      .Add("train_weights", &options.train_weights, 1e-6, 1000,
-           "how often an epoch uses each file, such as 1, 0.25 or 3; below 1, a part of the lines "
-           "is left out",
-           kIdentity)
-      .Add("stream", &options.stream,
-           "read the training text from disk during training, in bounded memory; train_weights, "
-           "bpe_dropout and sampling_alpha turn this on",
-           kIdentity)
-      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
-           "number of pairs of streamed text that are shuffled together", kIdentity)
-      .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
-           "BPE-dropout: probability of skipping a merge when training text is tokenized (0.1 is "
-           "usual); for BPE vocabularies; 0: off",
-           kIdentity)
-      .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
-           "subword sampling: exponent of the probabilities of tokenizations that each epoch draws "
-           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off",
-           kIdentity)
-      .Add("case_noise", &options.case_noise, 0, 0.5,
-           "with case = factor: share of training pairs that are put into capitals, and the same "
-           "share into title case, so that the model learns to translate such text; 0: none",
-           kIdentity)
-      .Add("valid_source", &options.valid_source, "source text to validate on", kPath)
-      .Add("valid_target", &options.valid_target, "its translation", kPath)
-      .Add("test_source", &options.test_source, "source text to translate and score at the end",
-           kPath)
-      .Add("test_target", &options.test_target, "its translation", kPath)
-      .Nest("", Fields(options.protection), kIdentity)
-      .Add("protect_examples", &options.protect_examples, 0, 1,
-           "with protect: share of training pairs that get extra placeholders, in place of words "
-           "that both sides share and at both ends, to teach copying",
-           kIdentity)
-      .Nest("", Fields(options.filters), kIdentity)
-      .Group("Vocabulary")
-      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
-      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
-      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
-      .Add("joint_vocab", &options.joint_vocab,
-           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
-      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
-  return fields;
-}
 
 FieldList OptimizationFields(OptimizationOptions& options) {
   FieldList fields;
@@ -115,7 +67,7 @@ FieldList OptimizationFields(OptimizationOptions& options) {
   return fields;
 }
 
-FieldList RunFields(RunOptions& options) {
+FieldList RunFields(RunOptions& options, const std::vector<std::string>& metrics) {
   FieldList fields;
   fields.Group("Length of the run")
       .Add("max_updates", &options.max_updates, 1, kMany, "stop after this many updates")
@@ -125,8 +77,6 @@ FieldList RunFields(RunOptions& options) {
       .Group("Validation")
       .Add("validate_every", &options.validate_every, 1, kMany,
            "number of updates between validations")
-      .Add("validate_translations", &options.validate_translations,
-           "translate the validation text and score it too")
       .Group("Checkpoints and the model")
       .Add("checkpoint_every", &options.checkpoint_every, 1, kMany,
            "number of updates between checkpoints")
@@ -136,7 +86,7 @@ FieldList RunFields(RunOptions& options) {
            "number of newest checkpoints to keep for resuming")
       .Add("keep_best", &options.keep_best, 0, kMaxCount, "number of best checkpoints to keep")
       .Group("Validation")
-      .Add("early_stopping_metric", &options.early_stopping_metric, {"loss", "bleu", "chrf"},
+      .Add("early_stopping_metric", &options.early_stopping_metric, metrics,
            "metric that decides which checkpoint is best")
       .Add("early_stopping_patience", &options.early_stopping_patience, 0, kMany,
            "stop after this many validations without improvement; 0: never")
@@ -145,11 +95,6 @@ FieldList RunFields(RunOptions& options) {
            "average this many last checkpoints into the model")
       .Add("average_best", &options.average_best, 0, kMaxCount,
            "average this many best checkpoints into the model; 0: use average_last")
-      .Group("Validation")
-      .Add("beam_size", &options.beam_size, 1, 64, "beam size of validation and test")
-      .Add("length_penalty", &options.length_penalty, 0, 10,
-           "length penalty of validation and test")
-      .Nest("", Fields(options.bleu).Select({"tokenize", "tokenize_model"}))
       .Group("Batches")
       .Add("worker_threads", &options.worker_threads, 1, 1000,
            "number of threads that prepare batches");
@@ -170,72 +115,29 @@ void Flatten(const Json& object, const std::string& prefix, std::map<std::string
   throw Error(ErrorKind::kConfiguration, message);
 }
 
-void CheckPair(const std::vector<std::string>& source, const std::vector<std::string>& target,
-               const std::string& name) {
-  if (source.empty() == target.empty()) return;
-  Refuse(fmt::format("{0}_{1} is given without {0}_{2}; give both", name,
-                     source.empty() ? "target" : "source", source.empty() ? "source" : "target"));
+// The preset's stacks that the task's models have.
+ModelConfig PresetFor(const TaskInfo& task, const std::string& preset) {
+  ModelConfig model = PresetConfig(preset);
+  model.task = task.name;
+  const auto take = [&](bool needed, const char* name, std::optional<StackConfig>* stack) {
+    if (!needed) {
+      stack->reset();
+    } else if (!*stack) {
+      Refuse(fmt::format("preset {} has no {}, which task {} needs; choose another preset", preset,
+                         name, task.name));
+    }
+  };
+  take(task.encoder, "encoder", &model.encoder);
+  take(task.decoder, "decoder", &model.decoder);
+  return model;
 }
 
-// Text is read more than once, and standard input can't be.
-void CheckFiles(const CorpusOptions& corpus) {
-  const std::pair<const char*, const std::vector<std::string>*> lists[] = {
-      {"train_source", &corpus.train_source}, {"train_target", &corpus.train_target},
-      {"valid_source", &corpus.valid_source}, {"valid_target", &corpus.valid_target},
-      {"test_source", &corpus.test_source},   {"test_target", &corpus.test_target}};
-  for (const auto& [name, files] : lists) {
-    if (std::find(files->begin(), files->end(), "-") == files->end()) continue;
-    Refuse(
-        fmt::format("{} is '-', expected a file: training reads its text more than once, which "
-                    "standard input does not allow",
-                    name));
-  }
-  for (size_t i = 0; i < 4; i += 2) {
-    const auto& [source, sources] = lists[i];
-    const auto& [target, targets] = lists[i + 1];
-    if (sources->size() == targets->size()) continue;
-    Refuse(fmt::format("{} names {} files but {} {}, expected as many", source, sources->size(),
-                       target, targets->size()));
-  }
-}
-
-void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
-  const bool separate = !corpus.source_vocab.empty() || !corpus.target_vocab.empty();
-  const int ways = int{init} + int{!corpus.vocab.empty()} + int{separate};
-  if (ways == 0 && corpus.vocabulary.size == 0) {
-    Refuse(
-        "no vocabulary: give vocab, or source_vocab and target_vocab, or vocab_size to make one, "
-        "or init");
-  }
-  if (ways > 1) {
-    Refuse(
-        "more than one of vocab, source_vocab with target_vocab, and init is given, expected one "
-        "vocabulary");
-  }
-  if (separate && (corpus.source_vocab.empty() || corpus.target_vocab.empty())) {
-    Refuse(
-        "source_vocab and target_vocab belong together; for one vocabulary on both sides use "
-        "vocab");
-  }
-}
-
-// The vocabulary's type decides which way of sampling there is.
-void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
-  if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
-    Refuse(
-        "bpe_dropout and sampling_alpha exclude each other: the first is for a BPE vocabulary, "
-        "the second for a unigram one");
-  }
-  if (!makes_vocabulary) return;  // the one that is given knows
-  const VocabularyType type = corpus.vocabulary.type;
-  if (type != VocabularyType::kBpe && corpus.bpe_dropout > 0) {
-    Refuse("bpe_dropout is for BPE vocabularies; set vocab_type to bpe, or use sampling_alpha");
-  }
-  if (type != VocabularyType::kUnigram && corpus.sampling_alpha > 0) {
-    Refuse(
-        "sampling_alpha is for unigram vocabularies; set vocab_type to unigram, or use "
-        "bpe_dropout");
-  }
+// Options of a stack that the models have not.
+void RefuseStack(const std::string& stack, const TaskInfo& task, FieldList* fields) {
+  StackConfig any;
+  for (const std::string& name : Fields(any).Names())
+    fields->Replaced(stack + "." + name,
+                     fmt::format("a model of task {} has no {}", task.name, stack));
 }
 
 // What config.toml holds: what is recorded, and the model that a fine-tuned run begins with.
@@ -256,16 +158,27 @@ void CheckTexts(TrainOptions options) {
 
 }  // namespace
 
+TrainOptions::TrainOptions(const std::string& task, const std::string& preset)
+    : preset(preset),
+      model(PresetFor(FindTask(task).info, preset)),
+      task(FindTask(task).make_options()) {}
+
 FieldList Fields(TrainOptions& options) {
+  const TaskInfo& task = FindTask(options.model.task).info;
+  std::vector<std::string> metrics;
+  for (const Figure& figure : task.validation) metrics.push_back(figure.name);
   FieldList fields;
-  fields.Nest("", CorpusFields(options.corpus))
+  fields.Nest("", options.task->FieldsFor(options))
       .Group("Model")
+      // Runs were recorded before there was more than one.
+      .Add("task", &options.model.task, TaskNames(), "what the model learns",
+           task.name == ModelConfig().task ? kNotRecorded : kIdentity)
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; encoder.* and decoder.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))
       .Nest("", OptimizationFields(options.optimization))
-      .Nest("", RunFields(options.run))
+      .Nest("", RunFields(options.run, metrics))
       .Group("")
       .Add("seed", &options.seed, 0, kMany, "seed of initial weights, shuffling and dropout",
            kIdentity)
@@ -280,12 +193,12 @@ FieldList Fields(TrainOptions& options) {
            "training",
            kNotRecorded)
       .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp, kNotRecorded);
+  if (!options.model.encoder) RefuseStack("encoder", task, &fields);
+  if (!options.model.decoder) RefuseStack("decoder", task, &fields);
   return fields;
 }
 
-FieldList RecordedFields(TrainOptions& options) {
-  return Fields(options).Without(kNotRecorded | (options.MakesVocabulary() ? 0 : kMaking));
-}
+FieldList RecordedFields(TrainOptions& options) { return Fields(options).Without(kNotRecorded); }
 
 std::string RecipeToml(TrainOptions& options) {
   std::string toml;
@@ -308,25 +221,8 @@ std::string RecipeToml(TrainOptions& options) {
 
 void CheckTrainOptions(const TrainOptions& options) {
   CheckTexts(options);
-  const CorpusOptions& corpus = options.corpus;
+  options.task->Check(options);
   const OptimizationOptions& optimization = options.optimization;
-  if (const size_t count = options.model.languages.size(); count != 0 && count != 2)
-    Refuse(fmt::format("languages holds {}, expected two, the source first", count));
-  if (corpus.train_source.empty() || corpus.train_target.empty())
-    Refuse("train_source and train_target are needed");
-  if (const size_t weights = corpus.train_weights.size();
-      weights != 0 && weights != corpus.train_source.size()) {
-    Refuse(
-        fmt::format("train_weights holds {} numbers for {} files of train_source, expected one "
-                    "for each",
-                    weights, corpus.train_source.size()));
-  }
-  CheckPair(corpus.valid_source, corpus.valid_target, "valid");
-  CheckPair(corpus.test_source, corpus.test_target, "test");
-  CheckFiles(corpus);
-  CheckVocabularyOptions(corpus, !options.init.empty());
-  CheckSampling(corpus, options.MakesVocabulary());
-  if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);
   if (options.output.empty() && !options.dry_run)
     Refuse("output is needed: the directory to train in");
   if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {
@@ -339,12 +235,10 @@ void CheckTrainOptions(const TrainOptions& options) {
   const RunOptions& run = options.run;
   if (run.average_best > 0 && run.average_last > 1)
     Refuse("average_best and average_last exclude each other");
-  if (!run.validate_translations && run.early_stopping_metric != EarlyStoppingMetric::kLoss) {
-    Refuse("early_stopping_metric bleu or chrf needs validate_translations");
-  }
   const bool needs_validation = run.average_best > 0 || run.early_stopping_patience > 0;
-  if (needs_validation && corpus.valid_source.empty()) {
-    Refuse("early_stopping_patience and average_best need valid_source and valid_target");
+  if (needs_validation && !options.task->validates()) {
+    Refuse(fmt::format("early_stopping_patience and average_best need {}",
+                       FindTask(options.model.task).info.validation_options));
   }
   if (needs_validation && run.validate_every > run.max_updates) {
     Refuse(
@@ -363,7 +257,8 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
 }
 
 std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now) {
-  TrainOptions options;
+  const Json task = now.value("task", Json());
+  TrainOptions options(task.is_string() ? task.get<std::string>() : ModelConfig().task);
   const FieldList fields = Fields(options);
   std::map<std::string, Json> old_values, new_values;
   Flatten(before, "", &old_values);

@@ -1,5 +1,5 @@
-// Every option of a training run, declared once: what to train on, what to train, how, and when to
-// stop.
+// The options of every training run, declared once: what to train, how, and when to stop. What to
+// train on is the task's to say.
 //
 // Plain values; Fields() gives names, ranges and help to the command line, TOML, JSON and
 // documents.
@@ -10,49 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "attend/metrics.h"
 #include "attend/model_config.h"
 #include "attend/nn/schedule.h"
 #include "attend/nn/smoothing_mass.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "data/batch_stream.h"
-#include "data/corpus.h"
-#include "text/span_masker.h"
-#include "text/vocabulary_trainer.h"
+#include "train/task_options.h"
 
 namespace attend {
 
 // Of matrix products; weights, sums, norms and losses are f32.
 enum class Precision { kF32, kBf16 };
-enum class EarlyStoppingMetric { kLoss, kBleu, kChrf };
-
-// Text files and how they are cut into ids. A list of files is one corpus.
-struct CorpusOptions {
-  CorpusOptions() { vocabulary.size = 0; }  // none is made unless a size is given
-
-  std::vector<std::string> train_source, train_target;
-  std::vector<double> train_weights;
-  bool stream = false;
-  int64_t shuffle_buffer = 100000;
-  double bpe_dropout = 0;
-  double sampling_alpha = 0;
-  double case_noise = 0.05;  // of vocabularies that mark case
-  std::vector<std::string> valid_source, valid_target;
-  std::vector<std::string> test_source, test_target;
-  ProtectionOptions protection;
-  double protect_examples = 0.1;
-  CorpusFilters filters;
-  std::string vocab, source_vocab, target_vocab;
-  bool joint_vocab = true;
-  VocabularyOptions vocabulary;  // of the one that is made; `case` also decides how outputs are
-                                 // scored
-
-  // The training text is read as training goes, asked for or because something else needs it.
-  bool Streams() const {
-    return stream || !train_weights.empty() || bpe_dropout > 0 || sampling_alpha > 0;
-  }
-};
 
 // The loss, the optimiser and its schedule, and how much goes into an update.
 struct OptimizationOptions {
@@ -89,25 +58,26 @@ struct RunOptions {
   int64_t max_epochs = 0;
   int64_t max_target_tokens = 0;
   int64_t validate_every = 1000;
-  bool validate_translations = true;
   int64_t checkpoint_every = 1000;
   int64_t report_every = 50;
   int64_t keep_last = 2;
   int64_t keep_best = 1;
-  EarlyStoppingMetric early_stopping_metric = EarlyStoppingMetric::kLoss;
+  std::string early_stopping_metric = "loss";  // of TaskInfo::validation
   int64_t early_stopping_patience = 0;
   int64_t average_last = 1;
   int64_t average_best = 0;
-  int64_t beam_size = 4;
-  double length_penalty = 0.6;
-  BleuOptions bleu;  // its tokenizer; the rest follows from the text
   int64_t worker_threads = 1;
 };
 
 struct TrainOptions {
-  std::string preset = "base";
-  ModelConfig model;
-  CorpusOptions corpus;
+  // A task's, with their defaults, and those of the preset's stacks that its models have. Throws
+  // Error(kConfiguration) for an unknown task or preset, and a preset that lacks a stack.
+  explicit TrainOptions(const std::string& task = ModelConfig().task,
+                        const std::string& preset = "base");
+
+  std::string preset;
+  ModelConfig model;  // whose task this is
+  AnyTaskOptions task;
   OptimizationOptions optimization;
   RunOptions run;
   int64_t seed = 1;
@@ -115,12 +85,6 @@ struct TrainOptions {
   std::string init;
   bool dry_run = false;
   double peak_flops = 0;
-
-  // The vocabulary is made from the training text, not given by a file or by the model to
-  // fine-tune.
-  bool MakesVocabulary() const {
-    return init.empty() && corpus.vocab.empty() && corpus.source_vocab.empty();
-  }
 };
 
 // Of `peak_flops`.
@@ -129,8 +93,7 @@ inline constexpr const char* kPeakFlopsHelp =
     "0: the known bf16 peak of the GPU";
 
 FieldList Fields(TrainOptions& options);
-// What a run keeps of them, in its configuration and checkpoints: not how a vocabulary is made
-// where one is given, of which they would say nothing true.
+// What a run keeps of them, in its configuration and checkpoints.
 FieldList RecordedFields(TrainOptions& options);
 
 // A recipe that sets the recorded options and `init` to their present values, for --config. Those

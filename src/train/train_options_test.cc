@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "attend/error.h"
+#include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
 namespace {
@@ -12,9 +15,10 @@ using testing::HasSubstr;
 
 TrainOptions Enough() {
   TrainOptions options;
-  options.corpus.train_source = {"a"};
-  options.corpus.train_target = {"b"};
-  options.corpus.vocab = "v";
+  CorpusOptions& corpus = TranslationOf(options).corpus;
+  corpus.train_source = {"a"};
+  corpus.train_target = {"b"};
+  corpus.vocab = "v";
   options.output = "out";
   return options;
 }
@@ -32,16 +36,16 @@ std::string Complaint(const TrainOptions& options) {
 TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
   EXPECT_EQ(Complaint(Enough()), "");
   TrainOptions options = Enough();
-  options.corpus.train_target.clear();
+  TranslationOf(options).corpus.train_target.clear();
   EXPECT_THAT(Complaint(options), HasSubstr("train_source and train_target"));
   options = Enough();
-  options.corpus.valid_source = {"c"};
+  TranslationOf(options).corpus.valid_source = {"c"};
   EXPECT_THAT(Complaint(options), HasSubstr("valid_source is given without valid_target"));
   options = Enough();
-  options.corpus.vocab.clear();
+  TranslationOf(options).corpus.vocab.clear();
   Fields(options).Get("vocab_size", "").Parse("0", "");  // none is made, as by default
   EXPECT_THAT(Complaint(options), HasSubstr("no vocabulary"));
-  options.corpus.source_vocab = "s";
+  TranslationOf(options).corpus.source_vocab = "s";
   EXPECT_THAT(Complaint(options), HasSubstr("belong together"));
   options = Enough();
   options.init = "model";
@@ -57,10 +61,10 @@ TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
   options.run.average_best = 2;
   EXPECT_THAT(Complaint(options), HasSubstr("exclude each other"));
   options = Enough();
-  options.corpus.train_source = {"caf\xe9.en"};  // of a run, JSON and TOML tell
+  TranslationOf(options).corpus.train_source = {"caf\xe9.en"};  // of a run, JSON and TOML tell
   EXPECT_THAT(Complaint(options), HasSubstr("train_source is 'caf\uFFFD.en', expected UTF-8"));
   options = Enough();
-  options.corpus.vocab.clear();
+  TranslationOf(options).corpus.vocab.clear();
   options.init = "caf\xe9";
   EXPECT_THAT(Complaint(options), HasSubstr("init is 'caf\uFFFD', expected UTF-8"));
   options = Enough();
@@ -70,10 +74,10 @@ TEST(TrainOptionsTest, NamesWhatIsMissingOrContradicts) {
 
 TEST(TrainOptionsTest, RecipeTomlIsTyped) {
   TrainOptions options = Enough();
-  options.corpus.train_source = {"a \"quoted\" name", "tab\tname"};
+  TranslationOf(options).corpus.train_source = {"a \"quoted\" name", "tab\tname"};
   options.model.encoder->layers = 2;
   options.optimization.dropout = 0.30000000000000004;
-  options.run.early_stopping_metric = EarlyStoppingMetric::kChrf;
+  options.run.early_stopping_metric = "chrf";
   const std::string toml = "\n" + RecipeToml(options);
   EXPECT_THAT(toml, HasSubstr("\ntrain_source = [\"a \\\"quoted\\\" name\",\"tab\\tname\"]\n"));
   EXPECT_THAT(toml, HasSubstr("\nencoder.layers = 2\n"));
@@ -89,34 +93,87 @@ TEST(TrainOptionsTest, RecipeTomlIsTyped) {
 
 TEST(TrainOptionsTest, WeightsAreNumbersOneForEachFileAndStream) {
   TrainOptions options = Enough();
-  EXPECT_FALSE(options.corpus.Streams());
-  options.corpus.train_source = options.corpus.train_target = {"a", "b"};
-  options.corpus.train_weights = {0.25, 3};
-  EXPECT_TRUE(options.corpus.Streams());
+  EXPECT_FALSE(TranslationOf(options).corpus.Streams());
+  TranslationOf(options).corpus.train_source =
+      TranslationOf(options).corpus.train_target = {"a", "b"};
+  TranslationOf(options).corpus.train_weights = {0.25, 3};
+  EXPECT_TRUE(TranslationOf(options).corpus.Streams());
   CheckTrainOptions(options);
   EXPECT_THAT(RecipeToml(options), HasSubstr("\ntrain_weights = [0.25,3.0]\n"));
-  options.corpus.train_weights = {1};
+  TranslationOf(options).corpus.train_weights = {1};
   EXPECT_THROW(CheckTrainOptions(options), Error);
-  options.corpus.train_weights = {};
-  options.corpus.bpe_dropout = options.corpus.sampling_alpha = 0.1;
+  TranslationOf(options).corpus.train_weights = {};
+  TranslationOf(options).corpus.bpe_dropout = TranslationOf(options).corpus.sampling_alpha = 0.1;
   EXPECT_THROW(CheckTrainOptions(options), Error);
 }
 
 TEST(TrainOptionsTest, SamplingFollowsTheTypeOfTheVocabularyThatIsMade) {
   TrainOptions options = Enough();
-  options.corpus.vocab.clear();
-  options.corpus.vocabulary.size = 8000;
+  TranslationOf(options).corpus.vocab.clear();
+  TranslationOf(options).corpus.vocabulary.size = 8000;
   for (const VocabularyType type : {VocabularyType::kUnigram, VocabularyType::kBpe}) {
     const bool is_bpe = type == VocabularyType::kBpe;
-    options.corpus.vocabulary.type = type;
-    auto& right = is_bpe ? options.corpus.bpe_dropout : options.corpus.sampling_alpha;
-    auto& wrong = is_bpe ? options.corpus.sampling_alpha : options.corpus.bpe_dropout;
+    TranslationOf(options).corpus.vocabulary.type = type;
+    auto& right = is_bpe ? TranslationOf(options).corpus.bpe_dropout
+                         : TranslationOf(options).corpus.sampling_alpha;
+    auto& wrong = is_bpe ? TranslationOf(options).corpus.sampling_alpha
+                         : TranslationOf(options).corpus.bpe_dropout;
     right = 0.1;
     wrong = 0;
     CheckTrainOptions(options);
     std::swap(right, wrong);
     EXPECT_THROW(CheckTrainOptions(options), Error);
   }
+}
+
+std::string MessageOf(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TrainOptionsTest, AnUnknownTaskIsRefusedWithThoseThereAre) {
+  EXPECT_EQ(MessageOf([] { TrainOptions options("translatoin"); }),
+            "unknown task 'translatoin', expected translation; did you mean 'translation'?");
+  TrainOptions options;
+  EXPECT_THAT(MessageOf([&] { Fields(options).Get("task", "t").Parse("parsing", "t"); }),
+              HasSubstr("t: task is 'parsing', expected one of translation"));
+}
+
+TEST(TrainOptionsTest, OptionsOfAStackThatIsNotThereAreRefused) {
+  TrainOptions options;
+  options.model.encoder.reset();
+  EXPECT_EQ(MessageOf([&] { Fields(options).Get("encoder.layers", "t"); }),
+            "t: unknown option 'encoder.layers'; a model of task translation has no encoder");
+  Fields(options).Get("decoder.layers", "t");
+}
+
+TEST(TrainOptionsTest, MetricsAreThoseOfTheTask) {
+  TrainOptions options;
+  for (const char* name : {"bleu", "perplexity", "loss"}) {
+    Fields(options).Get("early_stopping_metric", "t").Parse(name, "t");
+    EXPECT_EQ(options.run.early_stopping_metric, name);
+  }
+  EXPECT_THAT(
+      MessageOf([&] { Fields(options).Get("early_stopping_metric", "t").Parse("f1", "t"); }),
+      HasSubstr("expected one of loss, perplexity, bleu, chrf"));
+  options = Enough();
+  options.run.early_stopping_metric = "chrf";
+  EXPECT_EQ(Complaint(options), "");
+  TranslationOf(options).validate_translations = false;
+  EXPECT_THAT(Complaint(options), HasSubstr("needs validate_translations"));
+}
+
+TEST(TrainOptionsTest, ACopyHasTaskOptionsOfItsOwn) {
+  TrainOptions options = Enough();
+  TrainOptions copy = options, assigned;
+  assigned = options;
+  TranslationOf(copy).corpus.vocab = TranslationOf(assigned).corpus.vocab = "w";
+  EXPECT_EQ(TranslationOf(options).corpus.vocab, "v");
 }
 
 TEST(TrainOptionsTest, LanguagesAreTwo) {
@@ -160,7 +217,8 @@ TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
                   "head_bias", "tie_source_target", "tie_target_output"));
   EXPECT_THAT(NamesOf(kNotCompared), testing::ElementsAre("preset"));
   EXPECT_THAT(NamesOf(kNotRecorded),
-              testing::UnorderedElementsAre("output", "init", "dry_run", "peak_flops"));
+              testing::UnorderedElementsAre("task", "output", "init", "dry_run", "peak_flops"));
+  EXPECT_THAT(NamesOf(kRequired), testing::ElementsAre("train_source", "train_target"));
 }
 
 Json Recorded(TrainOptions options) { return FieldsToJson(RecordedFields(options)); }
@@ -171,12 +229,12 @@ TEST(TrainOptionsTest, HowAVocabularyIsMadeIsRecordedWhereOneIsMade) {
   EXPECT_TRUE(Recorded(given).contains("case"));
   EXPECT_THAT(RecipeToml(given), testing::Not(HasSubstr("vocab_")));
   TrainOptions made = Enough();
-  made.corpus.vocab.clear();
-  made.corpus.vocabulary.size = 8000;
+  TranslationOf(made).corpus.vocab.clear();
+  TranslationOf(made).corpus.vocabulary.size = 8000;
   EXPECT_EQ(Recorded(made)["vocab_size"], 8000);
   EXPECT_THAT(RecipeToml(made), HasSubstr("\nvocab_type = \"unigram\"\n"));
   TrainOptions other = made;
-  other.corpus.vocabulary.size = 6000;
+  TranslationOf(other).corpus.vocabulary.size = 6000;
   EXPECT_THAT(CompareOptions(Recorded(made), Recorded(other)).forbidden,
               testing::ElementsAre("vocab_size was 8000, now 6000"));
   other.init = "model";  // its vocabulary is compared by its digest
@@ -188,7 +246,7 @@ TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {
   const Json before = Recorded(options);
   EXPECT_TRUE(CompareOptions(before, before).forbidden.empty());
   EXPECT_TRUE(CompareOptions(before, before).applied.empty());
-  options.corpus.train_source = {"elsewhere/a"};  // known by its digest
+  TranslationOf(options).corpus.train_source = {"elsewhere/a"};  // known by its digest
   EXPECT_TRUE(CompareOptions(before, Recorded(options)).forbidden.empty());
   options.seed = 2;
   options.model.encoder->d_ff = 7;

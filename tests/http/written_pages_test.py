@@ -12,7 +12,7 @@ MODEL = ROOT / "tests/data/golden_v1"
 OPTIONS = {"languages": ["en", "de"], "label_smoothing": 0.1, "preset": "tiny", "beam_size": 2, "encoder": {"layers": 2, "heads": 4}}
 DATA = {
     "train": {"loss": [[10, 4.0], [20, 3.0]], "gradient_norm": [[10, 1.0]], "learning_rate": [[10, 0.1]]},
-    "valid": {"loss": [[20, 2.5]], "bleu": [[20, 30.0]]},
+    "valid": {"loss": [[20, 2.5]], "bleu": [[10, 20.0], [20, 30.0], [30, 25.0]]},
     "skipped": 0,
     "last": {"update": 20, "epoch": 0, "target_tokens": 9000},
     "note": "",
@@ -25,8 +25,19 @@ DATA = {
             {"input": "b", "reference": "他是老师", "output": "他是学师"},
         ],
     },
-    "test": None,
+    "test": {"ter": {"score": 41.25}, "cut": 3},
     "speed": {"seconds": 3725, "target_tokens_per_s": 1234.4, "curve": [[10, 1200], [20, 1300]]},
+    "task": {
+        "validation": [
+            {"name": "loss", "label": "loss", "high_is_better": False},
+            {"name": "bleu", "label": "BLEU", "high_is_better": True},
+            {"name": "chrf", "label": "chrF", "high_is_better": True},
+        ],
+        "charts": [{"title": "Validation BLEU and chrF", "axis": "0 to 100", "figures": ["bleu", "chrf"]}],
+        "test": [{"name": "ter", "label": "TER", "high_is_better": False}, {"name": "cut", "label": "outputs cut", "high_is_better": False}],
+        "samples": "Sample translations",
+        "sample_input": "source",
+    },
     "machine": {"processor": "Swift 9", "threads": 2, "processes": 1, "device": "cpu"},
     "parameters": 915968,
 }
@@ -55,6 +66,15 @@ def test_report_tells_time_speed_parameters_and_machine(report):
     cards = dict(zip(report(texts(".card > span")), report(texts(".card > b"))))
     assert (cards["time in updates"], cards["target tokens/s"], cards["parameters"]) == ("1 h 2 min", "1,234", "915,968")
     assert report("document.getElementById('machine').textContent") == "Machine: Swift 9 · 2 threads · device cpu"
+
+
+def test_figures_are_those_of_the_task(report):
+    cards = dict(zip(report(texts(".card > span")), report(texts(".card > b"))))
+    assert (cards["best validation BLEU"], cards["test TER"], cards["test outputs cut"]) == ("30", "41.25", "3")
+    assert "best validation chrF" not in cards and "best validation loss" not in cards
+    assert report(texts(".chart h3"))[2] == "Validation BLEU and chrF"
+    assert report(texts("#samples h2")) == ["Sample translations at update 20"]
+    assert report(texts(".samples th")) == ["source", "reference", "output"]
 
 
 def test_differences_of_samples_are_marked(report):

@@ -17,6 +17,7 @@ BAD_RECIPES = [
     ('train_weights = [1, "much"]', ":1: train_weights", "a list of numbers"),
     ("train_weights = [1, 0]", ":1: train_weights is a list with 0, expected a list of numbers, 1e-06 to 1000"),
     ('preset = "tinny"\ntrain_source = ["x"]\ntrain_target = ["y"]', "unknown preset 'tinny'", "did you mean 'tiny'"),
+    ('task = "translat"', ":1: task is 'translat'", "expected one of translation"),
     ("dropout = ", ":1", "not valid TOML"),
     ("train_source = []", "--train-source is missing"),
 ]

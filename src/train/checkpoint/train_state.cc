@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "attend/error.h"
 #include "model/config_fields.h"
@@ -10,10 +11,8 @@
 namespace attend {
 namespace {
 
-bool LowerIsBetter(EarlyStoppingMetric metric) { return metric == EarlyStoppingMetric::kLoss; }
-
-bool IsBetter(EarlyStoppingMetric kind, double metric, double than) {
-  return LowerIsBetter(kind) ? metric < than : metric > than;
+bool IsBetter(const Measurement& measured, double than) {
+  return measured.high_is_better ? measured.value > than : measured.value < than;
 }
 
 // The last `count` of `recent`.
@@ -146,16 +145,15 @@ RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
   return changes;
 }
 
-bool RecordValidation(const RunOptions& options, double metric, TrainState* state) {
-  const EarlyStoppingMetric kind = options.early_stopping_metric;
-  const bool better =
-      metric == metric && (!state->best_metric || IsBetter(kind, metric, *state->best_metric));
-  if (better) state->best_metric = metric;
+bool RecordValidation(const RunOptions& options, const Measurement& measured, TrainState* state) {
+  const bool is_number = !std::isnan(measured.value);
+  const bool better = is_number && (!state->best_metric || IsBetter(measured, *state->best_metric));
+  if (better) state->best_metric = measured.value;
   state->validations_without_better = better ? 0 : state->validations_without_better + 1;
-  if (metric != metric) return false;  // NaN is nobody's best
+  if (!is_number) return false;  // NaN is nobody's best
   auto place = state->best.begin();
-  while (place != state->best.end() && !IsBetter(kind, metric, place->metric)) ++place;
-  state->best.insert(place, {state->update, metric});
+  while (place != state->best.end() && !IsBetter(measured, place->metric)) ++place;
+  state->best.insert(place, {state->update, measured.value});
   if (static_cast<int64_t>(state->best.size()) > BestCount(options))
     state->best.resize(BestCount(options));
   return std::any_of(state->best.begin(), state->best.end(),

@@ -61,9 +61,14 @@ ModelConfig ModelConfigOf(const Json& model, const std::string& where);
 // What sets `now`, which would go on from `before`, apart from it; no surroundings.
 RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now);
 
-// Takes a validation's metric into account. Returns whether the present update is among the best
+// A value of the metric that decides.
+struct Measurement {
+  double value = 0;
+  bool high_is_better = false;
+};
+// Takes a validation into account. Returns whether the present update is among the best
 // that are to be kept.
-bool RecordValidation(const RunOptions& options, double metric, TrainState* state);
+bool RecordValidation(const RunOptions& options, const Measurement& measured, TrainState* state);
 
 // Takes the present update's scheduled checkpoint into account.
 void RecordCheckpoint(const RunOptions& options, TrainState* state);

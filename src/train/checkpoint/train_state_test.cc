@@ -27,33 +27,32 @@ TEST(TrainStateTest, BestListIsSortedAndBounded) {
   std::vector<bool> among_best;
   for (const double loss : losses) {
     ++state.update;
-    among_best.push_back(RecordValidation(options, loss, &state));
+    among_best.push_back(RecordValidation(options, {loss}, &state));
   }
   EXPECT_THAT(Best(state), ElementsAre(5, 2));
   EXPECT_THAT(among_best, ElementsAre(true, true, true, false, true));
   EXPECT_EQ(state.best_metric, 0.5);
 }
 
-TEST(TrainStateTest, HigherBleuIsBetterAndTiesAreNot) {
+TEST(TrainStateTest, HigherIsBetterWhereItIsSaidAndTiesAreNot) {
   RunOptions options;
-  options.early_stopping_metric = EarlyStoppingMetric::kBleu;
   options.early_stopping_patience = 3;
   TrainState state;
   for (const double bleu : {10.0, 20.0, 20.0, 19.0}) {
     ++state.update;
-    RecordValidation(options, bleu, &state);
+    RecordValidation(options, {bleu, /*high_is_better=*/true}, &state);
   }
   EXPECT_THAT(Best(state), ElementsAre(2));
   EXPECT_EQ(state.validations_without_better, 2);
   EXPECT_EQ(StopReason(options, state), "");
-  RecordValidation(options, 20.0, &state);
+  RecordValidation(options, {20.0, true}, &state);
   EXPECT_EQ(StopReason(options, state), "no better validation in 3");
 }
 
 TEST(TrainStateTest, NanIsNobodysBest) {
   TrainState state;
   state.update = 1;
-  EXPECT_FALSE(RecordValidation({}, std::nan(""), &state));
+  EXPECT_FALSE(RecordValidation({}, {std::nan("")}, &state));
   EXPECT_THAT(Best(state), ElementsAre());
   EXPECT_EQ(state.validations_without_better, 1);
 }

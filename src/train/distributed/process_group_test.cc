@@ -15,6 +15,7 @@
 #include "train/distributed/gradient_reducer.h"
 #include "train/distributed/ranks_agree.h"
 #include "train/loop/learner.h"
+#include "train/loop/loop_task.h"
 
 namespace attend {
 namespace {
@@ -176,7 +177,7 @@ TEST(GradientReducerTest, ABucketIsOnItsWayBeforeTheOthersAreThere) {
 
 // Two parameters, of which the backward pass comes to the second first; in between it calls
 // `between`.
-class TwoParameters : public TrainingTask {
+class TwoParameters : public LoopTask {
  public:
   TwoParameters() {
     first_ = module_.register_parameter("first", torch::ones({16}));

@@ -11,6 +11,7 @@
 #include "train/logs/metrics_log.h"
 #include "train/logs/report.h"
 #include "train/logs/tensorboard.h"
+#include "train/tasks/registry.h"
 
 namespace attend {
 namespace {
@@ -143,6 +144,8 @@ TEST_F(LogsTest, ALockLeavesNothingWhereNothingCameOfIt) {
   again.LockFile();
 }
 
+const TaskInfo& Info() { return FindTask("translation").info; }
+
 RunCurves CurvesOf(const std::vector<Json>& metrics) {
   RunCurves curves;
   for (const Json& line : metrics) curves.Add(line);
@@ -171,16 +174,15 @@ TEST_F(LogsTest, ReportThinsCurvesAndKeepsValidation) {
 }
 
 TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
-  const auto note = [](const std::vector<Json>& metrics, const Json& options) {
-    return ReportData(CurvesOf(metrics), Json(), options)["note"].get<std::string>();
+  const auto note = [](const std::vector<Json>& metrics, const ReportedRun& run) {
+    return ReportData(CurvesOf(metrics), Json(), run)["note"].get<std::string>();
   };
-  const Json none = {{"valid_source", Json::array()}, {"validate_every", 500}};
-  const Json some = {{"valid_source", {"valid.en"}}, {"validate_every", 500}};
+  const Json options = {{"validate_every", 500}};
+  const ReportedRun none{Info(), /*validates=*/false, options}, some{Info(), true, options};
   const Json validation = {{"update", 500}, {"validation", {{"loss", 1.5}}}};
   EXPECT_THAT(note({}, none), HasSubstr("no validation text (valid_source and valid_target)"));
   EXPECT_THAT(note({}, some), HasSubstr("the first validation is due at update 500"));
-  Json shorter = some;
-  shorter["max_updates"] = 300;
+  const ReportedRun shorter{Info(), true, {{"validate_every", 500}, {"max_updates", 300}}};
   EXPECT_THAT(note({}, shorter), HasSubstr("due at update 500, and training ends after 300"));
   EXPECT_EQ(note({validation}, some), "");
   EXPECT_THAT(ReportPage(ReportData({}, Json(), none)), HasSubstr("no validation text"));
@@ -206,7 +208,7 @@ TEST_F(LogsTest, ReportHasTimeAndSpeedOfUpdates) {
 
 TEST_F(LogsTest, ReportKnowsTheDefaultsOfThePreset) {
   const Json options = {{"preset", "tiny"}, {"encoder", {{"layers", 3}}}, {"batch_tokens", 7}};
-  const Json defaults = ReportData({}, Json(), options)["defaults"];
+  const Json defaults = ReportData({}, Json(), {Info(), true, options})["defaults"];
   EXPECT_EQ(defaults["preset"], "base");
   EXPECT_EQ(defaults["encoder"]["layers"], 4);
   EXPECT_EQ(defaults["encoder"]["d_model"], 128);
@@ -214,7 +216,8 @@ TEST_F(LogsTest, ReportKnowsTheDefaultsOfThePreset) {
 }
 
 TEST_F(LogsTest, ReportSaysWhereARunRan) {
-  const ReportedRun run{Json::object(), {{"processor", "A \"fast\" one"}, {"threads", 3}}, 12345};
+  const ReportedRun run{
+      Info(), true, Json::object(), {{"processor", "A \"fast\" one"}, {"threads", 3}}, 12345};
   WriteFileSynced(directory_ / "timing.jsonl",
                   "{\"update\":10,\"seconds\":2,\"target_tokens_per_s\":100}\n");
   WriteTrainingReport(directory_, run, Json());
@@ -228,7 +231,7 @@ TEST_F(LogsTest, ReportCannotBeBrokenByText) {
   const Json samples = {
       {"update", 1},
       {"samples", {{{"input", "</script><b>"}, {"reference", "r"}, {"output", "\xff"}}}}};
-  const std::string page = ReportPage(ReportData({}, samples, Json::object()));
+  const std::string page = ReportPage(ReportData({}, samples, {Info(), true, Json::object()}));
   EXPECT_THAT(page, Not(HasSubstr("</script><b>")));
   EXPECT_THAT(page, HasSubstr("\\u003c/script>\\u003cb>"));
   EXPECT_THAT(page, Not(HasSubstr("src=")));

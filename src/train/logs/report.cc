@@ -14,14 +14,16 @@ namespace attend {
 namespace {
 
 // Why there are no curves of validation, or "".
-std::string NoteOf(const Json& validations, const Json& options) {
+std::string NoteOf(const Json& validations, const ReportedRun& run) {
   if (!validations.empty()) return "";
-  if (options.value("valid_source", Json()).empty()) {
-    return "There are no curves of validation and no sample translations: the run has no "
-           "validation text (valid_source and valid_target).";
+  if (!run.validates) {
+    return fmt::format(
+        "There are no curves of validation and no samples: the run has no "
+        "validation text ({}).",
+        run.task.validation_options);
   }
-  if (const int64_t every = options.value("validate_every", int64_t{0}),
-      last = options.value("max_updates", every);
+  if (const int64_t every = run.options.value("validate_every", int64_t{0}),
+      last = run.options.value("max_updates", every);
       every > last) {
     return fmt::format(
         "There are no curves of validation: the first one would be due at update {}, and training "
@@ -30,18 +32,36 @@ std::string NoteOf(const Json& validations, const Json& options) {
   }
   return fmt::format(
       "There are no curves of validation yet: the first validation is due at update {}.",
-      options.value("validate_every", Json()).dump());
+      run.options.value("validate_every", Json()).dump());
 }
 
 // What each option is where nobody sets it; of encoder and decoder, what the run's preset gives.
-Json DefaultsFor(const Json& options) {
-  TrainOptions defaults;
-  const Json preset = defaults.preset;
-  defaults.preset = options.value("preset", defaults.preset);
-  defaults.model = PresetConfig(defaults.preset);
+Json DefaultsFor(const ReportedRun& run) {
+  TrainOptions defaults(run.task.name, run.options.value("preset", TrainOptions().preset));
   Json json = FieldsToJson(Fields(defaults));
-  json["preset"] = preset;
+  json["preset"] = TrainOptions().preset;
   return json;
+}
+
+Json ToJson(const std::vector<Figure>& figures) {
+  Json list = Json::array();
+  for (const Figure& each : figures) {
+    list.push_back(
+        {{"name", each.name}, {"label", each.label}, {"high_is_better", each.high_is_better}});
+  }
+  return list;
+}
+
+Json ToJson(const TaskInfo& task) {
+  Json charts = Json::array();
+  for (const FigureChart& chart : task.charts) {
+    charts.push_back({{"title", chart.title}, {"axis", chart.axis}, {"figures", chart.figures}});
+  }
+  return {{"validation", ToJson(task.validation)},
+          {"charts", std::move(charts)},
+          {"test", ToJson(task.test)},
+          {"samples", task.samples},
+          {"sample_input", task.sample_input}};
 }
 
 }  // namespace
@@ -116,12 +136,15 @@ Json RunTimes::ToJson(size_t max_points) const {
           {"curve", std::move(curve)}};
 }
 
-Json ReportData(const RunCurves& curves, const Json& samples, const Json& options) {
+Json ReportData(const RunCurves& curves, const Json& samples, const ReportedRun& run) {
   Json data = curves.ToJson();
-  data["note"] = NoteOf(data["valid"], options);
-  data["options"] = options;
-  data["defaults"] = DefaultsFor(options);
+  data["note"] = NoteOf(data["valid"], run);
+  data["task"] = ToJson(run.task);
+  data["options"] = run.options;
+  data["defaults"] = DefaultsFor(run);
   data["samples"] = samples.is_null() ? Json::object() : samples;
+  data["machine"] = run.environment;
+  data["parameters"] = run.parameters;
   return data;
 }
 
@@ -149,10 +172,8 @@ void WriteTrainingReport(const std::filesystem::path& directory, const ReportedR
   ForEachMetric(directory / "timing.jsonl", [&](const Json& line) { times.Add(line); });
   Json samples;
   ForEachMetric(directory / "translations.jsonl", [&](const Json& line) { samples = line; });
-  Json data = ReportData(curves, samples, run.options);
+  Json data = ReportData(curves, samples, run);
   data["speed"] = times.ToJson();
-  data["machine"] = run.environment;
-  data["parameters"] = run.parameters;
   data["test"] = test;
   WriteFileAtomically(directory / "report.html", ReportPage(data));
 }

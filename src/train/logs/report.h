@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "train/task_info.h"
 
 namespace attend {
 
@@ -54,13 +55,15 @@ class RunTimes {
 
 // What a report says of a run beside its logs.
 struct ReportedRun {
-  Json options;      // RecordedFields
-  Json environment;  // DescribeEnvironment
+  const TaskInfo& task;
+  bool validates = false;  // there is something to validate on
+  Json options;            // RecordedFields
+  Json environment;        // DescribeEnvironment
   int64_t parameters = 0;
 };
 
 // What the page shows. `samples`: the last line of translations.jsonl, null if there is none.
-Json ReportData(const RunCurves& curves, const Json& samples, const Json& options);
+Json ReportData(const RunCurves& curves, const Json& samples, const ReportedRun& run);
 
 // The page with `data` in it.
 std::string ReportPage(const Json& data);

@@ -190,16 +190,15 @@ function cardsOf() {
     add("target tokens/s", Math.round(data.speed.target_tokens_per_s).toLocaleString("en"));
   }
   if (data.parameters) add("parameters", data.parameters.toLocaleString("en"));
-  const best = {loss: Math.min, perplexity: Math.min, bleu: Math.max, chrf: Math.max};
-  const labels = {perplexity: "best validation perplexity", bleu: "best validation BLEU", chrf: "best validation chrF"};
-  for (const [name, label] of Object.entries(labels)) {
-    if (data.valid[name]) add(label, short(best[name](...data.valid[name].map(p => p[1]))));
+  for (const {name, label, high_is_better} of data.task.validation) {
+    const best = high_is_better ? Math.max : Math.min;
+    if (name !== "loss" && data.valid[name]) add(`best validation ${label}`, short(best(...data.valid[name].map(p => p[1]))));
   }
-  const tested = {bleu: "test BLEU", chrf: "test chrF", "chrf++": "test chrF++", ter: "test TER"};
-  for (const [name, result] of Object.entries(data.test || {})) {
-    if (tested[name]) add(tested[name], short(result.score));
+  for (const {name, label} of data.task.test) {
+    const found = (data.test || {})[name];
+    if (typeof found === "number" && found > 0) add(`test ${label}`, found.toLocaleString("en"));
+    else if (found && typeof found === "object") add(`test ${label}`, short(found.score));
   }
-  if (data.test && data.test.cut > 0) add("test outputs cut at the maximum length", data.test.cut.toLocaleString("en"));
   if (data.skipped > 0) add("updates skipped", data.skipped.toLocaleString("en"));
 }
 
@@ -244,18 +243,19 @@ function samplesOf() {
   const samples = data.samples.samples;
   if (!samples || samples.length === 0) return;
   const section = document.getElementById("samples");
-  element(section, "h2", {}, `Sample translations at update ${data.samples.update.toLocaleString("en")}`);
+  element(section, "h2", {}, `${data.task.samples} at update ${data.samples.update.toLocaleString("en")}`);
   const legend = element(section, "p", {class: "legend"});
   element(legend, "del", {}, "dashed");
   legend.append(": only in the reference. ");
   element(legend, "ins", {}, "solid");
   legend.append(": only in the output.");
   const table = element(element(section, "div", {class: "scroll"}), "table", {class: "samples"}), head = element(table, "tr");
-  for (const name of ["source", "reference", "output"]) element(head, "th", {}, name);
+  const input = data.task.sample_input;
+  for (const name of [input, "reference", "output"]) element(head, "th", {}, name);
   for (const sample of samples) {
     const row = element(table, "tr");
     const cell = name => element(row, "td", {dir: "auto", "data-name": name});
-    cell("source").textContent = sample.input;
+    cell(input).textContent = sample.input;
     const reference = wordsOf(sample.reference), output = wordsOf(sample.output), only = differences(reference, output);
     writeMarked(cell("reference"), reference, only[0], "del");
     writeMarked(cell("output"), output, only[1], "ins");
@@ -305,7 +305,10 @@ chart(smoothing > 0 ? "Training loss, with label smoothing" : "Training loss",
   smoothing > 0 ? `nats a target token, label_smoothing = ${smoothing}; not to be compared with validation` : "nats a target token",
   [{name: "training", points: data.train.loss}]);
 chart(smoothing > 0 ? "Validation loss, without label smoothing" : "Validation loss", "nats a target token", [{name: "validation", points: data.valid.loss}]);
-chart("Validation BLEU and chrF", "0 to 100, more is better", [{name: "BLEU", points: data.valid.bleu}, {name: "chrF", points: data.valid.chrf}]);
+const labelOf = name => data.task.validation.find(figure => figure.name === name).label;
+for (const {title, axis, figures} of data.task.charts) {
+  chart(title, axis, figures.map(name => ({name: labelOf(name), points: data.valid[name]})));
+}
 chart("Speed", "target tokens a second, validation left out", [{name: "speed", points: data.speed && data.speed.curve}], true);
 chart("Learning rate", "of Adam", [{name: "learning rate", points: data.train.learning_rate}], true);
 chart("Gradient norm", "before clipping", [{name: "norm", points: data.train.gradient_norm}]);

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "nn/test_models.h"
 #include "train/device/environment.h"
+#include "train/loop/loop_task.h"
 #include "train/tasks/translation/translation_task.h"
 
 namespace attend {
@@ -19,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class SmallTask : public TrainingTask {
+class SmallTask : public LoopTask {
  public:
   SmallTask() : transformer_(Config(), nn::Dropout{0.3, 0.3, 0.3, 0.3}, 7), loss_(0.1, 0) {}
 

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "train/device/environment.h"
 #include "train/logs/metrics_log.h"
+#include "train/loop/loop_task.h"
 #include "train/loop/trainer.h"
 
 namespace attend {
@@ -45,7 +46,7 @@ class LineModule : public torch::nn::Module {
 };
 
 // The loss of y = 3 x with noise keyed as dropout is.
-class LineTask : public TrainingTask {
+class LineTask : public LoopTask {
  public:
   const ExampleSource& examples() const override { return numbers_; }
   torch::nn::Module& module() override { return module_; }

@@ -1,15 +1,21 @@
-// What the training loop knows of a task: examples, a module, a loss to make smaller and a way to
-// measure.
+// What training knows of a task: for the loop examples, a module, a loss to make smaller and a way
+// to measure; for a whole run what its data are, and how the finished model is tested.
 #ifndef ATTEND_TRAIN_LOOP_TASK_H_
 #define ATTEND_TRAIN_LOOP_TASK_H_
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "attend/nn/torch.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "data/corpus_report.h"
 #include "data/shard.h"
+#include "train/task_info.h"
 
 namespace attend {
 
@@ -23,11 +29,21 @@ struct ValidationResult {
   std::vector<Sample> samples;  // a few, the same ones each time
 };
 
+// What a test of an exported model is told.
+struct TestSetting {
+  std::filesystem::path model;                   // its directory
+  std::filesystem::path output;                  // the run's directory
+  std::function<void(const std::string&)> tell;  // hears now and then how far it is
+};
+
 // Used by one thread at a time, but for examples(), which worker threads read, and Loss.
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
 
+  virtual const TaskInfo& info() const = 0;
+
+  // For the loop.
   virtual const ExampleSource& examples() const = 0;
   // The module that is trained; the same one for as long as the task lives.
   virtual torch::nn::Module& module() = 0;
@@ -44,6 +60,24 @@ class TrainingTask {
   virtual bool CanValidate() const = 0;
   // Measures the module as it stands, without dropout and without touching LibTorch's generator.
   virtual ValidationResult Validate() = 0;
+
+  // For a run. On every rank: the SHA-256 of each text and vocabulary, by its name for people.
+  virtual Json Digests() const = 0;
+  // What TrainableTask::complete_model will have to know.
+  virtual Json ForExport() const = 0;
+  // Writes the files that it will need into the run's directory.
+  virtual void SaveFiles(const std::filesystem::path& directory) const = 0;
+  // Says what was read.
+  virtual void Describe(const Log& log) const = 0;
+  // Reads all data once more; warns of what does not do for training or for judging, and throws
+  // Error(kInput) for what must be a mistake. Returns counts for programs.
+  virtual Json CheckData(const Log& log) const = 0;
+  // What a dry run says of the data; `read`: of an epoch whose text was read as it went.
+  virtual Json Plan(const CorpusReport& read) const = 0;
+  // A target is one of so many.
+  virtual int64_t Choices() const = 0;
+  // Scores an exported model on the test set, and keeps its outputs. Null without one.
+  virtual Json Test(const TestSetting& setting) = 0;
 };
 
 }  // namespace attend

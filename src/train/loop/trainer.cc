@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -19,7 +20,11 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kMetricNames[] = {"loss", "bleu", "chrf"};
+bool HighIsBetter(const TaskInfo& task, const RunOptions& options) {
+  const auto figure =
+      std::ranges::find(task.validation, options.early_stopping_metric, &Figure::name);
+  return figure != task.validation.end() && figure->high_is_better;
+}
 
 bool IsCount(double value) { return value > 0 && value == std::floor(value); }
 
@@ -278,7 +283,8 @@ bool Trainer::ValidateIfDue() {
   Settle();
   const torch::Tensor average = learner_.Whole(Learner::Buffer::kAverage);
   const double metric = group_->Sum(group_->first() ? Validate(average) : 0);
-  const bool among_best = RecordValidation(options_.run, metric, &state_);
+  const bool among_best =
+      RecordValidation(options_.run, {metric, HighIsBetter(task_->info(), options_.run)}, &state_);
   if (group_->first()) WriteReport();
   return among_best;
 }
@@ -301,7 +307,7 @@ double Trainer::Validate(const torch::Tensor& average) {
   for (const auto& [name, value] : result.metrics)
     summary += fmt::format("  {} {:.{}f}", name, value, IsCount(value) ? 0 : 4);
   effects_.log(LogLevel::kInfo, fmt::format("validation at update {}:{}", state_.update, summary));
-  return result.metrics.at(kMetricNames[static_cast<size_t>(options_.run.early_stopping_metric)]);
+  return result.metrics.at(options_.run.early_stopping_metric);
 }
 
 void Trainer::WriteCheckpoint() {
@@ -339,8 +345,10 @@ std::vector<fs::path> Trainer::AveragedDirectories() const {
 void Trainer::WriteReport(const Json& test) const {
   int64_t parameters = 0;
   for (const torch::Tensor& each : task_->module().parameters()) parameters += each.numel();
-  WriteTrainingReport(options_.output, {identity_.options, identity_.environment, parameters},
-                      test);
+  WriteTrainingReport(
+      options_.output,
+      {task_->info(), task_->CanValidate(), identity_.options, identity_.environment, parameters},
+      test);
 }
 
 }  // namespace attend

@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "data/text_survey.h"
+#include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
 namespace {
@@ -88,7 +89,7 @@ void WarnOfKnown(const NamedLines& pairs, int64_t sources, const std::string& al
 
 void CheckSides(const TrainOptions& options) {
   if (!TwoLanguages(options)) return;
-  const CorpusOptions& corpus = options.corpus;
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
   for (size_t i = 0; i < corpus.train_source.size(); ++i) {
     std::error_code ignored;  // of a file that can't be read: reading names it
     if (std::filesystem::equivalent(corpus.train_source[i], corpus.train_target[i], ignored))
@@ -98,7 +99,7 @@ void CheckSides(const TrainOptions& options) {
 
 Json CheckTexts(const TrainOptions& options, const Vocabularies& vocabularies, int threads,
                 const Log& log) {
-  const CorpusOptions& corpus = options.corpus;
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
   const NamedText train{"train", "training", {corpus.train_source, corpus.train_target}};
   const NamedText others[] = {{"valid", "validation", {corpus.valid_source, corpus.valid_target}},
                               {"test", "test", {corpus.test_source, corpus.test_target}}};

@@ -51,7 +51,7 @@ ParallelText ReadParallelText(const std::vector<std::string>& source,
 }
 
 Outputs TranslateLines(std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
-                       const RunOptions& options, int threads,
+                       const TranslationTrainOptions& options, int threads,
                        const std::function<void(size_t)>& translated) {
   const auto at_once = static_cast<size_t>(LinesAtOnce(threads));
   const Translator translator(model, {.threads = threads});
@@ -91,8 +91,8 @@ Json ScoreTranslations(const std::vector<std::string>& outputs,
 }
 
 BleuOptions BleuOf(const TrainOptions& options, const std::vector<std::string>& references) {
-  BleuOptions bleu = options.run.bleu;
-  bleu.lowercase = options.corpus.vocabulary.lower_cases();
+  BleuOptions bleu = TranslationOf(options).bleu;
+  bleu.lowercase = TranslationOf(options).corpus.vocabulary.lower_cases();
   if (!options.model.languages.empty()) bleu.language = options.model.languages.back();
   if (TokenizerOf(bleu.language) != BleuTokenizer::k13a) return bleu;
   if (const std::string written = LanguageByScript(references); !written.empty())

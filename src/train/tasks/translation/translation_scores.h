@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "model/model_directory.h"
-#include "train/train_options.h"
+#include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
 
@@ -26,11 +26,11 @@ struct Outputs {
   int64_t cut = 0;  // of them at their greatest length
 };
 
-// As `attend translate` does, with the run's beam size and length penalty; one output for each
+// As `attend translate` does, with the options' beam size and length penalty; one output for each
 // line, in order. `translated` hears now and then of how many lines there are outputs.
 Outputs TranslateLines(
     std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
-    const RunOptions& options, int threads,
+    const TranslationTrainOptions& options, int threads,
     const std::function<void(size_t)>& translated = [](size_t) {});
 
 // As `attend evaluate --json` prints them: {"bleu": {"score": 41.02, "signature": "..."}, "chrf":

@@ -16,7 +16,7 @@ TEST(TranslationScoresTest, LinesAreTranslatedInOrderPartByPart) {
   std::vector<std::string> lines;
   for (size_t i = 0; i < 2 * at_once + 5; ++i)
     lines.push_back(i % 3 == 0 ? "a" : std::to_string(i));
-  RunOptions options;
+  TranslationTrainOptions options;
   options.beam_size = 1;
   std::vector<size_t> counts;
   const Outputs outputs =

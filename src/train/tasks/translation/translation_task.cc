@@ -14,19 +14,16 @@
 #include "data/streamed_corpus.h"
 #include "metrics/tokenizer_choice.h"
 #include "nn/bf16_products.h"
-#include "tasks/translation/protection.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 #include "train/device/environment.h"
 #include "train/loop/training_speed.h"
+#include "train/tasks/run_model.h"
 #include "train/tasks/translation/measure_text.h"
+#include "train/tasks/translation/translation_export.h"
 
 namespace attend {
 namespace {
-
-nn::Dropout DropoutOf(const OptimizationOptions& options) {
-  return {options.dropout, options.dropout, options.attention_dropout, options.activation_dropout};
-}
 
 // Over each batch.
 double Passes(const TrainOptions& options) { return options.optimization.r_drop > 0 ? 2 : 1; }
@@ -90,7 +87,7 @@ double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies
 
 PairProtection ProtectionOfPairs(const TrainOptions& options, const Vocabularies& vocabularies,
                                  bool training) {
-  const CorpusOptions& corpus = options.corpus;
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
   if (corpus.protection.empty()) return {};
   const auto placeholders = std::min(PlaceholderIds(*vocabularies.source).size(),
                                      PlaceholderIds(*vocabularies.target).size());
@@ -106,7 +103,7 @@ void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
 std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
                                              const Vocabularies& vocabularies, int threads,
                                              const Log& log) {
-  const CorpusOptions& corpus = options.corpus;
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies);
   const CaseNoise case_noise(corpus.case_noise, static_cast<uint64_t>(options.seed));
@@ -207,8 +204,10 @@ nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed) {
 }
 
 TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
-                                 int threads, const torch::Device& device, const Log& log)
+                                 std::optional<ParallelText> test, int threads,
+                                 const torch::Device& device, const Log& log)
     : options_(options),
+      own_(TranslationOf(options)),
       vocabularies_(std::move(vocabularies)),
       threads_(threads),
       source_work_(Passes(options) * ProductOperations(options.model, 1, 0)),
@@ -216,12 +215,11 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
       device_(device),
       log_(log),
       uploader_(device),
-      transformer_(options.model, DropoutOf(options.optimization),
-                   static_cast<uint64_t>(options.seed)),
+      transformer_(MakeTransformer(options, device)),
       loss_(options.optimization.label_smoothing, /*pad_id=*/-1,
-            options.optimization.label_smoothing_mass) {
-  transformer_->to(device_);
-  const CorpusOptions& corpus = options_.corpus;
+            options.optimization.label_smoothing_mass),
+      test_(std::move(test)) {
+  const CorpusOptions& corpus = own_.corpus;
   train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
   if (corpus.valid_source.empty()) {
     sample_lines_ =
@@ -235,7 +233,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   CheckNotEmpty(*valid_, "validation");
   CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
-  if (options_.run.validate_translations) {
+  if (own_.validate_translations) {
     bleu_ = std::make_unique<const Bleu>(BleuOf(options_, valid_text_.target));
   }
   sample_lines_ =
@@ -328,22 +326,22 @@ ValidationResult TranslationTask::Validate() {
   const double loss = ValidationLoss();
   result.metrics["loss"] = loss;
   result.metrics["perplexity"] = std::exp(loss);
-  if (options_.run.validate_translations) Translate(&result);
+  if (own_.validate_translations) Translate(&result);
   return result;
 }
 
 void TranslationTask::Translate(ValidationResult* result) {
   constexpr size_t kShown = 10;
-  const Outputs found = TranslateLines(CurrentModel(), valid_text_.source, options_.run, threads_);
+  const Outputs found = TranslateLines(CurrentModel(), valid_text_.source, own_, threads_);
   const std::vector<std::string>& outputs = found.lines;
-  if (!told_tokenized_ && options_.run.bleu.tokenize != BleuTokenizer::kNone) {
+  if (!told_tokenized_ && own_.bleu.tokenize != BleuTokenizer::kNone) {
     const std::string warning =
         TokenizedTextWarning({"translations of the validation text", &outputs});
     told_tokenized_ = !warning.empty();
     if (told_tokenized_) log_(LogLevel::kWarning, warning);
   }
   ChrfOptions chrf;
-  chrf.lowercase = options_.corpus.vocabulary.lower_cases();
+  chrf.lowercase = own_.corpus.vocabulary.lower_cases();
   result->metrics["bleu"] = CorpusScore(*bleu_, outputs, {valid_text_.target});
   result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
   result->metrics["cut"] = static_cast<double>(found.cut);
@@ -354,37 +352,19 @@ void TranslationTask::Translate(ValidationResult* result) {
 
 void TranslationTask::MeasureTrainingText() {
   const std::vector<std::string>& languages = options_.model.languages;
-  const CorpusOptions& corpus = options_.corpus;
+  const CorpusOptions& corpus = own_.corpus;
   training_text_ =
       MeasureText(*train_, corpus.Streams() ? corpus.train_weights : std::vector<double>(),
                   languages.empty() ? "" : languages[0], threads_);
 }
 
 std::shared_ptr<Model> TranslationTask::CurrentModel() {
-  auto copies = std::make_shared<std::vector<torch::Tensor>>();
-  auto model = std::make_shared<Model>();
-  model->config = options_.model;
-  model->tensors = TensorTable(copies);
-  for (const auto& parameter : transformer_->named_parameters()) {
-    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
-    model->tensors.Add({parameter.key(), TensorType::kF32, copy.sizes().vec(),
-                        static_cast<const std::byte*>(copy.const_data_ptr())});
-  }
+  auto model = std::make_shared<Model>(CopyModel(transformer_));
   model->source_vocabulary = vocabularies_.source->bytes();
   model->target_vocabulary = vocabularies_.target->bytes();
   model->tokenization = DescribeTokenization(options_, vocabularies_);
   model->training_text = training_text_;
   return model;
-}
-
-Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies) {
-  Json tokenization = Json::object();
-  tokenization["kind"] = "sentencepiece";
-  tokenization["joint"] = vocabularies.joint();
-  VocabularyOptions vocabulary = options.corpus.vocabulary;
-  tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();
-  AddProtection(options.corpus.protection, &tokenization);
-  return tokenization;
 }
 
 }  // namespace attend

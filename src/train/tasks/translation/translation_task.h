@@ -20,6 +20,7 @@
 #include "train/loop/task.h"
 #include "train/loop/transfer.h"
 #include "train/tasks/translation/translation_scores.h"
+#include "train/tasks/translation/translation_train_options.h"
 #include "train/tasks/translation/vocabularies.h"
 #include "train/train_options.h"
 
@@ -59,9 +60,11 @@ class TranslationTask : public TrainingTask {
  public:
   // Reads all corpora that `options` names, with warnings to `log`. `options.model` is complete:
   // vocabulary sizes and ids are set.
-  TranslationTask(const TrainOptions& options, Vocabularies vocabularies, int threads,
-                  const torch::Device& device, const Log& log);
+  TranslationTask(const TrainOptions& options, Vocabularies vocabularies,
+                  std::optional<ParallelText> test, int threads, const torch::Device& device,
+                  const Log& log);
 
+  const TaskInfo& info() const override;
   const ExampleSource& examples() const override { return *train_; }
   torch::nn::Module& module() override { return *transformer_; }
   int64_t CountTargets(const Batch& batch) const override;
@@ -69,23 +72,17 @@ class TranslationTask : public TrainingTask {
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
   bool CanValidate() const override { return valid_ != nullptr; }
   ValidationResult Validate() override;
+  Json Digests() const override;
+  Json ForExport() const override;
+  void SaveFiles(const std::filesystem::path& directory) const override;
+  void Describe(const Log& log) const override;
+  Json CheckData(const Log& log) const override;
+  Json Plan(const CorpusReport& read) const override;
+  int64_t Choices() const override { return options_.model.target_vocab_size; }
+  Json Test(const TestSetting& setting) override;
 
-  nn::Transformer& transformer() { return transformer_; }
-  const Corpus& train() const { return *train_; }
-  const ParallelCorpus* valid() const { return valid_.get(); }
-  const ParallelText& valid_text() const { return valid_text_; }  // empty without one
-  const Vocabularies& vocabularies() const { return vocabularies_; }
-  // Sentences of the validation text, or of the training text without one: of its first lines those
-  // that the encoder's positions reach, perhaps none.
-  const std::vector<std::string>& sample_lines() const { return sample_lines_; }
-  // Mean negative log-probability of a target of the validation text, without smoothing.
-  double ValidationLoss();
-  // What models say of the training text; none until MeasureTrainingText.
-  const std::optional<TrainingText>& training_text() const { return training_text_; }
-  // Reads the training text once more.
+  // Reads the training text once more, for what models say of it.
   void MeasureTrainingText();
-  // The model as it stands, with its vocabularies and no samples. Copies the weights.
-  std::shared_ptr<Model> CurrentModel();
 
  private:
   // A batch on the device: packed on CPUs, padded on GPUs.
@@ -99,9 +96,15 @@ class TranslationTask : public TrainingTask {
   Hidden HiddenOf(const Ids& ids, const std::optional<nn::DropoutKey>& dropout);
   nn::LossSums LossOf(std::span<const Example> examples,
                       const std::optional<nn::DropoutKey>& dropout);
+  // Mean negative log-probability of a target of the validation text, without smoothing.
+  double ValidationLoss();
   void Translate(ValidationResult* result);
+  void DescribeReferences(const Log& log) const;
+  // The model as it stands, with its vocabularies and no samples. Copies the weights.
+  std::shared_ptr<Model> CurrentModel();
 
   TrainOptions options_;
+  TranslationTrainOptions own_;
   Vocabularies vocabularies_;
   int threads_;
   double source_work_, target_work_;  // of a token
@@ -110,17 +113,17 @@ class TranslationTask : public TrainingTask {
   Uploader uploader_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
+  std::optional<ParallelText> test_;  // on rank 0
   std::unique_ptr<const Corpus> train_;
   std::unique_ptr<const ParallelCorpus> valid_;
-  ParallelText valid_text_;
+  ParallelText valid_text_;           // empty without one
   std::unique_ptr<const Bleu> bleu_;  // of translations of the validation text
   bool told_tokenized_ = false;       // that these look so
+  // Of the first lines of the validation text, or of the training text without one, those that the
+  // encoder's positions reach.
   std::vector<std::string> sample_lines_;
-  std::optional<TrainingText> training_text_;
+  std::optional<TrainingText> training_text_;  // none until MeasureTrainingText
 };
-
-// How the text was prepared, for people: Model::tokenization.
-Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies);
 
 }  // namespace attend
 

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "model/config_file.h"
 #include "text/vocabulary_trainer.h"
+#include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -14,8 +15,9 @@ namespace {
 
 std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& files,
                                        const TrainOptions& options, const Log& log) {
-  VocabularyOptions making = options.corpus.vocabulary;
-  if (making.max_sentences == 0 && options.corpus.Streams())
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
+  VocabularyOptions making = corpus.vocabulary;
+  if (making.max_sentences == 0 && corpus.Streams())
     making.max_sentences = StreamedSentences(making.type);
   std::string message = fmt::format("making a vocabulary of {} pieces", making.size);
   if (making.max_sentences > 0)
@@ -29,7 +31,7 @@ std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& files,
 }  // namespace
 
 Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log) {
-  const CorpusOptions& corpus = options.corpus;
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
   if (!corpus.vocab.empty()) {
     const auto vocabulary = Vocabulary::Load(corpus.vocab);
     return {vocabulary, vocabulary};

@@ -1,0 +1,36 @@
+// What is said of a task in plain data: the parts of its models, and how people read its figures.
+#ifndef ATTEND_TRAIN_TASK_INFO_H_
+#define ATTEND_TRAIN_TASK_INFO_H_
+
+#include <string>
+#include <vector>
+
+namespace attend {
+
+// A number that tells how good a model is.
+struct Figure {
+  std::string name;   // in metrics.jsonl and result.json
+  std::string label;  // for people: "BLEU"
+  bool high_is_better = false;
+};
+
+// Curves that report.html shows together.
+struct FigureChart {
+  std::string title, axis;
+  std::vector<std::string> figures;  // by name
+};
+
+struct TaskInfo {
+  std::string name;
+  bool encoder = false, decoder = false;  // the stacks that its models have
+  std::string validation_options;         // that give its text: "valid_source and valid_target"
+  std::vector<Figure> validation;         // early_stopping_metric names one; "loss" is the first
+  std::vector<FigureChart> charts;        // of these, beside that of the loss
+  std::vector<Figure> test;
+  std::string samples;       // what the report's samples are: "Sample translations"
+  std::string sample_input;  // and what stands before the model in them: "source"
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASK_INFO_H_

@@ -1,0 +1,55 @@
+#include "train/tasks/run_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "attend/error.h"
+#include "base/excerpt.h"
+
+namespace attend {
+namespace {
+
+nn::Dropout DropoutOf(const OptimizationOptions& options) {
+  return {options.dropout, options.dropout, options.attention_dropout, options.activation_dropout};
+}
+
+}  // namespace
+
+void CheckShape(ModelConfig model) {
+  model.source_vocab_size = model.target_vocab_size =
+      std::max({model.special_ids.pad, model.special_ids.unk, model.special_ids.bos,
+                model.special_ids.eos}) +
+      1;
+  CheckModelConfig(model);
+}
+
+nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device& device) {
+  try {
+    nn::Transformer transformer(options.model, DropoutOf(options.optimization),
+                                static_cast<uint64_t>(options.seed));
+    transformer->to(device);
+    return transformer;
+  } catch (const c10::Error& error) {
+    throw Error(ErrorKind::kRuntime, fmt::format("can't make a model of {} parameters: {}",
+                                                 ParameterCount(options.model),
+                                                 Excerpt(error.what_without_backtrace(), 240)));
+  }
+}
+
+Model CopyModel(nn::Transformer& transformer) {
+  auto copies = std::make_shared<std::vector<torch::Tensor>>();
+  Model model;
+  model.config = transformer->config();
+  model.tensors = TensorTable(copies);
+  for (const auto& parameter : transformer->named_parameters()) {
+    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
+    model.tensors.Add({parameter.key(), TensorType::kF32, copy.sizes().vec(),
+                       static_cast<const std::byte*>(copy.const_data_ptr())});
+  }
+  return model;
+}
+
+}  // namespace attend

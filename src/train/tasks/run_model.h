@@ -1,0 +1,25 @@
+// The model of a run, as every task makes one.
+#ifndef ATTEND_TRAIN_TASKS_RUN_MODEL_H_
+#define ATTEND_TRAIN_TASKS_RUN_MODEL_H_
+
+#include "attend/nn/torch.h"
+#include "attend/nn/transformer.h"
+#include "model/model_directory.h"
+#include "train/train_options.h"
+
+namespace attend {
+
+// Throws Error(kConfiguration) for all of a configuration that no vocabulary decides: better known
+// before one is made.
+void CheckShape(ModelConfig model);
+
+// With its initial weights, on the device. Throws Error(kRuntime) where it is too large for the
+// memory.
+nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device& device);
+
+// Configuration and weights as they stand; copies the weights.
+Model CopyModel(nn::Transformer& transformer);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_RUN_MODEL_H_

@@ -1,0 +1,235 @@
+#include "train/tasks/translation/set_up_translation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <utility>
+
+#include "attend/error.h"
+#include "tasks/translation/protection.h"
+#include "text/letter_case.h"
+#include "text/lines.h"
+#include "train/tasks/run_model.h"
+#include "train/tasks/translation/text_checks.h"
+#include "train/tasks/translation/translation_task.h"
+#include "train/tasks/translation/translation_train_options.h"
+
+namespace attend {
+namespace {
+
+// Better known before a vocabulary is made, which may take long.
+void CheckParallel(const CorpusOptions& corpus) {
+  const auto check = [](const auto& source, const auto& target) {
+    for (size_t i = 0; i < source.size(); ++i) {
+      CheckLineCounts({source[i], "", CountLines(source[i])},
+                      {target[i], "", CountLines(target[i])});
+    }
+  };
+  check(corpus.train_source, corpus.train_target);
+  check(corpus.valid_source, corpus.valid_target);
+}
+
+Vocabularies VocabulariesFor(const TaskSetup& setup) {
+  const TrainOptions& options = *setup.options;
+  const std::shared_ptr<const Model>& init = setup.init;
+  if (init != nullptr) {
+    if (init->source_vocabulary.empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("the model in '{}' has no vocabulary, which training on text needs",
+                              options.init));
+    }
+    const auto source = Vocabulary::FromBytes(init->source_vocabulary, options.init);
+    const bool joint = init->source_vocabulary == init->target_vocabulary;
+    return {source, joint ? source : Vocabulary::FromBytes(init->target_vocabulary, options.init)};
+  }
+  if (options.init.empty() && !MakesVocabulary(options))
+    return MakeVocabularies(options, setup.log);
+  if (setup.goes_on) return LoadVocabularies(options.output);
+  CheckParallel(TranslationOf(options).corpus);
+  return MakeVocabularies(options, setup.log);
+}
+
+std::string TypeText(VocabularyOptions options) {
+  return Fields(options).Find("type")->ValueText();
+}
+
+// Of a vocabulary that is to be made, where none is.
+void CheckMakingOptions(TrainOptions options, const RunSettings& settings) {
+  if (MakesVocabulary(options)) return;
+  const FieldList fields = Fields(options);
+  std::vector<std::string> given;
+  for (const Field& field : fields.fields()) {
+    // These two are compared with what is given.
+    const bool compared = field.name == "vocab_size" || field.name == "vocab_type";
+    if (field.Is(kMaking) && !compared && settings.is_given(field.name))
+      given.push_back(field.name);
+  }
+  if (given.empty()) return;
+  const bool joint = !TranslationOf(options).corpus.vocab.empty();
+  const char* giver = !options.init.empty() ? "init" : joint ? "vocab" : "source_vocab";
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{} {} only a vocabulary that is made from the training text, but {} "
+                          "gives one; leave {} out",
+                          fmt::join(given, ", "), given.size() == 1 ? "changes" : "change", giver,
+                          given.size() == 1 ? "it" : "them"));
+}
+
+// What is said of a vocabulary that is given must be true of it.
+void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions& options,
+                            const RunSettings& settings) {
+  if (MakesVocabulary(options)) return;
+  const VocabularyOptions& said = TranslationOf(options).corpus.vocabulary;
+  for (const auto& vocabulary : {vocabularies.source, vocabularies.target}) {
+    if (said.size != 0 && said.size != vocabulary->size()) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("vocab_size is {}, but the vocabulary given has {} pieces; leave "
+                              "vocab_size out, or set it to 0",
+                              said.size, vocabulary->size()));
+    }
+    VocabularyOptions found;
+    found.type = vocabulary->type();
+    if (settings.is_given("vocab_type") && said.type != found.type) {
+      throw Error(ErrorKind::kConfiguration,
+                  fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "
+                              "vocab_type out",
+                              TypeText(said), TypeText(found)));
+    }
+  }
+}
+
+std::string CaseText(LetterCase letter_case) {
+  VocabularyOptions options;
+  options.letter_case = letter_case;
+  return Fields(options).Find("case")->ValueText();
+}
+
+// What becomes of case stands in the vocabulary; what scores outputs must know it.
+void CompleteCase(const Vocabularies& vocabularies, const RunSettings& settings,
+                  CorpusOptions* corpus) {
+  LetterCase* said = &corpus->vocabulary.letter_case;
+  const LetterCase source = CaseOf(*vocabularies.source), target = CaseOf(*vocabularies.target);
+  for (const LetterCase found : {source, target}) {
+    if (!settings.is_given("case") || *said == found) continue;
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("case is {0}, but the vocabulary given has {1}; make one with "
+                            "`attend vocab --case {0}`, or leave case out",
+                            CaseText(*said), CaseText(found)));
+  }
+  *said = target;
+  const bool marks = source == LetterCase::kFactor && target == LetterCase::kFactor;
+  if (!marks && settings.is_given("case_noise") && corpus->case_noise > 0) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("case_noise is {}, but case is {}; it is for vocabularies that mark "
+                    "case (case = factor)",
+                    corpus->case_noise, CaseText(source == LetterCase::kFactor ? target : source)));
+  }
+  if (!marks) corpus->case_noise = 0;
+}
+
+// What a fine-tuned model protects stays protected.
+void CompleteProtection(const Vocabularies& vocabularies, const Model* init,
+                        const RunSettings& settings, ProtectionOptions* options) {
+  if (init != nullptr && !settings.is_given("protect") && !settings.is_given("protect_patterns"))
+    *options = ProtectionOf(init->tokenization);
+  if (options->empty()) return;
+  if (!PlaceholderIds(*vocabularies.source).empty() &&
+      !PlaceholderIds(*vocabularies.target).empty())
+    return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("protect needs a vocabulary with placeholders, which the one given has "
+                          "not; make one with `attend vocab --placeholders {}`",
+                          kPlaceholders));
+}
+
+void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings,
+                   ModelConfig* model) {
+  model->source_vocab_size = vocabularies.source->size();
+  model->target_vocab_size = vocabularies.target->size();
+  model->special_ids = vocabularies.target->special_ids();
+  if (!vocabularies.joint() && !settings.is_given("tie_source_target"))
+    model->tie_source_target = false;
+  CheckModelConfig(*model);
+}
+
+// Rank 0 makes them, or knows where they are.
+Vocabularies SharedVocabularies(const TaskSetup& setup) {
+  ProcessGroup* group = setup.group;
+  Vocabularies own;
+  std::string source, target;
+  if (group->first()) {
+    own = VocabulariesFor(setup);
+    source = own.source->bytes();
+    target = own.joint() ? "" : own.target->bytes();
+  }
+  source = group->FromFirst(source);
+  target = group->FromFirst(target);
+  if (group->first()) return own;
+  own.source = Vocabulary::FromBytes(source, "rank 0's vocabulary");
+  own.target =
+      target.empty() ? own.source : Vocabulary::FromBytes(target, "rank 0's target vocabulary");
+  return own;
+}
+
+// A file that can't be read, and text without a line, are better known before others are made into
+// a vocabulary, which may take long.
+void CheckTextFiles(const CorpusOptions& corpus) {
+  const auto check = [](const std::vector<std::string>& files, const char* name) {
+    bool any = files.empty();
+    std::string line;
+    for (const std::string& file : files) any |= LineReader(file).Next(&line);
+    if (!any) throw Error(ErrorKind::kInput, fmt::format("{}: '{}' holds no line", name, files[0]));
+  };
+  check(corpus.train_source, "train_source");
+  check(corpus.train_target, "train_target");
+  check(corpus.valid_source, "valid_source");
+  check(corpus.valid_target, "valid_target");
+  check(corpus.test_source, "test_source");
+  check(corpus.test_target, "test_target");
+}
+
+// Read before training, since what is wrong with it is better known then.
+std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
+  if (corpus.test_source.empty()) return std::nullopt;
+  return ReadParallelText(corpus.test_source, corpus.test_target);
+}
+
+// What can be checked before a vocabulary is made, which may take long.
+void CheckBefore(TrainOptions* options, const RunSettings& settings) {
+  CorpusOptions& corpus = TranslationOf(*options).corpus;
+  CheckMakingOptions(*options, settings);
+  CheckTextFiles(corpus);
+  CheckSides(*options);
+  if (!corpus.protection.empty() && MakesVocabulary(*options) &&
+      corpus.vocabulary.placeholders == 0)
+    corpus.vocabulary.placeholders = kPlaceholders;
+  CheckShape(options->model);
+  CheckFilters(corpus.filters, options->model);
+}
+
+}  // namespace
+
+std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
+  TrainOptions& options = *setup.options;
+  const RunSettings& settings = *setup.settings;
+  CorpusOptions& corpus = TranslationOf(options).corpus;
+  CheckBefore(&options, settings);
+  std::optional<ParallelText> test = TestText(corpus);
+  const Vocabularies vocabularies = SharedVocabularies(setup);
+  CheckGivenVocabularies(vocabularies, options, settings);
+  CompleteCase(vocabularies, settings, &corpus);
+  CompleteProtection(vocabularies, setup.init.get(), settings, &corpus.protection);
+  CompleteModel(vocabularies, settings, &options.model);
+  if (test) {
+    CheckTestText(*test, corpus.test_source, *vocabularies.source, options.model);
+    Bleu{BleuOf(options, test->target)};  // refuses what does not go together
+  }
+  if (!setup.group->first()) test.reset();
+  auto task = std::make_unique<TranslationTask>(options, vocabularies, std::move(test),
+                                                settings.threads, setup.device, setup.log);
+  if (setup.group->first()) task->MeasureTrainingText();
+  return task;
+}
+
+}  // namespace attend

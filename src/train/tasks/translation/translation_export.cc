@@ -1,0 +1,121 @@
+#include "train/tasks/translation/translation_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "attend/error.h"
+#include "base/sha256.h"
+#include "tasks/translation/protection.h"
+#include "tasks/translation/translation_search.h"
+#include "train/loop/parameters.h"
+#include "train/tasks/translation/translation_train_options.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kSampleCount = 8;  // at most
+
+torch::Tensor Row(const std::vector<int32_t>& ids) {
+  return torch::tensor(std::vector<int64_t>(ids.begin(), ids.end()), torch::kInt64).unsqueeze(0);
+}
+
+TopLogits TopOf(const torch::Tensor& logits_V, int64_t position) {
+  const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
+  TopLogits top{position, {}, {}};
+  for (int64_t k = 0; k < values.numel(); ++k) {
+    top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
+    top.logits.push_back(values[k].item<double>());
+  }
+  return top;
+}
+
+// One step of greedy decoding; returns false after eos.
+bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<int32_t>* prefix,
+          Sample* sample) {
+  const SpecialIds ids = transformer->config().special_ids;
+  const torch::Tensor hidden_BTD = transformer->Decode(Row(*prefix), memory);
+  const torch::Tensor logits_V =
+      transformer->Logits(hidden_BTD.select(1, -1)).squeeze(0).to(torch::kFloat64);
+  torch::Tensor allowed_V = logits_V.clone();
+  allowed_V[ids.pad] = allowed_V[ids.bos] = allowed_V[ids.unk] =
+      -std::numeric_limits<double>::infinity();
+  const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
+  sample->top_logits.push_back(TopOf(logits_V, static_cast<int64_t>(sample->target_ids.size())));
+  sample->target_ids.push_back(next);
+  sample->token_log_probabilities.push_back(logits_V.log_softmax(0)[next].item<double>());
+  sample->score += sample->token_log_probabilities.back();
+  prefix->push_back(next);
+  return next != ids.eos;
+}
+
+// The vocabularies in the run's directory, which must be those the checkpoint was trained with.
+Vocabularies VocabulariesOf(const ExportedRun& run) {
+  Vocabularies vocabularies = LoadVocabularies(run.directory());
+  const Json& digests = run.identity.data_digests;
+  if (digests.value("source vocabulary", Json()) != Json(Sha256(vocabularies.source->bytes())) ||
+      digests.value("target vocabulary", Json()) != Json(Sha256(vocabularies.target->bytes()))) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
+                            run.directory().string(), run.checkpoint.string()));
+  }
+  return vocabularies;
+}
+
+}  // namespace
+
+Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies) {
+  Json tokenization = Json::object();
+  tokenization["kind"] = "sentencepiece";
+  tokenization["joint"] = vocabularies.joint();
+  VocabularyOptions vocabulary = TranslationOf(options).corpus.vocabulary;
+  tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();
+  AddProtection(TranslationOf(options).corpus.protection, &tokenization);
+  return tokenization;
+}
+
+Json SampleSources(const std::vector<std::string>& lines) {
+  Json sources = Json::array();
+  for (const std::string& line : lines) {
+    if (sources.size() < kSampleCount && !line.empty()) sources.push_back(line);
+  }
+  return sources;
+}
+
+Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies,
+                  const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  const SpecialIds ids = transformer->config().special_ids;
+  Sample sample;
+  sample.source = source;
+  sample.source_ids = vocabularies.source->Encode(source);
+  sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
+  const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
+  std::vector<int32_t> prefix{static_cast<int32_t>(ids.bos)};
+  const int64_t limit =
+      MaxOutput(*transformer->config().decoder, std::ssize(sample.source_ids) - 1 + kExtraLength);
+  for (int64_t step = 0; step < limit && Step(transformer, memory, &prefix, &sample); ++step) {
+  }
+  sample.target = vocabularies.target->Decode(sample.target_ids);
+  return sample;
+}
+
+void CompleteTranslationModel(const ExportedRun& run, Model* model) {
+  const Vocabularies vocabularies = VocabulariesOf(run);
+  model->source_vocabulary = vocabularies.source->bytes();
+  model->target_vocabulary = vocabularies.target->bytes();
+  model->tokenization = MemberOf<Json>(run.identity.task, "tokenization", run.where);
+  const Json text = run.identity.task.value("training_text", Json());  // none in older versions
+  if (!text.is_null()) FieldsFromJson(text, Fields(model->training_text.emplace()), run.where);
+  nn::Transformer transformer(model->config);
+  ReadParameters(model->tensors, transformer.ptr().get());
+  transformer->eval();
+  std::vector<Sample> samples;
+  for (const std::string& source :
+       MemberOf<std::vector<std::string>>(run.identity.task, "sample_sources", run.where))
+    samples.push_back(MakeSample(transformer, vocabularies, source));
+  model->samples = SamplesToJson(samples);
+}
+
+}  // namespace attend

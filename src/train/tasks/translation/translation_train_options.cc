@@ -1,0 +1,192 @@
+#include "train/tasks/translation/translation_train_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/error.h"
+#include "metrics/metric_fields.h"
+
+namespace attend {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& message) {
+  throw Error(ErrorKind::kConfiguration, message);
+}
+
+FieldList CorpusFields(CorpusOptions& options) {
+  FieldList fields;
+  fields.Group("Text")
+      .Add("train_source", &options.train_source,
+           "source text to train on, one sentence a line; several files form one corpus",
+           kPath | kRequired)
+      .Add("train_target", &options.train_target, "its translation, line by line",
+           kPath | kRequired)
+      .Add("train_weights", &options.train_weights, 1e-6, 1000,
+           "how often an epoch uses each file, such as 1, 0.25 or 3; below 1, a part of the lines "
+           "is left out",
+           kIdentity)
+      .Add("stream", &options.stream,
+           "read the training text from disk during training, in bounded memory; train_weights, "
+           "bpe_dropout and sampling_alpha turn this on",
+           kIdentity)
+      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
+           "number of pairs of streamed text that are shuffled together", kIdentity)
+      .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
+           "BPE-dropout: probability of skipping a merge when training text is tokenized (0.1 is "
+           "usual); for BPE vocabularies; 0: off",
+           kIdentity)
+      .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
+           "subword sampling: exponent of the probabilities of tokenizations that each epoch draws "
+           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off",
+           kIdentity)
+      .Add("case_noise", &options.case_noise, 0, 0.5,
+           "with case = factor: share of training pairs that are put into capitals, and the same "
+           "share into title case, so that the model learns to translate such text; 0: none",
+           kIdentity)
+      .Add("valid_source", &options.valid_source, "source text to validate on", kPath)
+      .Add("valid_target", &options.valid_target, "its translation", kPath)
+      .Add("test_source", &options.test_source, "source text to translate and score at the end",
+           kPath)
+      .Add("test_target", &options.test_target, "its translation", kPath)
+      .Nest("", Fields(options.protection), kIdentity)
+      .Add("protect_examples", &options.protect_examples, 0, 1,
+           "with protect: share of training pairs that get extra placeholders, in place of words "
+           "that both sides share and at both ends, to teach copying",
+           kIdentity)
+      .Nest("", Fields(options.filters), kIdentity)
+      .Group("Vocabulary")
+      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
+      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
+      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
+      .Add("joint_vocab", &options.joint_vocab,
+           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
+      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
+  return fields;
+}
+
+void CheckPair(const std::vector<std::string>& source, const std::vector<std::string>& target,
+               const std::string& name) {
+  if (source.empty() == target.empty()) return;
+  Refuse(fmt::format("{0}_{1} is given without {0}_{2}; give both", name,
+                     source.empty() ? "target" : "source", source.empty() ? "source" : "target"));
+}
+
+// Text is read more than once, and standard input can't be.
+void CheckFiles(const CorpusOptions& corpus) {
+  const std::pair<const char*, const std::vector<std::string>*> lists[] = {
+      {"train_source", &corpus.train_source}, {"train_target", &corpus.train_target},
+      {"valid_source", &corpus.valid_source}, {"valid_target", &corpus.valid_target},
+      {"test_source", &corpus.test_source},   {"test_target", &corpus.test_target}};
+  for (const auto& [name, files] : lists) {
+    if (std::find(files->begin(), files->end(), "-") == files->end()) continue;
+    Refuse(
+        fmt::format("{} is '-', expected a file: training reads its text more than once, which "
+                    "standard input does not allow",
+                    name));
+  }
+  for (size_t i = 0; i < 4; i += 2) {
+    const auto& [source, sources] = lists[i];
+    const auto& [target, targets] = lists[i + 1];
+    if (sources->size() == targets->size()) continue;
+    Refuse(fmt::format("{} names {} files but {} {}, expected as many", source, sources->size(),
+                       target, targets->size()));
+  }
+}
+
+void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
+  const bool separate = !corpus.source_vocab.empty() || !corpus.target_vocab.empty();
+  const int ways = int{init} + int{!corpus.vocab.empty()} + int{separate};
+  if (ways == 0 && corpus.vocabulary.size == 0) {
+    Refuse(
+        "no vocabulary: give vocab, or source_vocab and target_vocab, or vocab_size to make one, "
+        "or init");
+  }
+  if (ways > 1) {
+    Refuse(
+        "more than one of vocab, source_vocab with target_vocab, and init is given, expected one "
+        "vocabulary");
+  }
+  if (separate && (corpus.source_vocab.empty() || corpus.target_vocab.empty())) {
+    Refuse(
+        "source_vocab and target_vocab belong together; for one vocabulary on both sides use "
+        "vocab");
+  }
+}
+
+// The vocabulary's type decides which way of sampling there is.
+void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
+  if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
+    Refuse(
+        "bpe_dropout and sampling_alpha exclude each other: the first is for a BPE vocabulary, "
+        "the second for a unigram one");
+  }
+  if (!makes_vocabulary) return;  // the one that is given knows
+  const VocabularyType type = corpus.vocabulary.type;
+  if (type != VocabularyType::kBpe && corpus.bpe_dropout > 0) {
+    Refuse("bpe_dropout is for BPE vocabularies; set vocab_type to bpe, or use sampling_alpha");
+  }
+  if (type != VocabularyType::kUnigram && corpus.sampling_alpha > 0) {
+    Refuse(
+        "sampling_alpha is for unigram vocabularies; set vocab_type to unigram, or use "
+        "bpe_dropout");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<TaskOptions> TranslationTrainOptions::Clone() const {
+  return std::make_unique<TranslationTrainOptions>(*this);
+}
+
+FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
+  FieldList fields;
+  fields.Nest("", CorpusFields(corpus))
+      .Group("Validation")
+      .Add("validate_translations", &validate_translations,
+           "translate the validation text and score it too")
+      .Add("beam_size", &beam_size, 1, 64, "beam size of validation and test")
+      .Add("length_penalty", &length_penalty, 0, 10, "length penalty of validation and test")
+      .Nest("", Fields(bleu).Select({"tokenize", "tokenize_model"}));
+  if (!MakesVocabulary(options)) fields.Mark(kMaking, kNotRecorded);
+  return fields;
+}
+
+void TranslationTrainOptions::Check(const TrainOptions& options) const {
+  if (const size_t count = options.model.languages.size(); count != 0 && count != 2)
+    Refuse(fmt::format("languages holds {}, expected two, the source first", count));
+  if (corpus.train_source.empty() || corpus.train_target.empty())
+    Refuse("train_source and train_target are needed");
+  if (const size_t weights = corpus.train_weights.size();
+      weights != 0 && weights != corpus.train_source.size()) {
+    Refuse(
+        fmt::format("train_weights holds {} numbers for {} files of train_source, expected one "
+                    "for each",
+                    weights, corpus.train_source.size()));
+  }
+  CheckPair(corpus.valid_source, corpus.valid_target, "valid");
+  CheckPair(corpus.test_source, corpus.test_target, "test");
+  CheckFiles(corpus);
+  CheckVocabularyOptions(corpus, !options.init.empty());
+  CheckSampling(corpus, MakesVocabulary(options));
+  if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);
+  const std::string& metric = options.run.early_stopping_metric;
+  if (!validate_translations && (metric == "bleu" || metric == "chrf"))
+    Refuse("early_stopping_metric bleu or chrf needs validate_translations");
+}
+
+TranslationTrainOptions& TranslationOf(TrainOptions& options) {
+  return dynamic_cast<TranslationTrainOptions&>(*options.task);
+}
+
+const TranslationTrainOptions& TranslationOf(const TrainOptions& options) {
+  return dynamic_cast<const TranslationTrainOptions&>(*options.task);
+}
+
+bool MakesVocabulary(const TrainOptions& options) {
+  const CorpusOptions& corpus = TranslationOf(options).corpus;
+  return options.init.empty() && corpus.vocab.empty() && corpus.source_vocab.empty();
+}
+
+}  // namespace attend
