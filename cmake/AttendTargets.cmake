@@ -21,6 +21,17 @@ function(attend_sources target group)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
+# attend_embed(VARIABLE HEADER FUNCTION FILE ...): sets VARIABLE to a source with files of this folder in it, which attend::FUNCTION()
+# gives as HEADER declares it.
+function(attend_embed variable header function)
+  set(output ${PROJECT_BINARY_DIR}/generated/${function}.cc)
+  list(JOIN ARGN "," names)
+  add_custom_command(OUTPUT ${output} DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR} -DFILES=${names} -DHEADER=${header} -DFUNCTION=${function}
+            -DOUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake)
+  set(${variable} ${output} PARENT_SCOPE)
+endfunction()
+
 # attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, found by ctest test by test.
 # Label `fast` by default; `slow` ones run in `make test` too, `full` ones only in `make test-full`.
 function(attend_test name)

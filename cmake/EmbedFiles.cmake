@@ -1,12 +1,14 @@
-# Writes OUTPUT, C++ that holds the FILES of FOLDER (names, with commas between) and gives them as attend::WebFiles().
+# Writes OUTPUT, C++ that holds the FILES of FOLDER (names, with commas between) and gives them as attend::FUNCTION(), which
+# HEADER declares.
 set(types ".html=text/html" ".css=text/css" ".js=text/javascript" ".svg=image/svg+xml")
 string(REPLACE "," ";" names "${FILES}")
-set(text "#include \"web/web_files.h\"\n\nnamespace attend {\nnamespace {\n\nconstexpr WebFile kFiles[] = {\n")
+set(text "#include \"${HEADER}\"\n\nnamespace attend {\nnamespace {\n\nconstexpr WebFile kFiles[] = {\n")
 foreach(name IN LISTS names)
   file(READ ${FOLDER}/${name} content)
   get_filename_component(suffix ${name} LAST_EXT)
   string(REGEX MATCH "\\${suffix}=([^;]+)" found "${types}")
-  string(APPEND text "{\"${name}\", \"${CMAKE_MATCH_1}; charset=utf-8\", R\"~file~(${content})~file~\"},\n")
+  get_filename_component(base ${name} NAME)
+  string(APPEND text "{\"${base}\", \"${CMAKE_MATCH_1}; charset=utf-8\", R\"~file~(${content})~file~\"},\n")
 endforeach()
-string(APPEND text "};\n\n}  // namespace\n\nstd::span<const WebFile> WebFiles() { return kFiles; }\n\n}  // namespace attend\n")
+string(APPEND text "};\n\n}  // namespace\n\nstd::span<const WebFile> ${FUNCTION}() { return kFiles; }\n\n}  // namespace attend\n")
 file(WRITE ${OUTPUT} "${text}")

@@ -45,7 +45,7 @@ DATA = {
 
 @pytest.fixture(name="report")
 def write_report(browser, tmp_path):
-    template = (ROOT / "src/train/logs/report_template.cc").read_text(encoding="utf-8").split('R"html(')[1].split(')html"')[0]
+    template = (ROOT / "src/train/logs/report.html").read_text(encoding="utf-8")
     path = tmp_path / "report.html"
     path.write_text(template.replace("@DATA@", json.dumps(DATA)), encoding="utf-8")
     browser.get(path.as_uri())

@@ -158,7 +158,7 @@ std::string ReportPage(const Json& data) {
       json += letter;
     }
   }
-  std::string page = kReportTemplate;
+  std::string page(ReportFiles()[0].content);
   constexpr std::string_view kMark = "@DATA@";
   page.replace(page.find(kMark), kMark.size(), json);
   return page;

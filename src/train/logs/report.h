@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "train/task_info.h"
+#include "web/web_files.h"
 
 namespace attend {
 
@@ -74,8 +76,8 @@ std::string ReportPage(const Json& data);
 void WriteTrainingReport(const std::filesystem::path& directory, const ReportedRun& run,
                          const Json& test);
 
-// The page itself, with "@DATA@" where the data goes.
-extern const char* const kReportTemplate;
+// report.html alone: the page, with "@DATA@" where the data goes.
+std::span<const WebFile> ReportFiles();
 
 }  // namespace attend
 
