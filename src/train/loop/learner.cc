@@ -66,7 +66,7 @@ Learner::~Learner() {
   for (size_t i = 0; i < hooks_.size(); ++i) learning_[i].remove_hook(hooks_[i]);
 }
 
-Findings Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
+UpdateOutcome Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
   const std::vector<std::vector<Shard>> shards =
       CutIntoShards(batch, {group_->size(), pool_.size()},
                     [this](const Example& example) { return task_->Work(example); });
@@ -81,7 +81,7 @@ Findings Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
   const torch::Tensor norms = AddUpGradients();
   for (int64_t part = 1; part < pool_.size(); ++part) losses[0].add_(losses[part]);
   group_->BeginSum(losses[0])();
-  return Findings(torch::cat({losses[0], norms}));
+  return UpdateOutcome(torch::cat({losses[0], norms}));
 }
 
 torch::Tensor Learner::BackwardPart(int64_t index, const std::vector<Shard>& shards, uint64_t seed,
@@ -130,8 +130,8 @@ torch::Tensor Learner::AddUpGradients() {
   return torch::full({1}, norm, torch::kFloat64);
 }
 
-LossAndNorm Learner::Read(const Findings& findings) const {
-  const double* numbers = findings.arriving.Wait().const_data_ptr<double>();
+LossAndNorm Learner::Read(const UpdateOutcome& outcome) const {
+  const double* numbers = outcome.arriving.Wait().const_data_ptr<double>();
   LossAndNorm found{numbers[0], numbers[1], ""};
   if (std::isfinite(found.norm)) return found;
   if (!mode_.deferred) {
@@ -145,16 +145,16 @@ LossAndNorm Learner::Read(const Findings& findings) const {
   return found;
 }
 
-void Learner::Apply(const Findings& findings, double learning_rate, int64_t step) {
+void Learner::Apply(const UpdateOutcome& outcome, double learning_rate, int64_t step) {
   const AdamOptions adam{options_.adam_beta1, options_.adam_beta2, options_.adam_epsilon,
                          options_.weight_decay};
   StepDecision decision;
   double norm = 0;
   if (mode_.deferred) {
-    decision = DecideStep(findings.numbers[1], options_.clip_norm,
-                          findings.numbers.narrow(0, 0, 2).isfinite());
+    decision = DecideStep(outcome.numbers[1], options_.clip_norm,
+                          outcome.numbers.narrow(0, 0, 2).isfinite());
   } else {
-    const LossAndNorm found = Read(findings);
+    const LossAndNorm found = Read(outcome);
     if (!found.finite()) return;
     norm = found.norm;
   }

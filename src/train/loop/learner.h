@@ -48,8 +48,8 @@ struct LossAndNorm {
 
 // What a backward pass found, on its device and on the way to the CPU: the loss, the norm and,
 // where updates are deferred, the norm of each parameter's gradient; f64.
-struct Findings {
-  explicit Findings(torch::Tensor numbers_on_device)
+struct UpdateOutcome {
+  explicit UpdateOutcome(torch::Tensor numbers_on_device)
       : numbers(std::move(numbers_on_device)), arriving(numbers) {}
   torch::Tensor numbers;
   Download arriving;
@@ -74,12 +74,12 @@ class Learner {
   // whole batch and computes its share. Random choices follow from `seed` and the places in the
   // batch. Throws what a thread threw. In deferred mode neither this nor Apply waits for a GPU, so
   // that it has the next update before it is through with this one.
-  Findings Backward(const GlobalBatch& batch, uint64_t seed);
+  UpdateOutcome Backward(const GlobalBatch& batch, uint64_t seed);
   // Clips the gradient, takes Adam's step (steps count from 1) and moves the average; does nothing
   // unless loss and norm are finite.
-  void Apply(const Findings& findings, double learning_rate, int64_t step);
+  void Apply(const UpdateOutcome& outcome, double learning_rate, int64_t step);
   // Waits for them. `bad_parameter` is right until the next backward pass, in deferred mode always.
-  LossAndNorm Read(const Findings& findings) const;
+  LossAndNorm Read(const UpdateOutcome& outcome) const;
 
   Parameters& parameters() { return parameters_; }
   // Of Adam's moments and the average, on this rank.
@@ -114,7 +114,7 @@ class Learner {
   torch::Tensor BackwardPart(int64_t part, const std::vector<Shard>& shards, uint64_t seed,
                              double targets);
   void Take(int64_t parameter, const torch::Tensor& gradient);
-  // Returns norms as Findings have them.
+  // Returns norms as UpdateOutcome has them.
   torch::Tensor AddUpGradients();
   // Gives each rank the weights that the others updated.
   void SpreadWeights();

@@ -95,11 +95,11 @@ Course Train(UpdateMode mode, int64_t rows) {
   Learner learner(&task, options, mode);
   Course course;
   for (int64_t update = 0; update < 4; ++update) {
-    const Findings findings = learner.Backward(
+    const UpdateOutcome outcome = learner.Backward(
         Together({RandomBatch(rows, 2 * update), RandomBatch(rows, 2 * update + 1)}), update);
     if (update == 0) course.gradients = learner.parameters().gradients().clone();
-    learner.Apply(findings, 0.01, update + 1);
-    const LossAndNorm found = learner.Read(findings);
+    learner.Apply(outcome, 0.01, update + 1);
+    const LossAndNorm found = learner.Read(outcome);
     course.numbers.insert(course.numbers.end(), {found.loss, found.norm});
   }
   course.weights = learner.parameters().weights();

@@ -28,7 +28,7 @@ ProductShape ShapeFor(const torch::Tensor& x, torch::ScalarType type) {
 TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
                              BatchStream* batches, const std::function<double()>& now) {
   TrainingSpeed speed;
-  std::optional<Findings> before;  // what is read while the next update is under way
+  std::optional<UpdateOutcome> before;  // what is read while the next update is under way
   double start = now();
   for (int64_t i = 0; i < plan.warm_up + plan.updates; ++i) {
     if (i == plan.warm_up) {
@@ -40,10 +40,10 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
     for (int64_t b = 0; b < plan.accumulate; ++b) batch.batches.push_back(batches->Next());
     const double waited = now() - asked;
     for (const Batch& each : batch.batches) batch.targets += task->CountTargets(each);
-    Findings findings = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
+    UpdateOutcome outcome = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
     if (before) learner->Read(*before);
-    learner->Apply(findings, /*learning_rate=*/0, /*step=*/i + 1);
-    before = std::move(findings);
+    learner->Apply(outcome, /*learning_rate=*/0, /*step=*/i + 1);
+    before = std::move(outcome);
     if (i < plan.warm_up) continue;
     ++speed.updates;
     speed.data_seconds += waited;

@@ -228,21 +228,21 @@ double Trainer::LearningRateOf(int64_t update) const {
 void Trainer::Update(GlobalBatch batch) {
   const int64_t update = state_.update + 1;
   Random random{static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(update)};
-  Findings findings = learner_.Backward(batch, random.Next());
-  Settle();
+  UpdateOutcome outcome = learner_.Backward(batch, random.Next());
+  ReadOutcome();
   state_.update = update;
   state_.data = batches_->position();
   state_.target_tokens += batch.targets;
-  open_ = OpenUpdate{std::move(batch), std::move(findings), LearningRateOf(update)};
-  learner_.Apply(open_->findings, open_->learning_rate, state_.adam_steps + 1);
-  if (!learner_.mode().deferred) Settle();
+  open_ = OpenUpdate{std::move(batch), std::move(outcome), LearningRateOf(update)};
+  learner_.Apply(open_->outcome, open_->learning_rate, state_.adam_steps + 1);
+  if (!learner_.mode().deferred) ReadOutcome();
 }
 
 // Takes into account what the open update found, which nothing else in `state_` depends on.
-void Trainer::Settle() {
+void Trainer::ReadOutcome() {
   if (!open_) return;
   const OpenUpdate update = *std::exchange(open_, std::nullopt);
-  const LossAndNorm found = learner_.Read(update.findings);
+  const LossAndNorm found = learner_.Read(update.outcome);
   if (found.finite()) {
     state_.bad_in_a_row = 0;
     ++state_.adam_steps;
@@ -280,7 +280,7 @@ void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {
 
 bool Trainer::ValidateIfDue() {
   if (!task_->CanValidate() || state_.update % options_.run.validate_every != 0) return false;
-  Settle();
+  ReadOutcome();
   const torch::Tensor average = learner_.Whole(Learner::Buffer::kAverage);
   const double metric = group_->Sum(group_->first() ? Validate(average) : 0);
   const bool among_best =
@@ -311,7 +311,7 @@ double Trainer::Validate(const torch::Tensor& average) {
 }
 
 void Trainer::WriteCheckpoint() {
-  Settle();
+  ReadOutcome();
   const bool scheduled = !state_.recent.empty() && state_.recent.back() == state_.update;
   if (scheduled) saved_update_ = state_.update;
   using Buffer = Learner::Buffer;

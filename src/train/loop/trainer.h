@@ -56,7 +56,7 @@ class Trainer {
   TrainOutcome RunUpdates();
   GlobalBatch NextBatch();
   void Update(GlobalBatch batch);
-  void Settle();
+  void ReadOutcome();
   void Skip(const GlobalBatch& batch, const LossAndNorm& found);
   bool ValidateIfDue();
   double Validate(const torch::Tensor& average);
@@ -76,7 +76,7 @@ class Trainer {
   // way, or until something depends on it.
   struct OpenUpdate {
     GlobalBatch batch;
-    Findings findings;
+    UpdateOutcome outcome;
     double learning_rate;
   };
   std::optional<OpenUpdate> open_;
