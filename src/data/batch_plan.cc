@@ -13,10 +13,12 @@ namespace {
 constexpr int64_t kStretchBatches = 100;
 constexpr uint64_t kShuffleKey = 0x62617463686573;  // "batches"
 
-int64_t Cost(const ExampleTable& table, int64_t index) {
+int64_t Cost(const ExampleTable& table, int64_t row) {
   int64_t cost = 0;
-  for (int64_t column = 0; column < table.columns(); ++column)
-    cost = std::max(cost, table.Length(index, column));
+  for (int64_t column = 0; column < table.columns(); ++column) {
+    if (table.type(column).kind != ColumnKind::kLabels)
+      cost = std::max(cost, table[row].Length(column));
+  }
   return cost;
 }
 
@@ -25,7 +27,7 @@ bool Longer(const ExampleTable& table, int64_t a, int64_t b) {
   const int64_t cost_a = Cost(table, a), cost_b = Cost(table, b);
   if (cost_a != cost_b) return cost_a > cost_b;
   for (int64_t column = table.columns(); column-- > 0;) {
-    const int64_t length_a = table.Length(a, column), length_b = table.Length(b, column);
+    const int64_t length_a = table[a].Length(column), length_b = table[b].Length(column);
     if (length_a != length_b) return length_a > length_b;
   }
   return false;
@@ -44,9 +46,9 @@ void SortAndCut(const ExampleTable& table, const BatchLimits& limits, int64_t* b
   std::stable_sort(begin, end, [&](int64_t a, int64_t b) { return Longer(table, a, b); });
   std::vector<int64_t> batch;
   int64_t longest = 0;
-  for (const int64_t* index = begin; index != end; ++index) {
+  for (const int64_t* row = begin; row != end; ++row) {
     const int64_t rows = std::ssize(batch) + 1;
-    const int64_t cost = Cost(table, *index);
+    const int64_t cost = Cost(table, *row);
     const bool full = rows * std::max(longest, cost) > limits.tokens ||
                       (limits.sentences > 0 && rows > limits.sentences);
     if (full && !batch.empty()) {
@@ -55,7 +57,7 @@ void SortAndCut(const ExampleTable& table, const BatchLimits& limits, int64_t* b
       longest = 0;
     }
     longest = std::max(longest, cost);
-    batch.push_back(*index);
+    batch.push_back(*row);
   }
   if (!batch.empty()) batches->push_back(std::move(batch));
 }
@@ -65,8 +67,8 @@ void SortAndCut(const ExampleTable& table, const BatchLimits& limits, int64_t* b
 BatchPlan ShuffledBatches(const ExampleTable& table, const BatchLimits& limits, uint64_t seed,
                           int64_t epoch, int64_t window) {
   std::vector<int64_t> order = AllOf(table);
-  const uint64_t place = static_cast<uint64_t>(epoch) | static_cast<uint64_t>(window) << 32;
-  Random random{seed, place, kShuffleKey};
+  const uint64_t time = static_cast<uint64_t>(epoch) | static_cast<uint64_t>(window) << 32;
+  Random random{seed, time, kShuffleKey};
   random.Shuffle(&order);
   BatchPlan batches;
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {

@@ -15,11 +15,11 @@ struct BatchLimits {
   int64_t sentences = 0;  // bound on rows; 0: none
 };
 
-// Indices into the table.
+// Rows of the table, batch by batch.
 using BatchPlan = std::vector<std::vector<int64_t>>;
 
-// An example's cost in a batch is the longest of its columns; a batch costs rows times its largest
-// cost. An example that alone is over the bound makes a batch by itself.
+// An example's cost in a batch is its longest column of ids or numbers; a batch costs rows times
+// its largest cost. An example that alone is over the bound makes a batch by itself.
 //
 // Examples are shuffled by (seed, epoch, window), cut into stretches of many batches, sorted by
 // length inside their stretch, cut into batches, and the batches shuffled: batches hold examples of

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "data/example_fixture.h"
 #include "data/parallel_corpus.h"
 #include "text/vocabulary_trainer.h"
 
@@ -16,11 +17,10 @@ namespace {
 
 TEST(BatchesByLength, CoversAllAndSorts) {
   Random random{7};
-  ExampleTable table(2);
+  ExampleTable table = IdTable(2);
   for (int64_t i = 0; i < 300; ++i) {
-    table.Add(
-        {{0, i},
-         {std::vector<int32_t>(1 + random.Below(30)), std::vector<int32_t>(1 + random.Below(30))}});
+    const std::vector<int32_t> first(1 + random.Below(30)), second(1 + random.Below(30));
+    AddExample({0, i}, {first, second}, &table);
   }
   BatchLimits limits;
   limits.tokens = 120;
@@ -28,7 +28,7 @@ TEST(BatchesByLength, CoversAllAndSorts) {
   for (const auto& batch : BatchesByLength(table, limits))
     order.insert(order.end(), batch.begin(), batch.end());
   const auto cost = [&](int64_t index) {
-    return std::max(table.Length(index, 0), table.Length(index, 1));
+    return std::max(table[index].Length(0), table[index].Length(1));
   };
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end(),
                              [&](int64_t a, int64_t b) { return cost(a) > cost(b); }));
@@ -45,8 +45,8 @@ double PaddingShare(const ExampleTable& table, const BatchPlan& batches) {
     for (int64_t column = 0; column < table.columns(); ++column) {
       int64_t longest = 0;
       for (const int64_t index : batch) {
-        tokens += table.Length(index, column);
-        longest = std::max(longest, table.Length(index, column));
+        tokens += table[index].Length(column);
+        longest = std::max(longest, table[index].Length(column));
       }
       positions += longest * std::ssize(batch);
     }

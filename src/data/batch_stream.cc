@@ -54,7 +54,7 @@ struct BatchStream::Impl {
   void Gather();
   void Take();
   void ReportWindow();
-  void Settle();
+  void GoOnFromEnded();
   void EndEpoch();
   int64_t batch_in_window() const { return position_.batch_in_epoch - position_.batches_before; }
 
@@ -255,7 +255,7 @@ void BatchStream::Impl::ReportWindow() {
   if (report.malformed.count > 0 && position_.report.malformed.count == 0) {
     options_.log(LogLevel::kWarning,
                  fmt::format("the text holds malformed UTF-8, which is read as U+FFFD, first in {}",
-                             report.malformed.Places()));
+                             report.malformed.Text()));
   }
   const int64_t examples = current_->window.examples->size();
   if (examples >= 8 && examples == std::ssize(current_->batches) &&
@@ -271,7 +271,7 @@ void BatchStream::Impl::ReportWindow() {
 
 // Goes on from windows that have no batch left. An epoch's end is known without the next one's
 // first window.
-void BatchStream::Impl::Settle() {
+void BatchStream::Impl::GoOnFromEnded() {
   while (current_ != nullptr && batch_in_window() == std::ssize(current_->batches)) {
     if (current_->last) {
       EndEpoch();
@@ -308,19 +308,18 @@ Batch BatchStream::Next() {
   Impl& impl = *impl_;
   do {
     if (impl.current_ == nullptr) impl.Take();
-    impl.Settle();
+    impl.GoOnFromEnded();
   } while (impl.current_ == nullptr);
   DataPosition& position = impl.position_;
-  Batch batch{position.epoch, position.sequence, {}};
-  for (const int64_t index : impl.current_->batches.at(impl.batch_in_window()))
-    batch.examples.push_back(impl.current_->window.examples->Get(index));
+  Batch batch{position.epoch, position.sequence, impl.current_->window.examples,
+              impl.current_->batches.at(impl.batch_in_window())};
   ++position.sequence;
   ++position.batch_in_epoch;
   try {
     if (4 * impl.batch_in_window() >= 3 * std::ssize(impl.current_->batches)) impl.Gather();
-    impl.Settle();
+    impl.GoOnFromEnded();
   } catch (...) {
-    // The next call meets the same error, in its place. Peers must not go on without one of them:
+    // The next call meets the same error, at its batch. Peers must not go on without one of them:
     // what one meets alone ends it here, before it takes part in anything else.
     if (impl.in_parts_) throw;
   }

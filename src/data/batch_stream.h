@@ -15,10 +15,16 @@
 
 namespace attend {
 
+// Rows of a window's table, which the batch keeps in memory.
 struct Batch {
   int64_t epoch = 0;     // from 0
   int64_t sequence = 0;  // from 0 since the start of training
-  std::vector<Example> examples;
+  std::shared_ptr<const ExampleTable> table;
+  std::vector<int64_t> rows;
+
+  // The batch must outlive them.
+  Examples examples() const& { return {table.get(), rows}; }
+  Examples examples() && = delete;
 };
 
 // Where the stream stands: what a checkpoint keeps.
@@ -43,8 +49,8 @@ struct BatchOptions {
   Peers peers;
 };
 
-// Holds the window that Next() is in and, at most, one more for each worker. Next() copies
-// examples; all other work is the workers'. With peers, Next() begins to bring the parts of the
+// Holds the window that Next() is in and, at most, one more for each worker; batches hold theirs.
+// Workers do all the work but the exchange with peers: Next() begins to bring the parts of the
 // next window together in the last quarter of the one before, and waits there until every peer has
 // made its part; some copies of that window are in memory until it is put together.
 class BatchStream {

@@ -17,6 +17,7 @@
 #include "attend/error.h"
 #include "base/random.h"
 #include "data/batch_plan.h"
+#include "data/example_fixture.h"
 
 namespace attend {
 namespace {
@@ -28,27 +29,28 @@ class MadeUpSource : public ExampleSource {
   explicit MadeUpSource(int64_t size, int64_t window_size = 1 << 30, int64_t fails_at = -1)
       : fails_at_(fails_at) {
     Random random{7};
-    tables_.emplace_back(2);
+    tables_.push_back(IdTable(2));
     for (int64_t i = 0; i < size; ++i) {
       const int64_t length = 1 + static_cast<int64_t>(random.Below(30));
       const int64_t other =
           std::max<int64_t>(1, length + static_cast<int64_t>(random.Below(7)) - 3);
-      if (tables_.back().size() == window_size) tables_.emplace_back(2);
-      tables_.back().Add({{0, i}, {std::vector<int32_t>(length), std::vector<int32_t>(other)}});
+      if (tables_.back().size() == window_size) tables_.push_back(IdTable(2));
+      AddExample({0, i}, {std::vector<int32_t>(length), std::vector<int32_t>(other)},
+                 &tables_.back());
     }
   }
   // Called with each window's number as a worker has made it.
   std::function<void(int64_t window)> on_made = [](int64_t) {};
   // As many windows more without an example.
   void AddEmptyWindows(int64_t count) {
-    for (int64_t i = 0; i < count; ++i) tables_.emplace_back(2);
+    for (int64_t i = 0; i < count; ++i) tables_.push_back(IdTable(2));
   }
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override {
     return std::make_unique<Reader>(this, epoch, start.number, part);
   }
   bool in_parts() const override { return true; }
-  std::string Where(const Place&) const override { return ""; }
+  std::string Where(const Origin&) const override { return ""; }
   const ExampleTable& table() const { return tables_.at(0); }
   int64_t Batches(const BatchOptions& options, int64_t epoch) const {
     int64_t batches = 0;
@@ -70,9 +72,10 @@ class MadeUpSource : public ExampleSource {
         if (window == source->fails_at_) throw Error(ErrorKind::kInput, "this window is broken");
         CorpusReport report;
         const ExampleTable& all = source->tables_[window];
-        const auto table = std::make_shared<ExampleTable>(2);
+        const auto table = std::make_shared<ExampleTable>(IdTable(2));
         const int64_t end = all.size() * (part.index + 1) / part.count;
-        for (int64_t i = all.size() * part.index / part.count; i < end; ++i) table->Add(all.Get(i));
+        for (int64_t i = all.size() * part.index / part.count; i < end; ++i)
+          AddExample(all[i].origin(), ColumnsOf(all[i]), table.get());
         report.lines = table->size();
         if (part.index == 0) ++report.lines;
         if (window > 1 && part.index + 1 == part.count) {
@@ -103,7 +106,7 @@ using Signature = std::vector<int64_t>;
 
 Signature SignatureOf(const Batch& batch) {
   Signature signature = {batch.epoch, batch.sequence};
-  for (const Example& example : batch.examples) signature.push_back(example.place.line);
+  for (const Example example : batch.examples()) signature.push_back(example.origin().line);
   return signature;
 }
 
@@ -131,14 +134,14 @@ TEST(BatchStream, HasEveryExampleOnceAnEpochWithinTheBound) {
       while (stream.position().epoch == epoch) {
         const Batch batch = stream.Next();
         EXPECT_EQ(batch.epoch, epoch);
-        size_t longest = 0;
-        for (const Example& example : batch.examples) {
-          seen.insert(example.place.line);
-          for (const auto& column : example.columns) longest = std::max(longest, column.size());
+        int64_t longest = 0;
+        for (const Example example : batch.examples()) {
+          seen.insert(example.origin().line);
+          longest = std::max({longest, example.Length(0), example.Length(1)});
         }
-        EXPECT_LE(longest * batch.examples.size(), 120u);
+        EXPECT_LE(longest * std::ssize(batch.rows), 120);
         if (max_sentences > 0) {
-          EXPECT_LE(std::ssize(batch.examples), max_sentences);
+          EXPECT_LE(std::ssize(batch.rows), max_sentences);
         }
       }
       EXPECT_EQ(seen.size(), 1000u);
@@ -153,7 +156,7 @@ TEST(BatchStream, AnExampleOverTheBoundStandsAlone) {
   options.limits.tokens = 1;
   BatchStream stream(&source, options);
   EXPECT_EQ(source.Batches(options, 0), 50);
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(stream.Next().examples.size(), 1u);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(stream.Next().rows.size(), 1u);
 }
 
 TEST(BatchStream, OrderDoesNotDependOnWorkers) {
@@ -305,7 +308,7 @@ TEST(BatchStream, PeersShareTheWork) {
   for (const auto& [rank, part] : parts.at(0)) {
     const Window made = JoinParts({part});
     ASSERT_EQ(made.examples->size(), 500);
-    EXPECT_EQ(made.examples->Get(0).place.line, 500 * rank);
+    EXPECT_EQ((*made.examples)[0].origin().line, 500 * rank);
   }
 }
 
@@ -333,33 +336,6 @@ TEST(BatchStream, PeersThrowWhatOneOfThemMetAtTheSameBatch) {
   EXPECT_THAT(messages, testing::Each("rank 1: this window is broken"));
   EXPECT_GT(batches[0], 1);
   EXPECT_THAT(batches, testing::Each(batches[0]));
-}
-
-TEST(Peers, RefuseBytesThatAreNoPart) {
-  ExampleTable table(2);
-  table.Add({{3, 4}, {{1, 2, 3}, {}}});
-  const std::string part =
-      BytesOf(Window{std::make_shared<const ExampleTable>(table), CorpusReport{.lines = 7}});
-  EXPECT_EQ(JoinParts({part, part}).examples->size(), 2);
-  EXPECT_EQ(JoinParts({part, part}).report.lines, 14);
-  size_t whole = 0;
-  for (size_t size = 0; size < part.size(); ++size) {
-    try {
-      JoinParts({part.substr(0, size)});
-      ++whole;  // the part without its only example
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kRuntime);
-      EXPECT_THAT(error.what(), testing::StartsWith("what rank 0 gives of a window is cut off"));
-    }
-  }
-  EXPECT_EQ(whole, 1u);
-  EXPECT_THROW(JoinParts({std::string(64, '\xff')}), Error);
-  std::string of_ids = part;
-  of_ids.replace(part.size() - 12 - 8 - 8, 8, 8, '\x80');  // the number of the first column's ids
-  EXPECT_THROW(JoinParts({of_ids}), Error);
-  const ExampleTable other(3);
-  const Window wider{std::make_shared<const ExampleTable>(other), CorpusReport()};
-  EXPECT_THROW(JoinParts({part, BytesOf(wider)}), Error);
 }
 
 TEST(BatchStream, PassesOnWhatPeersCannotExchange) {
@@ -424,18 +400,31 @@ TEST(BatchStream, RefusesAPositionBehindTheEndAndNoData) {
   EXPECT_THROW(stream.Next(), Error);
 }
 
-TEST(BatchStream, PassesOnWhatAWorkerThrowsAtItsPlace) {
+TEST(BatchStream, PassesOnWhatAWorkerThrowsAtItsBatch) {
   const MadeUpSource good(60, 20), broken(60, 20, 2);
   BatchOptions options = Small();
   options.worker_threads = 4;
   BatchStream expected(&good, options), stream(&broken, options);
   while (expected.position().window.number < 2)
     EXPECT_EQ(SignatureOf(stream.Next()), SignatureOf(expected.Next()));
-  // The place before the error is one to go on from, once the text is mended.
+  // The position before the error is one to go on from, once the text is mended.
   BatchStream mended(&good, options, stream.position());
   EXPECT_EQ(SignatureOf(mended.Next()), SignatureOf(expected.Next()));
   EXPECT_THROW(stream.Next(), Error);
   EXPECT_THROW(stream.Next(), Error);  // and again, rather than hang
+}
+
+TEST(BatchStream, BatchesKeepTheirWindow) {
+  const MadeUpSource source(60, 20);
+  Batch first;
+  std::vector<std::vector<int32_t>> columns;
+  {
+    BatchStream stream(&source, Small());
+    first = stream.Next();
+    columns = ColumnsOf(first.examples()[0]);
+    while (stream.position().window.number < 2) stream.Next();
+  }
+  EXPECT_EQ(ColumnsOf(first.examples()[0]), columns);
 }
 
 TEST(BatchStream, EndsQuietlyInTheMiddle) {

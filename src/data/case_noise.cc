@@ -6,11 +6,11 @@
 
 namespace attend {
 
-void CaseNoise::Apply(const Place& place, uint64_t time, std::vector<std::string>* texts) const {
+void CaseNoise::Apply(const Origin& origin, uint64_t time, std::vector<std::string>* texts) const {
   if (share_ == 0) return;
   constexpr uint64_t kKey = 0x63617365;  // "case"
-  const double draw = Random{seed_, time, static_cast<uint64_t>(place.file),
-                             static_cast<uint64_t>(place.line), kKey}
+  const double draw = Random{seed_, time, static_cast<uint64_t>(origin.file),
+                             static_cast<uint64_t>(origin.line), kKey}
                           .Uniform();
   if (draw >= 2 * share_) return;
   for (std::string& text : *texts) {

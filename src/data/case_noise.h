@@ -16,9 +16,9 @@ class CaseNoise {
   // `share` of all pairs in capitals, `share` in title case.
   CaseNoise(double share, uint64_t seed) : share_(share), seed_(seed) {}
 
-  // Changes the texts of the pair at `place` alike, as a function of the place, `time` (which tells
-  // times apart at which training reads the pair) and the seed alone.
-  void Apply(const Place& place, uint64_t time, std::vector<std::string>* texts) const;
+  // Changes the texts of the pair at `origin` alike, as a function of the origin, `time` (which
+  // tells times apart at which training reads the pair) and the seed alone.
+  void Apply(const Origin& origin, uint64_t time, std::vector<std::string>* texts) const;
 
  private:
   double share_ = 0;

@@ -36,7 +36,7 @@ TEST(CaseNoise, OtherTimesChangeOtherPairs) {
 
 TEST(CaseNoise, NoneLeavesAllAsItIs) {
   std::vector<std::string> texts = {"ein Haus"};
-  for (int64_t place = 0; place < 100; ++place) CaseNoise().Apply({0, place}, 0, &texts);
+  for (int64_t line = 0; line < 100; ++line) CaseNoise().Apply({0, line}, 0, &texts);
   EXPECT_EQ(texts, std::vector<std::string>{"ein Haus"});
 }
 

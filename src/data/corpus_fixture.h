@@ -14,6 +14,7 @@
 
 #include "attend/error.h"
 #include "data/batch_stream.h"
+#include "data/example_fixture.h"
 #include "data/streamed_corpus.h"
 #include "text/vocabulary_trainer.h"
 
@@ -78,7 +79,7 @@ class StreamedCorpusTest : public CorpusTest {
   }
   std::vector<std::string> Warnings(const std::vector<double>& weights, int64_t shuffle_buffer) {
     std::vector<std::string> warnings;
-    Stream({1, weights, shuffle_buffer, 0, {}, {}, [&](LogLevel, std::string_view message) {
+    Stream({1, weights, shuffle_buffer, 0, {}, [&](LogLevel, std::string_view message) {
               warnings.emplace_back(message);
             }});
     return warnings;

@@ -18,9 +18,9 @@ constexpr Reason kDropped[] = {{"empty", "empty", &CorpusReport::empty},
                                {"too_long", "too long", &CorpusReport::too_long},
                                {"ratio", "by length ratio", &CorpusReport::ratio}};
 
-std::string WithPlaces(const NamedLines& lines, const char* text) {
+std::string WithLines(const NamedLines& lines, const char* text) {
   const std::string counted = fmt::format("{} {}", lines.count, text);
-  return lines.count == 0 ? counted : fmt::format("{} ({})", counted, lines.Places());
+  return lines.count == 0 ? counted : fmt::format("{} ({})", counted, lines.Text());
 }
 
 Json ToJson(const NamedLines& lines) { return {{"count", lines.count}, {"first", lines.first}}; }
@@ -35,19 +35,19 @@ NamedLines NamedLinesFromJson(const Json& json, const char* name, const std::str
 
 void NamedLines::Add(const NamedLines& next) {
   count += next.count;
-  for (const std::string& place : next.first) {
-    if (first.size() < kNamed) first.push_back(place);
+  for (const std::string& line : next.first) {
+    if (first.size() < kNamed) first.push_back(line);
   }
 }
 
-std::string NamedLines::Places() const {
+std::string NamedLines::Text() const {
   std::string text;
   std::string_view file;
-  for (const std::string_view place : first) {
-    const size_t line = place.rfind(':') + 1;
+  for (const std::string_view where : first) {
+    const size_t line = where.rfind(':') + 1;
     if (!text.empty()) text += ", ";
-    text += place.substr(0, line) == file ? place.substr(line) : place;
-    file = place.substr(0, line);
+    text += where.substr(0, line) == file ? where.substr(line) : where;
+    file = where.substr(0, line);
   }
   const int64_t more = count - std::ssize(first);
   return more > 0 ? fmt::format("{} and {} more", text, more) : text;
@@ -68,11 +68,12 @@ void CorpusReport::Add(const CorpusReport& next) {
 std::string CorpusReport::Text() const {
   std::string text = fmt::format("{} lines, {} kept; dropped: ", lines, kept);
   for (const Reason& reason : kDropped) {
+    if (reason.member == &CorpusReport::ratio && tokens.size() == 1) continue;  // of what?
     if (&reason != kDropped) text += ", ";
-    text += WithPlaces(this->*reason.member, reason.text);
+    text += WithLines(this->*reason.member, reason.text);
   }
   if (malformed.count > 0)
-    text += "; " + WithPlaces(malformed, "with malformed UTF-8, read as U+FFFD");
+    text += "; " + WithLines(malformed, "with malformed UTF-8, read as U+FFFD");
   if (protected_spans + unequal_spans > 0) {
     text += fmt::format("; {} protected spans, {} more of the source that the target lacks",
                         protected_spans, unequal_spans);

@@ -19,7 +19,7 @@ struct NamedLines {
   // Adds what follows.
   void Add(const NamedLines& next);
   // "train.en:3, 17 and 5 more"; empty where there are none.
-  std::string Places() const;
+  std::string Text() const;
   bool operator==(const NamedLines&) const = default;
 };
 

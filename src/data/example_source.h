@@ -63,8 +63,8 @@ class ExampleSource {
                                              const WindowPart& part) const = 0;
   // Whether there may be several parts.
   virtual bool in_parts() const { return false; }
-  // An example's place for people: "train.en:17".
-  virtual std::string Where(const Place& place) const = 0;
+  // For people: "train.en:17".
+  virtual std::string Where(const Origin& origin) const = 0;
 };
 
 // Epochs of one window, which is always `table`.

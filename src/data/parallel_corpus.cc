@@ -29,7 +29,7 @@ int64_t LinesToTheEnd(LineReader* reader) {
 
 }  // namespace
 
-std::vector<EncodedLine> ParallelCorpus::Encode(const Place& first,
+std::vector<EncodedLine> ParallelCorpus::Encode(const Origin& first,
                                                 std::vector<std::vector<std::string>>* text,
                                                 ThreadPool* pool) const {
   std::vector<EncodedLine> encoded(text->at(0).size());
@@ -38,13 +38,13 @@ std::vector<EncodedLine> ParallelCorpus::Encode(const Place& first,
     const size_t end = std::min(encoded.size(), (task + 1) * kTaskLines);
     for (size_t line = task * kTaskLines; line < end; ++line) {
       EncodedLine& one = encoded[line];
-      one.example.place = {first.file, first.line + static_cast<int64_t>(line)};
+      one.origin = {first.file, first.line + static_cast<int64_t>(line)};
       std::vector<std::string> texts;
       for (std::vector<std::string>& column : *text) texts.push_back(std::move(column[line]));
-      one.spans = Change(one.example.place, 0, &texts);
+      one.spans = Change(one.origin, /*time=*/0, &texts);
       one.malformed.resize(texts.size());
       for (size_t column = 0; column < texts.size(); ++column) {
-        one.example.columns.push_back(
+        one.ids.push_back(
             columns()[column].vocabulary->Encode(texts[column], &one.malformed[column]));
       }
     }
@@ -53,9 +53,8 @@ std::vector<EncodedLine> ParallelCorpus::Encode(const Place& first,
 }
 
 ParallelCorpus::ParallelCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
-                               int threads, PairProtection protection, const CaseNoise& noise)
-    : Corpus(std::move(columns), filters, std::move(protection), noise),
-      examples_(std::ssize(this->columns())) {
+                               int threads, TextChanges changes)
+    : LineCorpus(std::move(columns), filters, std::move(changes)), examples_(EmptyTable()) {
   for (int64_t file = 0; file < files(); ++file) ReadFiles(file, threads);
 }
 
@@ -72,7 +71,7 @@ void ParallelCorpus::ReadFiles(int64_t file, int threads) {
     });
     if (!parallel || text[0].empty()) break;
     std::vector<EncodedLine> encoded = Encode({file, line}, &text, &pool);
-    for (EncodedLine& one : encoded) Keep(std::move(one), &examples_, &report_);
+    for (const EncodedLine& one : encoded) Keep(one, &examples_, &report_);
     line += std::ssize(encoded);
   }
   for (int64_t column = 0; column < std::ssize(readers); ++column) {

@@ -40,17 +40,16 @@ TEST_F(ParallelCorpusTest, FramesColumnsAndKeepsLineNumbers) {
                                      {Write("t1", "fed\nbad\ncab\n"), Write("t2", "a b c\n")});
   ASSERT_EQ(corpus.examples().size(), 3);
   const std::vector<std::string> source = {"ab", "cd ef", "abc"}, target = {"fed", "cab", "a b c"};
-  const std::vector<Place> places = {{0, 0}, {0, 2}, {1, 0}};
+  const std::vector<Origin> origins = {{0, 0}, {0, 2}, {1, 0}};
   for (int64_t i = 0; i < 3; ++i) {
-    const Example example = corpus.examples().Get(i);
-    EXPECT_EQ(example.place, places[i]);
-    EXPECT_THAT(example.columns, ElementsAre(Ids(source[i], false), Ids(target[i], true)));
-    EXPECT_EQ(corpus.examples().Length(i, 0), std::ssize(example.columns[0]));
-    EXPECT_EQ(corpus.examples().Length(i, 1), std::ssize(example.columns[1]));
+    const Example example = corpus.examples()[i];
+    EXPECT_EQ(example.origin(), origins[i]);
+    EXPECT_THAT(ColumnsOf(example), ElementsAre(Ids(source[i], false), Ids(target[i], true)));
   }
-  EXPECT_EQ(corpus.Where(places[1]), folder_ + "s1:3");
+  EXPECT_EQ(corpus.Where(origins[1]), folder_ + "s1:3");
   EXPECT_EQ(corpus.report().empty, (NamedLines{1, {folder_ + "s1:2"}}));
-  EXPECT_EQ(corpus.digests()[3], (FileDigest{folder_ + "t2", Sha256("a b c\n"), 1}));
+  EXPECT_EQ(corpus.digests()[3],
+            (FileDigest{folder_ + "t2", Sha256("a b c\n"), 1, "target file 2"}));
 }
 
 TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
@@ -83,20 +82,20 @@ TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
 
 TEST_F(ParallelCorpusTest, NamesTheFirstMalformedLinesOfAnyColumn) {
   const std::string good = "ab\n", bad = "a\xFF\xFF\n";
-  const auto places = [&](const std::string& source, const std::string& target) {
-    return Read({Write("s", source)}, {Write("t", target)}).report().malformed.Places();
+  const auto lines = [&](const std::string& source, const std::string& target) {
+    return Read({Write("s", source)}, {Write("t", target)}).report().malformed.Text();
   };
   const std::string s = folder_ + "s", t = folder_ + "t";
-  EXPECT_EQ(places(good, good), "");
-  EXPECT_EQ(places(good + good + bad, good + bad + good), t + ":2, " + s + ":3");
-  EXPECT_EQ(places(good + bad, good + bad), s + ":2, " + t + ":2");
+  EXPECT_EQ(lines(good, good), "");
+  EXPECT_EQ(lines(good + good + bad, good + bad + good), t + ":2, " + s + ":3");
+  EXPECT_EQ(lines(good + bad, good + bad), s + ":2, " + t + ":2");
   std::string many, as_many;
   for (int i = 0; i < 12; ++i) {
     many += i % 4 == 0 ? good : bad;
     as_many += good;
   }
-  EXPECT_EQ(places(many, as_many), s + ":2, 3, 4, 6, 7 and 4 more");
-  EXPECT_EQ(places(as_many, many), t + ":2, 3, 4, 6, 7 and 4 more");
+  EXPECT_EQ(lines(many, as_many), s + ":2, 3, 4, 6, 7 and 4 more");
+  EXPECT_EQ(lines(as_many, many), t + ":2, 3, 4, 6, 7 and 4 more");
 }
 
 TEST(CorpusReportTest, PartsAddUpToTheWhole) {
@@ -113,7 +112,7 @@ TEST(CorpusReportTest, PartsAddUpToTheWhole) {
   }
   whole.lines = whole.too_long.count = 12;
   EXPECT_EQ(sum, whole);
-  EXPECT_EQ(sum.too_long.Places(), "f:0, 1, 2, 3, 4 and 7 more");
+  EXPECT_EQ(sum.too_long.Text(), "f:0, 1, 2, 3, 4 and 7 more");
 }
 
 TEST_F(ParallelCorpusTest, DifferentLineCountsNameBothFiles) {
@@ -160,16 +159,20 @@ TEST_F(ParallelCorpusTest, IsTheSameWithAnyNumberOfThreadsAndPacked) {
             std::regex_replace(Dump(ToJson(four.report())), std::regex("source.gz"), "s"));
   EXPECT_GT(one.report().empty.count, 5);
   for (int64_t i = 0; i < one.examples().size(); ++i) {
-    EXPECT_EQ(one.examples().Get(i).columns, four.examples().Get(i).columns);
-    EXPECT_EQ(one.examples().Get(i).place, four.examples().Get(i).place);
+    EXPECT_EQ(ColumnsOf(one.examples()[i]), ColumnsOf(four.examples()[i]));
+    EXPECT_EQ(one.examples()[i].origin(), four.examples()[i].origin());
   }
 }
 
 TEST_F(ParallelCorpusTest, OneColumnIsACorpusToo) {
-  const CorpusColumn text{{Write("text", "ab\ncd\n")}, vocabulary_, true, true};
-  const ParallelCorpus corpus({text}, {}, 1);
+  const std::string file = Write("text", "ab\n\ncd\n");
+  const ParallelCorpus corpus({{"text", {file}, vocabulary_, true, true}}, {}, 1);
   ASSERT_EQ(corpus.examples().size(), 2);
-  EXPECT_THAT(corpus.examples().Get(1).columns, ElementsAre(Ids("cd", true)));
+  EXPECT_THAT(ColumnsOf(corpus.examples()[1], 1), ElementsAre(Ids("cd", true)));
+  EXPECT_EQ(corpus.digests()[0].name, "text file 1");
+  EXPECT_EQ(corpus.Text(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
+                                       "0 too long",
+                                       file));
 }
 
 }  // namespace

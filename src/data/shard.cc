@@ -7,11 +7,11 @@ namespace attend {
 namespace {
 
 // The part of each example: that in which the middle of its work falls.
-std::vector<int64_t> PartsOf(const std::vector<Example>& examples, int64_t parts,
+std::vector<int64_t> PartsOf(const Examples& examples, int64_t parts,
                              const std::function<double(const Example&)>& work) {
   std::vector<double> ends;
   double end = 0;
-  for (const Example& example : examples) ends.push_back(end += work(example));
+  for (const Example example : examples) ends.push_back(end += work(example));
   std::vector<int64_t> part_of;
   double begin = 0;
   for (const double each : ends) {
@@ -30,7 +30,7 @@ std::vector<int64_t> RanksOf(std::span<const Batch> batches, int64_t ranks,
   std::vector<double> weights;
   for (const Batch& batch : batches) {
     double& weight = weights.emplace_back(0);
-    for (const Example& example : batch.examples) weight += work(example);
+    for (const Example example : batch.examples()) weight += work(example);
   }
   std::vector<int64_t> by_weight(batches.size()), rank_of(batches.size());
   std::iota(by_weight.begin(), by_weight.end(), 0);
@@ -60,21 +60,21 @@ std::vector<std::vector<Shard>> CutIntoShards(const GlobalBatch& batch, const Sh
   const int64_t whole = std::ssize(batches) / parts.ranks * parts.ranks;
   const std::vector<int64_t> rank_of = RanksOf(batches.first(whole), parts.ranks, work);
   std::vector<std::vector<Shard>> shards(parts.ranks * parts.threads);
-  Shard place;
+  Shard shard;
   for (int64_t index = 0; index < std::ssize(batches); ++index) {
-    const std::span<const Example> examples = batches[index].examples;
+    const Examples examples = batches[index].examples();
     const int64_t first = index < whole ? rank_of[index] * parts.threads : 0;
     const std::vector<int64_t> part_of =
-        PartsOf(batches[index].examples, index < whole ? parts.threads : std::ssize(shards), work);
-    place.tokens_before.resize(examples[0].columns.size());
-    for (size_t begin = 0, end = 0; begin < examples.size(); begin = end) {
+        PartsOf(examples, index < whole ? parts.threads : std::ssize(shards), work);
+    shard.tokens_before.resize(examples.columns());
+    for (int64_t begin = 0, end = 0; begin < examples.size(); begin = end) {
       while (end < examples.size() && part_of[end] == part_of[begin]) ++end;
-      place.examples = examples.subspan(begin, end - begin);
-      shards[first + part_of[begin]].push_back(place);
-      place.examples_before += std::ssize(place.examples);
-      for (const Example& example : place.examples) {
-        for (size_t column = 0; column < example.columns.size(); ++column)
-          place.tokens_before[column] += std::ssize(example.columns[column]);
+      shard.examples = examples.Part(begin, end - begin);
+      shards[first + part_of[begin]].push_back(shard);
+      shard.examples_before += shard.examples.size();
+      for (const Example example : shard.examples) {
+        for (int64_t column = 0; column < examples.columns(); ++column)
+          shard.tokens_before[column] += example.Length(column);
       }
     }
   }

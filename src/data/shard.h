@@ -1,7 +1,7 @@
 // What one update learns from, and the parts of it that threads take: a shard is some of the
-// update's examples and the place where they stand.
+// update's examples and their position in it.
 //
-// Random choices are keyed by the place, so that they are the same however a batch is cut and
+// Random choices are keyed by the position, so that they are the same however a batch is cut and
 // whoever computes a part: one thread or many, all at once or one batch after the other.
 #ifndef ATTEND_DATA_SHARD_H_
 #define ATTEND_DATA_SHARD_H_
@@ -22,11 +22,11 @@ struct GlobalBatch {
 };
 
 // Consecutive examples of one batch, at least one; the batch must outlive the shard. What the
-// global batch has before them says where they stand.
+// global batch has before them is their position.
 struct Shard {
-  std::span<const Example> examples;
+  Examples examples;
   int64_t examples_before = 0;
-  std::vector<int64_t> tokens_before;  // by column
+  std::vector<int64_t> tokens_before;  // by column: ids, labels or rows of numbers
 };
 
 // The processes that share an update, and the threads of each.

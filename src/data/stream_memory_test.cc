@@ -56,8 +56,8 @@ TEST(StreamMemory, IsBoundedByTheWindows) {
   int64_t most = before, ids = 0;
   const std::clock_t start = std::clock();
   while (batches.position().epoch == 0) {
-    for (const Example& example : batches.Next().examples)
-      ids += std::ssize(example.columns[0]) + std::ssize(example.columns[1]);
+    const Batch batch = batches.Next();
+    for (const Example example : batch.examples()) ids += example.Length(0) + example.Length(1);
     most = std::max(most, ResidentBytes());
   }
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

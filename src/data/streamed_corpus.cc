@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "base/sha256.h"
 #include "base/thread_pool.h"
-#include "data/case_noise.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -90,7 +89,7 @@ struct StreamedCorpus::Segment {
 };
 
 struct StreamedCorpus::Line {
-  Place place;
+  Origin origin;
   Pass pass;
   std::vector<std::string> text;  // by column; empty until it is read
 };
@@ -114,11 +113,11 @@ class StreamedCorpus::Reader : public WindowReader {
   void StartEpoch();
   Json Cursor() const;
   void Seek(const Json& cursor);
-  bool IsPlace(const Group& group) const;
+  bool AddsUp(const Group& group) const;
   const Segment& SegmentOf(const Group& group, size_t pass) const {
     return corpus_->segments_[group.PassOf(pass).segment];
   }
-  void FillPlaces(Group* group) const;
+  void OpenSegments(Group* group) const;
   Group* NextGroup();
   Line Advance(Group* group) const;
   bool IsTaken(const Group& group, const Line& line) const;
@@ -154,7 +153,7 @@ void StreamedCorpus::Reader::StartEpoch() {
   }
 }
 
-void StreamedCorpus::Reader::FillPlaces(Group* group) const {
+void StreamedCorpus::Reader::OpenSegments(Group* group) const {
   while (group->open.size() < kOpenSegments && group->next < group->passes() &&
          !group->IsOpen(group->PassOf(group->next).segment)) {
     group->open.push_back({group->next, SegmentOf(*group, group->next).first});
@@ -190,12 +189,12 @@ void StreamedCorpus::Reader::Seek(const Json& cursor) {
       if (number >= group.passes()) refuse("a pass is none of the epoch's");
       group.open.push_back({number, MemberOf<int64_t>(pass, "line", where)});
     }
-    if (!IsPlace(group)) refuse("its lines do not add up");
+    if (!AddsUp(group)) refuse("its lines do not add up");
   }
 }
 
 // Whether what is open and what waits make up the lines that are not read yet.
-bool StreamedCorpus::Reader::IsPlace(const Group& group) const {
+bool StreamedCorpus::Reader::AddsUp(const Group& group) const {
   if (group.next > group.passes()) return false;
   if (group.turn != 0 && group.turn >= group.open.size()) return false;
   int64_t left = 0;
@@ -225,7 +224,7 @@ Group* StreamedCorpus::Reader::NextGroup() {
 
 // The group's next line.
 StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
-  FillPlaces(group);
+  OpenSegments(group);
   OpenPass& open = group->open[group->turn];
   const Segment& segment = SegmentOf(*group, open.pass);
   Line line{{segment.file, open.line}, group->PassOf(open.pass), {}};
@@ -233,7 +232,7 @@ StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
   ++group->read;
   if (open.line == segment.end) {
     group->open.erase(group->open.begin() + static_cast<std::ptrdiff_t>(group->turn));
-    FillPlaces(group);
+    OpenSegments(group);
   } else {
     ++group->turn;
   }
@@ -246,8 +245,8 @@ StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
 // not is drawn, so that all have as many lines.
 bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const {
   if (group.weight == std::floor(group.weight)) return true;
-  Random random{corpus_->options_.seed, static_cast<uint64_t>(line.place.file),
-                static_cast<uint64_t>(line.place.line), kWeightKey};
+  Random random{corpus_->options_.seed, static_cast<uint64_t>(line.origin.file),
+                static_cast<uint64_t>(line.origin.line), kWeightKey};
   const double start = random.Uniform();
   const double before = std::floor(start + group.weight * static_cast<double>(epoch_));
   const double after = std::floor(start + group.weight * static_cast<double>(epoch_ + 1));
@@ -300,7 +299,7 @@ void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
     if (found == open_files_.end()) found = open_files_.emplace(line.pass, Open(segment)).first;
     OpenFiles& files = found->second;
     line.text.resize(files.columns.size());
-    while (files.line <= line.place.line) {  // what comes before is not this part's
+    while (files.line <= line.origin.line) {  // what comes before is not this part's
       for (size_t column = 0; column < files.columns.size(); ++column) {
         if (!files.columns[column]->Next(&line.text[column]))
           RefuseChanged(files.columns[column]->name());
@@ -339,8 +338,7 @@ WindowWork StreamedCorpus::Reader::Next() {
 
 StreamedCorpus::StreamedCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
                                const StreamOptions& options, int threads)
-    : Corpus(std::move(columns), filters, options.protection, options.case_noise),
-      options_(options) {
+    : LineCorpus(std::move(columns), filters, options.changes), options_(options) {
   if (!options.weights.empty() && std::ssize(options.weights) != files()) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("there are {} weights for {} files, expected one for each",
@@ -423,29 +421,28 @@ std::string StreamedCorpus::Text() const {
 }
 
 Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const {
-  auto table = std::make_shared<ExampleTable>(std::ssize(columns()));
+  auto table = std::make_shared<ExampleTable>(EmptyTable());
   CorpusReport report;
   for (const Line& line : lines) {
-    EncodedLine encoded{{line.place, {}}, std::vector<int64_t>(columns().size())};
+    EncodedLine encoded{line.origin, {}, std::vector<int64_t>(columns().size()), {}};
     Random random{options_.seed,
                   static_cast<uint64_t>(epoch),
                   static_cast<uint64_t>(line.pass.time),
-                  static_cast<uint64_t>(line.place.file),
-                  static_cast<uint64_t>(line.place.line),
+                  static_cast<uint64_t>(line.origin.file),
+                  static_cast<uint64_t>(line.origin.line),
                   kSampleKey};
     std::vector<std::string> texts = line.text;
     const auto time = static_cast<uint64_t>(epoch) << 32 | static_cast<uint64_t>(line.pass.time);
-    encoded.spans = Change(line.place, time, &texts);
+    encoded.spans = Change(line.origin, time, &texts);
     for (size_t column = 0; column < columns().size(); ++column) {
       const Vocabulary& vocabulary = *columns()[column].vocabulary;
       const std::string& text = texts[column];
       int64_t* malformed = &encoded.malformed[column];
-      encoded.example.columns.push_back(
-          options_.sampling > 0
-              ? vocabulary.Sample(text, options_.sampling, random.Next(), malformed)
-              : vocabulary.Encode(text, malformed));
+      encoded.ids.push_back(options_.sampling > 0 ? vocabulary.Sample(text, options_.sampling,
+                                                                      random.Next(), malformed)
+                                                  : vocabulary.Encode(text, malformed));
     }
-    Keep(std::move(encoded), table.get(), &report);
+    Keep(encoded, table.get(), &report);
   }
   return {table, report};
 }

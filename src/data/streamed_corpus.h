@@ -1,5 +1,5 @@
-// A corpus that is read and encoded as training goes, in bounded memory: pieces of its files in
-// another order each epoch, several corpora mixed by weight, subword sampling.
+// A corpus that is read and encoded as training goes, in bounded memory: segments of its files
+// in another order each epoch, several corpora mixed by weight, subword sampling.
 #ifndef ATTEND_DATA_STREAMED_CORPUS_H_
 #define ATTEND_DATA_STREAMED_CORPUS_H_
 
@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
-#include "data/corpus.h"
+#include "data/line_corpus.h"
 
 namespace attend {
 
@@ -20,19 +20,18 @@ struct StreamOptions {
   std::vector<double> weights;
   int64_t shuffle_buffer = 100000;  // lines of a window
   double sampling = 0;              // strength of Vocabulary::Sample; 0: Vocabulary::Encode
-  PairProtection protection = {};
-  CaseNoise case_noise = {};
+  TextChanges changes = nullptr;
   Log log = NoLog();  // hears of files that can't be shuffled
 };
 
-// Files of equal weight are one corpus. It is cut into segments: plain files into pieces much
-// shorter than a window, compressed ones, which can only be read from their beginning, not at all.
+// Files of equal weight are one corpus. It is cut into segments: plain files into many, much
+// shorter than a window, compressed ones, which can only be read from their beginning, into one.
 // Segments come in an order drawn for each epoch, a few of them open at a time, which give lines in
 // turn; corpora give lines in proportion to what they have in an epoch, so that every window holds
 // its share of each and all end together. Which lines a window has is known without reading them: a
 // reader of one part reads no others, but for those before them in their segments. Holds no line
 // but those of the windows at work. Immutable once made; safe to use from many threads.
-class StreamedCorpus : public Corpus {
+class StreamedCorpus : public LineCorpus {
  public:
   // Reads all files with `threads` threads, for counts, digests and segments. Throws Error(kInput)
   // for a file that can't be read to its end and for files of different line counts (both named,

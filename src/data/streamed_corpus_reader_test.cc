@@ -16,9 +16,9 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::vector<std::vector<int32_t>>> IdsOf(const Batch& batch) {
-  std::vector<std::vector<std::vector<int32_t>>> ids;
-  for (const Example& example : batch.examples) ids.push_back(example.columns);
+std::vector<IdColumns> IdsOf(const Batch& batch) {
+  std::vector<IdColumns> ids;
+  for (const Example example : batch.examples()) ids.push_back(ColumnsOf(example));
   return ids;
 }
 
@@ -33,7 +33,7 @@ TEST_F(StreamedCorpusTest, ResumesAtEveryPosition) {
   batching.limits.tokens = 60;
   BatchStream whole(&corpus, batching);
   std::vector<DataPosition> positions;
-  std::vector<std::vector<std::vector<std::vector<int32_t>>>> expected;
+  std::vector<std::vector<IdColumns>> expected;
   while (whole.position().epoch < 3) {
     positions.push_back(whole.position());
     expected.push_back(IdsOf(whole.Next()));
@@ -69,7 +69,7 @@ TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
       const WindowWork work = reader->Next();
       const Window whole = work.make();
       if (count == 1 && epoch == 0) {
-        for (const std::string& place : whole.report.malformed.first) malformed.push_back(place);
+        for (const std::string& line : whole.report.malformed.first) malformed.push_back(line);
       }
       std::vector<std::string> parts;
       for (const auto& each : readers) {
@@ -82,8 +82,9 @@ TEST_F(StreamedCorpusTest, PartsOfAWindowMakeUpTheWindow) {
       EXPECT_EQ(joined.report, whole.report);
       ASSERT_EQ(joined.examples->size(), whole.examples->size());
       for (int64_t i = 0; i < whole.examples->size(); ++i) {
-        EXPECT_EQ(joined.examples->Get(i).place, whole.examples->Get(i).place);
-        EXPECT_EQ(joined.examples->Get(i).columns, whole.examples->Get(i).columns);
+        const Example found = (*joined.examples)[i], expected = (*whole.examples)[i];
+        EXPECT_EQ(found.origin(), expected.origin());
+        EXPECT_EQ(ColumnsOf(found), ColumnsOf(expected));
       }
       epoch += work.last ? 1 : 0;
     }
@@ -99,7 +100,7 @@ TEST_F(StreamedCorpusTest, AReaderReadsTheFilesOfItsPartAlone) {
   std::set<int64_t> files;
   const Window first = corpus.Open(0, {}, {0, 2})->Next().make();
   for (int64_t i = 0; i < first.examples->size(); ++i)
-    files.insert(first.examples->Get(i).place.file);
+    files.insert((*first.examples)[i].origin().file);
   ASSERT_EQ(files.size(), 4u);  // of the one window, four are open at a time
   for (int64_t file = 0; file < 8; ++file) {
     if (files.contains(file)) continue;

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 using Key = std::pair<int64_t, int64_t>;
 
-// Places in the order in which an epoch's windows hold them.
+// Files and lines in the order in which an epoch's windows hold them.
 std::vector<std::vector<Key>> WindowsOf(const StreamedCorpus& corpus, int64_t epoch) {
   std::vector<std::vector<Key>> windows;
   const auto reader = corpus.Open(epoch, {}, {});
@@ -30,8 +30,8 @@ std::vector<std::vector<Key>> WindowsOf(const StreamedCorpus& corpus, int64_t ep
     const Window window = work.make();
     windows.emplace_back();
     for (int64_t i = 0; i < window.examples->size(); ++i) {
-      const Place place = window.examples->Get(i).place;
-      windows.back().push_back({place.file, place.line});
+      const Origin origin = (*window.examples)[i].origin();
+      windows.back().push_back({origin.file, origin.line});
     }
     last = work.last;
   }
@@ -51,10 +51,10 @@ TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
   CorpusFilters filters;
   filters.max_length = 8;
   const ParallelCorpus whole(Columns(), filters, 1);
-  std::map<Key, std::vector<std::vector<int32_t>>> expected;
+  std::map<Key, IdColumns> expected;
   for (int64_t i = 0; i < whole.examples().size(); ++i) {
-    const Example example = whole.examples().Get(i);
-    expected[{example.place.file, example.place.line}] = example.columns;
+    const Example example = whole.examples()[i];
+    expected[{example.origin().file, example.origin().line}] = ColumnsOf(example);
   }
   ASSERT_GT(whole.report().too_long.count, 0);
   StreamOptions options;
@@ -63,15 +63,16 @@ TEST_F(StreamedCorpusTest, HasWhatTheCorpusInMemoryHas) {
   EXPECT_EQ(corpus.digests(), whole.digests());
   const auto reader = corpus.Open(0, {}, {});
   CorpusReport report;
-  std::map<Key, std::vector<std::vector<int32_t>>> found;
+  std::map<Key, IdColumns> found;
   int64_t windows = 0;
   for (bool last = false; !last; ++windows) {
     const WindowWork work = reader->Next();
     const Window window = work.make();
     report.Add(window.report);
     for (int64_t i = 0; i < window.examples->size(); ++i) {
-      const Example example = window.examples->Get(i);
-      EXPECT_TRUE(found.insert({{example.place.file, example.place.line}, example.columns}).second);
+      const Example example = (*window.examples)[i];
+      const Origin& origin = example.origin();
+      EXPECT_TRUE(found.insert({{origin.file, origin.line}, ColumnsOf(example)}).second);
     }
     last = work.last;
   }
@@ -202,9 +203,9 @@ TEST_F(StreamedCorpusTest, SamplesAnewEachEpochAndTheSameForASeed) {
     options.seed = seed;
     const StreamedCorpus corpus = Stream(options);
     const Window window = corpus.Open(epoch, {}, {})->Next().make();
-    std::vector<std::vector<std::vector<int32_t>>> all;
+    std::vector<IdColumns> all;
     for (int64_t i = 0; i < window.examples->size(); ++i) {
-      all.push_back(window.examples->Get(i).columns);
+      all.push_back(ColumnsOf((*window.examples)[i]));
       const std::vector<int32_t>& source = all.back()[0];
       EXPECT_EQ(vocabulary_->Decode(source), "abcdef cab" + std::string(i % 7, 'a'));
       EXPECT_EQ(source.back(), 3);

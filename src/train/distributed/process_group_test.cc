@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "attend/error.h"
+#include "data/example_fixture.h"
 #include "train/device/environment.h"
 #include "train/distributed/gradient_reducer.h"
 #include "train/distributed/ranks_agree.h"
@@ -185,7 +186,7 @@ class TwoParameters : public LoopTask {
   }
   const ExampleSource& examples() const override { throw std::logic_error("not for use"); }
   torch::nn::Module& module() override { return module_; }
-  int64_t CountTargets(const Batch& batch) const override { return std::ssize(batch.examples); }
+  int64_t CountTargets(const Batch& batch) const override { return std::ssize(batch.rows); }
   double Work(const Example&) const override { return 1; }
   torch::Tensor Loss(const Shard& shard, uint64_t) override {
     const torch::Tensor hidden = first_ * static_cast<double>(shard.examples.size());
@@ -218,9 +219,7 @@ TEST(GradientReducerTest, BucketsAreAddedUpWhileTheBackwardPassGoesOn) {
       while (!added_up() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
       EXPECT_TRUE(added_up());
     };
-    Batch batch;
-    batch.examples = {{{0, 0}, {{1}, {1}}}, {{0, 1}, {{1}, {1}}}};
-    GlobalBatch both{{batch}};
+    GlobalBatch both{{BatchOf({{{1}, {1}}, {{1}, {1}}})}};
     both.targets = 2;
     learner.Backward(both, 1);
     EXPECT_EQ(passes, 1);

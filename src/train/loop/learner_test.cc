@@ -10,6 +10,7 @@
 #include "attend/nn/loss.h"
 #include "attend/nn/transformer.h"
 #include "base/random.h"
+#include "data/example_fixture.h"
 #include "nn/test_models.h"
 #include "train/device/environment.h"
 #include "train/loop/loop_task.h"
@@ -28,14 +29,14 @@ class SmallTask : public LoopTask {
   torch::nn::Module& module() override { return *transformer_; }
   int64_t CountTargets(const Batch& batch) const override {
     int64_t targets = 0;
-    for (const Example& example : batch.examples) targets += std::ssize(example.columns[1]) - 1;
+    for (const Example example : batch.examples()) targets += example.Length(1) - 1;
     return targets;
   }
   double Work(const Example& example) const override {
-    return static_cast<double>(example.columns[0].size() + example.columns[1].size());
+    return static_cast<double>(example.Length(0) + example.Length(1));
   }
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override {
-    if (shard.examples[0].place.line == bad_line)
+    if (shard.examples[0].origin().line == bad_line)
       throw Error(ErrorKind::kRuntime, "line has no loss");
     const PackedTranslationBatch ids = MakePackedTranslationBatch(shard.examples);
     return loss_
@@ -63,16 +64,16 @@ class SmallTask : public LoopTask {
 // A batch of random sentences, the longest first.
 Batch RandomBatch(int64_t rows, uint64_t seed) {
   Random random{seed};
-  Batch batch;
+  std::vector<IdColumns> examples;
   for (int64_t row = 0; row < rows; ++row) {
-    Example example{{0, row}, {{}, {}}};
-    for (std::vector<int32_t>& column : example.columns) {
+    IdColumns columns(2);
+    for (std::vector<int32_t>& column : columns) {
       column.resize(3 + static_cast<size_t>(rows - row) / 2);
       for (int32_t& id : column) id = static_cast<int32_t>(4 + random.Below(4990));
     }
-    batch.examples.push_back(std::move(example));
+    examples.push_back(std::move(columns));
   }
-  return batch;
+  return BatchOf(examples);
 }
 
 GlobalBatch Together(std::vector<Batch> batches) {
@@ -202,16 +203,17 @@ TEST(LearnerTest, WhatAThreadThrowsReachesTheCallerAndTheNextUpdateIsWell) {
   Learner learner(&task, {}, {2});
   const GlobalBatch batch = Together({RandomBatch(6, 1)});
   const double loss = learner.Read(learner.Backward(batch, 0)).loss;
-  for (const Example& example : batch.batches[0].examples) {
-    task.bad_line = example.place.line;
+  for (const Example example : batch.batches[0].examples()) {
+    const int64_t line = example.origin().line;
+    task.bad_line = line;
     try {
       learner.Backward(batch, 0);
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("line has no loss"));
       task.bad_line = -2;
     }
-    if (example.place.line > 0 && task.bad_line == -2) break;  // the second thread's
-    EXPECT_TRUE(example.place.line > 0 || task.bad_line == -2);
+    if (line > 0 && task.bad_line == -2) break;  // the second thread's
+    EXPECT_TRUE(line > 0 || task.bad_line == -2);
   }
   EXPECT_EQ(task.bad_line, -2);
   EXPECT_EQ(learner.Read(learner.Backward(batch, 0)).loss, loss);

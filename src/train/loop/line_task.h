@@ -15,6 +15,7 @@
 
 #include "attend/error.h"
 #include "base/random.h"
+#include "data/example_fixture.h"
 #include "train/device/environment.h"
 #include "train/logs/metrics_log.h"
 #include "train/loop/loop_task.h"
@@ -25,18 +26,18 @@ namespace attend {
 class Numbers : public ExampleSource {
  public:
   Numbers() {
-    for (int32_t i = 0; i < 24; ++i) table_.Add({{0, i}, {{i % 5 + 1}}});
+    for (int32_t i = 0; i < 24; ++i) AddExample({0, i}, {{i % 5 + 1}}, &table_);
   }
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart&,
                                      const WindowPart&) const override {
     return OpenTable(&table_, epoch);
   }
-  std::string Where(const Place& place) const override {
-    return "numbers:" + std::to_string(place.line + 1);
+  std::string Where(const Origin& origin) const override {
+    return "numbers:" + std::to_string(origin.line + 1);
   }
 
  private:
-  ExampleTable table_{1};
+  ExampleTable table_ = IdTable(1);
 };
 
 class LineModule : public torch::nn::Module {
@@ -50,19 +51,17 @@ class LineTask : public LoopTask {
  public:
   const ExampleSource& examples() const override { return numbers_; }
   torch::nn::Module& module() override { return module_; }
-  int64_t CountTargets(const Batch& batch) const override {
-    return static_cast<int64_t>(batch.examples.size());
-  }
+  int64_t CountTargets(const Batch& batch) const override { return std::ssize(batch.rows); }
   double Work(const Example&) const override { return 1; }
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override {
     const std::lock_guard lock(mutex_);
     ++losses;
     trained_in_training_mode &= module_.is_training();
     torch::Tensor sum = torch::zeros({1});
-    auto place = static_cast<uint64_t>(shard.examples_before);
-    for (const Example& example : shard.examples) {
-      const double x = example.columns[0][0];
-      const double noise = Random{seed, place++}.Normal();
+    auto position = static_cast<uint64_t>(shard.examples_before);
+    for (const Example example : shard.examples) {
+      const double x = example.Ids(0)[0];
+      const double noise = Random{seed, position++}.Normal();
       drawn.insert(noise);
       sum = sum + (module_.a * x - 3 * x - 0.01 * noise).square();
     }

@@ -49,8 +49,7 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
     speed.data_seconds += waited;
     speed.target_tokens += batch.targets;
     for (const Batch& each : batch.batches) {
-      for (const Example& example : each.examples)
-        speed.source_tokens += std::ssize(example.columns[0]);
+      for (const Example example : each.examples()) speed.source_tokens += example.Length(0);
     }
   }
   if (before) learner->Read(*before);

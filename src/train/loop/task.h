@@ -54,7 +54,7 @@ class TrainingTask {
   virtual double Work(const Example& example) const = 0;
   // The differentiable loss of a shard, summed over its targets, by the module as it stands; the
   // loop divides by the targets of the whole update. Random choices follow from `seed` and the
-  // shard's place. Called by many threads at once.
+  // shard's position. Called by many threads at once.
   virtual torch::Tensor Loss(const Shard& shard, uint64_t seed) = 0;
   // There is something to validate on.
   virtual bool CanValidate() const = 0;

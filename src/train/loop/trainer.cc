@@ -33,9 +33,9 @@ std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& sour
   std::vector<std::string> lines;
   size_t count = 0;
   for (const Batch& batch : batches) {
-    count += batch.examples.size();
-    for (const Example& example : batch.examples) {
-      if (lines.size() < kShown) lines.push_back(source.Where(example.place));
+    count += batch.rows.size();
+    for (const Example example : batch.examples()) {
+      if (lines.size() < kShown) lines.push_back(source.Where(example.origin()));
     }
   }
   return fmt::format("{}{}", fmt::join(lines, ", "),
@@ -252,7 +252,7 @@ void Trainer::ReadOutcome() {
   if (!logs_) return;
   double operations = 0;
   for (const Batch& batch : update.batch.batches) {
-    for (const Example& example : batch.examples) operations += task_->Work(example);
+    for (const Example example : batch.examples()) operations += task_->Work(example);
   }
   logs_->LogUpdate(state_, {found.loss, found.norm, update.learning_rate, update.batch.targets,
                             operations, !found.finite()});

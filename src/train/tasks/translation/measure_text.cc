@@ -61,7 +61,7 @@ class Quantiles {
 
 class Measurement {
  public:
-  Measurement(const Corpus& corpus, std::string language, int threads)
+  Measurement(const LineCorpus& corpus, std::string language, int threads)
       : corpus_(corpus), language_(std::move(language)), pool_(threads) {}
 
   void AddFile(int64_t file, int64_t files, double weight) {
@@ -93,17 +93,15 @@ class Measurement {
   }
 
   void MeasurePair(PairText* given) const {
-    Example example;
     Pair& pair = given->pair;
     for (const size_t side : {0, 1}) {
-      example.columns.push_back(corpus_.columns()[side].vocabulary->Encode(given->text[side]));
-      pair.tokens[side] = std::ssize(example.columns.back());
+      pair.tokens[side] = std::ssize(corpus_.columns()[side].vocabulary->Encode(given->text[side]));
     }
-    pair.kept = corpus_.Keeps(example);
+    pair.kept = corpus_.Keeps(pair.tokens);
     pair.several = pair.kept && SentenceParts(given->text[0], language_).size() > 1;
   }
 
-  const Corpus& corpus_;
+  const LineCorpus& corpus_;
   std::string language_;
   ThreadPool pool_;
   std::vector<Pair> pairs_;
@@ -123,7 +121,8 @@ TrainingText::Ratio RatioOf(const std::vector<Pair>& pairs) {
 
 }  // namespace
 
-std::optional<TrainingText> MeasureText(const Corpus& corpus, const std::vector<double>& weights,
+std::optional<TrainingText> MeasureText(const LineCorpus& corpus,
+                                        const std::vector<double>& weights,
                                         const std::string& language, int threads) {
   Measurement measurement(corpus, language, threads);
   const int64_t files = std::ssize(corpus.columns()[0].files);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
+#include "data/line_corpus.h"
 #include "model/training_text.h"
 
 namespace attend {
@@ -16,7 +16,8 @@ namespace attend {
 // keep, of long files lines at equal distances, some 50,000 in all. `weights` are those of
 // StreamOptions, `language` is the source's or "". None where no pair is kept. Throws Error as
 // LineReader does.
-std::optional<TrainingText> MeasureText(const Corpus& corpus, const std::vector<double>& weights,
+std::optional<TrainingText> MeasureText(const LineCorpus& corpus,
+                                        const std::vector<double>& weights,
                                         const std::string& language, int threads);
 
 }  // namespace attend

@@ -27,7 +27,7 @@ TEST_F(MeasureTextTest, QuantilesOfWhatFiltersKeep) {
   target += std::string(400, 'e') + "\nfed\n";  // and one that is dropped
   for (const bool streamed : {false, true}) {
     const auto columns = Columns(Write("s", source), Write("t.gz", target));
-    std::unique_ptr<Corpus> corpus;
+    std::unique_ptr<LineCorpus> corpus;
     if (streamed) {
       corpus = std::make_unique<StreamedCorpus>(columns, CorpusFilters{.max_length = 0},
                                                 StreamOptions{}, 2);

@@ -76,7 +76,7 @@ void WarnOfKnown(const NamedLines& pairs, int64_t sources, const std::string& al
   std::vector<std::string> parts;
   if (pairs.count > 0)
     parts.push_back(
-        fmt::format("{} are also in the training text ({})", pairs.count, pairs.Places()));
+        fmt::format("{} are also in the training text ({})", pairs.count, pairs.Text()));
   if (sources > 0)
     parts.push_back(
         fmt::format("{} have a source line that is also there, with another target", sources));

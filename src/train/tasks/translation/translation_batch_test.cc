@@ -1,6 +1,7 @@
 // Batches of translations, packed and padded.
 #include <gtest/gtest.h>
 
+#include "data/example_fixture.h"
 #include "train/loop/transfer.h"
 #include "train/tasks/translation/translation_task.h"
 
@@ -8,11 +9,12 @@ namespace attend {
 namespace {
 
 // Source with eos (2), target with bos (1) and eos.
-const std::vector<Example> kExamples = {
-    {{0, 0}, {{11, 12, 2}, {1, 21, 2}}},
-    {{0, 1}, {{13, 2}, {1, 22, 23, 24, 2}}},
-    {{0, 2}, {{2}, {1, 2}}},
-};
+const Batch kBatch = BatchOf({
+    {{11, 12, 2}, {1, 21, 2}},
+    {{13, 2}, {1, 22, 23, 24, 2}},
+    {{2}, {1, 2}},
+});
+const Examples kExamples = kBatch.examples();
 
 torch::Tensor Ids(const std::vector<int64_t>& ids) { return torch::tensor(ids, torch::kInt64); }
 
@@ -36,7 +38,7 @@ TEST(TranslationBatchTest, PaddedInputsHaveTheRowsOfPackedOnes) {
                            packed.target_in.ids_R));
   EXPECT_TRUE(torch::equal(batch.target_out_R, packed.target_out_R));
   EXPECT_TRUE(batch.source_padded);
-  EXPECT_FALSE(MakePaddedTranslationBatch(std::span(kExamples).first(1), 0).source_padded);
+  EXPECT_FALSE(MakePaddedTranslationBatch(kExamples.Part(0, 1), 0).source_padded);
 }
 
 TEST(TransferTest, OnTheCpuNothingIsCopied) {

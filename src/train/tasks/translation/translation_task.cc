@@ -11,6 +11,7 @@
 #include "attend/error.h"
 #include "attend/metrics.h"
 #include "base/random.h"
+#include "data/pair_changes.h"
 #include "data/streamed_corpus.h"
 #include "metrics/tokenizer_choice.h"
 #include "nn/bf16_products.h"
@@ -29,13 +30,13 @@ namespace {
 double Passes(const TrainOptions& options) { return options.optimization.r_drop > 0 ? 2 : 1; }
 
 // Ids [skip, end - drop) of one column.
-nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t skip, size_t drop) {
-  const auto sentences = static_cast<int64_t>(examples.size());
+nn::PackedIds Packed(const Examples& examples, int64_t column, int64_t skip, int64_t drop) {
+  const int64_t sentences = examples.size();
   nn::PackedIds packed;
   packed.offsets_B1 = torch::zeros({sentences + 1}, torch::kInt64);
   int64_t* offsets = packed.offsets_B1.mutable_data_ptr<int64_t>();
   for (int64_t b = 0; b < sentences; ++b) {
-    const auto length = static_cast<int64_t>(examples[b].columns[column].size() - skip - drop);
+    const int64_t length = examples[b].Length(column) - skip - drop;
     offsets[b + 1] = offsets[b] + length;
     packed.longest = std::max(packed.longest, length);
   }
@@ -44,7 +45,7 @@ nn::PackedIds Packed(std::span<const Example> examples, size_t column, size_t sk
   int64_t* ids = packed.ids_R.mutable_data_ptr<int64_t>();
   int64_t* places = packed.places_R.mutable_data_ptr<int64_t>();
   for (int64_t b = 0; b < sentences; ++b) {
-    const std::vector<int32_t>& from = examples[b].columns[column];
+    const std::span<const int32_t> from = examples[b].Ids(column);
     std::copy(from.begin() + skip, from.end() - drop, ids + offsets[b]);
     std::iota(places + offsets[b], places + offsets[b + 1], 0);
   }
@@ -100,26 +101,26 @@ void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
   throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Text()));
 }
 
-std::unique_ptr<const Corpus> TrainingCorpus(const TrainOptions& options,
-                                             const Vocabularies& vocabularies, int threads,
-                                             const Log& log) {
+std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
+                                                 const Vocabularies& vocabularies, int threads,
+                                                 const Log& log) {
   const CorpusOptions& corpus = TranslationOf(options).corpus;
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies);
-  const CaseNoise case_noise(corpus.case_noise, static_cast<uint64_t>(options.seed));
+  const TextChanges changes =
+      PairChanges(ProtectionOfPairs(options, vocabularies, /*training=*/true),
+                  CaseNoise(corpus.case_noise, static_cast<uint64_t>(options.seed)));
   if (corpus.Streams()) {
     const StreamOptions stream{static_cast<uint64_t>(options.seed),
                                corpus.train_weights,
                                corpus.shuffle_buffer,
                                SamplingOf(corpus, vocabularies),
-                               ProtectionOfPairs(options, vocabularies, /*training=*/true),
-                               case_noise,
+                               changes,
                                log};
     return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
   }
-  auto whole = std::make_unique<ParallelCorpus>(
-      std::move(columns), corpus.filters, threads,
-      ProtectionOfPairs(options, vocabularies, /*training=*/true), case_noise);
+  auto whole =
+      std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads, changes);
   CheckNotEmpty(*whole, "training");
   return whole;
 }
@@ -137,10 +138,10 @@ void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
   const int64_t longest[] = {MaxTokens(*model.encoder), MaxTokens(*model.decoder)};
   for (int64_t i = 0; i < examples.size(); ++i) {
     // A target's bos and eos are no pieces, nor is a source's eos.
-    const int64_t pieces[] = {examples.Length(i, 0) - 1, examples.Length(i, 1) - 2};
+    const int64_t pieces[] = {examples[i].Length(0) - 1, examples[i].Length(1) - 2};
     for (const int side : {0, 1}) {
       if (pieces[side] > longest[side])
-        RefuseLength(corpus.Where(examples.Get(i).place), pieces[side], longest[side]);
+        RefuseLength(corpus.Where(examples[i].origin()), pieces[side], longest[side]);
     }
   }
 }
@@ -184,12 +185,11 @@ void CheckTestText(const ParallelText& test, const std::vector<std::string>& fil
   }
 }
 
-PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples) {
+PackedTranslationBatch MakePackedTranslationBatch(const Examples& examples) {
   return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
 }
 
-PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
-                                                  int64_t pad_id) {
+PaddedTranslationBatch MakePaddedTranslationBatch(const Examples& examples, int64_t pad_id) {
   const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
   PaddedTranslationBatch batch{
       Padded(packed.source, pad_id), Padded(packed.target_in, pad_id), {}, packed.target_out_R};
@@ -229,7 +229,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
   valid_ = std::make_unique<const ParallelCorpus>(
       Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_,
-      ProtectionOfPairs(options_, vocabularies_, /*training=*/false));
+      PairChanges(ProtectionOfPairs(options_, vocabularies_, /*training=*/false)));
   CheckNotEmpty(*valid_, "validation");
   CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
@@ -242,19 +242,16 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
 
 int64_t TranslationTask::CountTargets(const Batch& batch) const {
   int64_t targets = 0;
-  for (const Example& example : batch.examples)
-    targets += static_cast<int64_t>(example.columns[1].size()) - 1;
+  for (const Example example : batch.examples()) targets += example.Length(1) - 1;
   return targets;
 }
 
 double TranslationTask::Work(const Example& example) const {
-  const auto tokens = [&](size_t column) {
-    return static_cast<double>(example.columns[column].size());
-  };
+  const auto tokens = [&](int64_t column) { return static_cast<double>(example.Length(column)); };
   return source_work_ * tokens(0) + target_work_ * (tokens(1) - 1);
 }
 
-TranslationTask::Ids TranslationTask::IdsOf(std::span<const Example> examples) {
+TranslationTask::Ids TranslationTask::IdsOf(const Examples& examples) {
   if (device_.is_cpu()) return MakePackedTranslationBatch(examples);
   PaddedTranslationBatch batch =
       MakePaddedTranslationBatch(examples, options_.model.special_ids.pad);
@@ -276,7 +273,7 @@ TranslationTask::Hidden TranslationTask::HiddenOf(const Ids& ids,
   return {hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R), padded.target_out_R};
 }
 
-nn::LossSums TranslationTask::LossOf(std::span<const Example> examples,
+nn::LossSums TranslationTask::LossOf(const Examples& examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
   const Hidden pass = HiddenOf(IdsOf(examples), dropout);
   return loss_->FromHidden(pass.hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
@@ -302,15 +299,13 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
 
 double TranslationTask::ValidationLoss() {
   const BatchLimits limits{.tokens = options_.optimization.batch_tokens};
-  const std::vector<std::vector<int64_t>> batches = BatchesByLength(valid_->examples(), limits);
+  const BatchPlan batches = BatchesByLength(valid_->examples(), limits);
   std::vector<nn::LossSums> sums(batches.size());
   ThreadPool pool(device_.is_cpu() ? threads_ : 1);
   ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
     const torch::NoGradGuard no_grad;
     const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-    std::vector<Example> examples;
-    for (const int64_t index : batches[batch]) examples.push_back(valid_->examples().Get(index));
-    sums[batch] = LossOf(examples, std::nullopt);
+    sums[batch] = LossOf({&valid_->examples(), batches[batch]}, std::nullopt);
   });
   double nll = 0;
   int64_t tokens = 0;

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "base/log.h"
-#include "data/corpus.h"
 #include "data/parallel_corpus.h"
 #include "model/model_directory.h"
 #include "train/loop/task.h"
@@ -32,7 +30,7 @@ struct PackedTranslationBatch {
   nn::PackedIds source, target_in;
   torch::Tensor target_out_R;
 };
-PackedTranslationBatch MakePackedTranslationBatch(std::span<const Example> examples);
+PackedTranslationBatch MakePackedTranslationBatch(const Examples& examples);
 
 // The same with inputs that are padded, as GPUs take them: ids [B, longest].
 struct PaddedTranslationBatch {
@@ -41,8 +39,7 @@ struct PaddedTranslationBatch {
   torch::Tensor target_out_R;
   bool source_padded = true;  // known here, where a GPU would have to be waited for
 };
-PaddedTranslationBatch MakePaddedTranslationBatch(std::span<const Example> examples,
-                                                  int64_t pad_id);
+PaddedTranslationBatch MakePaddedTranslationBatch(const Examples& examples, int64_t pad_id);
 
 // Learned positions end: throws Error(kConfiguration) where filters let through sentences beyond
 // them.
@@ -87,15 +84,14 @@ class TranslationTask : public TrainingTask {
  private:
   // A batch on the device: packed on CPUs, padded on GPUs.
   using Ids = std::variant<PackedTranslationBatch, PaddedTranslationBatch>;
-  Ids IdsOf(std::span<const Example> examples);
+  Ids IdsOf(const Examples& examples);
   // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device.
   struct Hidden {
     torch::Tensor hidden_RD, targets_R;
   };
   // Of one pass, without padding; dropout as TransformerImpl::PackedHidden has it.
   Hidden HiddenOf(const Ids& ids, const std::optional<nn::DropoutKey>& dropout);
-  nn::LossSums LossOf(std::span<const Example> examples,
-                      const std::optional<nn::DropoutKey>& dropout);
+  nn::LossSums LossOf(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
   // Mean negative log-probability of a target of the validation text, without smoothing.
   double ValidationLoss();
   void Translate(ValidationResult* result);
@@ -114,7 +110,7 @@ class TranslationTask : public TrainingTask {
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
   std::optional<ParallelText> test_;  // on rank 0
-  std::unique_ptr<const Corpus> train_;
+  std::unique_ptr<const LineCorpus> train_;
   std::unique_ptr<const ParallelCorpus> valid_;
   ParallelText valid_text_;           // empty without one
   std::unique_ptr<const Bleu> bleu_;  // of translations of the validation text

@@ -18,11 +18,8 @@ const TaskInfo& TranslationTask::info() const { return TrainableTranslation().in
 Json TranslationTask::Digests() const {
   Json digests = Json::object();
   const auto add = [&](const std::string& name, const Corpus& corpus) {
-    const size_t files = corpus.digests().size() / 2;
-    for (size_t i = 0; i < corpus.digests().size(); ++i) {
-      digests[fmt::format("{}_{} file {}", name, i < files ? "source" : "target", i % files + 1)] =
-          corpus.digests()[i].sha256;
-    }
+    for (const FileDigest& digest : corpus.digests())
+      digests[fmt::format("{}_{}", name, digest.name)] = digest.sha256;
   };
   add("train", *train_);
   if (valid_ != nullptr) add("valid", *valid_);

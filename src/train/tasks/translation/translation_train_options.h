@@ -9,7 +9,7 @@
 
 #include "attend/metrics.h"
 #include "base/fields.h"
-#include "data/corpus.h"
+#include "data/line_corpus.h"
 #include "text/span_masker.h"
 #include "text/vocabulary_trainer.h"
 #include "train/task_options.h"
