@@ -189,6 +189,11 @@ TEST(HtmlDocumentTest, TagsInsideWords) {
   ExpectKept("one two.<sup>[1]</sup><sup>[2]</sup> Three four.", "");
   EXPECT_EQ(Translated("one<sup><b>1</sup></b> two", Capitals), "<sup><b>ONE1</b></sup> TWO");
   EXPECT_EQ(Translated("c&oelig;ur it&#146;s", Capitals), "C\xC5\x93UR IT\xE2\x80\x99S");
+  // The first, the last and the longest of the standard's names; one of two characters.
+  EXPECT_EQ(Translated("a&AElig;b&zwnj;c&CounterClockwiseContourIntegral;d&bne;e", Capitals),
+            "A\u00c6B\u200cC\u2233D=\u20e5E");
+  EXPECT_EQ(Translated("one &NewLine; two &nosuchname; three", Capitals),
+            "ONE &NewLine; TWO &nosuchname; THREE");
   EXPECT_EQ(Translated("one H<sub>2</sub>O", Capitals), "ONE H<sub>2</sub>O");
   EXPECT_EQ(Translated("a<b>b</b>c one", Capitals), "<b>ABC</b> ONE");
   EXPECT_EQ(Translated("&nbsp;<b>one</b>&nbsp;two\xC2\xA0<i>three</i>", Capitals),

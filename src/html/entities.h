@@ -2,16 +2,18 @@
 #ifndef ATTEND_HTML_ENTITIES_H_
 #define ATTEND_HTML_ENTITIES_H_
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace attend {
 
-// Of a name or number without & and ; as "amp", "#39" or "#x27"; 0 for one that is not known.
-uint32_t CharacterOfEntity(std::string_view name);
+// Bytes of the longest with a name of the standard's, with & and ;
+inline constexpr size_t kLongestEntity = 33;
 
-std::string Utf8(uint32_t character);
+// What stands for a name or number without & and ; as "amp", "#39" or "#x27"; empty for one that is
+// not known, and for control characters.
+std::string TextOfEntity(std::string_view name);
 
 }  // namespace attend
 

@@ -115,13 +115,13 @@ class HtmlDocument::Reader {
   }
 
   void ReadEntity() {
-    const size_t end = rest_.substr(0, 12).find(';');
+    const size_t end = rest_.substr(0, kLongestEntity).find(';');
     const bool whole = end != std::string_view::npos && end > 1;
     const std::string_view name = whole ? rest_.substr(1, end - 1) : std::string_view();
-    const uint32_t character = whole ? CharacterOfEntity(name) : 0;
+    const std::string text = whole ? TextOfEntity(name) : "";
     // A word for the model ends at any space.
-    if (character == 0xA0) return AddText(" ", end + 1);
-    if (character > 0) return AddText(Utf8(character), end + 1);
+    if (text == "\u00a0") return AddText(" ", end + 1);
+    if (!text.empty()) return AddText(text, end + 1);
     const bool named = std::ranges::all_of(
         name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#'; });
     if (whole && named) return AddMark(end + 1);  // one that we do not know

@@ -12,6 +12,7 @@
 #include "metrics/piece_tokenizer.h"
 #include "metrics/tokenizer_choice.h"
 #include "metrics/tokenizers.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -96,7 +97,7 @@ MetricStatistics Bleu::Statistics(std::string_view hypothesis,
                                   const std::vector<std::string_view>& references) const {
   std::vector<std::u32string> lines;
   const auto tokenize = [&](std::string_view text) {
-    std::u32string line = DecodeUtf8(text);
+    std::u32string line = CodePoints(text);
     if (options_.lowercase) line = LowerCase(std::move(line));
     const std::u32string_view stripped = StripRight(line);
     lines.push_back(pieces_ ? pieces_->Tokenize(stripped)

@@ -9,19 +9,6 @@
 
 namespace attend {
 
-std::u32string DecodeUtf8(std::string_view text) {
-  std::u32string decoded;
-  decoded.reserve(text.size());
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto size = static_cast<int64_t>(text.size());
-  for (int64_t i = 0; i < size;) {
-    UChar32 character;
-    U8_NEXT_OR_FFFD(bytes, i, size, character);
-    decoded.push_back(static_cast<char32_t>(character));
-  }
-  return decoded;
-}
-
 bool IsPythonSpace(char32_t c) {
   if (c < 0x80) return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20);
   return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||

@@ -8,9 +8,6 @@
 
 namespace attend {
 
-// From UTF-8; each maximal malformed part becomes U+FFFD.
-std::u32string DecodeUtf8(std::string_view text);
-
 bool IsPythonSpace(char32_t character);
 // General categories P*, S* and N*.
 bool IsPunctuation(char32_t character);

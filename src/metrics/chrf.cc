@@ -6,6 +6,7 @@
 #include "attend/metrics.h"
 #include "metrics/characters.h"
 #include "metrics/ngrams.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -63,8 +64,8 @@ std::string Chrf::Name() const {
 
 MetricStatistics Chrf::Statistics(std::string_view hypothesis,
                                   const std::vector<std::string_view>& references) const {
-  std::vector<std::u32string> lines = {DecodeUtf8(hypothesis)};
-  for (const std::string_view reference : references) lines.push_back(DecodeUtf8(reference));
+  std::vector<std::u32string> lines = {CodePoints(hypothesis)};
+  for (const std::string_view reference : references) lines.push_back(CodePoints(reference));
   WordNumbers numbers;
   std::vector<Symbols> characters, words;
   for (std::u32string& line : lines) {

@@ -13,6 +13,7 @@
 #include "metrics/ngrams.h"
 #include "metrics/pcg64.h"
 #include "metrics/ter_edits.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -111,9 +112,9 @@ TEST(NgramsTest, EqualsCountingByHand) {
 }
 
 TEST(CharactersTest, LowersAsPython) {
-  EXPECT_EQ(LowerCase(DecodeUtf8("ΑΘΗΝΑΣ ΣΑΣ İIẞ STRASSE")), DecodeUtf8("αθηνας σας i̇iß strasse"));
+  EXPECT_EQ(LowerCase(CodePoints("ΑΘΗΝΑΣ ΣΑΣ İIẞ STRASSE")), CodePoints("αθηνας σας i̇iß strasse"));
   EXPECT_EQ(StripRight(std::string("a b\u00a0\u2028\t\x1c")), "a b");
-  EXPECT_EQ(DecodeUtf8("a\xff"), U"a\ufffd");
+  EXPECT_EQ(CodePoints("a\xff"), U"a\ufffd");
 }
 
 TEST(Pcg64Test, DrawsAsNumPy) {

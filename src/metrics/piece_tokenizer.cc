@@ -12,6 +12,7 @@
 #include "metrics/characters.h"
 #include "metrics/metric_fields.h"
 #include "text/normalization.h"
+#include "text/utf8.h"
 
 namespace attend {
 
@@ -52,7 +53,7 @@ std::u32string PieceTokenizer::Tokenize(std::u32string_view line) const {
                 fmt::format("SentencePiece can't cut a line for BLEU: {}", status.ToString()));
   }
   for (const std::string& piece : pieces) joined.append(piece).append(1, ' ');
-  return DecodeUtf8(joined);
+  return CodePoints(joined);
 }
 
 std::shared_ptr<const PieceTokenizer> LoadPieceTokenizer(const BleuOptions& options) {

@@ -8,6 +8,7 @@
 #include "metrics/characters.h"
 #include "metrics/ter_edits.h"
 #include "metrics/tokenizers.h"
+#include "text/utf8.h"
 
 namespace attend {
 
@@ -15,7 +16,7 @@ MetricStatistics Ter::Statistics(std::string_view hypothesis,
                                  const std::vector<std::string_view>& references) const {
   WordNumbers numbers;
   const auto tokenize = [&](std::string_view text) {
-    const std::u32string line = DecodeUtf8(text);
+    const std::u32string line = CodePoints(text);
     return TokenizeForTer(options_, std::u32string(StripRight(line)));
   };
   const std::u32string hypothesis_line = tokenize(hypothesis);

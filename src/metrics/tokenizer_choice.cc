@@ -10,6 +10,7 @@
 
 #include "metrics/characters.h"
 #include "metrics/metric_fields.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -84,7 +85,7 @@ std::string LanguageByScript(const std::vector<std::string>& lines) {
   std::map<UScriptCode, size_t> counts;
   size_t letters = 0;
   for (const std::string& line : lines) {
-    for (const char32_t c : DecodeUtf8(line)) {
+    for (const char32_t c : CodePoints(line)) {
       if (!u_isalpha(static_cast<UChar32>(c))) continue;
       ++letters;
       ++counts[ScriptOf(c)];

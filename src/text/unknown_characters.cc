@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/utf8.h"
+
 namespace attend {
 namespace {
 
@@ -25,20 +27,14 @@ void ForEachCharacter(std::string_view text, const Visit& visit) {
   }
 }
 
-std::string Utf8(char32_t character) {
-  char bytes[U8_MAX_LENGTH];
-  int32_t length = 0;
-  U8_APPEND_UNSAFE(bytes, length, static_cast<UChar32>(character));
-  return {bytes, static_cast<size_t>(length)};
-}
-
 // "U+4E2D 中"; the number alone where there is nothing to see.
 std::string Name(char32_t character) {
   const auto code = static_cast<uint32_t>(character);
-  const std::string number = fmt::format("U+{:04X}", code);
+  std::string name = fmt::format("U+{:04X}", code);
   const bool shows = u_isgraph(static_cast<UChar32>(character)) &&
                      u_charType(static_cast<UChar32>(character)) != U_FORMAT_CHAR;
-  return shows ? number + " " + Utf8(character) : number;
+  if (shows) AppendUtf8(character, &(name += ' '));
+  return name;
 }
 
 }  // namespace
@@ -97,8 +93,11 @@ UnknownCounter::UnknownCounter(std::shared_ptr<const Vocabulary> vocabulary)
 // Alone: a character may yet be known as a part of what becomes one piece, such as an accent.
 bool UnknownCounter::IsKnown(char32_t character) {
   uint8_t& known = known_[character];
-  if (known == kNotAsked)
-    known = vocabulary_->UnknownTexts(Utf8(character)).empty() ? kKnown : kPerhapsUnknown;
+  if (known == kNotAsked) {
+    std::string text;
+    AppendUtf8(character, &text);
+    known = vocabulary_->UnknownTexts(text).empty() ? kKnown : kPerhapsUnknown;
+  }
   return known == kKnown;
 }
 

@@ -11,42 +11,18 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-struct Sequence {
-  size_t bytes;  // at least 1: a whole character, or the maximal subpart of a malformed one
-  bool valid;
-};
-
-// Table 3-7 of The Unicode Standard: the second byte's range depends on the first.
-Sequence NextSequence(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return {1, true};
-  size_t length = 0;
-  if (lead >= 0xC2 && lead <= 0xDF) length = 2;
-  if (lead >= 0xE0 && lead <= 0xEF) length = 3;
-  if (lead >= 0xF0 && lead <= 0xF4) length = 4;
-  if (length == 0) return {1, false};
-  uint8_t low = 0x80, high = 0xBF;
-  if (lead == 0xE0) low = 0xA0;
-  if (lead == 0xED) high = 0x9F;
-  if (lead == 0xF0) low = 0x90;
-  if (lead == 0xF4) high = 0x8F;
-  for (size_t i = 1; i < length; ++i) {
-    if (i >= text.size() || byte(i) < low || byte(i) > high) return {i, false};
-    low = 0x80;
-    high = 0xBF;
-  }
-  return {length, true};
+// Takes a character, or the maximal subpart of a malformed one, from `*at` on. False where that is
+// malformed, or a NUL that is to be replaced.
+bool TakeCharacter(std::string_view text, Nul nul, size_t* at) {
+  UChar32 character = 0;
+  U8_NEXT(text, *at, text.size(), character);
+  return character > 0 || (character == 0 && nul == Nul::kKept);
 }
 
-// Bytes up to the first malformed sequence, or to the first NUL that is to be replaced.
+// Bytes up to what RepairUtf8 replaces first.
 size_t ValidPrefix(std::string_view text, Nul nul) {
-  size_t position = 0;
-  while (position < text.size()) {
-    const Sequence next = NextSequence(text.substr(position));
-    if (!next.valid || (text[position] == '\0' && nul == Nul::kReplaced)) break;
-    position += next.bytes;
-  }
+  size_t position = 0, next = 0;
+  while (next < text.size() && TakeCharacter(text, nul, &next)) position = next;
   return position;
 }
 
@@ -59,6 +35,7 @@ bool NeedsRepair(std::string_view text) { return ValidPrefix(text, Nul::kReplace
 std::u32string CodePoints(std::string_view text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
   std::u32string characters;
+  characters.reserve(text.size());
   for (size_t next = 0; next < text.size();) {
     UChar32 character;
     U8_NEXT_OR_FFFD(bytes, next, text.size(), character);
@@ -84,7 +61,9 @@ std::string RepairUtf8(std::string_view text, int64_t* malformed, Nul nul) {
     if (text.empty()) return repaired;
     repaired.append(kReplacement);
     if (malformed != nullptr) ++*malformed;
-    text.remove_prefix(NextSequence(text).bytes);
+    size_t replaced = 0;
+    TakeCharacter(text, nul, &replaced);
+    text.remove_prefix(replaced);
   }
 }
 
