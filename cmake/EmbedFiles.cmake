@@ -1,6 +1,6 @@
 # Writes OUTPUT, C++ that holds the FILES of FOLDER (names, with commas between) and gives them as attend::FUNCTION(), which
 # HEADER declares.
-set(types ".html=text/html" ".css=text/css" ".js=text/javascript" ".svg=image/svg+xml")
+set(types ".html=text/html" ".json=application/json" ".css=text/css" ".js=text/javascript" ".svg=image/svg+xml")
 string(REPLACE "," ";" names "${FILES}")
 set(text "#include \"${HEADER}\"\n\nnamespace attend {\nnamespace {\n\nconstexpr WebFile kFiles[] = {\n")
 foreach(name IN LISTS names)

@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "fuzz/harness.h"
 #include "serve/request_body.h"
-#include "serve/serve_options.h"
+#include "serve/tasks/translation/request_options.h"
 
 namespace attend {
 namespace {

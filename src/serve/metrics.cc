@@ -110,10 +110,10 @@ std::string Metrics::Text(const ModelStore& models) {
   for (const auto& model : models.models()) {
     const std::map<std::string, std::string> labels = {{"model", model->name()}};
     impl_->shown.push_back(labels);
-    const auto live = static_cast<double>(model->queue().live());
-    impl_->waiting.Add(labels).Set(static_cast<double>(model->queue().waiting()));
+    const auto live = static_cast<double>(model->live());
+    impl_->waiting.Add(labels).Set(static_cast<double>(model->waiting()));
     impl_->live.Add(labels).Set(live);
-    impl_->fill.Add(labels).Set(live / static_cast<double>(model->places()));
+    impl_->fill.Add(labels).Set(live / static_cast<double>(model->capacity()));
   }
   return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }

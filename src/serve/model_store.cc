@@ -15,6 +15,7 @@
 #include "base/failure.h"
 #include "model/config_file.h"
 #include "serve/language_codes.h"
+#include "serve/tasks/registry.h"
 #include "text/ascii.h"
 
 namespace attend {
@@ -58,8 +59,7 @@ ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed
   for (const std::string& given : options_.model) {
     const auto [name, directory] = NameAndPath(given);
     const std::string stamp = StampOf(directory);
-    Add({directory, stamp, stamp,
-         std::make_shared<ServedModel>(name, directory, options_, &pool_)});
+    Add({directory, stamp, stamp, ServeModel(name, directory, options_, &pool_)});
   }
   if (!options_.models_dir.empty()) {
     if (!std::filesystem::is_directory(options_.models_dir)) {
@@ -133,8 +133,7 @@ void ModelStore::Load(const std::string& name, const std::string& directory, Can
   std::string failure;
   try {
     const std::string stamp = StampOf(directory, true);
-    Add({directory, stamp, stamp, std::make_shared<ServedModel>(name, directory, options_, &pool_),
-         true});
+    Add({directory, stamp, stamp, ServeModel(name, directory, options_, &pool_), true});
   } catch (const std::exception& error) {
     failure = MessageOf(error);
     candidate->failed = candidate->seen;
@@ -154,8 +153,7 @@ std::vector<std::shared_ptr<ServedModel>> ModelStore::models() const {
 bool ModelStore::HaveRoom() const {
   const std::lock_guard lock(mutex_);
   return entries_.empty() ||  // which Find tells
-         std::ranges::any_of(entries_,
-                             [](const Entry& entry) { return entry.model->queue().HasRoom(); });
+         std::ranges::any_of(entries_, [](const Entry& entry) { return entry.model->HasRoom(); });
 }
 
 std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std::string& source,
@@ -221,7 +219,7 @@ void ModelStore::Reload(size_t entry, std::string stamp) {
   std::string failure;
   std::shared_ptr<ServedModel> model;
   try {
-    model = std::make_shared<ServedModel>(name, entries_[entry].directory, options_, &pool_);
+    model = ServeModel(name, entries_[entry].directory, options_, &pool_);
   } catch (const std::exception& error) {
     failure = MessageOf(error);
   }

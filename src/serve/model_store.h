@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/work_pool.h"
+#include "serve/serve_options.h"
 #include "serve/served_model.h"
 
 namespace attend {
@@ -26,7 +27,7 @@ class ModelStore {
  public:
   // `changed` is called for each model that is reloaded ("reload"), new ("load") or gone
   // ("unload"), with the error if that failed, else "". It runs on the store's thread or in the
-  // constructor. Throws as ServedModel does for models of --model; Error(kUsage) for a name that is
+  // constructor. Throws as ServeModel does for models of --model; Error(kUsage) for a name that is
   // used twice, a shortlist of an unknown model, and a models_dir that can't be read.
   using Changed =
       std::function<void(const char* event, const std::string& name, const std::string& error)>;
@@ -34,7 +35,7 @@ class ModelStore {
   ~ModelStore();
 
   std::vector<std::shared_ptr<ServedModel>> models() const;
-  // A sentence would find room in the queue of one of them.
+  // One of them has room for one more to wait.
   bool HaveRoom() const;
   // The model that a request means, by name or by languages; the first, if several have the same
   // languages. "" and "auto" match all; en-US matches en if no model has en-US. If none matches, or

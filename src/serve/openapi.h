@@ -1,16 +1,36 @@
-// The OpenAPI description of all routes, made from the same field lists that read the requests.
+// The OpenAPI description of all routes: what the server has itself, and what handlers make theirs
+// of.
 #ifndef ATTEND_SERVE_OPENAPI_H_
 #define ATTEND_SERVE_OPENAPI_H_
 
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "serve/model_store.h"
+#include "base/fields.h"
+#include "base/json.h"
 #include "serve/serve_options.h"
 
 namespace attend {
 
-// Of these models: what a request may name is theirs.
-std::string OpenApiDocument(const ServeOptions& options, const ModelStore& models);
+// Parts of a description.
+namespace openapi {
+
+// A file of those that the build put into the program.
+Json FileOf(std::string_view name);
+// Of an option.
+Json SchemaOf(const Field& field);
+Json Reference(const std::string& schema);
+Json Content(const std::string& type, Json schema);
+// One operation; refused with each of `errors`.
+Json Operation(const std::string& summary, Json answer, const std::vector<int>& errors);
+// The operation, for whoever has a key where one is needed, with a body.
+Json WithBody(Json operation, Json body);
+
+}  // namespace openapi
+
+// Of the server's own routes.
+Json OpenApiOfServer(const ServeOptions& options);
 
 }  // namespace attend
 

@@ -10,7 +10,7 @@
 #include "base/excerpt.h"
 #include "serve/form.h"
 #include "serve/multipart.h"
-#include "serve/service.h"
+#include "serve/refusal.h"
 #include "text/ascii.h"
 #include "text/utf8.h"
 

@@ -31,8 +31,6 @@ void CheckOrigin(const std::string& origin) {
 constexpr int64_t kMostBytesOfACharacter = 12;
 constexpr int64_t kRoomBesideText = 4096;
 
-constexpr int64_t kMostHypothesesWithAttention = 4;
-
 // Where the service listens, and for whom.
 FieldList AccessFields(ServeOptions& options) {
   HttpOptions& http = options.http;
@@ -67,12 +65,6 @@ std::pair<std::string, std::string> NameAndPath(const std::string& given) {
   const size_t equals = given.find('=');
   if (equals == std::string::npos || given.find('/') < equals) return {"", given};
   return {given.substr(0, equals), given.substr(equals + 1)};
-}
-
-void LimitToAttention(TranslationOptions* options) {
-  options->n_best = std::min(options->n_best, kMostHypothesesWithAttention);
-  options->max_length = std::min(options->max_length, kMostLengthWithAttention);
-  options->min_length = std::min(options->min_length, kMostLengthWithAttention);
 }
 
 FieldList Fields(ServeOptions& options) {
@@ -166,30 +158,6 @@ void CheckServeOptions(const ServeOptions& options) {
                             "requests could never be taken; raise queue_sentences",
                             options.max_sentences, options.queue_sentences));
   }
-}
-
-FieldList Fields(RequestOptions& options) {
-  FieldList fields;
-  fields.Add("model", &options.model, "name of the model; empty: the one of these languages")
-      .Add("source", &options.source, "language of the text; auto: detected; empty: the model's")
-      .Add("target", &options.target, "language of the translation; empty: the model's")
-      .Nest("", Fields(options.translation)
-                    .Select({"beam_size", "length_penalty", "n_best", "max_length", "min_length",
-                             "allow_unknown", "alignments", "alignment_layer"}))
-      .Add("protect", &options.protect,
-           "copy the spans that training protected exactly; false: translate them like other text")
-      .Add("attention", &options.attention,
-           fmt::format("give attention weights; of one sentence of at most {} tokens, with n_best "
-                       "of at most {}, max_length and min_length of at most {}",
-                       kMostPiecesWithAttention, kMostHypothesesWithAttention,
-                       kMostLengthWithAttention))
-      .Nest("", SplittingField(&options.split_sentences))
-      .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
-      .Add("priority", &options.priority, {"auto", "interactive", "bulk"},
-           "interactive goes before bulk; auto: bulk from 9 sentences on")
-      .Add("deadline_ms", &options.deadline_ms, 0, 3600000,
-           "milliseconds after which nobody needs the answer; 0: as the server says");
-  return fields;
 }
 
 }  // namespace attend

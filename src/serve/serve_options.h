@@ -10,7 +10,6 @@
 #include "attend/translator.h"
 #include "base/fields.h"
 #include "serve/http_server.h"
-#include "tasks/translation/sentence_splitting.h"
 
 namespace attend {
 
@@ -44,28 +43,6 @@ FieldList Fields(ServeOptions& options);
 int64_t SureCharacters(const ServeOptions& options);
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckServeOptions(const ServeOptions& options);
-
-enum class Priority { kAuto, kInteractive, kBulk };
-
-// Weights of attention take memory with the square of lengths, for each hypothesis.
-constexpr int64_t kMostPiecesWithAttention = 128;
-constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;
-// Brings options to what a request with attention may ask for.
-void LimitToAttention(TranslationOptions* options);
-
-// What POST /v1/translate takes beside its text.
-struct RequestOptions {
-  std::string model, source, target;
-  TranslationOptions translation;
-  bool protect = true;
-  bool attention = false;
-  SentenceSplitting split_sentences = SentenceSplitting::kAuto;
-  bool stream = false;
-  Priority priority = Priority::kAuto;
-  int64_t deadline_ms = 0;
-};
-
-FieldList Fields(RequestOptions& options);
 
 }  // namespace attend
 

@@ -14,8 +14,8 @@
 
 #include "attend/error.h"
 #include "base/json.h"
-#include "serve/language_detector.h"
-#include "serve/native_api.h"
+#include "serve/tasks/translation/language_detector.h"
+#include "serve/tasks/translation/native_api.h"
 
 namespace attend {
 namespace {
@@ -62,7 +62,7 @@ class TestExchange : public Exchange {
     settled_.notify_all();
   }
 
-  // Until it has an answer or a place in the queue.
+  // Until it has an answer or is in the queue.
   void Wait() {
     std::unique_lock lock(mutex_);
     settled_.wait(lock, [this] { return response.status != 0 || unwanted; });
@@ -82,7 +82,7 @@ class TestExchange : public Exchange {
   HttpResponse response{.status = 0, .body = ""};  // status 0: none yet
   int answers = 0;                                 // of which the first is the response
   bool described = false;                          // the request came as far as the queue
-  std::function<void()> unwanted;                  // it has a place there
+  std::function<void()> unwanted;                  // it is there
 
  private:
   const HttpRequest request_;
@@ -91,7 +91,7 @@ class TestExchange : public Exchange {
   std::shared_ptr<void> held_;
 };
 
-std::shared_ptr<Job> JobOfOneSentence(const ServedModel& model) {
+std::shared_ptr<Job> JobOfOneSentence(const ServedTranslator& model) {
   auto job = std::make_shared<Job>();
   JobSentence& sentence = job->sentences.emplace_back();
   sentence.ids = model.translator().source().Encode("lumi");
@@ -136,13 +136,16 @@ class ServiceTest : public testing::Test {
     busy->wait();
   }
 
+  ServedTranslator& Translator(size_t index) {
+    return dynamic_cast<ServedTranslator&>(*models_.models()[index]);
+  }
+
   // Waits until the worker of small requests has done what it had.
   void AwaitSmallWorker() { Ask(TranslationOf(""))->WaitForAnswer(); }
 
   void AwaitEngine() {
     for (const auto& model : models_.models()) {
-      const RequestQueue& queue = model->queue();
-      while (queue.live() + queue.waiting() > 0) std::this_thread::yield();
+      while (model->live() + model->waiting() > 0) std::this_thread::yield();
     }
   }
 
@@ -154,7 +157,7 @@ class ServiceTest : public testing::Test {
       release->wait();
     };
     blocker->on_end = [](const std::exception_ptr&) {};
-    ASSERT_TRUE(models_.models()[0]->queue().TryPut(blocker));
+    ASSERT_TRUE(Translator(0).queue().TryPut(blocker));
     busy->wait();
   }
 
@@ -296,7 +299,7 @@ TEST_F(ServiceTest, ASentenceWithoutPiecesHasNoAttention) {
   JobSentence sentence;
   sentence.attention = true;
   sentence.result.translation.hypotheses.resize(2);
-  const Json json = SentenceToJson(*models_.models()[0], sentence);
+  const Json json = SentenceToJson(Translator(0), sentence);
   EXPECT_EQ(json["hypotheses"].size(), 2);
   EXPECT_FALSE(json.contains("attention"));
 }
@@ -322,7 +325,7 @@ class FullServiceTest : public ServiceTest {
 
 // Room that goes between a worker's looks at the queue.
 TEST_F(FullServiceTest, EveryRequestIsAnsweredOrHeld) {
-  ServedModel& model = *models_.Find("golden", "", "");
+  ServedTranslator& model = Translator(0);
   std::latch release(1);
   const auto blocker = JobOfOneSentence(model), filler = JobOfOneSentence(model);
   HoldEngine(blocker, &release);
@@ -383,9 +386,9 @@ class TwoModelsTest : public ServiceTest {
 
 TEST_F(TwoModelsTest, WhereOneModelFailsTheOtherStopsAndOneAnswerSaysSo) {
   std::latch release(1);
-  HoldEngine(JobOfOneSentence(*models_.models()[0]), &release);
-  RequestQueue& german = models_.models()[0]->queue();
-  RequestQueue& french = models_.models()[1]->queue();
+  HoldEngine(JobOfOneSentence(Translator(0)), &release);
+  RequestQueue& german = Translator(0).queue();
+  RequestQueue& french = Translator(1).queue();
   const auto exchange = Ask(Mixed(4));
   exchange->Wait();
   EXPECT_EQ(german.waiting(), 2);
@@ -407,14 +410,15 @@ TEST_F(TwoModelsTest, WhereOneModelFailsTheOtherStopsAndOneAnswerSaysSo) {
 
 TEST_F(TwoModelsTest, BothFailAndThereIsOneAnswer) {
   std::latch release(1);
-  HoldEngine(JobOfOneSentence(*models_.models()[0]), &release);
+  HoldEngine(JobOfOneSentence(Translator(0)), &release);
   const auto exchange = Ask(Mixed(2));
   exchange->Wait();
   std::latch both(1);
   HoldWorker(TranslationOf(""), &both);
-  for (const auto& model : models_.models()) {
-    model->queue().Failed(*model->queue().Next({}),
-                          std::make_exception_ptr(Error(ErrorKind::kRuntime, "no such luck")));
+  for (const size_t model : {0, 1}) {
+    RequestQueue& queue = Translator(model).queue();
+    queue.Failed(*queue.Next({}),
+                 std::make_exception_ptr(Error(ErrorKind::kRuntime, "no such luck")));
   }
   both.count_down();
   AwaitSmallWorker();

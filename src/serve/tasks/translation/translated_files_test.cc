@@ -1,4 +1,4 @@
-#include "serve/translated_files.h"
+#include "serve/tasks/translation/translated_files.h"
 
 #include <gtest/gtest.h>
 

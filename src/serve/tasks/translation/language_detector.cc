@@ -1,4 +1,4 @@
-#include "serve/language_detector.h"
+#include "serve/tasks/translation/language_detector.h"
 
 #ifdef ATTEND_HAS_CLD2
 #include <cld2/public/compact_lang_det.h>

@@ -1,4 +1,4 @@
-#include "serve/source_texts.h"
+#include "serve/tasks/translation/source_texts.h"
 
 #include <utility>
 

@@ -1,20 +1,38 @@
-#include "serve/model_choice.h"
+#include "serve/tasks/translation/model_choice.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "attend/error.h"
 #include "serve/language_codes.h"
-#include "serve/language_detector.h"
+#include "serve/tasks/translation/language_detector.h"
+#include "tasks/task_names.h"
 #include "text/ascii.h"
 
 namespace attend {
 namespace {
 
-using ModelPtr = std::shared_ptr<ServedModel>;
+using ModelPtr = std::shared_ptr<ServedTranslator>;
+
+// Throws Error(kUsage) for a model of another task.
+ModelPtr TranslatorOf(const std::shared_ptr<ServedModel>& model) {
+  auto translator = std::dynamic_pointer_cast<ServedTranslator>(model);
+  if (translator == nullptr) CheckTask(model->config(), "translation");
+  return translator;
+}
+
+std::vector<ModelPtr> Translators(const ModelStore& models) {
+  std::vector<ModelPtr> translators;
+  for (const auto& model : models.models()) {
+    if (auto translator = std::dynamic_pointer_cast<ServedTranslator>(model))
+      translators.push_back(std::move(translator));
+  }
+  return translators;
+}
 
 // The first of those nearest to the language; a model that names no language reads any. Null: none.
 ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
@@ -45,12 +63,12 @@ ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
                           texts == 1 ? "" : fmt::format(" {}", text + 1), language, why));
 }
 
-// Its place among the models, at their end where it is new.
-size_t PlaceOf(const ModelPtr& model, std::vector<ModelPtr>* models) {
+// Its index among the models, at their end where it is new.
+size_t IndexOf(const ModelPtr& model, std::vector<ModelPtr>* models) {
   const auto found = std::ranges::find(*models, model);
-  const auto place = static_cast<size_t>(found - models->begin());
+  const auto index = static_cast<size_t>(found - models->begin());
   if (found == models->end()) models->push_back(model);
-  return place;
+  return index;
 }
 
 }  // namespace
@@ -61,14 +79,16 @@ ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
                          const std::vector<std::string>& texts) {
   ModelChoice choice;
   choice.confidences.resize(texts.size());
-  const auto find = [&] { return models.Find(asked.model, asked.source, asked.target); };
+  const auto find = [&] {
+    return TranslatorOf(models.Find(asked.model, asked.source, asked.target));
+  };
   if (!IsAuto(asked.source)) {
     choice.models = {find()};
     choice.of_text.resize(texts.size());
     return choice;
   }
   const std::vector<ModelPtr> all =
-      asked.model.empty() ? models.models() : std::vector<ModelPtr>{find()};
+      asked.model.empty() ? Translators(models) : std::vector<ModelPtr>{find()};
   std::vector<ModelPtr> readers(texts.size()), sure, guessed;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<DetectedLanguage> found = DetectLanguages(texts[i]);
@@ -77,7 +97,7 @@ ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
     readers[i] = ReaderOf(language.code, asked, all);
     if (readers[i] != nullptr) {
       choice.confidences[i] = language.confidence;
-      PlaceOf(readers[i], language.sure ? &sure : &guessed);
+      IndexOf(readers[i], language.sure ? &sure : &guessed);
     } else if (language.sure) {
       RefuseLanguage(i, texts.size(), language.code, asked);
     }
@@ -88,7 +108,7 @@ ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
   for (size_t i = 0; i < texts.size(); ++i) {
     const bool is_known = std::ranges::find(known, readers[i]) != known.end();
     if (!is_known) choice.confidences[i] = 0;
-    choice.of_text.push_back(PlaceOf(is_known ? readers[i] : others, &choice.models));
+    choice.of_text.push_back(IndexOf(is_known ? readers[i] : others, &choice.models));
   }
   if (texts.empty()) choice.models = {others};
   return choice;

@@ -1,4 +1,4 @@
-#include "serve/request_queue.h"
+#include "serve/tasks/translation/request_queue.h"
 
 #include <algorithm>
 #include <new>
@@ -103,10 +103,9 @@ void RequestQueue::Done(const Sentence& sentence, SentenceResult result) {
   Job* job = JobOf(sentence);
   {
     const std::lock_guard calling(job->calling_);
-    auto& place =
-        job->sentences[static_cast<const JobSentence*>(&sentence) - job->sentences.data()];
-    place.result = std::move(result);
-    if (job->on_sentence && !job->unwanted_) job->on_sentence(place);
+    auto& mine = job->sentences[static_cast<const JobSentence*>(&sentence) - job->sentences.data()];
+    mine.result = std::move(result);
+    if (job->on_sentence && !job->unwanted_) job->on_sentence(mine);
   }
   std::shared_ptr<Job> ended;
   {

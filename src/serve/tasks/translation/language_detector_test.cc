@@ -1,4 +1,4 @@
-#include "serve/language_detector.h"
+#include "serve/tasks/translation/language_detector.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "serve/translation_job.h"
+#include "serve/tasks/translation/translation_job.h"
 
 #include <fmt/format.h>
 
@@ -248,11 +248,10 @@ void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& 
                           characters, options.max_characters));
 }
 
-std::shared_ptr<TranslationJob> MakeJob(const std::vector<std::shared_ptr<ServedModel>>& models,
-                                        const std::vector<size_t>& of_text,
-                                        std::vector<std::string> texts, const RequestOptions& asked,
-                                        const ServeOptions& options,
-                                        const std::function<void()>& check) {
+std::shared_ptr<TranslationJob> MakeJob(
+    const std::vector<std::shared_ptr<ServedTranslator>>& models,
+    const std::vector<size_t>& of_text, std::vector<std::string> texts, const RequestOptions& asked,
+    const ServeOptions& options, const std::function<void()>& check) {
   if (std::ssize(texts) > options.max_sentences) {
     throw Error(ErrorKind::kInput, fmt::format("the request has {} texts, expected at most {}",
                                                texts.size(), options.max_sentences));

@@ -1,6 +1,6 @@
 // Which files the service translates, by their names and by what they begin with.
-#ifndef ATTEND_SERVE_FILE_CHECK_H_
-#define ATTEND_SERVE_FILE_CHECK_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_FILE_CHECK_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_FILE_CHECK_H_
 
 #include <string>
 #include <vector>
@@ -22,4 +22,4 @@ void CheckWholeFile(const UploadedFile& file);
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_FILE_CHECK_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_FILE_CHECK_H_

@@ -1,7 +1,7 @@
 // Where the sentences of all clients wait for one model's batches: bounded, interactive requests
 // before bulk.
-#ifndef ATTEND_SERVE_REQUEST_QUEUE_H_
-#define ATTEND_SERVE_REQUEST_QUEUE_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_QUEUE_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_QUEUE_H_
 
 #include <atomic>
 #include <deque>
@@ -86,4 +86,4 @@ class RequestQueue : public SentenceQueue {
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_REQUEST_QUEUE_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_QUEUE_H_

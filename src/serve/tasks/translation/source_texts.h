@@ -1,12 +1,12 @@
 // The texts of a request, plain or HTML, on their way to the model and back.
-#ifndef ATTEND_SERVE_SOURCE_TEXTS_H_
-#define ATTEND_SERVE_SOURCE_TEXTS_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_SOURCE_TEXTS_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_SOURCE_TEXTS_H_
 
 #include <string>
 #include <vector>
 
 #include "html/document.h"
-#include "serve/translation_job.h"
+#include "serve/tasks/translation/translation_job.h"
 
 namespace attend {
 
@@ -30,4 +30,4 @@ class SourceTexts {
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_SOURCE_TEXTS_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_SOURCE_TEXTS_H_

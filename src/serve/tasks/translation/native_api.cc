@@ -1,21 +1,21 @@
-#include "serve/native_api.h"
+#include "serve/tasks/translation/native_api.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "attend/error.h"
-#include "serve/file_check.h"
-#include "serve/model_choice.h"
+#include "serve/refusal.h"
 #include "serve/request_body.h"
-#include "serve/service.h"
+#include "serve/tasks/translation/file_check.h"
+#include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
 #include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace {
 
-AttentionLabels PiecesOf(const ServedModel& model, const JobSentence& sentence, size_t rank) {
+AttentionLabels PiecesOf(const ServedTranslator& model, const JobSentence& sentence, size_t rank) {
   const std::span<const int32_t> ids = sentence.result.translation.hypotheses[rank].ids;
   // Learned positions may cut the rest.
   const size_t forced = sentence.result.attention[rank].decoder_self[0][0].size() - 1;
@@ -98,7 +98,7 @@ std::string DoneEvent(const TranslationJob& job) {
 
 }  // namespace
 
-Json SentenceToJson(const ServedModel& model, const JobSentence& sentence) {
+Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
@@ -152,32 +152,19 @@ Json JobToJson(const TranslationJob& job) {
   return json;
 }
 
-void Service::CheckFile(const ExchangePtr& exchange) const {
-  CheckFileFormat(ReadBody(exchange).File("file"));
+std::vector<Route> NativeApi::Routes() const {
+  return {{"/v1/translate", "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
+           Effort::kModel},
+          {"/v1/check_file", "POST", [this](const ExchangePtr& exchange) { CheckFile(exchange); },
+           Effort::kReading, KeySource::kBody}};
+}
+
+void NativeApi::CheckFile(const ExchangePtr& exchange) const {
+  CheckFileFormat(context_.router.ReadBody(exchange).File("file"));
   exchange->Answer({200, Dump(Json::object())});
 }
 
-void Service::Models(const ExchangePtr& exchange) const {
-  Json models = Json::array();
-  for (const auto& model : models_->models()) {
-    Json one;
-    one["name"] = model->name();
-    one["source"] = model->source();
-    one["target"] = model->target();
-    const ModelConfig& config = model->config();
-    one["encoder_layers"] = config.encoder ? config.encoder->layers : 0;
-    one["encoder_heads"] = config.encoder ? config.encoder->heads : 0;
-    one["decoder_layers"] = config.decoder ? config.decoder->layers : 0;
-    one["decoder_heads"] = config.decoder ? config.decoder->heads : 0;
-    one["beam_size"] = options_.translation.beam_size;
-    models.push_back(std::move(one));
-  }
-  Json json;
-  json["models"] = std::move(models);
-  exchange->Answer({200, Dump(json)});
-}
-
-void Service::TranslateNative(const ExchangePtr& exchange) const {
+void NativeApi::Translate(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
   if (MediaTypeOf(request) != "application/json") {
     throw Refusal(415, "expected Content-Type: application/json");
@@ -191,36 +178,39 @@ void Service::TranslateNative(const ExchangePtr& exchange) const {
   }
   std::vector<std::string> texts = TextsOf(body["text"]);
   body.erase("text");
-  CheckCharacters(texts, options_);
+  CheckCharacters(texts, context_.options);
   RequestOptions asked;
-  asked.translation = options_.translation;
-  asked.protect = options_.translator.protect;
+  asked.translation = context_.options.translation;
+  asked.protect = context_.options.translator.protect;
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);
   FieldsFromJson(body, Fields(asked), "request body");
-  CheckLimits(asked, options_);
-  SetLimit(exchange, asked.deadline_ms);
-  const ModelChoice choice = ChooseModels(*models_, asked, texts);
-  CheckRoom(choice.models);
-  const auto place = asked.attention ? PlaceForAttention() : nullptr;
-  const auto job = JobFor(*exchange, choice.models, choice.of_text, std::move(texts), asked);
-  job->place = place;
-  if (place != nullptr) exchange->Hold(place);
+  CheckLimits(asked, context_.options);
+  context_.router.SetLimit(exchange, asked.deadline_ms);
+  const ModelChoice choice = ChooseModels(context_.models, asked, texts);
+  requests_.CheckRoom(choice);
+  const auto reserved = asked.attention ? requests_.ReserveAttention() : nullptr;
+  const auto job = requests_.JobFor(*exchange, choice, choice.of_text, std::move(texts), asked);
+  job->reserved = reserved;
+  if (reserved != nullptr) exchange->Hold(reserved);
   if (asked.stream) return Stream(exchange, job);
-  Run(exchange, job,
-      [exchange](const TranslationJob& done) { exchange->Answer({200, Dump(JobToJson(done))}); });
+  requests_.Run(exchange, job, [exchange](const TranslationJob& done) {
+    exchange->Answer({200, Dump(JobToJson(done))});
+  });
 }
 
-void Service::Stream(const ExchangePtr& exchange, const JobPtr& job) const {
+void NativeApi::Stream(const ExchangePtr& exchange,
+                       const std::shared_ptr<TranslationJob>& job) const {
   for (ModelJob& part : job->jobs) {
     part.on_sentence = [this, exchange, weak = std::weak_ptr(job)](const JobSentence& sentence) {
-      Continue(exchange, weak.lock(), [exchange, &sentence](const TranslationJob& running) {
-        exchange->SendEvent(SentenceEvent(running, sentence));
-      });
+      requests_.Continue(exchange, weak.lock(),
+                         [exchange, &sentence](const TranslationJob& running) {
+                           exchange->SendEvent(SentenceEvent(running, sentence));
+                         });
     };
   }
-  Run(exchange, job, [exchange](const TranslationJob& done) {
+  requests_.Run(exchange, job, [exchange](const TranslationJob& done) {
     exchange->SendEvent(DoneEvent(done));
     exchange->EndEvents();
   });

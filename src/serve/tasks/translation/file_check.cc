@@ -1,4 +1,4 @@
-#include "serve/file_check.h"
+#include "serve/tasks/translation/file_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

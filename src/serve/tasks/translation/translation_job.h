@@ -1,7 +1,7 @@
 // A request's texts as sentences, a job for each model that translates some of them, and the
 // results as texts again.
-#ifndef ATTEND_SERVE_TRANSLATION_JOB_H_
-#define ATTEND_SERVE_TRANSLATION_JOB_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_TRANSLATION_JOB_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_TRANSLATION_JOB_H_
 
 #include <atomic>
 #include <deque>
@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "serve/served_model.h"
+#include "serve/serve_options.h"
+#include "serve/tasks/translation/request_options.h"
+#include "serve/tasks/translation/served_translator.h"
 #include "text/text_parts.h"
 
 namespace attend {
@@ -19,7 +21,7 @@ namespace attend {
 // The sentences of a request that one model translates. Put into its queue as a part of the
 // request, {request, &request->jobs[i]}, it keeps the whole alive.
 struct ModelJob : Job {
-  std::shared_ptr<ServedModel> model;
+  std::shared_ptr<ServedTranslator> model;
 
   int64_t Unfinished() const;  // sentences whose best hypothesis was cut
   int64_t UnknownCharacters() const;
@@ -48,7 +50,7 @@ struct TranslationJob {
   std::deque<ModelJob> jobs;  // of each model one, in the order of their first texts
   std::vector<Text> texts;
   std::atomic<size_t> running{0};  // jobs that have not ended
-  std::shared_ptr<void> place;     // held as long as the job is, where it takes much memory
+  std::shared_ptr<void> reserved;  // held as long as the job is, where it takes much memory
   bool failed = false;             // its request has an error for an answer; the worker's alone
 
   int64_t Sentences() const;
@@ -65,12 +67,11 @@ void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& 
 // max_input_tokens or the model allows, or more than 64 bytes for each of these. Throws
 // Error(kInput) for more sentences than max_sentences, and with attention for a sentence that is
 // too long. A megabyte takes seconds of work; `check` is called often meanwhile and may throw.
-std::shared_ptr<TranslationJob> MakeJob(const std::vector<std::shared_ptr<ServedModel>>& models,
-                                        const std::vector<size_t>& of_text,
-                                        std::vector<std::string> texts, const RequestOptions& asked,
-                                        const ServeOptions& options,
-                                        const std::function<void()>& check);
+std::shared_ptr<TranslationJob> MakeJob(
+    const std::vector<std::shared_ptr<ServedTranslator>>& models,
+    const std::vector<size_t>& of_text, std::vector<std::string> texts, const RequestOptions& asked,
+    const ServeOptions& options, const std::function<void()>& check);
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_TRANSLATION_JOB_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_TRANSLATION_JOB_H_

@@ -1,6 +1,6 @@
 // Translated files until their clients have fetched them.
-#ifndef ATTEND_SERVE_TRANSLATED_FILES_H_
-#define ATTEND_SERVE_TRANSLATED_FILES_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_TRANSLATED_FILES_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_TRANSLATED_FILES_H_
 
 #include <chrono>
 #include <deque>
@@ -34,4 +34,4 @@ class TranslatedFiles {
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_TRANSLATED_FILES_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_TRANSLATED_FILES_H_

@@ -1,6 +1,6 @@
 // Which language a text is in, by CLD2 where attend is built with it.
-#ifndef ATTEND_SERVE_LANGUAGE_DETECTOR_H_
-#define ATTEND_SERVE_LANGUAGE_DETECTOR_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_LANGUAGE_DETECTOR_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_LANGUAGE_DETECTOR_H_
 
 #include <string>
 #include <string_view>
@@ -21,4 +21,4 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text);
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_LANGUAGE_DETECTOR_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_LANGUAGE_DETECTOR_H_

@@ -1,23 +1,25 @@
 // The models that a request means, the languages of its texts detected where it says auto.
-#ifndef ATTEND_SERVE_MODEL_CHOICE_H_
-#define ATTEND_SERVE_MODEL_CHOICE_H_
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_MODEL_CHOICE_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_MODEL_CHOICE_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "serve/model_store.h"
+#include "serve/tasks/translation/request_options.h"
+#include "serve/tasks/translation/served_translator.h"
 
 namespace attend {
 
 struct ModelChoice {
   // Each once, in the order of their first texts; of a request without texts the one it means.
-  std::vector<std::shared_ptr<ServedModel>> models;
+  std::vector<std::shared_ptr<ServedTranslator>> models;
   std::vector<size_t> of_text;  // for each text, which of the models
   // For each text, how sure detection is of its model's language, in percent; 0: not detected.
   std::vector<double> confidences;
 
-  const ServedModel& ModelOf(size_t text) const { return *models[of_text[text]]; }
+  const ServedTranslator& ModelOf(size_t text) const { return *models[of_text[text]]; }
 };
 
 // Chooses by the request's model, source and target. With source auto, chooses for each text by its
@@ -33,4 +35,4 @@ bool IsAuto(const std::string& source);
 
 }  // namespace attend
 
-#endif  // ATTEND_SERVE_MODEL_CHOICE_H_
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_MODEL_CHOICE_H_

@@ -1,4 +1,5 @@
-// LibreTranslate's routes, so that its clients work unchanged.
+#include "serve/tasks/translation/libretranslate_api.h"
+
 #include <fmt/format.h>
 #include <unicode/locid.h>
 
@@ -8,12 +9,11 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "serve/file_check.h"
-#include "serve/language_detector.h"
-#include "serve/model_choice.h"
-#include "serve/native_api.h"
+#include "serve/refusal.h"
 #include "serve/request_body.h"
-#include "serve/service.h"
+#include "serve/tasks/translation/file_check.h"
+#include "serve/tasks/translation/language_detector.h"
+#include "serve/tasks/translation/model_choice.h"
 
 namespace attend {
 namespace {
@@ -74,9 +74,23 @@ HttpResponse TranslationsToJson(const LibreRequest& request, bool many, const Tr
 
 }  // namespace
 
-void Service::Languages(const ExchangePtr& exchange) const {
+std::vector<Route> LibreTranslateApi::Routes() {
+  const auto call = [this](void (LibreTranslateApi::*answer)(const ExchangePtr&) const) {
+    return [this, answer](const ExchangePtr& exchange) { (this->*answer)(exchange); };
+  };
+  using Api = LibreTranslateApi;
+  return {{"/languages", "GET, HEAD", call(&Api::Languages)},
+          {"/frontend/settings", "GET, HEAD", call(&Api::FrontendSettings)},
+          {"/detect", "POST", call(&Api::Detect), Effort::kReading, KeySource::kBody},
+          {"/suggest", "POST", call(&Api::Suggest)},
+          {"/translate", "POST", call(&Api::Translate), Effort::kModel, KeySource::kBody},
+          {"/translate_file", "POST", call(&Api::TranslateFile), Effort::kModel, KeySource::kBody},
+          {"/download_file/{name}", "GET, HEAD", call(&Api::DownloadFile)}};
+}
+
+void LibreTranslateApi::Languages(const ExchangePtr& exchange) const {
   std::map<std::string, std::set<std::string>> targets;
-  for (const auto& model : models_->models()) {
+  for (const auto& model : context_.models.models()) {
     if (model->source().empty()) continue;
     targets[model->source()].insert(model->target());
     targets[model->target()];
@@ -88,15 +102,15 @@ void Service::Languages(const ExchangePtr& exchange) const {
   exchange->Answer({200, Dump(languages)});
 }
 
-void Service::FrontendSettings(const ExchangePtr& exchange) const {
-  const auto models = models_->models();
+void LibreTranslateApi::FrontendSettings(const ExchangePtr& exchange) const {
+  const auto models = context_.models.models();
   const auto describe = [](const std::string& code) {
     return Json{{"code", code}, {"name", LanguageName(code)}};
   };
   Json settings;
-  settings["apiKeys"] = keys_->required();
-  settings["keyRequired"] = keys_->required();
-  settings["charLimit"] = SureCharacters(options_);
+  settings["apiKeys"] = context_.keys.required();
+  settings["keyRequired"] = context_.keys.required();
+  settings["charLimit"] = SureCharacters(context_.options);
   settings["frontendTimeout"] = 500;
   settings["suggestions"] = false;
   settings["filesTranslation"] = true;
@@ -108,17 +122,17 @@ void Service::FrontendSettings(const ExchangePtr& exchange) const {
   exchange->Answer({200, Dump(settings)});
 }
 
-void Service::Detect(const ExchangePtr& exchange) const {
-  const RequestBody body = ReadBody(exchange);
+void LibreTranslateApi::Detect(const ExchangePtr& exchange) const {
+  const RequestBody body = context_.router.ReadBody(exchange);
   const std::string text = body.Text("q");
-  CheckCharacters({text}, options_);
+  CheckCharacters({text}, context_.options);
   if (!HasLanguageDetector()) {
     throw Refusal(501,
                   "this server was built without a language detector (CLD2, libcld2-dev); name the "
                   "source, or translate from auto");
   }
   std::vector<DetectedLanguage> found = DetectLanguages(text);
-  const auto models = models_->models();
+  const auto models = context_.models.models();
   if (found.empty() && !models.empty())
     found.push_back({models[0]->source()});  // clients expect one
   Json languages = Json::array();
@@ -128,47 +142,48 @@ void Service::Detect(const ExchangePtr& exchange) const {
   exchange->Answer({200, Dump(languages)});
 }
 
-void Service::Suggest(const ExchangePtr&) const {
+void LibreTranslateApi::Suggest(const ExchangePtr&) const {
   throw Refusal(403, "this server takes no suggestions");
 }
 
-void Service::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
-                             LibreAnswer answer) const {
-  CheckCharacters(request.texts, options_);
-  if (request.alternatives >= options_.max_beam_size) {
-    throw Error(ErrorKind::kUsage, fmt::format("alternatives is {}, expected at most {} here",
-                                               request.alternatives, options_.max_beam_size - 1));
+void LibreTranslateApi::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
+                                       LibreAnswer answer) const {
+  CheckCharacters(request.texts, context_.options);
+  if (request.alternatives >= context_.options.max_beam_size) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("alternatives is {}, expected at most {} here", request.alternatives,
+                            context_.options.max_beam_size - 1));
   }
   RequestOptions asked;
   asked.model = request.model;
   asked.source = request.source;
   asked.target = request.target;
   asked.priority = request.priority;
-  asked.translation = options_.translation;
+  asked.translation = context_.options.translation;
   asked.translation.n_best = 1 + request.alternatives;
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
   asked.translation.alignments = request.html;
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
-  const ModelChoice choice = ChooseModels(*models_, asked, texts->Samples());
-  CheckRoom(choice.models);
-  const auto job =
-      JobFor(*exchange, choice.models, texts->PerSegment(choice.of_text), texts->segments(), asked);
-  Run(exchange, job,
-      [exchange, request = std::move(request), answer = std::move(answer), texts,
-       choice](const TranslationJob& done) {
-        HttpResponse response = answer(request, done, *texts, choice);
-        for (const auto& [header, count] :
-             {std::pair("X-Attend-Unfinished", done.Unfinished()),
-              std::pair("X-Attend-Divided", done.Divided()),
-              std::pair("X-Attend-Unknown-Characters", done.UnknownCharacters())}) {
-          if (count > 0) response.headers.emplace_back(header, std::to_string(count));
-        }
-        exchange->Answer(std::move(response));
-      });
+  const ModelChoice choice = ChooseModels(context_.models, asked, texts->Samples());
+  requests_.CheckRoom(choice);
+  const auto job = requests_.JobFor(*exchange, choice, texts->PerSegment(choice.of_text),
+                                    texts->segments(), asked);
+  requests_.Run(exchange, job,
+                [exchange, request = std::move(request), answer = std::move(answer), texts,
+                 choice](const TranslationJob& done) {
+                  HttpResponse response = answer(request, done, *texts, choice);
+                  for (const auto& [header, count] :
+                       {std::pair("X-Attend-Unfinished", done.Unfinished()),
+                        std::pair("X-Attend-Divided", done.Divided()),
+                        std::pair("X-Attend-Unknown-Characters", done.UnknownCharacters())}) {
+                    if (count > 0) response.headers.emplace_back(header, std::to_string(count));
+                  }
+                  exchange->Answer(std::move(response));
+                });
 }
 
-void Service::TranslateLibre(const ExchangePtr& exchange) const {
-  const RequestBody body = ReadBody(exchange);
+void LibreTranslateApi::Translate(const ExchangePtr& exchange) const {
+  const RequestBody body = context_.router.ReadBody(exchange);
   bool many = false;
   LibreRequest request;
   request.texts = TextsAt(body, &many);
@@ -184,8 +199,8 @@ void Service::TranslateLibre(const ExchangePtr& exchange) const {
       });
 }
 
-void Service::TranslateFile(const ExchangePtr& exchange) const {
-  const RequestBody body = ReadBody(exchange);
+void LibreTranslateApi::TranslateFile(const ExchangePtr& exchange) const {
+  const RequestBody body = context_.router.ReadBody(exchange);
   const UploadedFile file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
   CheckWholeFile(file);
@@ -198,18 +213,19 @@ void Service::TranslateFile(const ExchangePtr& exchange) const {
       exchange, std::move(request),
       [this, suffix, exchange](const auto&, const auto& job, const auto& texts, const auto&) {
         const std::string name =
-            files_->Put(texts.Translated(job, 0)[0], suffix, TranslatedFiles::Clock::now());
+            files_.Put(texts.Translated(job, 0)[0], suffix, TranslatedFiles::Clock::now());
         Json answer;
-        answer["translatedFileUrl"] = LinkTo("/download_file/" + name, exchange->request());
+        answer["translatedFileUrl"] =
+            context_.router.LinkTo("/download_file/" + name, exchange->request());
         return HttpResponse{200, Dump(answer)};
       });
 }
 
 // Never as HTML, which would run its scripts as ours.
-void Service::DownloadFile(const ExchangePtr& exchange) const {
+void LibreTranslateApi::DownloadFile(const ExchangePtr& exchange) const {
   const std::string name =
       exchange->request().path.substr(std::string_view("/download_file/").size());
-  std::optional<std::string> file = files_->Get(name, TranslatedFiles::Clock::now());
+  std::optional<std::string> file = files_.Get(name, TranslatedFiles::Clock::now());
   if (!file) throw Refusal(404, "there is no such file; files are kept for ten minutes");
   exchange->Answer({200,
                     std::move(*file),

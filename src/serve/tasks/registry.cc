@@ -1,0 +1,40 @@
+#include "serve/tasks/registry.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "model/model_directory.h"
+#include "serve/tasks/translation/translation.h"
+
+namespace attend {
+namespace {
+
+struct ServedTask {
+  const char* name;  // ModelConfig::task
+  std::shared_ptr<ServedModel> (*serve)(const ModelToServe& model, const ServeOptions& options,
+                                        WorkPool* pool);
+  std::unique_ptr<TaskHandler> (*handler)(const HandlerContext& context);
+};
+
+constexpr ServedTask kTasks[] = {{"translation", ServeTranslation, TranslationHandler}};
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::string& directory,
+                                        const ServeOptions& options, WorkPool* pool) {
+  const ModelToServe model{name, directory, LoadModel(directory)};
+  for (const ServedTask& task : kTasks) {
+    if (model.model->config.task == task.name) return task.serve(model, options, pool);
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("the task of the model in '{}' is {}, which is not "
+                                             "served",
+                                             directory, model.model->config.task));
+}
+
+std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context) {
+  std::vector<std::unique_ptr<TaskHandler>> handlers;
+  for (const ServedTask& task : kTasks) handlers.push_back(task.handler(context));
+  return handlers;
+}
+
+}  // namespace attend

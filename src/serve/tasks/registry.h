@@ -1,0 +1,25 @@
+// The tasks that the service knows.
+#ifndef ATTEND_SERVE_TASKS_REGISTRY_H_
+#define ATTEND_SERVE_TASKS_REGISTRY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/work_pool.h"
+#include "serve/served_model.h"
+#include "serve/task_handler.h"
+
+namespace attend {
+
+// Loads a model and starts what runs its task. `name` empty: by the languages, or else by the
+// directory. Throws as LoadModel and the task do, and Error(kUsage) for a task that is not served.
+std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::string& directory,
+                                        const ServeOptions& options, WorkPool* pool);
+
+// Of every task one.
+std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_REGISTRY_H_

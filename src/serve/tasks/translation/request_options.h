@@ -1,0 +1,38 @@
+// What one request for translations can ask for.
+#ifndef ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_OPTIONS_H_
+#define ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "attend/translator.h"
+#include "base/fields.h"
+#include "tasks/translation/sentence_splitting.h"
+
+namespace attend {
+
+enum class Priority { kAuto, kInteractive, kBulk };
+
+// Weights of attention take memory with the square of lengths, for each hypothesis.
+constexpr int64_t kMostPiecesWithAttention = 128;
+constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;
+// Brings options to what a request with attention may ask for.
+void LimitToAttention(TranslationOptions* options);
+
+// What POST /v1/translate takes beside its text.
+struct RequestOptions {
+  std::string model, source, target;
+  TranslationOptions translation;
+  bool protect = true;
+  bool attention = false;
+  SentenceSplitting split_sentences = SentenceSplitting::kAuto;
+  bool stream = false;
+  Priority priority = Priority::kAuto;
+  int64_t deadline_ms = 0;
+};
+
+FieldList Fields(RequestOptions& options);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_OPTIONS_H_

@@ -1,0 +1,49 @@
+#include "serve/tasks/translation/translation.h"
+
+#include <utility>
+
+#include "serve/tasks/translation/libretranslate_api.h"
+#include "serve/tasks/translation/native_api.h"
+#include "serve/tasks/translation/served_translator.h"
+#include "serve/tasks/translation/translation_openapi.h"
+#include "serve/tasks/translation/translation_requests.h"
+
+namespace attend {
+namespace {
+
+class Handler : public TaskHandler {
+ public:
+  explicit Handler(const HandlerContext& context)
+      : context_(context),
+        requests_(context),
+        native_(context, requests_),
+        libretranslate_(context, requests_) {}
+
+  std::vector<Route> Routes() override {
+    std::vector<Route> routes = native_.Routes();
+    for (Route& route : libretranslate_.Routes()) routes.push_back(std::move(route));
+    return routes;
+  }
+  void Describe(Json* document) const override {
+    DescribeTranslation(context_.options, context_.models, document);
+  }
+
+ private:
+  const HandlerContext context_;
+  const TranslationRequests requests_;
+  const NativeApi native_;
+  LibreTranslateApi libretranslate_;
+};
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ServeTranslation(const ModelToServe& model,
+                                              const ServeOptions& options, WorkPool* pool) {
+  return std::make_shared<ServedTranslator>(model, options, pool);
+}
+
+std::unique_ptr<TaskHandler> TranslationHandler(const HandlerContext& context) {
+  return std::make_unique<Handler>(context);
+}
+
+}  // namespace attend

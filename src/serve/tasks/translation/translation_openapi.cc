@@ -1,0 +1,187 @@
+#include "serve/tasks/translation/translation_openapi.h"
+
+#include <set>
+
+#include "serve/openapi.h"
+#include "serve/tasks/translation/request_options.h"
+
+namespace attend {
+namespace {
+
+using openapi::Content, openapi::Operation, openapi::Reference, openapi::WithBody;
+
+Json TextOrTexts() {
+  return Json::parse(R"({"oneOf": [{"type": "string"},
+                                   {"type": "array", "items": {"type": "string"}}]})");
+}
+
+// The values that source, target and model can have: those of the models there are. Codes of
+// languages are taken in capitals and with regions too.
+class Choices {
+ public:
+  explicit Choices(const ModelStore& models) {
+    for (const auto& model : models.models()) {
+      names_.insert(model->name());
+      if (!model->source().empty()) sources_.insert(model->source());
+      if (!model->target().empty()) targets_.insert(model->target());
+    }
+    sources_.insert("auto");
+  }
+
+  // With null where a request may give that instead.
+  void SetIn(Json* properties, bool nullable) const {
+    Set(sources_, nullable, &(*properties)["source"]);
+    Set(targets_, false, &(*properties)["target"]);
+    Set(names_, nullable, &(*properties)["model"]);
+  }
+
+ private:
+  static void Set(const std::set<std::string>& values, bool nullable, Json* schema) {
+    Json all = Json::array({""});
+    for (const std::string& value : values) all.push_back(value);
+    if (nullable) all.push_back(nullptr);
+    (*schema)["enum"] = std::move(all);
+    (*schema)["x-of-models"] = true;
+  }
+
+  std::set<std::string> names_, sources_, targets_;
+};
+
+Json NativeRequest(const ServeOptions& options, const Choices& choices) {
+  RequestOptions asked;
+  asked.translation = options.translation;
+  asked.protect = options.translator.protect;
+  Json properties;
+  properties["text"] = TextOrTexts();
+  properties["text"]["description"] = "what to translate";
+  const FieldList fields = Fields(asked);
+  const Json defaults = FieldsToJson(fields);
+  for (const Field& field : fields.fields()) {
+    properties[field.name] = openapi::SchemaOf(field);
+    properties[field.name]["default"] = defaults[field.name];
+  }
+  properties["beam_size"]["maximum"] = options.max_beam_size;
+  Json& splitting =
+      properties["split_sentences"];  // older clients say true (always) and false (never)
+  splitting["type"] = {"string", "boolean"};
+  splitting["enum"].insert(splitting["enum"].end(), {true, false});
+  splitting["description"] =
+      splitting["description"].get<std::string>() + "; true is always, false is never";
+  properties["n_best"]["maximum"] = options.max_beam_size;
+  choices.SetIn(&properties, false);
+  return {{"type", "object"},
+          {"required", {"text"}},
+          {"additionalProperties", false},
+          {"properties", properties}};
+}
+
+// In a form, and in JSON as LibreTranslate takes it, a number may be a text.
+Json Alternatives(int64_t most) {
+  Json number = {{"type", "integer"}, {"minimum", 0}, {"maximum", most}};
+  Json texts = Json::array();
+  for (int64_t i = 0; i <= most; ++i) texts.push_back(std::to_string(i));
+  Json schema;
+  schema["oneOf"] = {std::move(number), {{"enum", std::move(texts)}}, {{"type", "null"}}};
+  schema["default"] = 0;
+  return schema;
+}
+
+// A form has texts alone: no null, and no empty list.
+Json AsForm(Json schema) {
+  schema["description"] = "Several q are a list of texts; members may stand in the query instead";
+  for (auto& [name, member] : schema["properties"].items()) {
+    if (member.contains("type") && member["type"].is_array()) member["type"] = member["type"][0];
+    for (const char* values : {"enum", "oneOf"}) {
+      if (!member.contains(values)) continue;
+      std::erase_if(member[values].get_ref<Json::array_t&>(), [](const Json& value) {
+        return value.is_null() || value == Json{{"type", "null"}};
+      });
+      for (Json& value : member[values]) {
+        if (value.is_object() && value.contains("items")) value["minItems"] = 1;
+      }
+    }
+  }
+  return schema;
+}
+
+void AddLibreSchemas(const ServeOptions& options, const Choices& choices, Json* schemas) {
+  Json& libre = (*schemas)["LibreRequest"]["properties"];
+  libre["q"] = TextOrTexts();
+  libre["alternatives"] = Alternatives(options.max_beam_size - 1);
+  choices.SetIn(&libre, true);
+  choices.SetIn(&(*schemas)["FileRequest"]["properties"], false);
+  for (const char* name : {"LibreRequest", "DetectRequest"}) {
+    (*schemas)[std::string(name) + "Form"] = AsForm((*schemas)[name]);
+  }
+}
+
+constexpr const char* kMultipart = "multipart/form-data";
+
+std::vector<int> Refusals() { return {400, 403, 413, 415, 421, 429, 500, 503, 504}; }
+
+// Of the types that LibreTranslate's routes take.
+Json AnyBody(const std::string& schema) {
+  Json body;
+  body["content"]["application/json"] = {{"schema", Reference(schema)}};
+  for (const char* type : {"application/x-www-form-urlencoded", kMultipart}) {
+    body["content"][type] = {{"schema", Reference(schema + "Form")}};
+  }
+  return body;
+}
+
+Json Download() {
+  Json operation = Operation("a translated file",
+                             Content("application/octet-stream", {{"type", "string"}}), {404});
+  operation["parameters"] = Json::array(
+      {{{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}});
+  return operation;
+}
+
+void DescribeNative(Json* paths) {
+  const std::string json = "application/json";
+  Json answer = Content(json, Reference("Translations"));
+  answer["content"]["text/event-stream"] = {{"schema", Reference("Event")}};
+  (*paths)["/v1/translate"]["post"] =
+      WithBody(Operation("translate", std::move(answer), Refusals()),
+               Content(json, Reference("NativeRequest")));
+  (*paths)["/v1/check_file"]["post"] =
+      WithBody(Operation("whether /translate_file takes a file; an empty object if it does",
+                         Content(json, {{"type", "object"}}), Refusals()),
+               Content(kMultipart, Reference("FileBeginning")));
+}
+
+void DescribeLibre(Json* paths) {
+  const std::string json = "application/json";
+  const Json any = {{"type", "object"}};
+  (*paths)["/languages"]["get"] =
+      Operation("the languages", Content(json, Reference("Languages")), {});
+  (*paths)["/frontend/settings"]["get"] = Operation("what a page needs", Content(json, any), {});
+  (*paths)["/translate"]["post"] =
+      WithBody(Operation("translate", Content(json, Reference("LibreTranslation")), Refusals()),
+               AnyBody("LibreRequest"));
+  (*paths)["/translate_file"]["post"] = WithBody(
+      Operation("translate a file", Content(json, Reference("TranslatedFile")), Refusals()),
+      Content(kMultipart, Reference("FileRequest")));
+  (*paths)["/download_file/{name}"]["get"] = Download();
+  (*paths)["/detect"]["post"] =
+      WithBody(Operation("the language of a text", Content(json, Reference("Detections")),
+                         {400, 403, 413, 415, 421, 429, 500, 501, 503, 504}),
+               AnyBody("DetectRequest"));
+  (*paths)["/suggest"]["post"] =
+      Operation("refused: this service accepts no suggestions", Content(json, any), {403});
+}
+
+}  // namespace
+
+void DescribeTranslation(const ServeOptions& options, const ModelStore& models, Json* document) {
+  const Choices choices(models);
+  Json& schemas = (*document)["components"]["schemas"];
+  schemas.update(openapi::FileOf("translation_openapi.json"));
+  schemas["NativeRequest"] = NativeRequest(options, choices);
+  AddLibreSchemas(options, choices, &schemas);
+  schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
+  DescribeNative(&(*document)["paths"]);
+  DescribeLibre(&(*document)["paths"]);
+}
+
+}  // namespace attend
