@@ -1,6 +1,7 @@
 #include "attend/model_config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -28,6 +29,18 @@ StackConfig Stack(int64_t layers, int64_t d_model, int64_t heads, int64_t d_ff) 
   config.d_model = d_model;
   config.heads = heads;
   config.d_ff = d_ff;
+  return config;
+}
+
+// GPT-2's layers (Radford et al. 2019): norms before the sub-layers, learned positions, biases.
+StackConfig Gpt(StackConfig config, int64_t max_positions) {
+  config.norm_place = NormPlace::kPre;
+  config.activation = Activation::kGelu;
+  config.positions = PositionKind::kLearned;
+  config.max_positions = max_positions;
+  config.attention_bias = true;
+  config.scale_embedding = false;
+  config.norm_epsilon = 1e-5;
   return config;
 }
 
@@ -107,17 +120,20 @@ FieldList Fields(ModelConfig& config) {
 }
 
 ModelConfig PresetConfig(const std::string& name) {
-  static const std::map<std::string, std::pair<StackConfig, StackConfig>> presets = {
+  using Shape = std::pair<std::optional<StackConfig>, std::optional<StackConfig>>;
+  static const std::map<std::string, Shape> presets = {
       {"base", {Stack(6, 512, 8, 2048), Stack(6, 512, 8, 2048)}},
       {"big", {Stack(6, 1024, 16, 4096), Stack(6, 1024, 16, 4096)}},
       {"tiny", {Stack(4, 128, 4, 256), Stack(4, 128, 4, 256)}},
       {"student", {Stack(6, 256, 8, 1536), Stack(2, 256, 8, 1536)}},
+      {"gpt-char", {std::nullopt, Gpt(Stack(6, 384, 6, 1536), 256)}},
+      {"gpt2-small", {std::nullopt, Gpt(Stack(12, 768, 12, 3072), 1024)}},
   };
   const auto found = presets.find(name);
   if (found == presets.end()) {
     std::vector<std::string> names;
     for (const auto& [known, stacks] : presets) names.push_back(known);
-    Refuse(fmt::format("unknown preset '{}', expected base, big, student or tiny{}", name,
+    Refuse(fmt::format("unknown preset '{}', expected {}{}", name, fmt::join(names, ", "),
                        DidYouMean(name, names)));
   }
   ModelConfig config;

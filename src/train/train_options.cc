@@ -174,7 +174,8 @@ FieldList Fields(TrainOptions& options) {
       .Add("task", &options.model.task, TaskNames(), "what the model learns",
            task.name == ModelConfig().task ? kNotRecorded : kIdentity)
       .Add("preset", &options.preset,
-           "model to start from: base, big, tiny or student; encoder.* and decoder.* change it",
+           "model to start from: base, big, tiny or student; decoders alone: gpt-char, gpt2-small; "
+           "encoder.* and decoder.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))
       .Nest("", OptimizationFields(options.optimization))

@@ -6,6 +6,7 @@
 #include "attend/error.h"
 #include "base/edit_distance.h"
 #include "base/excerpt.h"
+#include "train/tasks/language_model/language_model.h"
 #include "train/tasks/translation/translation.h"
 
 namespace attend {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr const TrainableTask& (*kTasks[])() = {
     TrainableTranslation,
+    TrainableLanguageModel,
 };
 
 }  // namespace

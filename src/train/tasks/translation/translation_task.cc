@@ -19,6 +19,7 @@
 #include "text/utf8.h"
 #include "train/device/environment.h"
 #include "train/loop/training_speed.h"
+#include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/measure_text.h"
 #include "train/tasks/translation/translation_export.h"
@@ -28,44 +29,6 @@ namespace {
 
 // Over each batch.
 double Passes(const TrainOptions& options) { return options.optimization.r_drop > 0 ? 2 : 1; }
-
-// Ids [skip, end - drop) of one column.
-nn::PackedIds Packed(const Examples& examples, int64_t column, int64_t skip, int64_t drop) {
-  const int64_t sentences = examples.size();
-  nn::PackedIds packed;
-  packed.offsets_B1 = torch::zeros({sentences + 1}, torch::kInt64);
-  int64_t* offsets = packed.offsets_B1.mutable_data_ptr<int64_t>();
-  for (int64_t b = 0; b < sentences; ++b) {
-    const int64_t length = examples[b].Length(column) - skip - drop;
-    offsets[b + 1] = offsets[b] + length;
-    packed.longest = std::max(packed.longest, length);
-  }
-  packed.ids_R = torch::empty({offsets[sentences]}, torch::kInt64);
-  packed.places_R = torch::empty({offsets[sentences]}, torch::kInt64);
-  int64_t* ids = packed.ids_R.mutable_data_ptr<int64_t>();
-  int64_t* places = packed.places_R.mutable_data_ptr<int64_t>();
-  for (int64_t b = 0; b < sentences; ++b) {
-    const std::span<const int32_t> from = examples[b].Ids(column);
-    std::copy(from.begin() + skip, from.end() - drop, ids + offsets[b]);
-    std::iota(places + offsets[b], places + offsets[b + 1], 0);
-  }
-  return packed;
-}
-
-// Where each token stands in [B * longest].
-torch::Tensor PaddedRows(const nn::PackedIds& packed) {
-  const torch::Tensor lengths_B = packed.offsets_B1.diff();
-  const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;
-  return begins_B.repeat_interleave(lengths_B) + packed.places_R;
-}
-
-// Ids [B, longest], padded on the right.
-torch::Tensor Padded(const nn::PackedIds& packed, int64_t pad_id) {
-  const int64_t sentences = packed.offsets_B1.size(0) - 1;
-  return torch::full({sentences * packed.longest}, pad_id, torch::kInt64)
-      .index_copy_(0, PaddedRows(packed), packed.ids_R)
-      .view({sentences, packed.longest});
-}
 
 std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
                                   const std::vector<std::string>& target,
@@ -186,13 +149,13 @@ void CheckTestText(const ParallelText& test, const std::vector<std::string>& fil
 }
 
 PackedTranslationBatch MakePackedTranslationBatch(const Examples& examples) {
-  return {Packed(examples, 0, 0, 0), Packed(examples, 1, 0, 1), Packed(examples, 1, 1, 0).ids_R};
+  return {PackIds(examples, 0, 0, 0), PackIds(examples, 1, 0, 1), PackIds(examples, 1, 1, 0).ids_R};
 }
 
 PaddedTranslationBatch MakePaddedTranslationBatch(const Examples& examples, int64_t pad_id) {
   const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
   PaddedTranslationBatch batch{
-      Padded(packed.source, pad_id), Padded(packed.target_in, pad_id), {}, packed.target_out_R};
+      PadIds(packed.source, pad_id), PadIds(packed.target_in, pad_id), {}, packed.target_out_R};
   batch.source_padded = packed.source.ids_R.numel() < batch.source_BS.numel();
   batch.target_rows_R = PaddedRows(packed.target_in);
   return batch;

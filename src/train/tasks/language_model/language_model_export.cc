@@ -1,0 +1,87 @@
+#include "train/tasks/language_model/language_model_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "attend/nn/transformer.h"
+#include "attend/vocabulary.h"
+#include "base/sha256.h"
+#include "model/config_file.h"
+#include "model/sample.h"
+#include "text/newlines.h"
+#include "train/loop/parameters.h"
+
+namespace attend {
+namespace {
+
+constexpr int64_t kSamples = 8, kSampleTokens = 32;  // at most
+
+std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run) {
+  auto vocabulary = Vocabulary::Load(run.directory() / kJointVocabularyFile);
+  if (run.identity.data_digests.value("vocabulary", Json()) == Json(Sha256(vocabulary->bytes())))
+    return vocabulary;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
+                          run.directory().string(), run.checkpoint.string()));
+}
+
+TopLogits LargestOf(const torch::Tensor& logits_V, int64_t position) {
+  const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
+  TopLogits top{position, {}, {}};
+  for (int64_t k = 0; k < values.numel(); ++k) {
+    top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
+    top.logits.push_back(values[k].item<double>());
+  }
+  return top;
+}
+
+Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
+                   std::vector<int32_t> ids) {
+  const torch::NoGradGuard no_grad;
+  Sample sample;
+  std::vector<int64_t> read = {transformer->config().special_ids.bos};
+  read.insert(read.end(), ids.begin(), ids.end() - 1);
+  const torch::Tensor hidden_TD =
+      transformer->Decode(torch::tensor(read, torch::kInt64).unsqueeze(0)).squeeze(0);
+  const torch::Tensor logits_TV = transformer->Logits(hidden_TD).to(torch::kFloat64);
+  for (int64_t t = 0; t < std::ssize(ids); ++t) {
+    const torch::Tensor logits_V = logits_TV[t];
+    sample.top_logits.push_back(LargestOf(logits_V, t));
+    sample.token_log_probabilities.push_back(logits_V.log_softmax(0)[ids[t]].item<double>());
+    sample.score += sample.token_log_probabilities.back();
+  }
+  sample.target = DecodeText(vocabulary, ids);
+  sample.target_ids = std::move(ids);
+  return sample;
+}
+
+}  // namespace
+
+Json SampleIds(const DocumentCorpus& corpus, const ModelConfig& model) {
+  Json samples = Json::array();
+  const int64_t most = std::min(kSampleTokens, MaxTokens(*model.decoder));
+  for (int64_t i = 0; i < std::min(kSamples, corpus.text_size().documents); ++i) {
+    const std::span<const int32_t> ids = corpus.Document(i);
+    const auto taken = ids.first(std::min(most, std::ssize(ids)));
+    samples.push_back(std::vector<int32_t>(taken.begin(), taken.end()));
+  }
+  return samples;
+}
+
+void CompleteLanguageModel(const ExportedRun& run, Model* model) {
+  const auto vocabulary = VocabularyOf(run);
+  model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
+  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
+  nn::Transformer transformer(model->config);
+  ReadParameters(model->tensors, transformer.ptr().get());
+  transformer->eval();
+  std::vector<Sample> samples;
+  for (const auto& ids :
+       MemberOf<std::vector<std::vector<int32_t>>>(run.identity.task, "sample_ids", run.where))
+    samples.push_back(ScoreSample(transformer, *vocabulary, ids));
+  model->samples = SamplesToJson(samples);
+}
+
+}  // namespace attend

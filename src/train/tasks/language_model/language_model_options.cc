@@ -1,0 +1,69 @@
+#include "train/tasks/language_model/language_model_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+[[noreturn]] void RefuseOption(const std::string& message) {
+  throw Error(ErrorKind::kConfiguration, message);
+}
+
+// Text is read more than once, and standard input can't be.
+void CheckFile(const char* name, const std::vector<std::string>& files) {
+  if (std::find(files.begin(), files.end(), "-") == files.end()) return;
+  RefuseOption(
+      fmt::format("{} is '-', expected a file: training reads its text more than once, "
+                  "which standard input does not allow",
+                  name));
+}
+
+}  // namespace
+
+std::unique_ptr<TaskOptions> LanguageModelOptions::Clone() const {
+  return std::make_unique<LanguageModelOptions>(*this);
+}
+
+FieldList LanguageModelOptions::FieldsFor(const TrainOptions& options) {
+  FieldList fields;
+  fields.Group("Text")
+      .Add("train_text", &train_text,
+           "plain text to train on; several files are one text, in this order", kPath | kRequired)
+      .Add("valid_text", &valid_text, "plain text to validate on", kPath)
+      .Add("test_text", &test_text, "plain text to score the finished model on", kPath)
+      .Nest("", Fields(context), kIdentity)
+      .Group("Vocabulary")
+      .Add("vocab", &vocab, "vocabulary file", kPath)
+      .Nest("", Fields(vocabulary, "vocab_"), kIdentity);
+  if (!MakesVocabulary(options)) fields.Mark(kMaking, kNotRecorded);
+  return fields;
+}
+
+void LanguageModelOptions::Check(const TrainOptions& options) const {
+  if (const size_t count = options.model.languages.size(); count > 1)
+    RefuseOption(fmt::format("languages holds {}, expected the one of the text", count));
+  if (train_text.empty()) RefuseOption("train_text is needed");
+  CheckFile("train_text", train_text);
+  CheckFile("valid_text", valid_text);
+  CheckFile("test_text", test_text);
+  if (!options.init.empty() && !vocab.empty())
+    RefuseOption("vocab and init are both given, expected one vocabulary");
+  if (MakesVocabulary(options) && vocabulary.size == 0)
+    RefuseOption("no vocabulary: give vocab, or vocab_size to make one, or init");
+  if (options.optimization.r_drop > 0) RefuseOption("r_drop is for translation; leave it out");
+}
+
+LanguageModelOptions& LanguageModelOf(TrainOptions& options) {
+  return dynamic_cast<LanguageModelOptions&>(*options.task);
+}
+
+const LanguageModelOptions& LanguageModelOf(const TrainOptions& options) {
+  return dynamic_cast<const LanguageModelOptions&>(*options.task);
+}
+
+}  // namespace attend

@@ -1,0 +1,47 @@
+// The options of training a language model: its text, its vocabulary, how the text is cut.
+#ifndef ATTEND_TRAIN_TASKS_LANGUAGE_MODEL_LANGUAGE_MODEL_OPTIONS_H_
+#define ATTEND_TRAIN_TASKS_LANGUAGE_MODEL_LANGUAGE_MODEL_OPTIONS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "data/document_corpus.h"
+#include "text/vocabulary_trainer.h"
+#include "train/task_options.h"
+#include "train/train_options.h"
+
+namespace attend {
+
+struct LanguageModelOptions : TaskOptions {
+  // A vocabulary is made only where a size is given; lines end in a text.
+  LanguageModelOptions() {
+    vocabulary.size = 0;
+    vocabulary.newline = true;
+  }
+
+  std::unique_ptr<TaskOptions> Clone() const override;
+  FieldList FieldsFor(const TrainOptions& options) override;
+  void Check(const TrainOptions& options) const override;
+  bool validates() const override { return !valid_text.empty(); }
+
+  // The vocabulary is made from the training text, not given by a file or by the model to
+  // fine-tune.
+  bool MakesVocabulary(const TrainOptions& options) const {
+    return options.init.empty() && vocab.empty();
+  }
+
+  std::vector<std::string> train_text, valid_text, test_text;
+  ContextOptions context;
+  std::string vocab;
+  VocabularyOptions vocabulary;  // of the one that is made
+};
+
+// Precondition: the task of `options` is a language model.
+LanguageModelOptions& LanguageModelOf(TrainOptions& options);
+const LanguageModelOptions& LanguageModelOf(const TrainOptions& options);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_LANGUAGE_MODEL_LANGUAGE_MODEL_OPTIONS_H_

@@ -1,0 +1,43 @@
+#include "train/tasks/packed_batch.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace attend {
+
+nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, int64_t drop) {
+  const int64_t sentences = examples.size();
+  nn::PackedIds packed;
+  packed.offsets_B1 = torch::zeros({sentences + 1}, torch::kInt64);
+  int64_t* offsets = packed.offsets_B1.mutable_data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    const int64_t length = examples[b].Length(column) - skip - drop;
+    offsets[b + 1] = offsets[b] + length;
+    packed.longest = std::max(packed.longest, length);
+  }
+  packed.ids_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  packed.places_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  int64_t* ids = packed.ids_R.mutable_data_ptr<int64_t>();
+  int64_t* places = packed.places_R.mutable_data_ptr<int64_t>();
+  for (int64_t b = 0; b < sentences; ++b) {
+    const std::span<const int32_t> from = examples[b].Ids(column);
+    std::copy(from.begin() + skip, from.end() - drop, ids + offsets[b]);
+    std::iota(places + offsets[b], places + offsets[b + 1], 0);
+  }
+  return packed;
+}
+
+torch::Tensor PaddedRows(const nn::PackedIds& packed) {
+  const torch::Tensor lengths_B = packed.offsets_B1.diff();
+  const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;
+  return begins_B.repeat_interleave(lengths_B) + packed.places_R;
+}
+
+torch::Tensor PadIds(const nn::PackedIds& packed, int64_t pad_id) {
+  const int64_t sentences = packed.offsets_B1.size(0) - 1;
+  return torch::full({sentences * packed.longest}, pad_id, torch::kInt64)
+      .index_copy_(0, PaddedRows(packed), packed.ids_R)
+      .view({sentences, packed.longest});
+}
+
+}  // namespace attend

@@ -1,0 +1,23 @@
+// Ids of a batch's examples as the layers read them.
+#ifndef ATTEND_TRAIN_TASKS_PACKED_BATCH_H_
+#define ATTEND_TRAIN_TASKS_PACKED_BATCH_H_
+
+#include <cstdint>
+
+#include "attend/nn/stacks.h"
+#include "attend/nn/torch.h"
+#include "data/example_table.h"
+
+namespace attend {
+
+// Without padding, example by example: of one column the ids from `skip` on, without the last
+// `drop`.
+nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, int64_t drop);
+
+// The same, padded on the right: ids [B, longest], and where each of them stands in [B * longest].
+torch::Tensor PadIds(const nn::PackedIds& packed, int64_t pad_id);
+torch::Tensor PaddedRows(const nn::PackedIds& packed);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_PACKED_BATCH_H_

@@ -1,0 +1,137 @@
+"""Training a language model, from plain text to generated text: it learns, resumes to the bit, and scores what it validated."""
+
+import json
+import math
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+import tiny_run
+
+WORDS = "the cat dog sees hears a red blue small house tree and then sleeps".split()
+
+
+def write_text(path, seed, documents):
+    """Documents whose lines say each word twice: half of the words can be known."""
+    numbers = random.Random(seed)
+    text = []
+    for _ in range(documents):
+        lines = [" ".join(word for word in numbers.choices(WORDS, k=numbers.randint(2, 5)) for _ in range(2)) for _ in range(3)]
+        text.append("\n".join(lines))
+    path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(name="options", scope="module")
+def prepared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("text")
+    write_text(folder / "train.txt", 1, 60)
+    write_text(folder / "valid.txt", 2, 8)
+    write_text(folder / "test.txt", 3, 8)
+    return {
+        "task": "language_model",
+        "preset": "tiny",
+        "train_text": folder / "train.txt",
+        "valid_text": folder / "valid.txt",
+        "test_text": folder / "test.txt",
+        "vocab_type": "word",
+        "vocab_size": 60,
+        "context_tokens": 24,
+        "decoder.layers": 2,
+        "decoder.d_model": 32,
+        "decoder.heads": 4,
+        "decoder.d_ff": 64,
+        "dropout": 0.1,
+        "label_smoothing": 0,
+        "batch_tokens": 192,
+        "worker_threads": 2,
+        "threads": 2,
+        "schedule": "cosine",
+        "peak_learning_rate": 0.01,
+        "warmup_updates": 10,
+        "max_updates": 60,
+        "validate_every": 20,
+        "checkpoint_every": 20,
+        "report_every": 10,
+        "average_last": 1,
+    }
+
+
+@pytest.fixture(name="run", scope="module")
+def trained_run(options, tmp_path_factory):
+    output = tmp_path_factory.mktemp("run") / "run"
+    tiny_run.trained(options, output)
+    return output
+
+
+def attend(*arguments, text=""):
+    command = [str(argument) for argument in [tiny_run.ATTEND, *arguments]]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_learns_that_words_come_twice(run):
+    validations = [line["validation"] for line in tiny_run.metrics(run) if "validation" in line]
+    assert len(validations) == 3
+    # A word drawn from 14 has ln 14 nats; half of the tokens follow from the one before.
+    assert validations[-1]["loss"] < validations[0]["loss"] < math.log(60)
+    assert validations[-1]["loss"] < 2.2
+    assert validations[-1]["perplexity"] == pytest.approx(math.exp(validations[-1]["loss"]))
+    # The ends of documents are tokens, but neither words nor characters.
+    assert validations[-1]["word_perplexity"] > validations[-1]["perplexity"]
+
+
+def test_the_test_text_is_scored_by_the_exported_model(options, run):
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    assert result["perplexity"] == pytest.approx(math.exp(result["loss"]))
+    validations = [line["validation"] for line in tiny_run.metrics(run) if "validation" in line]
+    assert result["loss"] == pytest.approx(validations[-1]["loss"], abs=0.3)
+
+
+def test_the_model_proves_itself_and_generates(run):
+    attend("verify", run / "model")
+    out = attend("generate", "the the cat", "--model", run / "model", "--temperature", 0, "--max-tokens", 4)
+    assert out.split()[0] == "cat"  # each word comes twice
+    assert "<newline>" not in attend("generate", "", "--model", run / "model", "--n", 4, "--max-tokens", 40)
+
+
+def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
+    output = tmp_path / "run"
+    for _ in range(2):
+        process = subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL)
+        tiny_run.wait_for_updates(output, [process], 9)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        time.sleep(0.05)
+    tiny_run.trained(options, output)
+    tiny_run.assert_same(output, run)
+
+
+def test_documents_have_contexts_of_their_own(options, tmp_path):
+    tiny_run.trained(options | {"across_documents=false": [], "documents": "file", "max_updates": 20}, tmp_path / "run")
+    plan = json.loads(tiny_run.trained(options | {"dry_run": [], "json": [], "quiet": None}, tmp_path / "dry").stdout)
+    assert "60 documents" in plan["train"]
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        ({"train_text": None}, ["--train-text is missing"]),
+        ({"vocab_size": None}, ["no vocabulary", "vocab_size"]),
+        ({"encoder.layers": 2}, ["encoder.layers"]),
+        ({"train_source": "x"}, ["train-source"]),
+        ({"decoder.positions": "learned", "decoder.max_positions": 10}, ["context_tokens is 24", "max_positions"]),
+        ({"early_stopping_metric": "bleu"}, ["early_stopping_metric", "perplexity"]),
+        ({"r_drop": 1}, ["r_drop is for translation"]),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, tmp_path, change, parts):
+    tiny_run.refused(tiny_run.train(options | change, tmp_path / "run"), 2, *parts)
+
+
+def test_a_translator_refuses_the_model_and_names_the_command(run):
+    done = subprocess.run([tiny_run.ATTEND, "translate", "--model", run / "model"], input="x\n", capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "attend generate" in done.stderr
