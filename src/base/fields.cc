@@ -169,11 +169,12 @@ FieldList& FieldList::Add(std::string name, std::vector<double>* value, double m
 
 FieldList& FieldList::Add(std::string name, std::string* value, std::vector<std::string> names,
                           std::string help, Traits traits) {
-  EnumField field{names,
-                  [value, names] {
-                    return static_cast<size_t>(std::ranges::find(names, *value) - names.begin());
-                  },
-                  [value, names](size_t position) { *value = names.at(position); }};
+  EnumField field{
+      names,
+      [value, names] {
+        return static_cast<size_t>(std::ranges::find(names, *value) - names.begin());
+      },
+      [value, names = std::move(names)](size_t position) { *value = names.at(position); }};
   return Push({.name = std::move(name),
                .help = std::move(help),
                .value = std::move(field),

@@ -48,7 +48,7 @@ class ByteReader {
 
 }  // namespace
 
-ExampleTable::ExampleTable(std::vector<ColumnType> columns) {
+ExampleTable::ExampleTable(const std::vector<ColumnType>& columns) {
   for (const ColumnType& type : columns) {
     if (type.width < 1 || type.width > kMostWidth ||
         (type.kind != ColumnKind::kNumbers && type.width != 1))

@@ -38,7 +38,7 @@ class Example;
 // of a list. Safe to read from many threads.
 class ExampleTable {
  public:
-  explicit ExampleTable(std::vector<ColumnType> columns);
+  explicit ExampleTable(const std::vector<ColumnType>& columns);
 
   int64_t columns() const { return std::ssize(columns_); }
   const ColumnType& type(int64_t column) const { return columns_[column].type; }

@@ -43,7 +43,8 @@ bool GrowingText::Grow(std::string text, std::span<const std::string> stop) {
   size_t end = std::string::npos;
   for (const std::string& each : stop) end = std::min(end, text.find(each));
   stopped_ = end != std::string::npos;
-  text_ = text.substr(0, end);
+  text_ = std::move(text);
+  if (stopped_) text_.resize(end);
   return !stopped_;
 }
 
