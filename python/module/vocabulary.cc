@@ -9,6 +9,7 @@
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/texts.h"
+#include "text/vocabulary_trainer.h"
 
 namespace attend {
 namespace nb = nanobind;
@@ -56,8 +57,9 @@ void BindVocabulary(nb::module_& module) {
       .def_prop_ro(
           "type",
           [](const Vocabulary& self) {
-            constexpr const char* kNames[] = {"unigram", "bpe", "word", "char"};
-            return kNames[static_cast<size_t>(self.type())];
+            VocabularyOptions options;
+            options.type = self.type();
+            return Fields(options).Find("type")->ValueText();
           },
           "How text is cut: 'unigram', 'bpe', 'word' or 'char'.")
       .def_prop_ro("pad", &SpecialId<&SpecialIds::pad>, "Id of padding.")

@@ -52,4 +52,14 @@ Model CopyModel(nn::Transformer& transformer) {
   return model;
 }
 
+TopLogits LargestLogits(const torch::Tensor& logits_V, int64_t position) {
+  const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
+  TopLogits top{position, {}, {}};
+  for (int64_t k = 0; k < values.numel(); ++k) {
+    top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
+    top.logits.push_back(values[k].item<double>());
+  }
+  return top;
+}
+
 }  // namespace attend

@@ -5,6 +5,7 @@
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "model/model_directory.h"
+#include "model/sample.h"
 #include "train/train_options.h"
 
 namespace attend {
@@ -19,6 +20,9 @@ nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device
 
 // Configuration and weights as they stand; copies the weights.
 Model CopyModel(nn::Transformer& transformer);
+
+// The largest of a step's logits [V], as samples keep them.
+TopLogits LargestLogits(const torch::Tensor& logits_V, int64_t position);
 
 }  // namespace attend
 

@@ -12,6 +12,7 @@
 #include "model/sample.h"
 #include "text/newlines.h"
 #include "train/loop/parameters.h"
+#include "train/tasks/run_model.h"
 
 namespace attend {
 namespace {
@@ -27,16 +28,6 @@ std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run) {
                           run.directory().string(), run.checkpoint.string()));
 }
 
-TopLogits LargestOf(const torch::Tensor& logits_V, int64_t position) {
-  const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
-  TopLogits top{position, {}, {}};
-  for (int64_t k = 0; k < values.numel(); ++k) {
-    top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
-    top.logits.push_back(values[k].item<double>());
-  }
-  return top;
-}
-
 Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
                    std::vector<int32_t> ids) {
   const torch::NoGradGuard no_grad;
@@ -48,7 +39,7 @@ Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
   const torch::Tensor logits_TV = transformer->Logits(hidden_TD).to(torch::kFloat64);
   for (int64_t t = 0; t < std::ssize(ids); ++t) {
     const torch::Tensor logits_V = logits_TV[t];
-    sample.top_logits.push_back(LargestOf(logits_V, t));
+    sample.top_logits.push_back(LargestLogits(logits_V, t));
     sample.token_log_probabilities.push_back(logits_V.log_softmax(0)[ids[t]].item<double>());
     sample.score += sample.token_log_probabilities.back();
   }

@@ -10,6 +10,7 @@
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_search.h"
 #include "train/loop/parameters.h"
+#include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
@@ -19,16 +20,6 @@ constexpr size_t kSampleCount = 8;  // at most
 
 torch::Tensor Row(const std::vector<int32_t>& ids) {
   return torch::tensor(std::vector<int64_t>(ids.begin(), ids.end()), torch::kInt64).unsqueeze(0);
-}
-
-TopLogits TopOf(const torch::Tensor& logits_V, int64_t position) {
-  const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
-  TopLogits top{position, {}, {}};
-  for (int64_t k = 0; k < values.numel(); ++k) {
-    top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
-    top.logits.push_back(values[k].item<double>());
-  }
-  return top;
 }
 
 // One step of greedy decoding; returns false after eos.
@@ -42,7 +33,8 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
   allowed_V[ids.pad] = allowed_V[ids.bos] = allowed_V[ids.unk] =
       -std::numeric_limits<double>::infinity();
   const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
-  sample->top_logits.push_back(TopOf(logits_V, static_cast<int64_t>(sample->target_ids.size())));
+  sample->top_logits.push_back(
+      LargestLogits(logits_V, static_cast<int64_t>(sample->target_ids.size())));
   sample->target_ids.push_back(next);
   sample->token_log_probabilities.push_back(logits_V.log_softmax(0)[next].item<double>());
   sample->score += sample->token_log_probabilities.back();
