@@ -1,4 +1,4 @@
-// `attend serve`: translates over HTTP.
+// `attend serve`: translates and generates text over HTTP.
 
 #include <chrono>
 #include <csignal>
@@ -128,7 +128,7 @@ class Program {
 int RunServe(const std::vector<std::string>& arguments) {
   CommonOptions common;
   ServeOptions options;
-  CommandLine command_line("serve", "translate over HTTP",
+  CommandLine command_line("serve", "translate and generate text over HTTP",
                            "attend serve --model MODEL\n"
                            "attend serve --model MODEL --port 8080 --api-keys keys.txt\n"
                            "attend serve --models-dir /srv/models --public-url "

@@ -20,7 +20,7 @@ HttpResponse BusyResponse(const std::string& message, int seconds) {
 }
 
 std::string ToEvent(const std::string& name, const std::string& data) {
-  return fmt::format("event: {}\ndata: {}\n\n", name, data);
+  return (name.empty() ? "" : fmt::format("event: {}\n", name)) + fmt::format("data: {}\n\n", data);
 }
 
 }  // namespace attend

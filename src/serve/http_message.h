@@ -42,7 +42,7 @@ HttpResponse ErrorResponse(int status, const std::string& message, HttpHeaders h
 // 503, to whom may come again after so many seconds.
 HttpResponse BusyResponse(const std::string& message, int seconds);
 
-// A server-sent event of one line of data.
+// A server-sent event of one line of data; `name` may be empty.
 std::string ToEvent(const std::string& name, const std::string& data);
 
 // What a request was about, for log and metrics.

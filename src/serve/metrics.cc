@@ -35,10 +35,11 @@ struct Metrics::Impl {
           .Name("attend_request_seconds")
           .Help("Time from the last byte of a request to its answer.")
           .Register(registry);
-  prometheus::Family<prometheus::Counter>& sentences = BuildCounter()
-                                                           .Name("attend_sentences_total")
-                                                           .Help("Sentences translated.")
-                                                           .Register(registry);
+  prometheus::Family<prometheus::Counter>& sentences =
+      BuildCounter()
+          .Name("attend_sentences_total")
+          .Help("Sentences translated, or prompts written on.")
+          .Register(registry);
   prometheus::Family<prometheus::Counter>& pieces =
       BuildCounter()
           .Name("attend_pieces_total")
@@ -76,8 +77,8 @@ void Metrics::Answered(const std::string& route, int status, double seconds) {
   impl_->seconds.Add({{"route", route}}, kSeconds).Observe(seconds);
 }
 
-void Metrics::Translated(const std::string& model, int64_t sentences, int64_t source_pieces,
-                         int64_t target_pieces) {
+void Metrics::Ran(const std::string& model, int64_t sentences, int64_t source_pieces,
+                  int64_t target_pieces) {
   impl_->sentences.Add({{"model", model}}).Increment(static_cast<double>(sentences));
   impl_->pieces.Add({{"model", model}, {"side", "source"}})
       .Increment(static_cast<double>(source_pieces));

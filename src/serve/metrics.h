@@ -17,8 +17,9 @@ class Metrics {
   ~Metrics();
 
   void Answered(const std::string& route, int status, double seconds);
-  void Translated(const std::string& model, int64_t sentences, int64_t source_pieces,
-                  int64_t target_pieces);
+  // Sentences that were translated, or prompts that were written on.
+  void Ran(const std::string& model, int64_t sentences, int64_t source_pieces,
+           int64_t target_pieces);
   // Protected spans of the sources, and those of them that the best hypotheses have exactly once.
   void Protected(const std::string& model, int64_t spans, int64_t kept);
   // Characters of the sources that the vocabulary lacks.

@@ -156,14 +156,15 @@ bool ModelStore::HaveRoom() const {
          std::ranges::any_of(entries_, [](const Entry& entry) { return entry.model->HasRoom(); });
 }
 
-std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std::string& source,
+std::shared_ptr<ServedModel> ModelStore::Find(const std::string& task, const std::string& name,
+                                              const std::string& source,
                                               const std::string& target) const {
   std::vector<std::shared_ptr<ServedModel>> fitting;
   std::vector<std::string> all, found;
   int nearest = std::numeric_limits<int>::max();
   for (auto& model : models()) {
-    all.push_back(Describe(*model));
-    if (!name.empty() && model->name() != name) continue;
+    if (model->config().task == task) all.push_back(Describe(*model));
+    if (name.empty() ? model->config().task != task : model->name() != name) continue;
     const auto from = Distance(source, model->source()), to = Distance(target, model->target());
     if (!from || !to || *from + *to > nearest) continue;
     if (*from + *to < nearest) {
@@ -171,7 +172,7 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std
       fitting.clear();
     }
     nearest = *from + *to;
-    found.push_back(all.back());
+    found.push_back(Describe(*model));
     fitting.push_back(std::move(model));
   }
   const auto alike = [&](const std::shared_ptr<ServedModel>& model) {
@@ -181,7 +182,10 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& name, const std
   if (fitting.size() == 1 || (!fitting.empty() && std::ranges::all_of(fitting, alike))) {
     return fitting[0];
   }
-  if (all.empty()) throw Error(ErrorKind::kUsage, "there is no model at the moment");
+  if (all.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("there is no model for the task {} at the moment", task));
+  }
   throw Error(ErrorKind::kUsage,
               fmt::format("{} models fit model '{}', source '{}' and target '{}'; expected one of "
                           "{}",

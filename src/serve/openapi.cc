@@ -38,6 +38,11 @@ Json Content(const std::string& type, Json schema) {
   return {{"content", {{type, {{"schema", std::move(schema)}}}}}};
 }
 
+Json TextOrTexts() {
+  return Json::parse(R"({"oneOf": [{"type": "string"},
+                                   {"type": "array", "items": {"type": "string"}}]})");
+}
+
 Json Reference(const std::string& schema) { return {{"$ref", "#/components/schemas/" + schema}}; }
 
 // One operation; refused with each of `errors`.

@@ -20,6 +20,7 @@ namespace openapi {
 Json FileOf(std::string_view name);
 // Of an option.
 Json SchemaOf(const Field& field);
+Json TextOrTexts();
 Json Reference(const std::string& schema);
 Json Content(const std::string& type, Json schema);
 // One operation; refused with each of `errors`.

@@ -96,7 +96,7 @@ FieldList Fields(ServeOptions& options) {
            "maximum number of sentences in a request")
       .Add("max_input_tokens", &options.max_input_tokens, 0, 100000,
            "maximum tokens of a sentence, and 64 times as many bytes; a longer one is divided; " +
-               InputLimitHelp())
+               InputLimitHelp() + "; a longer prompt is refused, 0: above 4096")
       .Add("max_beam_size", &options.max_beam_size, 1, 64, "maximum beam_size of a request")
       .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
            "maximum sentences that wait for each model; further requests get 503")
@@ -122,6 +122,18 @@ int64_t SureCharacters(const ServeOptions& options) {
   if (options.max_characters > 0) return options.max_characters;
   const int64_t room = options.http.max_body_bytes - kRoomBesideText;
   return std::max<int64_t>(1, room / kMostBytesOfACharacter);
+}
+
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
+  int64_t characters = 0;
+  for (const std::string& text : texts) {
+    characters += std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
+  }
+  if (options.max_characters == 0 || characters <= options.max_characters) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the request has {} characters, expected at most {}; send less text at "
+                          "once",
+                          characters, options.max_characters));
 }
 
 void CheckServeOptions(const ServeOptions& options) {

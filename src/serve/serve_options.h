@@ -41,6 +41,8 @@ FieldList Fields(ServeOptions& options);
 // The characters that a request may surely have: max_characters, or else as many as fit into
 // max_body_bytes in every encoding.
 int64_t SureCharacters(const ServeOptions& options);
+// Throws Error(kInput) for more characters in a request's texts than max_characters.
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckServeOptions(const ServeOptions& options);
 

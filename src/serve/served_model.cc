@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
 #include <filesystem>
 
 namespace attend {
@@ -19,7 +20,8 @@ std::string NameOf(const ModelConfig& config, const std::string& directory) {
 
 ServedModel::ServedModel(const ModelToServe& model)
     : config_(model.model->config),
-      name_(model.name.empty() ? NameOf(config_, model.directory) : model.name) {
+      name_(model.name.empty() ? NameOf(config_, model.directory) : model.name),
+      loaded_at_(std::time(nullptr)) {
   if (config_.languages.size() != 2) return;
   source_ = config_.languages[0];
   target_ = config_.languages[1];

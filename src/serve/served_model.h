@@ -30,6 +30,7 @@ class ServedModel {
   const std::string& source() const { return source_; }
   const std::string& target() const { return target_; }
   const ModelConfig& config() const { return config_; }
+  int64_t loaded_at() const { return loaded_at_; }  // seconds since 1970
 
   // Sentences, or what else the task runs: those that wait, those in batches, and the most that can
   // be in batches at once.
@@ -38,7 +39,7 @@ class ServedModel {
   virtual int64_t capacity() const = 0;
   // For one more to wait; by the time it comes the room may be gone.
   virtual bool HasRoom() const = 0;
-  // Adds to what /v1/models says of it.
+  // Adds what only its task has to what /v1/models says of it.
   virtual void Describe(Json* json) const = 0;
   // Cancels what is not done. Not to be called from the pool's threads.
   virtual void Stop() = 0;
@@ -46,6 +47,7 @@ class ServedModel {
  private:
   ModelConfig config_;
   std::string name_, source_, target_;
+  int64_t loaded_at_;
 };
 
 }  // namespace attend

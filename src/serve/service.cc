@@ -45,18 +45,32 @@ void Service::OpenApi(const ExchangePtr& exchange) const {
   exchange->Answer({200, document.dump(1)});
 }
 
+// As attend lists them, and as clients of the OpenAI API want them.
 void Service::Models(const ExchangePtr& exchange) const {
-  Json models = Json::array();
+  Json models = Json::array(), data = Json::array();
   for (const auto& model : models_->models()) {
     Json one;
     one["name"] = model->name();
+    one["task"] = model->config().task;
     one["source"] = model->source();
     one["target"] = model->target();
+    const auto describe = [&](const std::string& side, const std::optional<StackConfig>& stack) {
+      one[side + "_layers"] = stack ? stack->layers : 0;
+      one[side + "_heads"] = stack ? stack->heads : 0;
+    };
+    describe("encoder", model->config().encoder);
+    describe("decoder", model->config().decoder);
     model->Describe(&one);
     models.push_back(std::move(one));
+    data.push_back({{"id", model->name()},
+                    {"object", "model"},
+                    {"created", model->loaded_at()},
+                    {"owned_by", "attend"}});
   }
   Json json;
   json["models"] = std::move(models);
+  json["object"] = "list";
+  json["data"] = std::move(data);
   exchange->Answer({200, Dump(json)});
 }
 

@@ -91,8 +91,8 @@ class TestExchange : public Exchange {
   std::shared_ptr<void> held_;
 };
 
-std::shared_ptr<Job> JobOfOneSentence(const ServedTranslator& model) {
-  auto job = std::make_shared<Job>();
+std::shared_ptr<SentenceJob> JobOfOneSentence(const ServedTranslator& model) {
+  auto job = std::make_shared<SentenceJob>();
   JobSentence& sentence = job->sentences.emplace_back();
   sentence.ids = model.translator().source().Encode("lumi");
   return job;
@@ -150,7 +150,7 @@ class ServiceTest : public testing::Test {
   }
 
   // The engine's only thread is busy with `blocker` until `release`.
-  void HoldEngine(const std::shared_ptr<Job>& blocker, std::latch* release) {
+  void HoldEngine(const std::shared_ptr<SentenceJob>& blocker, std::latch* release) {
     const auto busy = std::make_shared<std::latch>(1);
     blocker->on_sentence = [busy, release](const JobSentence&) {
       busy->count_down();
@@ -394,13 +394,13 @@ TEST_F(TwoModelsTest, WhereOneModelFailsTheOtherStopsAndOneAnswerSaysSo) {
   EXPECT_EQ(german.waiting(), 2);
   EXPECT_EQ(french.waiting(), 2);
   const auto failure = std::make_exception_ptr(Error(ErrorKind::kRuntime, "no such luck"));
-  const Sentence* taken = german.Next({});
+  const JobItem* taken = german.Next({});
   french.Failed(*french.Next({}), failure);
   exchange->WaitForAnswer();
   AwaitSmallWorker();
   EXPECT_EQ(exchange->response.status, 500);
   EXPECT_EQ(german.waiting() + french.waiting(), 0);
-  EXPECT_FALSE(german.Wanted(*taken));
+  EXPECT_FALSE(RequestQueue::Wanted(*taken));
   german.Failed(*taken, failure);
   AwaitSmallWorker();
   EXPECT_EQ(exchange->answers, 1);

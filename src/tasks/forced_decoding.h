@@ -21,14 +21,16 @@ class ForcedDecoding {
   // The rows of a slot: they read these tokens but for the last. Each but the first `context` ones
   // is asked for the token that follows it.
   void Add(int32_t slot, std::span<const int32_t> tokens, int64_t context = 0);
-  // Runs all rows. Their answers, in order, until the next run.
-  std::span<const Candidate> Run(const Weights& weights, const Sinks& sinks);
+  // Runs all rows. Their answers, in order, until the next run: the token that follows, and after
+  // it the `best` likeliest tokens.
+  std::span<const Candidate> Run(const Weights& weights, const Sinks& sinks, int64_t best = 0);
 
  private:
   Activations activations_;
   DecoderCache cache_;
   std::vector<DecoderRow> rows_;
-  std::vector<int32_t> asking_;  // rows, rising
+  std::vector<int32_t> asking_;     // rows, rising
+  std::vector<int32_t> following_;  // the token after each of these
   std::vector<NextToken> asked_;
   std::vector<Candidate> answers_;
 };

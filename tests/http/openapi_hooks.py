@@ -18,12 +18,30 @@ def go_together(body):
     return one_sentence and number["n_best"] <= 4 and max(number["max_length"], number["min_length"]) <= MOST_WITH_ATTENTION
 
 
+def completion_can_be(body):
+    """Members of /v1/completions that hang on one another."""
+    defaults = {"max_tokens": 256, "min_tokens": 0, "n": 1, "temperature": 1, "logprobs": -1}
+    number = {name: body.get(name, default) for name, default in defaults.items()}
+    if not all(isinstance(value, int | float) for value in number.values()):
+        return True  # refused for its type
+    stream, stop = body.get("stream", False), body.get("stop")
+    return (
+        number["min_tokens"] <= number["max_tokens"]
+        and (number["max_tokens"] > 0 or body.get("echo") is True)
+        and (number["n"] == 1 or number["temperature"] > 0)
+        and not (stream and number["logprobs"] >= 0)
+        and (stream or not body.get("stream_options"))
+        and "" not in ([stop] if isinstance(stop, str) else stop or []))
+
+
 @schemathesis.hook
 def filter_case(context, case):
     if not isinstance(case.body, dict):
         return True
     if case.media_type != "application/json":  # how an object goes into a form is nowhere said, and a list is a member sent twice
         return not any(isinstance(value, dict) or (isinstance(value, list) and name != "q") for name, value in case.body.items())
+    if context.operation.path == "/v1/completions":
+        return completion_can_be(case.body)
     return context.operation.path != "/v1/translate" or go_together(case.body)
 
 
@@ -31,6 +49,6 @@ def filter_case(context, case):
 def map_case(context, case):
     """Random text may be in a language that no model reads; `source: auto` has tests of its own."""
     unsaid = ("auto", "", None) if context.operation.path == "/translate" else ("auto", "")
-    if isinstance(case.body, dict) and context.operation.path != "/detect" and case.body.get("source", "auto") in unsaid:
+    if isinstance(case.body, dict) and context.operation.path not in ("/detect", "/v1/completions") and case.body.get("source", "auto") in unsaid:
         case.body["source"] = "ka"
     return case

@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "model/model_directory.h"
+#include "serve/tasks/language_model/language_model.h"
 #include "serve/tasks/translation/translation.h"
 
 namespace attend {
@@ -16,7 +17,8 @@ struct ServedTask {
   std::unique_ptr<TaskHandler> (*handler)(const HandlerContext& context);
 };
 
-constexpr ServedTask kTasks[] = {{"translation", ServeTranslation, TranslationHandler}};
+constexpr ServedTask kTasks[] = {{"language_model", ServeLanguageModel, LanguageModelHandler},
+                                 {"translation", ServeTranslation, TranslationHandler}};
 
 }  // namespace
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "attend/error.h"
@@ -12,7 +10,7 @@
 #include "model/model_directory.h"
 #include "tasks/checks.h"
 #include "tasks/language_model/generation_options.h"
-#include "tasks/language_model/growing_text.h"
+#include "tasks/language_model/generation_search.h"
 #include "tasks/language_model/text_scoring.h"
 #include "tasks/loaded_model.h"
 #include "tasks/running_search.h"
@@ -20,96 +18,11 @@
 #include "text/newlines.h"
 
 namespace attend {
-namespace {
-
-SearchModel SearchModelOf(const Weights& weights) {
-  const SpecialIds& ids = weights.config().special_ids;
-  return {&weights,
-          nullptr,
-          {.max_beam_size = kMostOutputs,
-           .bos = static_cast<int32_t>(ids.bos),
-           .eos = static_cast<int32_t>(ids.eos)}};
-}
-
-SearchInput InputOf(std::span<const int32_t> prompt, int64_t room, int32_t bos,
-                    const GenerationOptions& options) {
-  SearchInput input;
-  input.prompt.push_back(bos);
-  input.prompt.insert(input.prompt.end(), prompt.begin(), prompt.end());
-  input.max_length = std::min(options.max_tokens, room);
-  input.options.min_length = options.min_tokens;
-  input.options.allow_unknown = options.allow_unknown;
-  if (options.beam_size == 1) {
-    input.sample = SampleOptions{.sampling = {.repetition_penalty = options.repetition_penalty,
-                                              .temperature = options.temperature,
-                                              .top_k = options.top_k,
-                                              .top_p = options.top_p,
-                                              .min_p = options.min_p},
-                                 .count = options.n,
-                                 .seed = static_cast<uint64_t>(options.seed)};
-    return input;
-  }
-  input.options.beam_size = options.beam_size;
-  input.options.n_best = options.n;
-  input.options.length_penalty = options.length_penalty;
-  return input;
-}
-
-// The texts of a call's outputs as they grow. Each output grows on one thread.
-class CallTexts {
- public:
-  CallTexts(const Vocabulary& vocabulary, std::span<const std::vector<int32_t>> prompts,
-            const GenerationOptions& options, const PieceSink& sink)
-      : options_(options), sink_(sink), texts_(prompts.size()) {
-    for (const std::vector<int32_t>& prompt : prompts) {
-      continuations_.emplace_back(&vocabulary, prompt);
-    }
-    for (auto& outputs : texts_) outputs.resize(options.n);
-  }
-
-  // Whether anybody wants to know of each token.
-  bool Wanted() const { return sink_ != nullptr || !options_.stop.empty(); }
-
-  bool Grow(size_t prompt, const Growth& growth) {
-    GrowingText& text = texts_[prompt][growth.sample];
-    const bool goes_on = text.Grow(continuations_[prompt].Decode(growth.ids), options_.stop);
-    Show(prompt, growth.sample, /*ended=*/false);
-    return goes_on;
-  }
-
-  // The text of an output that has ended, and how.
-  void End(size_t prompt, size_t output, Generation* generation) {
-    if (texts_[prompt].size() <= output) texts_[prompt].resize(output + 1);
-    GrowingText& text = texts_[prompt][output];
-    if (!text.Grow(continuations_[prompt].Decode(generation->ids), options_.stop)) {
-      generation->ending = Ending::kStop;
-    }
-    Show(prompt, static_cast<int64_t>(output), /*ended=*/true);
-    generation->text = text.text();
-  }
-
- private:
-  void Show(size_t prompt, int64_t output, bool ended) {
-    if (sink_ == nullptr) return;
-    std::string piece = texts_[prompt][output].Show(options_.stop, ended);
-    if (piece.empty()) return;
-    const std::lock_guard lock(mutex_);
-    sink_({static_cast<int64_t>(prompt), output, std::move(piece)});
-  }
-
-  const GenerationOptions& options_;
-  const PieceSink& sink_;
-  std::vector<Continuation> continuations_;      // by prompt
-  std::vector<std::vector<GrowingText>> texts_;  // by prompt and output
-  std::mutex mutex_;                             // of the sink
-};
-
-}  // namespace
 
 struct Generator::Impl {
   Impl(std::shared_ptr<const LoadedModel> made, int threads)
       : loaded(std::move(made)), running([this, threads] {
-          return std::make_unique<RunningSearch>(SearchModelOf(loaded->weights), threads);
+          return std::make_unique<RunningSearch>(MakeSearchModel(loaded->weights), threads);
         }) {}
 
   const std::shared_ptr<const LoadedModel> loaded;
@@ -119,21 +32,10 @@ struct Generator::Impl {
 
   std::vector<SearchInput> InputsOf(std::span<const std::vector<int32_t>> prompts,
                                     const GenerationOptions& options) const {
-    constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max();
-    const int64_t most = max_prompt_tokens();
-    const auto bos = static_cast<int32_t>(loaded->config().special_ids.bos);
     std::vector<SearchInput> inputs;
     for (size_t i = 0; i < prompts.size(); ++i) {
-      const int64_t tokens = std::ssize(prompts[i]);
-      CheckIds(prompts[i], loaded->config().target_vocab_size);
-      if (tokens > most) {
-        throw Error(ErrorKind::kInput,
-                    fmt::format("prompt {} has {} tokens, expected at most {}, the model's learned "
-                                "positions; shorten it",
-                                i + 1, tokens, most));
-      }
-      const int64_t room = most == kNoBound ? most : most + 1 - tokens;
-      inputs.push_back(InputOf(prompts[i], room, bos, options));
+      inputs.push_back(
+          MakeSearchInput(loaded->weights, prompts[i], options, fmt::format("prompt {}", i + 1)));
     }
     return inputs;
   }
@@ -173,28 +75,29 @@ std::vector<std::vector<Generation>> Generator::Impl::Generate(
     std::span<const std::vector<int32_t>> prompts, const GenerationOptions& options,
     const PieceSink& sink) const {
   CheckGenerationOptions(options);
-  std::optional<CallTexts> texts;
-  if (loaded->target_vocabulary != nullptr) {
-    texts.emplace(*loaded->target_vocabulary, prompts, options, sink);
-  } else if (!options.stop.empty() || sink != nullptr) {
-    loaded->target();  // throws
+  const bool wanted = sink != nullptr || !options.stop.empty();
+  if (wanted) loaded->target();  // throws where there is none
+  std::mutex mutex;              // of the sink
+  std::vector<GrowingOutputs> outputs;
+  outputs.reserve(prompts.size());
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    GrowingOutputs::Show show;
+    if (sink != nullptr) {
+      show = [&mutex, &sink, i](int64_t output, std::string piece) {
+        const std::lock_guard lock(mutex);
+        sink({static_cast<int64_t>(i), output, std::move(piece)});
+      };
+    }
+    outputs.emplace_back(loaded->target_vocabulary.get(), prompts[i], options, std::move(show));
   }
   CallOptions call{.room = {options.batch_sentences, options.batch_tokens},
                    .stop = options.stop_call};
-  if (texts && texts->Wanted()) {
-    call.grew = [&](size_t prompt, const Growth& growth) { return texts->Grow(prompt, growth); };
+  if (wanted) {
+    call.grew = [&](size_t prompt, const Growth& growth) { return outputs[prompt].Grow(growth); };
   }
   auto found = running.Get().calls.Run(InputsOf(prompts, options), call);
-  std::vector<std::vector<Generation>> all(prompts.size());
-  for (size_t i = 0; i < all.size(); ++i) {
-    for (SearchResult& result : found[i]) {
-      all[i].push_back({.ids = std::move(result.ids),
-                        .token_log_probabilities = std::move(result.token_log_probabilities),
-                        .log_probability = result.log_probability,
-                        .ending = result.finished ? Ending::kText : Ending::kLength});
-      if (texts) texts->End(i, all[i].size() - 1, &all[i].back());
-    }
-  }
+  std::vector<std::vector<Generation>> all;
+  for (size_t i = 0; i < found.size(); ++i) all.push_back(outputs[i].End(std::move(found[i])));
   if (options.beam_size > 1) AddTokenScores(prompts, &all);
   return all;
 }
@@ -211,10 +114,7 @@ Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions&
 
 Generator::Generator(std::shared_ptr<const LoadedModel> loaded, int threads) {
   CheckTask(loaded->config(), "language_model");
-  if (!loaded->weights.vocabulary_head || loaded->weights.encoder) {
-    throw Error(ErrorKind::kUsage,
-                "a language model is a decoder alone with a vocabulary head; this model is not");
-  }
+  MakeSearchModel(loaded->weights);  // throws where it can't be searched
   impl_ = std::make_unique<Impl>(std::move(loaded), threads);
 }
 

@@ -90,7 +90,7 @@ std::vector<Route> LibreTranslateApi::Routes() {
 
 void LibreTranslateApi::Languages(const ExchangePtr& exchange) const {
   std::map<std::string, std::set<std::string>> targets;
-  for (const auto& model : context_.models.models()) {
+  for (const auto& model : Translators(context_.models)) {
     if (model->source().empty()) continue;
     targets[model->source()].insert(model->target());
     targets[model->target()];
@@ -103,7 +103,7 @@ void LibreTranslateApi::Languages(const ExchangePtr& exchange) const {
 }
 
 void LibreTranslateApi::FrontendSettings(const ExchangePtr& exchange) const {
-  const auto models = context_.models.models();
+  const auto models = Translators(context_.models);
   const auto describe = [](const std::string& code) {
     return Json{{"code", code}, {"name", LanguageName(code)}};
   };
@@ -132,7 +132,7 @@ void LibreTranslateApi::Detect(const ExchangePtr& exchange) const {
                   "source, or translate from auto");
   }
   std::vector<DetectedLanguage> found = DetectLanguages(text);
-  const auto models = context_.models.models();
+  const auto models = Translators(context_.models);
   if (found.empty() && !models.empty())
     found.push_back({models[0]->source()});  // clients expect one
   Json languages = Json::array();
@@ -158,7 +158,7 @@ void LibreTranslateApi::TranslateTexts(const ExchangePtr& exchange, LibreRequest
   asked.model = request.model;
   asked.source = request.source;
   asked.target = request.target;
-  asked.priority = request.priority;
+  asked.queue.priority = request.priority;
   asked.translation = context_.options.translation;
   asked.translation.n_best = 1 + request.alternatives;
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);

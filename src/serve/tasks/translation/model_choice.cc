@@ -25,15 +25,6 @@ ModelPtr TranslatorOf(const std::shared_ptr<ServedModel>& model) {
   return translator;
 }
 
-std::vector<ModelPtr> Translators(const ModelStore& models) {
-  std::vector<ModelPtr> translators;
-  for (const auto& model : models.models()) {
-    if (auto translator = std::dynamic_pointer_cast<ServedTranslator>(model))
-      translators.push_back(std::move(translator));
-  }
-  return translators;
-}
-
 // The first of those nearest to the language; a model that names no language reads any. Null: none.
 ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
                   const std::vector<ModelPtr>& models) {
@@ -73,6 +64,15 @@ size_t IndexOf(const ModelPtr& model, std::vector<ModelPtr>* models) {
 
 }  // namespace
 
+std::vector<std::shared_ptr<ServedTranslator>> Translators(const ModelStore& models) {
+  std::vector<std::shared_ptr<ServedTranslator>> translators;
+  for (const auto& model : models.models()) {
+    if (auto translator = std::dynamic_pointer_cast<ServedTranslator>(model))
+      translators.push_back(std::move(translator));
+  }
+  return translators;
+}
+
 bool IsAuto(const std::string& source) { return LowerCase(source) == "auto"; }
 
 ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
@@ -80,7 +80,7 @@ ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
   ModelChoice choice;
   choice.confidences.resize(texts.size());
   const auto find = [&] {
-    return TranslatorOf(models.Find(asked.model, asked.source, asked.target));
+    return TranslatorOf(models.Find("translation", asked.model, asked.source, asked.target));
   };
   if (!IsAuto(asked.source)) {
     choice.models = {find()};

@@ -12,6 +12,9 @@
 
 namespace attend {
 
+// Those of the models that translate.
+std::vector<std::shared_ptr<ServedTranslator>> Translators(const ModelStore& models);
+
 struct ModelChoice {
   // Each once, in the order of their first texts; of a request without texts the one it means.
   std::vector<std::shared_ptr<ServedTranslator>> models;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
-#include "serve/refusal.h"
+#include "serve/json_request.h"
 #include "serve/request_body.h"
 #include "serve/tasks/translation/file_check.h"
 #include "serve/tasks/translation/model_choice.h"
@@ -21,18 +21,6 @@ AttentionLabels PiecesOf(const ServedTranslator& model, const JobSentence& sente
   const size_t forced = sentence.result.attention[rank].decoder_self[0][0].size() - 1;
   return LabelsOf({model.translator().source(), sentence.ids},
                   {model.translator().target(), ids.first(forced)});
-}
-
-std::vector<std::string> TextsOf(const Json& text) {
-  std::vector<std::string> texts;
-  if (text.is_string()) return {text.get<std::string>()};
-  for (const Json& item : text.is_array() ? text : Json::array({Json()})) {
-    if (!item.is_string()) {
-      throw Error(ErrorKind::kInput, "request body: text is no text, expected one or a list");
-    }
-    texts.push_back(item.get<std::string>());
-  }
-  return texts;
 }
 
 // What older clients say of splitting.
@@ -75,7 +63,8 @@ Json TextToJson(const TranslationJob::Text& text) {
 }
 
 std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
-  const size_t index = &sentence - sentence.job->sentences.data();
+  const auto& sentences = static_cast<const SentenceJob*>(sentence.job)->sentences;
+  const size_t index = &sentence - sentences.data();
   const auto text = std::ranges::find_if(job.texts, [&](const TranslationJob::Text& each) {
     return each.job == sentence.job && each.first <= index &&
            index < each.first + each.parts.size();
@@ -165,19 +154,8 @@ void NativeApi::CheckFile(const ExchangePtr& exchange) const {
 }
 
 void NativeApi::Translate(const ExchangePtr& exchange) const {
-  const HttpRequest& request = exchange->request();
-  if (MediaTypeOf(request) != "application/json") {
-    throw Refusal(415, "expected Content-Type: application/json");
-  }
-  if (!request.query.empty()) {
-    throw Error(ErrorKind::kInput, "request: /v1/translate takes no query; send all in the body");
-  }
-  Json body = ParseJson(request.body, "request body");
-  if (!body.is_object() || !body.contains("text")) {
-    throw Error(ErrorKind::kInput, "request body: expected an object with text");
-  }
-  std::vector<std::string> texts = TextsOf(body["text"]);
-  body.erase("text");
+  Json body = ReadJsonRequest(exchange->request());
+  std::vector<std::string> texts = TakeTexts(&body, "text");
   CheckCharacters(texts, context_.options);
   RequestOptions asked;
   asked.translation = context_.options.translation;
@@ -187,7 +165,7 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   ReadOldSplitting(&body);
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
-  context_.router.SetLimit(exchange, asked.deadline_ms);
+  context_.router.SetLimit(exchange, asked.queue.deadline_ms);
   const ModelChoice choice = ChooseModels(context_.models, asked, texts);
   requests_.CheckRoom(choice);
   const auto reserved = asked.attention ? requests_.ReserveAttention() : nullptr;

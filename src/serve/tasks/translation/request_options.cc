@@ -36,10 +36,7 @@ FieldList Fields(RequestOptions& options) {
                        kMostLengthWithAttention))
       .Nest("", SplittingField(&options.split_sentences))
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
-      .Add("priority", &options.priority, {"auto", "interactive", "bulk"},
-           "interactive goes before bulk; auto: bulk from 9 sentences on")
-      .Add("deadline_ms", &options.deadline_ms, 0, 3600000,
-           "milliseconds after which nobody needs the answer; 0: as the server says");
+      .Nest("", Fields(options.queue));
   return fields;
 }
 

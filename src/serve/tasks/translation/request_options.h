@@ -7,11 +7,10 @@
 
 #include "attend/translator.h"
 #include "base/fields.h"
+#include "serve/request_queue.h"
 #include "tasks/translation/sentence_splitting.h"
 
 namespace attend {
-
-enum class Priority { kAuto, kInteractive, kBulk };
 
 // Weights of attention take memory with the square of lengths, for each hypothesis.
 constexpr int64_t kMostPiecesWithAttention = 128;
@@ -27,8 +26,7 @@ struct RequestOptions {
   bool attention = false;
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   bool stream = false;
-  Priority priority = Priority::kAuto;
-  int64_t deadline_ms = 0;
+  QueueOptions queue;
 };
 
 FieldList Fields(RequestOptions& options);

@@ -1,8 +1,7 @@
 #include "serve/tasks/translation/served_translator.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "search/search.h"
 #include "tasks/translation/translation_search.h"
 
 namespace attend {
@@ -18,12 +17,46 @@ TranslatorOptions OptionsOf(const ServeOptions& options, const std::string& name
   return translator;
 }
 
-int64_t CapacityOf(const TranslationOptions& options, int threads) {
-  const int64_t by_tokens = std::max<int64_t>(1, options.batch_tokens / kLeastSourceTokens);
-  return threads * std::min(options.batch_sentences, by_tokens);
-}
+class QueuedSentences : public SentenceQueue {
+ public:
+  explicit QueuedSentences(RequestQueue* queue) : queue_(queue) {}
+
+  const Sentence* Next(const SearchLoad& load) override {
+    return static_cast<JobSentence*>(queue_->Next(load));
+  }
+  bool Wanted(const Sentence& sentence) override { return RequestQueue::Wanted(Of(sentence)); }
+  void Done(const Sentence& sentence, SentenceResult result) override {
+    const JobSentence& done = Of(sentence);
+    auto* job = static_cast<SentenceJob*>(done.job);
+    JobSentence& mine = job->sentences[&done - job->sentences.data()];
+    queue_->Done(done, [&] {
+      mine.result = std::move(result);
+      if (job->on_sentence) job->on_sentence(mine);
+    });
+  }
+  void Dropped(const Sentence& sentence) override { queue_->Dropped(Of(sentence)); }
+  void Failed(const Sentence& sentence, std::exception_ptr error) override {
+    queue_->Failed(Of(sentence), error);
+  }
+
+ private:
+  static const JobSentence& Of(const Sentence& sentence) {
+    return static_cast<const JobSentence&>(sentence);
+  }
+
+  RequestQueue* queue_;
+};
 
 }  // namespace
+
+std::vector<JobItem*> SentenceJob::Items() {
+  std::vector<JobItem*> items;
+  for (JobSentence& sentence : sentences) {
+    sentence.room = std::ssize(sentence.ids) + 1;
+    items.push_back(&sentence);
+  }
+  return items;
+}
 
 ServedTranslator::ServedTranslator(const ModelToServe& model, const ServeOptions& options,
                                    WorkPool* pool)
@@ -31,22 +64,14 @@ ServedTranslator::ServedTranslator(const ModelToServe& model, const ServeOptions
       beam_size_(options.translation.beam_size),
       training_text_(model.model->training_text),
       translator_(LoadWith(model.model, options.translator), OptionsOf(options, name()), pool),
-      capacity_(CapacityOf(options.translation, pool->size())),
       queue_(options.queue_sentences,
-             {options.translation.batch_sentences, options.translation.batch_tokens}, pool) {
+             {options.translation.batch_sentences, options.translation.batch_tokens}, pool),
+      sentences_(std::make_unique<QueuedSentences>(&queue_)) {
   translator_.source();  // throws where there is none
-  translator_.Start(&queue_);
+  translator_.Start(sentences_.get());
 }
 
-void ServedTranslator::Describe(Json* json) const {
-  const auto layers = [&](const char* side, const std::optional<StackConfig>& stack) {
-    (*json)[std::string(side) + "_layers"] = stack ? stack->layers : 0;
-    (*json)[std::string(side) + "_heads"] = stack ? stack->heads : 0;
-  };
-  layers("encoder", config().encoder);
-  layers("decoder", config().decoder);
-  (*json)["beam_size"] = beam_size_;
-}
+void ServedTranslator::Describe(Json* json) const { (*json)["beam_size"] = beam_size_; }
 
 void ServedTranslator::Stop() {
   queue_.Close();

@@ -2,14 +2,30 @@
 #ifndef ATTEND_SERVE_TASKS_TRANSLATION_SERVED_TRANSLATOR_H_
 #define ATTEND_SERVE_TASKS_TRANSLATION_SERVED_TRANSLATOR_H_
 
+#include <functional>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "model/training_text.h"
+#include "serve/request_queue.h"
 #include "serve/serve_options.h"
 #include "serve/served_model.h"
-#include "serve/tasks/translation/request_queue.h"
+#include "tasks/translation/continuous_translator.h"
 
 namespace attend {
+
+struct JobSentence : JobItem, Sentence {
+  SentenceResult result;
+};
+
+struct SentenceJob : Job {
+  std::vector<JobItem*> Items() override;
+
+  std::vector<JobSentence> sentences;
+  // Called from an engine thread, one call at a time for each job.
+  std::function<void(const JobSentence&)> on_sentence;  // may be empty
+};
 
 class ServedTranslator final : public ServedModel {
  public:
@@ -23,7 +39,7 @@ class ServedTranslator final : public ServedModel {
 
   int64_t waiting() const override { return queue_.waiting(); }
   int64_t live() const override { return queue_.live(); }
-  int64_t capacity() const override { return capacity_; }
+  int64_t capacity() const override { return queue_.most_live(); }
   bool HasRoom() const override { return queue_.HasRoom(); }
   void Describe(Json* json) const override;
   void Stop() override;
@@ -32,8 +48,8 @@ class ServedTranslator final : public ServedModel {
   const int64_t beam_size_;  // of requests that do not name one
   std::optional<TrainingText> training_text_;
   ContinuousTranslator translator_;
-  int64_t capacity_;
   RequestQueue queue_;
+  std::unique_ptr<SentenceQueue> sentences_;  // the queue, as the translator sees it
 };
 
 }  // namespace attend

@@ -14,8 +14,6 @@
 namespace attend {
 namespace {
 
-// From this many sentences on a request that does not say is bulk.
-constexpr int64_t kBulkFrom = 9;
 // What has more bytes than that for each piece is taken for too long without the work of encoding
 // it. SentencePiece's own pieces have at most 16 characters; only white space without end, or
 // longer pieces that a vocabulary was given, come to more.
@@ -130,7 +128,7 @@ class JobMaker {
           kMostLengthWithAttention,
           job_->model->translator().MaxLength(std::ssize(sentence.ids), asked_.translation));
     }
-    job_->sentences.push_back({std::move(sentence)});
+    job_->sentences.push_back({{}, std::move(sentence), {}});
   }
 
   void CheckSentences(size_t more) const {
@@ -236,18 +234,6 @@ int64_t TranslationJob::UnknownCharacters() const {
 
 int64_t TranslationJob::SourcePieces() const { return SumOf(jobs, &ModelJob::SourcePieces); }
 
-void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
-  int64_t characters = 0;
-  for (const std::string& text : texts) {
-    characters += std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
-  }
-  if (options.max_characters == 0 || characters <= options.max_characters) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("the request has {} characters, expected at most {}; send less text at "
-                          "once",
-                          characters, options.max_characters));
-}
-
 std::shared_ptr<TranslationJob> MakeJob(
     const std::vector<std::shared_ptr<ServedTranslator>>& models,
     const std::vector<size_t>& of_text, std::vector<std::string> texts, const RequestOptions& asked,
@@ -267,8 +253,7 @@ std::shared_ptr<TranslationJob> MakeJob(
     request->texts.push_back({.text = std::move(texts[i])});
     makers[of_text[i]].Add(&request->texts.back());
   }
-  const bool bulk = asked.priority == Priority::kBulk ||
-                    (asked.priority == Priority::kAuto && request->Sentences() >= kBulkFrom);
+  const bool bulk = asked.queue.IsBulk(request->Sentences());
   for (ModelJob& job : request->jobs) job.bulk = bulk;
   return request;
 }

@@ -20,7 +20,7 @@ namespace attend {
 
 // The sentences of a request that one model translates. Put into its queue as a part of the
 // request, {request, &request->jobs[i]}, it keeps the whole alive.
-struct ModelJob : Job {
+struct ModelJob : SentenceJob {
   std::shared_ptr<ServedTranslator> model;
 
   int64_t Unfinished() const;  // sentences whose best hypothesis was cut
@@ -59,9 +59,6 @@ struct TranslationJob {
   int64_t UnknownCharacters() const;
   int64_t SourcePieces() const;
 };
-
-// Throws Error(kInput) for more characters than max_characters.
-void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
 
 // `of_text` gives each text's model. A sentence is divided if it has more tokens than
 // max_input_tokens or the model allows, or more than 64 bytes for each of these. Throws

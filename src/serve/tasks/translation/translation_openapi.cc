@@ -3,24 +3,21 @@
 #include <set>
 
 #include "serve/openapi.h"
+#include "serve/tasks/translation/model_choice.h"
 #include "serve/tasks/translation/request_options.h"
 
 namespace attend {
 namespace {
 
-using openapi::Content, openapi::Operation, openapi::Reference, openapi::WithBody;
-
-Json TextOrTexts() {
-  return Json::parse(R"({"oneOf": [{"type": "string"},
-                                   {"type": "array", "items": {"type": "string"}}]})");
-}
+using openapi::Content, openapi::Operation, openapi::Reference, openapi::TextOrTexts,
+    openapi::WithBody;
 
 // The values that source, target and model can have: those of the models there are. Codes of
 // languages are taken in capitals and with regions too.
 class Choices {
  public:
   explicit Choices(const ModelStore& models) {
-    for (const auto& model : models.models()) {
+    for (const auto& model : Translators(models)) {
       names_.insert(model->name());
       if (!model->source().empty()) sources_.insert(model->source());
       if (!model->target().empty()) targets_.insert(model->target());

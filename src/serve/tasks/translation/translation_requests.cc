@@ -96,8 +96,8 @@ void TranslationRequests::Put(const ExchangePtr& exchange, const JobPtr& job) co
 }
 
 void TranslationRequests::Count(const ModelJob& job) const {
-  context_.metrics.Translated(job.model->name(), std::ssize(job.sentences), job.SourcePieces(),
-                              job.TargetPieces());
+  context_.metrics.Ran(job.model->name(), std::ssize(job.sentences), job.SourcePieces(),
+                       job.TargetPieces());
   int64_t spans = 0, kept = 0;
   for (const JobSentence& sentence : job.sentences) {
     const auto& hypotheses = sentence.result.translation.hypotheses;

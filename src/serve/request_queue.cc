@@ -1,4 +1,4 @@
-#include "serve/tasks/translation/request_queue.h"
+#include "serve/request_queue.h"
 
 #include <algorithm>
 #include <new>
@@ -6,23 +6,36 @@
 namespace attend {
 namespace {
 
-// Of so many sentences one is a bulk request's even while interactive ones wait.
+// Of so many items one is a bulk request's even while interactive ones wait.
 constexpr int64_t kBulkShare = 8;
+// From this many items on a request that does not say is bulk.
+constexpr int64_t kBulkFrom = 9;
 
 }  // namespace
 
-Job* RequestQueue::JobOf(const Sentence& sentence) {
-  return static_cast<const JobSentence&>(sentence).job;
+FieldList Fields(QueueOptions& options) {
+  FieldList fields;
+  fields
+      .Add("priority", &options.priority, {"auto", "interactive", "bulk"},
+           "interactive goes before bulk; auto: bulk from 9 sentences on")
+      .Add("deadline_ms", &options.deadline_ms, 0, 3600000,
+           "milliseconds after which nobody needs the answer; 0: as the server says");
+  return fields;
+}
+
+bool QueueOptions::IsBulk(int64_t items) const {
+  return priority == Priority::kBulk || (priority == Priority::kAuto && items >= kBulkFrom);
 }
 
 bool RequestQueue::TryPut(const std::shared_ptr<Job>& job) {
+  const std::vector<JobItem*> items = job->Items();
   {
     const std::lock_guard lock(mutex_);
-    if (closed_ || Waiting() + std::ssize(job->sentences) > capacity_) return false;
-    job->left_ = job->sentences.size();
-    for (JobSentence& sentence : job->sentences) {
-      sentence.job = job.get();
-      (job->bulk ? bulk_ : interactive_).push_back(&sentence);
+    if (closed_ || Waiting() + std::ssize(items) > capacity_) return false;
+    job->left_ = items.size();
+    for (JobItem* item : items) {
+      item->job = job.get();
+      (job->bulk ? bulk_ : interactive_).push_back(item);
     }
     jobs_.emplace(job.get(), job);
   }
@@ -37,7 +50,7 @@ bool RequestQueue::HasRoom() const {
 
 void RequestQueue::TakeBack(Job* job) {
   job->unwanted_ = true;
-  const auto theirs = [job](const JobSentence* sentence) { return sentence->job == job; };
+  const auto theirs = [job](const JobItem* item) { return item->job == job; };
   Leave(job, std::erase_if(job->bulk ? bulk_ : interactive_, theirs));
 }
 
@@ -64,34 +77,36 @@ int64_t RequestQueue::live() const {
   return live_;
 }
 
+int64_t RequestQueue::most_live() const {
+  const int64_t by_tokens = std::max<int64_t>(1, room_.tokens / kLeastSourceTokens);
+  return pool_->size() * std::min(room_.sentences, by_tokens);
+}
+
 // Each thread takes its share, so that none stands idle beside one with a long list.
-const Sentence* RequestQueue::Next(const SearchLoad& load) {
+JobItem* RequestQueue::Next(const SearchLoad& load) {
   const std::lock_guard lock(mutex_);
   const int64_t waiting = Waiting();
   const bool has_share = load.sentences * pool_->size() >= live_ + waiting;
   if (waiting == 0 || (load.sentences > 0 && has_share)) return nullptr;
   const bool from_bulk =
       interactive_.empty() || (!bulk_.empty() && taken_ % kBulkShare == kBulkShare - 1);
-  std::deque<const JobSentence*>& line = from_bulk ? bulk_ : interactive_;
-  const JobSentence* sentence = line.front();
-  if (!room_.Takes(load, std::max(kLeastSourceTokens, std::ssize(sentence->ids) + 1)))
-    return nullptr;
+  std::deque<JobItem*>& line = from_bulk ? bulk_ : interactive_;
+  JobItem* item = line.front();
+  if (!room_.Takes(load, std::max(kLeastSourceTokens, item->room))) return nullptr;
   line.pop_front();
   ++taken_;
   ++live_;
-  return sentence;
+  return item;
 }
 
-bool RequestQueue::Wanted(const Sentence& sentence) { return !JobOf(sentence)->unwanted_; }
-
-std::shared_ptr<Job> RequestQueue::Leave(Job* job, size_t sentences) {
-  job->left_ -= sentences;
+std::shared_ptr<Job> RequestQueue::Leave(Job* job, size_t items) {
+  job->left_ -= items;
   if (job->left_ > 0) return nullptr;
   const auto node = jobs_.extract(job);
   return node.empty() ? nullptr : node.mapped();
 }
 
-// The sentence has left: whoever has no memory to hear of it must not have it fail once more.
+// The item has left: whoever has no memory to hear of it must not have it fail once more.
 void RequestQueue::End(const Job& job, const std::exception_ptr& error) {
   try {
     job.on_end(error);
@@ -99,13 +114,11 @@ void RequestQueue::End(const Job& job, const std::exception_ptr& error) {
   }
 }
 
-void RequestQueue::Done(const Sentence& sentence, SentenceResult result) {
-  Job* job = JobOf(sentence);
+void RequestQueue::Done(const JobItem& item, const std::function<void()>& keep) {
+  Job* job = item.job;
   {
     const std::lock_guard calling(job->calling_);
-    auto& mine = job->sentences[static_cast<const JobSentence*>(&sentence) - job->sentences.data()];
-    mine.result = std::move(result);
-    if (job->on_sentence && !job->unwanted_) job->on_sentence(mine);
+    if (!job->unwanted_) keep();
   }
   std::shared_ptr<Job> ended;
   {
@@ -116,15 +129,15 @@ void RequestQueue::Done(const Sentence& sentence, SentenceResult result) {
   if (ended != nullptr && !ended->unwanted_) End(*ended, nullptr);
 }
 
-void RequestQueue::Dropped(const Sentence& sentence) {
+void RequestQueue::Dropped(const JobItem& item) {
   std::shared_ptr<Job> ended;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   --live_;
-  ended = Leave(JobOf(sentence), 1);
+  ended = Leave(item.job, 1);
 }
 
-void RequestQueue::Failed(const Sentence& sentence, std::exception_ptr error) {
-  Job* job = JobOf(sentence);
+void RequestQueue::Failed(const JobItem& item, const std::exception_ptr& error) {
+  Job* job = item.job;
   std::shared_ptr<Job> held;
   bool first = false;
   {

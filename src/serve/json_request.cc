@@ -1,0 +1,38 @@
+#include "serve/json_request.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "serve/refusal.h"
+#include "serve/request_body.h"
+
+namespace attend {
+
+Json ReadJsonRequest(const HttpRequest& request) {
+  if (MediaTypeOf(request) != "application/json") {
+    throw Refusal(415, "expected Content-Type: application/json");
+  }
+  if (!request.query.empty()) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("request: {} takes no query; send all in the body", request.path));
+  }
+  return ParseJson(request.body, "request body");
+}
+
+std::vector<std::string> TakeTexts(Json* body, const std::string& name) {
+  const auto refuse = [](const std::string& message) {
+    throw Error(ErrorKind::kInput, "request body: " + message);
+  };
+  const auto found = body->find(name);
+  if (found == body->end()) refuse("expected an object with " + name);
+  const Json given = *found;
+  body->erase(name);
+  std::vector<std::string> texts;
+  for (const Json& item : given.is_array() ? given : Json::array({given})) {
+    if (!item.is_string()) refuse(name + " is no text, expected one or a list");
+    texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
+}  // namespace attend

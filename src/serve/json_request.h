@@ -1,0 +1,22 @@
+// Requests in JSON.
+#ifndef ATTEND_SERVE_JSON_REQUEST_H_
+#define ATTEND_SERVE_JSON_REQUEST_H_
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "serve/http_message.h"
+
+namespace attend {
+
+// Throws Refusal 415 for another type, Error(kInput) for a query or bad syntax.
+Json ReadJsonRequest(const HttpRequest& request);
+
+// Removes the member, a text or a list of texts. Throws Error(kInput) where `body` is no object,
+// and where the member is missing or another thing.
+std::vector<std::string> TakeTexts(Json* body, const std::string& name);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_JSON_REQUEST_H_

@@ -1,0 +1,136 @@
+#include "serve/tasks/language_model/completions.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <utility>
+
+#include "attend/error.h"
+#include "serve/json_request.h"
+#include "serve/refusal.h"
+#include "tasks/task_names.h"
+
+namespace attend {
+namespace {
+
+std::string CompletionEvent(const Json& json) { return ToEvent("", Dump(json)); }
+
+void SendEchoes(const ExchangePtr& exchange, const CompletionHead& head, const CompletionJob& job) {
+  int64_t index = 0;
+  for (const std::string& text : job.texts) {
+    for (int64_t i = 0; i < job.asked.generation.n; ++i) {
+      exchange->SendEvent(CompletionEvent(PieceToJson(head, index++, text)));
+    }
+  }
+}
+
+// What ends the events of an answer.
+void SendEnd(const ExchangePtr& exchange, const CompletionHead& head, const CompletionJob& job) {
+  int64_t index = 0;
+  for (const JobPrompt& prompt : job.prompts) {
+    for (const Generation& output : prompt.outputs) {
+      exchange->SendEvent(CompletionEvent(PieceToJson(head, index++, "", FinishReasonOf(output))));
+    }
+  }
+  if (job.asked.usage_event) exchange->SendEvent(CompletionEvent(UsageToJson(head, job)));
+  exchange->SendEvent(ToEvent("", "[DONE]"));
+  exchange->EndEvents();
+}
+
+}  // namespace
+
+std::vector<Route> Completions::Routes() const {
+  return {{"/v1/completions", "POST", [this](const ExchangePtr& exchange) { Complete(exchange); },
+           Effort::kModel}};
+}
+
+void Completions::Complete(const ExchangePtr& exchange) const {
+  Json body = ReadJsonRequest(exchange->request());
+  std::vector<std::string> prompts = TakeTexts(&body, "prompt");
+  CheckCharacters(prompts, context_.options);
+  const CompletionOptions asked = ReadCompletionOptions(std::move(body));
+  context_.router.SetLimit(exchange, asked.queue.deadline_ms);
+  CompletionHead head{"cmpl-" + exchange->request().id, std::time(nullptr), ""};
+  const auto outputs = std::ssize(prompts) * asked.generation.n;
+  if (prompts.empty() || outputs > context_.options.max_sentences) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the request has {} prompts with {} outputs each, expected 1 to {} "
+                            "outputs together",
+                            prompts.size(), asked.generation.n, context_.options.max_sentences));
+  }
+  const auto model = ModelFor(asked.model);
+  if (!model->HasRoom()) context_.router.RefuseWork();
+  head.model = model->name();
+  const auto job = std::make_shared<CompletionJob>();
+  job->model = model;
+  job->asked = asked;
+  job->bulk = asked.queue.IsBulk(std::ssize(prompts));
+  AddPrompts(exchange, head, std::move(prompts), job);
+  Run(exchange, head, job);
+}
+
+std::shared_ptr<ServedGenerator> Completions::ModelFor(const std::string& name) const {
+  const auto model = context_.models.Find("language_model", name);
+  auto generator = std::dynamic_pointer_cast<ServedGenerator>(model);
+  if (generator == nullptr) CheckTask(model->config(), "language_model");
+  return generator;
+}
+
+void Completions::AddPrompts(const ExchangePtr& exchange, const CompletionHead& head,
+                             std::vector<std::string> prompts, const JobPtr& job) const {
+  const int64_t n = job->asked.generation.n;
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    if (!exchange->Wanted()) throw Refusal(504, "nobody waits for the answer any more");
+    const auto first = static_cast<int64_t>(i) * n;  // of its outputs among the answer's
+    GrowingOutputs::Show show;
+    if (job->asked.stream) {
+      show = [this, exchange, head, first, weak = std::weak_ptr(job)](int64_t output,
+                                                                      std::string piece) {
+        Continue(exchange, weak,
+                 [exchange, head, index = first + output,
+                  text = std::move(piece)](const CompletionJob&) {
+                   exchange->SendEvent(CompletionEvent(PieceToJson(head, index, text)));
+                 });
+      };
+    }
+    job->model->AddPrompt(std::move(prompts[i]), std::move(show), job.get());
+  }
+}
+
+void Completions::Run(const ExchangePtr& exchange, const CompletionHead& head,
+                      const JobPtr& job) const {
+  RequestFacts facts{.model = head.model,
+                     .sentences = std::ssize(job->prompts),
+                     .source_pieces = job->PromptTokens()};
+  for (const std::string& text : job->texts) {
+    if (context_.options.log_text) facts.text += text + '\n';
+  }
+  exchange->Describe(std::move(facts));
+  job->on_end = [this, exchange, head, weak = std::weak_ptr(job)](const std::exception_ptr& error) {
+    Continue(exchange, weak, [this, exchange, head, error](const CompletionJob& done) {
+      if (error) std::rethrow_exception(error);
+      context_.metrics.Ran(head.model, std::ssize(done.prompts), done.PromptTokens(),
+                           done.OutputTokens());
+      if (done.asked.stream) return SendEnd(exchange, head, done);
+      exchange->Answer({200, Dump(CompletionToJson(head, done))});
+    });
+  };
+  if (!job->model->queue().TryPut(job)) context_.router.RefuseWork();
+  // No piece goes before it: the worker that would send one is busy here.
+  if (job->asked.stream && job->asked.echo) SendEchoes(exchange, head, *job);
+  exchange->OnUnwanted([weak = std::weak_ptr(job)] {
+    if (const auto unwanted = weak.lock()) unwanted->model->queue().Cancel(unwanted);
+  });
+}
+
+void Completions::Continue(const ExchangePtr& exchange, const std::weak_ptr<CompletionJob>& weak,
+                           const std::function<void(const CompletionJob&)>& work) const {
+  const auto job = weak.lock();
+  context_.router.Continue(exchange, false, [exchange, job, work] {
+    if (job->failed || !exchange->Wanted()) return;
+    job->failed = !Attempt(exchange, [&] { work(*job); });
+    if (job->failed) job->model->queue().Cancel(job);
+  });
+}
+
+}  // namespace attend

@@ -1,0 +1,84 @@
+// A model that generates: its weights and its queue, on threads that all models share.
+#ifndef ATTEND_SERVE_TASKS_LANGUAGE_MODEL_SERVED_GENERATOR_H_
+#define ATTEND_SERVE_TASKS_LANGUAGE_MODEL_SERVED_GENERATOR_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/stepper.h"
+#include "serve/request_queue.h"
+#include "serve/serve_options.h"
+#include "serve/served_model.h"
+#include "serve/tasks/language_model/completion_options.h"
+#include "tasks/language_model/generation_search.h"
+#include "tasks/loaded_model.h"
+#include "tasks/search_work.h"
+
+namespace attend {
+
+struct ScoredToken {
+  int32_t id = 0;
+  double log_probability = 0;
+  std::vector<Candidate> best;  // the likeliest tokens in its place
+};
+
+struct JobPrompt : JobItem, SearchInput {
+  size_t index = 0;  // of the job's
+  int worker = 0;    // the thread that searches it
+  std::optional<GrowingOutputs> growing;
+  std::vector<Generation> outputs;
+  // With logprobs, by output: of the prompt where it is echoed, and of the output.
+  std::vector<std::vector<ScoredToken>> scored;
+
+  std::span<const int32_t> ids() const { return std::span(prompt).subspan(1); }  // without bos
+};
+
+class ServedGenerator;
+
+// What a request asks.
+struct CompletionJob : Job {
+  std::vector<JobItem*> Items() override;
+  int64_t PromptTokens() const;
+  int64_t OutputTokens() const;
+
+  std::shared_ptr<ServedGenerator> model;
+  CompletionOptions asked;
+  std::vector<std::string> texts;  // the prompts
+  std::deque<JobPrompt> prompts;
+  bool failed = false;  // its request has an error for an answer; the worker's alone
+};
+
+class ServedGenerator final : public ServedModel {
+ public:
+  // Starts. Throws as Generator does, Error(kInput) for a model without vocabulary.
+  ServedGenerator(const ModelToServe& model, const ServeOptions& options, WorkPool* pool);
+  ~ServedGenerator() override { Stop(); }
+
+  const Vocabulary& vocabulary() const { return loaded_->target(); }
+  RequestQueue& queue() { return queue_; }
+  // Adds a prompt to a job; `show` as GrowingOutputs has it. Throws Error(kInput) for a prompt that
+  // is too long.
+  void AddPrompt(std::string text, GrowingOutputs::Show show, CompletionJob* job) const;
+
+  int64_t waiting() const override { return queue_.waiting(); }
+  int64_t live() const override { return queue_.live(); }
+  int64_t capacity() const override { return queue_.most_live(); }
+  bool HasRoom() const override { return queue_.HasRoom(); }
+  void Describe(Json* json) const override;
+  void Stop() override;
+
+ private:
+  const std::shared_ptr<const LoadedModel> loaded_;
+  const int64_t most_tokens_;  // of a prompt
+  RequestQueue queue_;
+  std::unique_ptr<SharedQueue> prompts_;  // the queue, as the search sees it
+  std::unique_ptr<SearchWork> search_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_LANGUAGE_MODEL_SERVED_GENERATOR_H_
