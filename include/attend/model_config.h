@@ -22,7 +22,13 @@ enum class SinusoidConvention {
   kHalves,       // all sines, then all cosines, same exponents
 };
 enum class InputKind { kTokens };
-enum class HeadKind { kNone, kVocabulary };
+enum class HeadKind { kNone, kVocabulary, kLabels };
+// What a head of labels labels.
+enum class Pooling {
+  kTokens,  // every token
+  kFirst,   // the text, by its first token's vector
+  kMean,    // the text, by the mean of its tokens' vectors
+};
 
 // One stack of layers, encoder or decoder. Sizes count elements.
 struct StackConfig {
@@ -43,6 +49,7 @@ struct StackConfig {
   bool attention_bias = false;   // biases on W^Q, W^K, W^V, W^O; the paper has none
   bool feed_forward_bias = true;
   bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
+  bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's
 
   int64_t key_width() const { return d_k > 0 ? d_k : d_model / heads; }
   int64_t value_width() const { return d_v > 0 ? d_v : d_model / heads; }
@@ -76,15 +83,29 @@ struct ModelConfig {
   std::optional<StackConfig> encoder = StackConfig{};
   std::optional<StackConfig> decoder = StackConfig{};
   HeadKind head = HeadKind::kVocabulary;
-  bool head_bias = false;
+  bool head_bias = false;       // of the output projection; labels always have one
+  bool head_transform = false;  // BERT's: dense, activation and norm before the projection
+  bool head_pooler = false;     // BERT's: dense and tanh of what a text is labelled by
+  Pooling pooling = Pooling::kTokens;
+  std::vector<std::string> labels;  // names, by id
   bool tie_source_target =
       true;  // encoder and decoder share one embedding; needs equal vocabularies
-  bool tie_target_output = true;  // the output projection is the decoder's embedding
+  bool tie_target_output = true;  // the output projection is the last stack's embedding
+
+  // The stack that the head stands on. Precondition: there is one.
+  const StackConfig& last_stack() const { return decoder ? *decoder : *encoder; }
+  // Logits of one row of the head; 0 without head.
+  int64_t head_width() const {
+    if (head == HeadKind::kNone) return 0;
+    return head == HeadKind::kLabels ? static_cast<int64_t>(labels.size()) : target_vocab_size;
+  }
   bool operator==(const ModelConfig&) const = default;
 };
 
 // base and big (the paper), tiny (4+4 layers, 128 wide, 4 heads, d_ff 256), student (6+2 layers,
-// 256 wide, 8 heads, d_ff 1536). Throws Error(kConfiguration) for another name, naming the nearest.
+// 256 wide, 8 heads, d_ff 1536); decoders alone: gpt-char, gpt2-small; encoders alone: bert-tiny
+// (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base. Throws Error(kConfiguration) for another
+// name, naming the nearest.
 ModelConfig PresetConfig(const std::string& name);
 
 // Throws Error(kConfiguration) naming the first field that makes no sense (heads that do not divide

@@ -1,11 +1,47 @@
 #include "engine/forward.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace attend {
 
 void Encode(const Weights& weights, std::span<const std::span<const int32_t>> sentences,
             const Sinks& sinks, Activations* activations) {
   weights.encoder->Run(sentences, &activations->encoder_positions, &activations->scratch, sinks,
                        &activations->memory_SD);
+}
+
+void KeepEncoded(const Weights& weights, std::span<const int64_t> rows, Activations* activations) {
+  const int64_t width = weights.config().encoder->d_model;
+  float* const memory_SD = activations->memory_SD.Get(0);
+  for (int64_t r = 0; r < std::ssize(rows); ++r) {
+    if (rows[r] != r) std::copy_n(memory_SD + rows[r] * width, width, memory_SD + r * width);
+  }
+}
+
+int64_t Pool(const Weights& weights, std::span<const int64_t> lengths, Activations* activations) {
+  const Pooling pooling = weights.config().pooling;
+  const int64_t width = weights.config().encoder->d_model;
+  float* const memory_SD = activations->memory_SD.Get(0);
+  int64_t first = 0;
+  for (int64_t text = 0; text < std::ssize(lengths) && pooling != Pooling::kTokens; ++text) {
+    const int64_t rows = pooling == Pooling::kMean ? lengths[text] : 1;
+    float* const pooled_D = memory_SD + text * width;
+    const float* const begin = memory_SD + first * width;
+    if (pooled_D != begin) std::copy_n(begin, width, pooled_D);
+    for (int64_t d = 0; d < width && rows > 1; ++d) {
+      for (int64_t r = 1; r < rows; ++r) pooled_D[d] += begin[r * width + d];
+      pooled_D[d] /= static_cast<float>(rows);
+    }
+    first += lengths[text];
+  }
+  return pooling == Pooling::kTokens ? std::accumulate(lengths.begin(), lengths.end(), int64_t{0})
+                                     : std::ssize(lengths);
+}
+
+void EncoderLogits(const Weights& weights, int64_t rows, Activations* activations) {
+  float* logits = activations->logits.Get(rows * weights.encoder_head->width());
+  weights.encoder_head->Apply(activations->memory_SD.Get(0), rows, &activations->scratch, logits);
 }
 
 void Start(const Weights& weights, std::span<const NewSentence> sentences, const Sinks& sinks,

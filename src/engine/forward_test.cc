@@ -33,6 +33,56 @@ TEST_P(ForwardTest, AnEncoderAloneGivesHiddenStates) {
   }
 }
 
+// BERT's encoder.
+ModelConfig SmallEncoder() {
+  ModelConfig config = SmallConfig();
+  config.decoder.reset();
+  config.encoder->embedding_norm = true;
+  config.encoder->activation = Activation::kGelu;
+  config.encoder->positions = PositionKind::kLearned;
+  config.encoder->max_positions = 16;
+  config.encoder->attention_bias = true;
+  config.encoder->scale_embedding = false;
+  config.encoder->norm_epsilon = 1e-12;
+  return config;
+}
+
+ModelConfig LabelsOf(Pooling pooling) {
+  ModelConfig config = SmallEncoder();
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c"};
+  config.pooling = pooling;
+  config.head_pooler = pooling == Pooling::kFirst;
+  return config;
+}
+
+TEST_P(ForwardTest, AnEncoderHasHeads) {
+  ModelConfig masked = SmallEncoder();
+  masked.head_bias = masked.head_transform = true;
+  for (const ModelConfig& config :
+       {masked, LabelsOf(Pooling::kTokens), LabelsOf(Pooling::kFirst), LabelsOf(Pooling::kMean)}) {
+    CheckModelConfig(config);
+    const auto model = MakeModel(config);
+    const Weights weights(model, GetParam());
+    const std::vector<std::vector<int32_t>> sentences = RandomSentences(3, 9, 1);
+    const std::vector<std::span<const int32_t>> given(sentences.begin(), sentences.end());
+    std::vector<int64_t> lengths;
+    for (const auto& sentence : sentences) lengths.push_back(std::ssize(sentence));
+    Activations activations;
+    Encode(weights, given, {}, &activations);
+    const int64_t rows = Pool(weights, lengths, &activations);
+    EncoderLogits(weights, rows, &activations);
+    const float* found = activations.logits.Get(0);
+    const float* const end = found + rows * config.head_width();
+    for (const std::vector<int32_t>& sentence : sentences) {
+      for (const std::vector<double>& want : Plain(*model).EncoderLogits(sentence)) {
+        for (const double logit : want) EXPECT_NEAR(*found++, logit, 1e-5);
+      }
+    }
+    EXPECT_EQ(found, end);
+  }
+}
+
 TEST_P(ForwardTest, ADecoderAloneReadsNoSource) {
   const auto model = MakeModel(SmallLanguageModel());
   const Weights weights(model, GetParam());

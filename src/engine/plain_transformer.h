@@ -54,6 +54,33 @@ class Plain {
     return Product(hidden, config.tie_target_output ? embedding : "head.weight", "head.bias");
   }
 
+  // Of an encoder with a head: a row for each id, or one for the text.
+  Matrix EncoderLogits(const std::vector<int32_t>& ids) {
+    const ModelConfig& config = model_.config;
+    Matrix x = Encode(ids);
+    if (config.pooling == Pooling::kMean) {
+      for (double& value : x[0]) value /= static_cast<double>(ids.size());
+      for (size_t t = 1; t < ids.size(); ++t) {
+        for (size_t d = 0; d < x[0].size(); ++d)
+          x[0][d] += x[t][d] / static_cast<double>(ids.size());
+      }
+    }
+    if (config.pooling != Pooling::kTokens) x.resize(1);
+    if (config.head_pooler) {
+      x = Linear(x, "head.pooler");
+      for (double& value : x[0]) value = std::tanh(value);
+    }
+    if (config.head_transform) {
+      x = Linear(x, "head.transform");
+      for (std::vector<double>& row : x) {
+        for (double& v : row) v *= 0.5 * (1 + std::erf(v / std::sqrt(2.0)));
+      }
+      x = Norm(x, "head.norm", config.encoder->norm_epsilon);
+    }
+    const bool tied = config.head == HeadKind::kVocabulary && config.tie_target_output;
+    return Product(x, tied ? "encoder.embedding.weight" : "head.weight", "head.bias");
+  }
+
   // Of the last call, by the name of the attention: [heads][queries][keys].
   std::map<std::string, std::vector<Matrix>> attention;
 
@@ -166,6 +193,7 @@ class Plain {
         x[t][d] = scale * Weight(embedding, ids[t], d) + Position(c, name, t, d);
       }
     }
+    if (c.embedding_norm) x = Norm(x, name + ".embedding_norm", c.norm_epsilon);
     const bool pre = c.norm_place == NormPlace::kPre;
     const auto sublayer = [&](const std::string& norm, auto f) {
       Matrix y = f(pre ? Norm(x, norm, c.norm_epsilon) : x);

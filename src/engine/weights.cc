@@ -15,6 +15,7 @@ Weights::Weights(std::shared_ptr<const Model> given, const std::string& instruct
   if (config().decoder && config().head == HeadKind::kVocabulary) {
     vocabulary_head.emplace(source, std::vector{OutputWeightName(config())}, "head.bias");
   }
+  if (!config().decoder && config().head != HeadKind::kNone) encoder_head.emplace(source, config());
   model->tensors.ReleasePages();  // all but the embeddings is packed now
 }
 

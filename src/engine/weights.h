@@ -8,6 +8,7 @@
 
 #include "engine/stacks/decoder.h"
 #include "engine/stacks/encoder.h"
+#include "engine/stacks/head.h"
 #include "model/model_directory.h"
 
 namespace attend {
@@ -28,7 +29,8 @@ struct Weights {
   // What the model has of these.
   std::optional<Encoder> encoder;
   std::optional<Decoder> decoder;
-  std::optional<Linear> vocabulary_head;
+  std::optional<Linear> vocabulary_head;  // of a decoder
+  std::optional<EncoderHead> encoder_head;
 };
 
 }  // namespace attend

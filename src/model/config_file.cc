@@ -35,6 +35,13 @@ void CheckKeys(const Json& found, const Json& expected, const std::string& prefi
   }
 }
 
+// Leaves what format_version 1 and 2 had.
+void RemoveKeysOf3(Json* model) {
+  for (const char* key : {"head_transform", "head_pooler", "pooling", "labels"}) model->erase(key);
+  for (const char* stack : {"encoder", "decoder"})
+    if (Json& config = (*model)[stack]; !config.is_null()) config.erase("embedding_norm");
+}
+
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
@@ -42,7 +49,9 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
        {std::pair{"encoder", &config.encoder}, std::pair{"decoder", &config.decoder}}) {
     if (object.contains(name) && object[name].is_null()) stack->reset();
   }
-  CheckKeys(object, ModelConfigToJson(config), "model", version, where);
+  Json expected = ModelConfigToJson(config);
+  if (version < 3) RemoveKeysOf3(&expected);
+  CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
   try {

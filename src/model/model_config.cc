@@ -44,6 +44,18 @@ StackConfig Gpt(StackConfig config, int64_t max_positions) {
   return config;
 }
 
+// BERT's: the paper's post-norm with a norm of the embeddings, learned positions, biases.
+StackConfig Bert(StackConfig config) {
+  config.activation = Activation::kGelu;
+  config.positions = PositionKind::kLearned;
+  config.max_positions = 512;
+  config.attention_bias = true;
+  config.scale_embedding = false;
+  config.embedding_norm = true;
+  config.norm_epsilon = 1e-12;
+  return config;
+}
+
 void CheckStack(const StackConfig& config, const std::string& name) {
   if ((config.d_k == 0 || config.d_v == 0) && config.d_model % config.heads != 0) {
     Refuse(fmt::format(
@@ -84,7 +96,9 @@ FieldList Fields(StackConfig& config) {
       .Add("attention_bias", &config.attention_bias, "biases on the attention projections")
       .Add("feed_forward_bias", &config.feed_forward_bias, "biases in the feed-forward layer")
       .Add("scale_embedding", &config.scale_embedding,
-           "embeddings times the square root of d_model");
+           "embeddings times the square root of d_model")
+      .Add("embedding_norm", &config.embedding_norm,
+           "layer norm of the sum of embedding and position, as BERT's");
   return fields;
 }
 
@@ -110,12 +124,21 @@ FieldList Fields(ModelConfig& config) {
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields
-      .Add("head", &config.head, {"none", "vocabulary"}, "what stands on the last stack", kDerived)
+      .Add("head", &config.head, {"none", "vocabulary", "labels"}, "what stands on the last stack",
+           kDerived)
       .Add("head_bias", &config.head_bias, "bias of the output projection", kIdentity)
+      .Add("head_transform", &config.head_transform,
+           "a dense layer, activation and norm before the output projection, as BERT's", kDerived)
+      .Add("head_pooler", &config.head_pooler,
+           "a dense layer and tanh of what a text is labelled by, as BERT's", kDerived)
+      .Add("pooling", &config.pooling, {"tokens", "first", "mean"},
+           "what is labelled: every token, or the text by its first token or by their mean",
+           kDerived)
+      .Add("labels", &config.labels, "names of the labels", kDerived)
       .Add("tie_source_target", &config.tie_source_target,
            "encoder and decoder share one embedding", kIdentity)
       .Add("tie_target_output", &config.tie_target_output,
-           "the output projection is the decoder's embedding", kIdentity);
+           "the output projection is the last stack's embedding", kIdentity);
   return fields;
 }
 
@@ -128,6 +151,8 @@ ModelConfig PresetConfig(const std::string& name) {
       {"student", {Stack(6, 256, 8, 1536), Stack(2, 256, 8, 1536)}},
       {"gpt-char", {std::nullopt, Gpt(Stack(6, 384, 6, 1536), 256)}},
       {"gpt2-small", {std::nullopt, Gpt(Stack(12, 768, 12, 3072), 1024)}},
+      {"bert-tiny", {Bert(Stack(4, 256, 4, 1024)), std::nullopt}},
+      {"bert-base", {Bert(Stack(12, 768, 12, 3072)), std::nullopt}},
   };
   const auto found = presets.find(name);
   if (found == presets.end()) {
@@ -152,6 +177,30 @@ int64_t MaxOutput(const StackConfig& decoder, int64_t length) {
   return std::clamp<int64_t>(length - 1, 0, MaxTokens(decoder)) + 1;
 }
 
+namespace {
+
+void CheckHead(const ModelConfig& config) {
+  const bool labels = config.head == HeadKind::kLabels;
+  if (labels && config.decoder) Refuse("head is labels, expected vocabulary: there is a decoder");
+  if (labels && config.labels.empty()) Refuse("labels is empty, expected the names of the labels");
+  if (!labels && !config.labels.empty()) Refuse("labels is given, but head is not labels");
+  if (config.head_pooler && (!labels || config.pooling == Pooling::kTokens))
+    Refuse("head_pooler is on, but it is for labels of whole texts");
+  if (config.head_transform && (config.decoder || config.head != HeadKind::kVocabulary))
+    Refuse("head_transform is on, but it is for an encoder with a head of vocabulary");
+  if (config.head_transform && config.encoder->activation == Activation::kSwiGlu)
+    Refuse("head_transform is on, expected an activation of relu or gelu");
+  if (config.head == HeadKind::kVocabulary && !config.decoder && config.tie_target_output &&
+      config.source_vocab_size != config.target_vocab_size) {
+    Refuse(
+        fmt::format("tie_target_output needs one vocabulary, but source_vocab_size is {} and "
+                    "target_vocab_size {}",
+                    config.source_vocab_size, config.target_vocab_size));
+  }
+}
+
+}  // namespace
+
 void CheckModelConfig(const ModelConfig& config) {
   if (!config.encoder && !config.decoder) Refuse("the model has neither encoder nor decoder");
   if (config.encoder) CheckStack(*config.encoder, "encoder");
@@ -172,6 +221,7 @@ void CheckModelConfig(const ModelConfig& config) {
                       config.source_vocab_size, config.target_vocab_size));
     }
   }
+  CheckHead(config);
   if (config.decoder && config.special_ids.bos < 0)
     Refuse("special_ids.bos is -1, expected an id: a decoder starts from it");
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,

@@ -56,6 +56,26 @@ TEST(ModelConfigTest, TiesChangeTheCountByOneTable) {
   EXPECT_EQ(ParameterCount(config), tied + 2 * 1000 * 512);
 }
 
+TEST(ModelConfigTest, HeadsOfEncoders) {
+  // BERT base with its vocabulary and its head of masked tokens: transformers' BertForMaskedLM has
+  // 109,514,298 parameters, 2 * 768 of them for two kinds of segments.
+  ModelConfig config = WithVocabulary("bert-base", 30522);
+  config.head_bias = config.head_transform = true;
+  CheckModelConfig(config);
+  EXPECT_EQ(ParameterCount(config), 109514298 - 2 * 768);
+  config.head_transform = false;
+  config.head = HeadKind::kLabels;
+  config.labels = {"O", "B", "I"};
+  CheckModelConfig(config);
+  EXPECT_EQ(config.head_width(), 3);
+  config.head_pooler = true;
+  EXPECT_THROW(CheckModelConfig(config), Error);  // it is of texts
+  config.pooling = Pooling::kFirst;
+  CheckModelConfig(config);
+  config.labels.clear();
+  EXPECT_THROW(CheckModelConfig(config), Error);
+}
+
 TEST(ModelConfigTest, RefusesWhatMakesNoSense) {
   ModelConfig config = WithVocabulary("tiny", 100);
   config.encoder->heads = 3;

@@ -178,8 +178,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 3; }),
-              HasSubstr("format_version is 3, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 4; }),
+              HasSubstr("format_version is 4, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -192,7 +192,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 2; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 3; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -219,7 +219,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 2"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 3"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -227,11 +227,21 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   // A key is no older version's.
   const auto older = [](Json& c) { c["format_version"] = 1; };
   EXPECT_THAT(ConfigMessage(older), HasSubstr("'training_text' is unknown to format_version 1"));
-  const auto version1 = [](Json& c) {
+  const auto version2 = [](Json& c) {
+    c["format_version"] = 2;
+    for (const char* key : {"labels", "pooling", "head_transform", "head_pooler"})
+      c["model"].erase(key);
+    for (const char* stack : {"encoder", "decoder"}) c["model"][stack].erase("embedding_norm");
+  };
+  EXPECT_EQ(ConfigMessage(version2), "");
+  const auto version1 = [&](Json& c) {
+    version2(c);
     c["format_version"] = 1;
     c.erase("training_text");
   };
   EXPECT_EQ(ConfigMessage(version1), "");
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 2; }),
+              HasSubstr("is unknown to format_version 2"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

@@ -96,7 +96,7 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   sample.source_ids =
       reader.Ids("source_ids", config.encoder ? config.source_vocab_size : int64_t{0});
   sample.target = reader.Text("target");
-  const int64_t target_ids = config.decoder ? config.target_vocab_size : 0;
+  const int64_t target_ids = config.head_width();
   sample.target_ids = reader.Ids("target_ids", target_ids);
   sample.score = reader.Number("score");
   sample.token_log_probabilities = reader.Numbers("token_log_probabilities");

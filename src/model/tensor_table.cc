@@ -45,6 +45,7 @@ void AddFeedForward(std::vector<TensorSpec>* specs, const std::string& name,
 
 void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const StackConfig& config,
               bool cross_attention) {
+  if (config.embedding_norm) AddNorm(specs, name + ".embedding_norm", config.d_model);
   if (config.positions == PositionKind::kLearned) {
     specs->push_back({name + ".positions.weight", {config.max_positions, config.d_model}});
   }
@@ -55,6 +56,20 @@ void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const Sta
     AddFeedForward(specs, prefix + ".feed_forward", config);
   }
   if (config.norm_place == NormPlace::kPre) AddNorm(specs, name + ".norm", config.d_model);
+}
+
+void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
+  if (config.head == HeadKind::kNone) return;
+  const int64_t width = config.last_stack().d_model;
+  const bool labels = config.head == HeadKind::kLabels;
+  if (labels || !config.tie_target_output)
+    specs->push_back({"head.weight", {config.head_width(), width}});
+  if (labels || config.head_bias) specs->push_back({"head.bias", {config.head_width()}});
+  if (config.head_transform) {
+    AddLinear(specs, "head.transform", width, width, true);
+    AddNorm(specs, "head.norm", width);
+  }
+  if (config.head_pooler) AddLinear(specs, "head.pooler", width, width, true);
 }
 
 bool SourceTargetTied(const ModelConfig& config) {
@@ -127,11 +142,7 @@ std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
     }
     AddStack(&specs, "decoder", *config.decoder, config.encoder.has_value());
   }
-  if (config.head == HeadKind::kVocabulary && config.decoder) {
-    if (!config.tie_target_output)
-      specs.push_back({"head.weight", {config.target_vocab_size, config.decoder->d_model}});
-    if (config.head_bias) specs.push_back({"head.bias", {config.target_vocab_size}});
-  }
+  AddHead(&specs, config);
   return specs;
 }
 
@@ -144,7 +155,8 @@ std::string DecoderEmbeddingName(const ModelConfig& config) {
 }
 
 std::string OutputWeightName(const ModelConfig& config) {
-  return config.tie_target_output ? DecoderEmbeddingName(config) : "head.weight";
+  if (config.head == HeadKind::kLabels || !config.tie_target_output) return "head.weight";
+  return config.decoder ? DecoderEmbeddingName(config) : "encoder.embedding.weight";
 }
 
 int64_t ParameterCount(const ModelConfig& config) {

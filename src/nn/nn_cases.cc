@@ -3,6 +3,7 @@
 // NAME.safetensors (ids, weights, activations, attention weights, logits, gradients, the first ten
 // losses).
 
+#include <torch/nn/functional/loss.h>
 #include <torch/optim/adam.h>
 
 #include <cstdio>
@@ -80,6 +81,46 @@ torch::Tensor FirstLosses(Transformer& model, const torch::Tensor& source,
   return torch::tensor(losses);
 }
 
+// Norms and biases away from 1 and 0, or mistakes in them would not show.
+void Disturb(Transformer& model, CaseFile* file) {
+  torch::manual_seed(2);
+  const torch::NoGradGuard no_grad;
+  for (const auto& parameter : model->named_parameters()) {
+    if (parameter.value().dim() == 1)
+      parameter.value().add_(torch::randn_like(parameter.value()), 0.2);
+    file->Add("weights." + parameter.key(), parameter.value());
+  }
+}
+
+void Save(const std::string& name, ModelConfig config, const CaseFile& file,
+          const std::filesystem::path& folder) {
+  file.Save(folder / (name + ".safetensors"));
+  WriteFileSynced(folder / (name + ".json"), FieldsToJson(Fields(config)).dump(2));
+}
+
+// An encoder with a head, over sentences without padding: what it computes, and the gradients of
+// the cross-entropy of row r's label r modulo the number of labels.
+void WriteEncoderCase(const std::string& name, const ModelConfig& config,
+                      const std::filesystem::path& folder) {
+  CaseFile file;
+  Transformer model(config, Dropout{0, 0}, 5);
+  Disturb(model, &file);
+  const PackedIds source = PackSentences(SmallIds(9, 1), 0, 3);
+  file.Add("ids", source.ids_R);
+  file.Add("offsets", source.offsets_B1);
+  const torch::Tensor hidden_RD = model->PackedEncode(source);
+  file.Add("hidden", hidden_RD);
+  const torch::Tensor logits = model->Logits(model->Pool(hidden_RD, source));
+  file.Add("logits", logits);
+  const torch::Tensor labels = torch::arange(logits.size(0)).remainder(logits.size(1));
+  const torch::Tensor loss = torch::nn::functional::cross_entropy(logits, labels);
+  loss.backward();
+  file.Add("loss", loss);
+  for (const auto& parameter : model->named_parameters())
+    file.Add("gradients." + parameter.key(), parameter.value().grad());
+  Save(name, config, file, folder);
+}
+
 void WriteCase(const std::string& name, const ModelConfig& config,
                const std::filesystem::path& folder) {
   CaseFile file;
@@ -90,14 +131,7 @@ void WriteCase(const std::string& name, const ModelConfig& config,
   source[1].zero_();  // an empty sentence: fully masked rows in both attentions
   file.Add("source", source);
   file.Add("target", target);
-  torch::manual_seed(2);
-  for (const auto& parameter : model->named_parameters()) {
-    torch::NoGradGuard
-        no_grad;  // norms and biases away from 1 and 0, or mistakes in them would not show
-    if (parameter.value().dim() == 1)
-      parameter.value().add_(torch::randn_like(parameter.value()), 0.2);
-    file.Add("weights." + parameter.key(), parameter.value());
-  }
+  Disturb(model, &file);
   Trace trace;
   if (config.decoder) {
     file.Add("logits", model(source, target.slice(1, 0, -1), &trace));
@@ -112,9 +146,7 @@ void WriteCase(const std::string& name, const ModelConfig& config,
   }
   if (config.encoder) file.Add("encoder", trace.encoder);
   if (config.decoder) file.Add("decoder", trace.decoder);
-  file.Save(folder / (name + ".safetensors"));
-  ModelConfig copy = config;
-  WriteFileSynced(folder / (name + ".json"), FieldsToJson(Fields(copy)).dump(2));
+  Save(name, config, file, folder);
 }
 
 }  // namespace
@@ -130,5 +162,7 @@ int main(int argc, char** argv) {
   models["tiny"] = attend::PresetConfig("tiny");
   models["tiny"].source_vocab_size = models["tiny"].target_vocab_size = 100;
   for (const auto& [name, config] : models) attend::nn::WriteCase(name, config, argv[1]);
+  for (const auto& [name, config] : attend::nn::SmallEncoders())
+    attend::nn::WriteEncoderCase(name, config, argv[1]);
   return 0;
 }

@@ -14,6 +14,7 @@ StackImpl::StackImpl(const StackConfig& config, const Dropout& dropout, int64_t 
   if (vocab_size > 0) {
     embedding = register_module("embedding", torch::nn::Embedding(vocab_size, config.d_model));
   }
+  if (config.embedding_norm) embedding_norm = register_module("embedding_norm", MakeNorm(config));
   if (config.positions == PositionKind::kSinusoidal) {
     sinusoidal_positions = register_module(
         "positions", SinusoidalPositionalEncoding(config.d_model, config.position_convention,
@@ -51,8 +52,10 @@ torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight
     positions_TD = sinusoidal_positions->Table(ids.longest, table_VD.options());
   }
   if (!learned_positions.is_empty()) positions_TD = learned_positions->Table(ids.longest);
-  return FusedEmbedding({table_VD, positions_TD, ids.ids_R, ids.places_R, embedding_scale_},
-                        NextSite(dropout, embedding_dropout_, is_training()));
+  const EmbeddingInputs inputs{table_VD, positions_TD, ids.ids_R, ids.places_R, embedding_scale_};
+  const DropoutSite site = NextSite(dropout, embedding_dropout_, is_training());
+  if (embedding_norm.is_empty()) return FusedEmbedding(inputs, site);
+  return AddDropped({}, embedding_norm(FusedEmbedding(inputs, {})), site);
 }
 
 torch::Tensor StackImpl::Finish(const torch::Tensor& x_BTD, StackTrace* trace) {

@@ -76,6 +76,31 @@ inline std::map<std::string, ModelConfig> SmallModels() {
   return models;
 }
 
+// BERT's encoder with a head of masked tokens, of labels for tokens, and for texts in two ways.
+inline std::map<std::string, ModelConfig> SmallEncoders() {
+  StackConfig stack = SmallStack();
+  stack.activation = Activation::kGelu;
+  stack.positions = PositionKind::kLearned;
+  stack.max_positions = 40;
+  stack.attention_bias = stack.embedding_norm = true;
+  stack.scale_embedding = false;
+  stack.norm_epsilon = 1e-12;
+  ModelConfig config = SmallModel(stack);
+  config.decoder.reset();
+  std::map<std::string, ModelConfig> models;
+  models["masked_tokens"] = config;
+  models["masked_tokens"].head_bias = models["masked_tokens"].head_transform = true;
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c", "d", "e"};
+  models["token_labels"] = config;
+  config.pooling = Pooling::kMean;
+  models["mean_labels"] = config;
+  config.pooling = Pooling::kFirst;
+  config.head_pooler = true;
+  models["text_labels"] = config;
+  return models;
+}
+
 // Ids of 3 sentences, [3, length], none special; the second and third end in padding where
 // `padded`.
 inline torch::Tensor SmallIds(int64_t length, int64_t seed, bool padded = true) {

@@ -6,6 +6,7 @@
 #include "attend/error.h"
 #include "attend/nn/masks.h"
 #include "nn/linear.h"
+#include "nn/residual.h"
 
 namespace attend::nn {
 namespace {
@@ -28,7 +29,7 @@ void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
     FillEmbedding(embedding->weight, generator);
   } else if (auto* positions = module.as<LearnedPositionalEncodingImpl>()) {
     FillEmbedding(positions->weight, generator);
-  } else if (auto* head = module.as<OutputProjectionImpl>()) {
+  } else if (auto* head = module.as<HeadImpl>()) {
     if (head->weight.defined()) FillEmbedding(head->weight, generator);
     if (head->bias.defined()) head->bias.zero_();
   } else if (auto* norm = module.as<torch::nn::LayerNormImpl>()) {
@@ -48,6 +49,11 @@ void ScaleProjections(torch::nn::Module& module) {
   }
 }
 
+void CheckKey(const std::optional<DropoutKey>& key, const torch::Tensor& weight) {
+  if (key && !weight.is_cpu())
+    throw Error(ErrorKind::kUsage, "dropout by a key is for CPUs; leave the key out on a GPU");
+}
+
 }  // namespace
 
 void InitializeWeights(torch::nn::Module& module, torch::Generator generator) {
@@ -60,10 +66,24 @@ void InitializeWeights(torch::nn::Module& module, torch::Generator generator) {
   for (const auto& part : parts) ScaleProjections(*part);
 }
 
-OutputProjectionImpl::OutputProjectionImpl(int64_t vocab_size, int64_t d_model, bool own_weight,
-                                           bool own_bias) {
-  if (own_weight) weight = register_parameter("weight", torch::zeros({vocab_size, d_model}));
-  if (own_bias) bias = register_parameter("bias", torch::zeros({vocab_size}));
+HeadImpl::HeadImpl(const ModelConfig& config) : activation_(config.last_stack().activation) {
+  const bool labels = config.head == HeadKind::kLabels;
+  const int64_t width = config.last_stack().d_model, outputs = config.head_width();
+  if (labels || !config.tie_target_output)
+    weight = register_parameter("weight", torch::zeros({outputs, width}));
+  if (labels || config.head_bias) bias = register_parameter("bias", torch::zeros({outputs}));
+  if (config.head_transform) {
+    transform = register_module("transform", torch::nn::Linear(width, width));
+    norm = register_module("norm", MakeNorm(config.last_stack()));
+  }
+  if (config.head_pooler) pooler = register_module("pooler", torch::nn::Linear(width, width));
+}
+
+torch::Tensor HeadImpl::forward(const torch::Tensor& hidden_RD) {
+  if (!pooler.is_empty()) return Linear(hidden_RD, pooler).tanh();
+  if (transform.is_empty()) return hidden_RD;
+  const torch::Tensor dense_RD = Linear(hidden_RD, transform);
+  return norm(activation_ == Activation::kRelu ? dense_RD.relu() : torch::gelu(dense_RD));
 }
 
 TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropout, uint64_t seed)
@@ -78,12 +98,10 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropo
     decoder = register_module(
         "decoder", TransformerDecoder(*config.decoder, dropout, tied ? 0 : config.target_vocab_size,
                                       config.encoder.has_value()));
-    const bool own_weight = !config.tie_target_output;
-    if (config.head == HeadKind::kVocabulary && (own_weight || config.head_bias)) {
-      head = register_module(
-          "head", OutputProjection(config.target_vocab_size, config.decoder->d_model, own_weight,
-                                   config.head_bias));
-    }
+  }
+  if (config.head != HeadKind::kNone) {
+    const Head own(config);
+    if (!own->parameters().empty()) head = register_module("head", own);
   }
   InitializeWeights(*this, at::detail::createCPUGenerator(seed));
 }
@@ -113,9 +131,7 @@ torch::Tensor TransformerImpl::Hidden(const torch::Tensor& source_BS,
 torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
                                             const std::optional<DropoutKey>& dropout) {
   constexpr uint32_t kDecoderSites = 1u << 31;
-  if (dropout && !OutputWeight().is_cpu()) {
-    throw Error(ErrorKind::kUsage, "dropout by a key is for CPUs; leave the key out on a GPU");
-  }
+  CheckKey(dropout, DecoderEmbedding());
   const DropoutKey key = dropout.value_or(DropoutKey{});
   DropoutStream encoder_stream(key.seed, key.first_source_row),
       decoder_stream(key.seed, key.first_target_row, kDecoderSites);
@@ -132,8 +148,31 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
   return decoder->forward(x_RD, mask, memory, nullptr, given(decoder_stream));
 }
 
+torch::Tensor TransformerImpl::PackedEncode(const PackedIds& source,
+                                            const std::optional<DropoutKey>& dropout) {
+  CheckKey(dropout, encoder->embedding->weight);
+  const DropoutKey key = dropout.value_or(DropoutKey{});
+  DropoutStream stream(key.seed, key.first_source_row);
+  DropoutStream* const given = dropout ? &stream : nullptr;
+  const auto mask = AttentionMask::Packed(source.offsets_B1, source.offsets_B1, /*causal=*/false);
+  return encoder->forward(encoder->Embed(source, {}, given), mask, nullptr, given);
+}
+
+torch::Tensor TransformerImpl::Pool(const torch::Tensor& hidden_RD, const PackedIds& source) const {
+  if (config_.pooling == Pooling::kTokens) return hidden_RD;
+  const torch::Tensor first_B = source.offsets_B1.slice(0, 0, -1);
+  if (config_.pooling == Pooling::kFirst)
+    return hidden_RD.index_select(0, first_B.to(hidden_RD.device()));
+  const torch::Tensor lengths_B = source.offsets_B1.slice(0, 1) - first_B;
+  return torch::segment_reduce(hidden_RD, "mean", lengths_B.to(hidden_RD.device()));
+}
+
+torch::Tensor TransformerImpl::HeadInput(const torch::Tensor& hidden_RD) {
+  return head.is_empty() ? hidden_RD : head(hidden_RD);
+}
+
 torch::Tensor TransformerImpl::Logits(const torch::Tensor& hidden_RD) {
-  return Linear(hidden_RD, OutputWeight(), OutputBias());
+  return Linear(HeadInput(hidden_RD), OutputWeight(), OutputBias());
 }
 
 torch::Tensor TransformerImpl::forward(const torch::Tensor& source_BS,
@@ -147,7 +186,8 @@ torch::Tensor TransformerImpl::DecoderEmbedding() const {
 }
 
 torch::Tensor TransformerImpl::OutputWeight() const {
-  return config_.tie_target_output ? DecoderEmbedding() : head->weight;
+  if (!head.is_empty() && head->weight.defined()) return head->weight;
+  return config_.decoder ? DecoderEmbedding() : encoder->embedding->weight;
 }
 
 torch::Tensor TransformerImpl::OutputBias() const {

@@ -1,5 +1,7 @@
 #include "tasks/samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,8 +16,25 @@
 namespace attend {
 namespace {
 
+// Of a model without decoder: one row for each token, or one for the text.
+std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
+  Activations activations;
+  const std::span<const int32_t> text(sample.source_ids);
+  Encode(weights, {&text, 1}, {}, &activations);
+  const int64_t length = std::ssize(text);
+  const int64_t rows = Pool(weights, {&length, 1}, &activations);
+  if (rows != std::ssize(sample.target_ids)) {
+    throw Error(ErrorKind::kInput, fmt::format("a sample has {} target_ids, expected {}",
+                                               sample.target_ids.size(), rows));
+  }
+  EncoderLogits(weights, rows, &activations);
+  const float* logits = activations.logits.Get(0);
+  return {logits, logits + rows * weights.config().head_width()};
+}
+
 // Runs the decoder over the sample's own output; logits [T, V].
 std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
+  if (weights.encoder_head) return EncodedLogits(weights, sample);
   Activations activations;
   DecoderCache cache;
   StartAll(weights, {&sample.source_ids, 1}, {}, &activations, &cache);
@@ -26,7 +45,7 @@ std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
     previous = id;
   }
   Decode(weights, rows, {}, &activations, &cache);
-  std::vector<float> logits_TV(rows.size() * weights.config().target_vocab_size);
+  std::vector<float> logits_TV(rows.size() * weights.config().head_width());
   Logits(weights, std::ssize(rows), &activations, logits_TV.data());
   return logits_TV;
 }
@@ -58,14 +77,25 @@ void Translate(const Translator& translator, int32_t eos, Sample* sample) {
   if (found.finished) sample->target_ids.push_back(eos);
 }
 
+// Of each of these ids by its row of logits.
+std::vector<double> LogProbabilities(std::span<const float> logits_TV,
+                                     std::span<const int32_t> ids) {
+  std::vector<double> found;
+  for (size_t t = 0; t < ids.size(); ++t) {
+    const size_t width = logits_TV.size() / ids.size();
+    const std::span<const float> logits_V = logits_TV.subspan(t * width, width);
+    found.push_back(logits_V[ids[t]] - LogSum(logits_V));
+  }
+  return found;
+}
+
 void Rescore(const Weights& weights, Sample* sample) {
-  sample->token_log_probabilities.clear();
   sample->top_logits.clear();
   const std::vector<float> logits_TV = ForcedLogits(weights, *sample);
-  const int64_t width = weights.config().target_vocab_size;
+  sample->token_log_probabilities = LogProbabilities(logits_TV, sample->target_ids);
+  const int64_t width = weights.config().head_width();
   for (int64_t t = 0; t < std::ssize(sample->target_ids); ++t) {
     const std::span<const float> logits_V(logits_TV.data() + t * width, width);
-    sample->token_log_probabilities.push_back(logits_V[sample->target_ids[t]] - LogSum(logits_V));
     sample->top_logits.push_back(TopOf(logits_V, t));
   }
   sample->score = std::accumulate(sample->token_log_probabilities.begin(),
@@ -73,9 +103,8 @@ void Rescore(const Weights& weights, Sample* sample) {
 }
 
 void CheckReplayable(const Weights& weights) {
-  if (weights.vocabulary_head) return;
-  throw Error(ErrorKind::kUsage,
-              "the model has no decoder with a vocabulary head; its samples can't be replayed");
+  if (weights.vocabulary_head || weights.encoder_head) return;
+  throw Error(ErrorKind::kUsage, "the model has no head; its samples can't be replayed");
 }
 
 }  // namespace
@@ -86,6 +115,10 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
   TaskThreads running(threads);
   std::vector<std::vector<double>> found(samples.size());
   running.pool.ParallelFor(std::ssize(samples), [&](int64_t i, int worker) {
+    if (loaded.weights.encoder_head) {
+      found[i] = LogProbabilities(EncodedLogits(loaded.weights, samples[i]), samples[i].target_ids);
+      return;
+    }
     ForcedDecoding& decoding = running.forced[worker];
     std::vector<int32_t> read = {static_cast<int32_t>(loaded.config().special_ids.bos)};
     read.insert(read.end(), samples[i].target_ids.begin(), samples[i].target_ids.end());
@@ -109,7 +142,7 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
   }
   for (Sample& sample : samples) {
     Rescore(loaded->weights, &sample);
-    if (loaded->target_vocabulary != nullptr)
+    if (loaded->target_vocabulary != nullptr && loaded->weights.vocabulary_head)
       sample.target = loaded->target().Decode(sample.target_ids);
   }
   return samples;

@@ -12,7 +12,7 @@
 namespace attend {
 
 // The log-probability of each of target_ids, sample by sample. Throws Error(kUsage) for a model
-// without decoder or vocabulary head.
+// without head.
 std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
                                                std::span<const Sample> samples, int threads);
 

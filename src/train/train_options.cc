@@ -175,6 +175,7 @@ FieldList Fields(TrainOptions& options) {
            task.name == ModelConfig().task ? kNotRecorded : kIdentity)
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; decoders alone: gpt-char, gpt2-small; "
+           "encoders alone: bert-tiny, bert-base; "
            "encoder.* and decoder.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))

@@ -47,7 +47,17 @@ TEST_F(GoldenModelTest, LoadsWithItsVocabularyAndSamples) {
   }
 }
 
-// In the present version, whose additions it does not have.
+// What later versions added says nothing of an older model.
+void AddDefaults(nlohmann::json* config) {
+  config->update({{"format_version", kFormatVersion}, {"training_text", nullptr}});
+  nlohmann::json& model = (*config)["model"];
+  model.update({{"head_transform", false},
+                {"head_pooler", false},
+                {"pooling", "tokens"},
+                {"labels", nlohmann::json::array()}});
+  for (const char* stack : {"encoder", "decoder"}) model[stack]["embedding_norm"] = false;
+}
+
 TEST_F(GoldenModelTest, SavesAsItWas) {
   for (const std::string name : {"golden_v1", "golden_v1_variant"}) {
     SaveModel(*LoadModel(kData / name), folder_ / name);
@@ -58,11 +68,9 @@ TEST_F(GoldenModelTest, SavesAsItWas) {
         EXPECT_EQ(was, saved) << file.path();
         continue;
       }
-      Json expected = Json::parse(was), found = Json::parse(saved);
-      EXPECT_EQ(found.at("training_text"), Json());
-      found.erase("training_text");
-      expected["format_version"] = kFormatVersion;
-      EXPECT_EQ(found, expected) << file.path();
+      auto expected = nlohmann::json::parse(was);  // whose members have no order
+      AddDefaults(&expected);
+      EXPECT_EQ(nlohmann::json::parse(saved), expected) << file.path();
     }
   }
 }

@@ -39,7 +39,8 @@ class StackImpl : public torch::nn::Module {
   torch::Tensor Embed(const PackedIds& ids, const torch::Tensor& weight_VD = {},
                       DropoutStream* dropout = nullptr);  // [R, D]
 
-  torch::nn::Embedding embedding{nullptr};  // empty without vocabulary
+  torch::nn::Embedding embedding{nullptr};       // empty without vocabulary
+  torch::nn::LayerNorm embedding_norm{nullptr};  // of the sum of embedding and position
   SinusoidalPositionalEncoding sinusoidal_positions{nullptr};
   LearnedPositionalEncoding learned_positions{nullptr};
   torch::nn::ModuleList layers{nullptr};

@@ -21,14 +21,24 @@ struct Trace {
 // learned positions and the output projection N(0, 1/d_model), biases 0, norms 1 and 0.
 void InitializeWeights(torch::nn::Module& module, torch::Generator generator);
 
-// The output projection's own parameters: `weight` [V, D] where it is not tied, `bias` [V] where
-// there is one.
-class OutputProjectionImpl : public torch::nn::Module {
+// What a head has of its own: `weight` [V, D] where it is not tied, `bias` [V] where there is one,
+// and the layers before the projection that an encoder's head may have.
+class HeadImpl : public torch::nn::Module {
  public:
-  OutputProjectionImpl(int64_t vocab_size, int64_t d_model, bool own_weight, bool own_bias);
+  explicit HeadImpl(const ModelConfig& config);
+  // What the projection reads: hidden states, or what the layers before it make of them.
+  torch::Tensor forward(const torch::Tensor& hidden_RD);
+
   torch::Tensor weight, bias;
+  // For masked tokens: norm(activation(transform(x))).
+  torch::nn::Linear transform{nullptr};
+  torch::nn::LayerNorm norm{nullptr};
+  torch::nn::Linear pooler{nullptr};  // for texts: tanh(pooler(x))
+
+ private:
+  Activation activation_;
 };
-TORCH_MODULE(OutputProjection);
+TORCH_MODULE(Head);
 
 // Ids are int64, [sentences, longest], filled with special_ids.pad on the right. Parameters have
 // the names and order of the model file (model/tensor_table.h); a tied weight stands once. Padding
@@ -55,6 +65,13 @@ class TransformerImpl : public torch::nn::Module {
   // Error(kUsage) for a key on a device other than a CPU, whose numbers are LibTorch's.
   torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
                              const std::optional<DropoutKey>& dropout = {});
+  // The encoder's output [R, D], sentence by sentence, without padding; `dropout` as above.
+  torch::Tensor PackedEncode(const PackedIds& source,
+                             const std::optional<DropoutKey>& dropout = {});
+  // What the head labels: all rows, or one for each text [B, D].
+  torch::Tensor Pool(const torch::Tensor& hidden_RD, const PackedIds& source) const;
+  // What the output projection reads; see HeadImpl.
+  torch::Tensor HeadInput(const torch::Tensor& hidden_RD);
   // Hidden states, of any leading shape, to logits.
   torch::Tensor Logits(const torch::Tensor& hidden_RD);
   // Logits [B, T, V].
@@ -68,7 +85,7 @@ class TransformerImpl : public torch::nn::Module {
 
   TransformerEncoder encoder{nullptr};
   TransformerDecoder decoder{nullptr};
-  OutputProjection head{nullptr};  // empty where the projection has nothing of its own
+  Head head{nullptr};  // empty where it has nothing of its own
 
  private:
   ModelConfig config_;

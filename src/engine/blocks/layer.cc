@@ -87,7 +87,9 @@ Embedding::Embedding(const WeightSource& weights, const std::string& name, const
       scales_V(table_VD->type == TensorType::kI8 ? weights.tensors.Get(name + "_scale").f32()
                                                  : nullptr),
       learned(weights.tensors.Find(stack + ".positions.weight")),
-      config(stack_config) {}
+      config(stack_config) {
+  if (config.embedding_norm) norm.emplace(weights, stack + ".embedding_norm", config);
+}
 
 void Embedding::Apply(int32_t token, int64_t position, PositionTable* positions, float* y_D) const {
   const float scale = config.scale_embedding
@@ -101,6 +103,7 @@ void Embedding::Apply(int32_t token, int64_t position, PositionTable* positions,
     kernels->embed_int8(table_VD->i8() + at, scale * scales_V[token], position_D, config.d_model,
                         y_D);
   }
+  if (norm) norm->Apply(y_D, 1, y_D);
 }
 
 }  // namespace attend

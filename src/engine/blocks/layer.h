@@ -6,6 +6,7 @@
 #define ATTEND_ENGINE_BLOCKS_LAYER_H_
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,7 @@ struct Embedding {
   const float* scales_V = nullptr;
   const TensorView* learned = nullptr;  // positions; null for others
   StackConfig config;
+  std::optional<LayerNorm> norm;  // of the sum
 
   Embedding() = default;
   // The table `name`, and the positions of `stack`.
