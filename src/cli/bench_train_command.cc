@@ -9,12 +9,13 @@
 #include "model/tensor_table.h"
 #include "train/device/environment.h"
 #include "train/run.h"
+#include "train/train_options.h"
 
 namespace attend {
 namespace {
 
 struct BenchTrainOptions {
-  std::string vocab, source, target, preset = "base";
+  std::string recipe, vocab, source, target, preset = "base";
   int64_t batch_tokens = 4096, updates = 30;
   double dropout = 0.1;
   Precision precision = Precision::kF32;
@@ -23,13 +24,15 @@ struct BenchTrainOptions {
 
 FieldList Fields(BenchTrainOptions& options) {
   FieldList fields;
-  fields.Add("vocab", &options.vocab, "SentencePiece vocabulary of both sides")
+  fields.Add("updates", &options.updates, 1, 1e9, "updates to measure, after some to warm up")
+      .Add("recipe", &options.recipe, "what `attend train` trains by this file, of any task")
+      .Group("Translation, without a recipe")
+      .Add("vocab", &options.vocab, "SentencePiece vocabulary of both sides")
       .Add("source", &options.source, "source text, one sentence a line")
       .Add("target", &options.target, "its translation")
       .Add("preset", &options.preset, "shape of the model: base, big, tiny or student")
       .Add("batch_tokens", &options.batch_tokens, 1, 1e9,
            "bound on a batch: rows times the longer side, padding included")
-      .Add("updates", &options.updates, 1, 1e9, "updates to measure, after some to warm up")
       .Add("dropout", &options.dropout, 0, 0.99, "of sub-layer outputs and embedding sums")
       .Add("precision", &options.precision, {"f32", "bf16"}, "of matrix products")
       .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp);
@@ -37,6 +40,7 @@ FieldList Fields(BenchTrainOptions& options) {
 }
 
 TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& common) {
+  if (!options.recipe.empty()) return ReadRecipe(options.recipe, common);
   TrainOptions training("translation", options.preset);
   const FieldList fields = Fields(training);
   fields.Get("vocab", "vocab").Parse(common.DataPath(options.vocab), "vocab");
@@ -48,21 +52,21 @@ TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& c
   training.optimization.precision = options.precision;
   training.peak_flops = options.peak_flops;
   training.seed = common.seed;
-  training.dry_run = true;
   return training;
 }
 
-Json ReportJson(const BenchTrainOptions& options, const TrainingRate& rate) {
+Json ReportJson(const TrainOptions& options, const TrainingRate& rate) {
   const TrainingSpeed& speed = rate.speed;
   const double flops =
       ProductOperations(rate.model, speed.source_tokens, speed.target_tokens) / speed.seconds;
-  const std::string precision = options.precision == Precision::kBf16 ? "bf16" : "f32";
+  const OptimizationOptions& optimization = options.optimization;
+  const std::string precision = optimization.precision == Precision::kBf16 ? "bf16" : "f32";
   Json json = Json::object();
   json["preset"] = options.preset;
   json["vocab_size"] = rate.model.target_vocab_size;
   json["parameters"] = ParameterCount(rate.model);
-  json["batch_tokens"] = options.batch_tokens;
-  json["dropout"] = options.dropout;
+  json["batch_tokens"] = optimization.batch_tokens;
+  json["dropout"] = optimization.dropout;
   json["updates"] = speed.updates;
   json["seconds"] = speed.seconds;
   json["source_tokens"] = speed.source_tokens;
@@ -106,17 +110,20 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
       "bench train", "measure the speed of training; what is trained is thrown away",
       "attend bench train --vocab vocab.spm --source train.en --target train.de --preset tiny\n"
       "attend bench train --vocab vocab.spm --source train.en --target train.de --threads 2 "
-      "--json");
+      "--json\n"
+      "attend bench train --recipe recipes/language_model/tinyshakespeare.toml --data-dir data");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "seed", "device", "json", "data_dir"}))
-      .Required({"vocab", "source", "target"});
+      .ParseThese(arguments);
+  if (options.recipe.empty()) command_line.Required({"vocab", "source", "target"});
   if (!command_line.Parse(arguments)) return 0;
   RunSettings settings;
   settings.threads = common.ThreadCount();
   settings.device = common.device;
   settings.effects.now = SteadySeconds;
-  Json report =
-      ReportJson(options, MeasureTraining(TrainingOf(options, common), settings, options.updates));
+  TrainOptions training = TrainingOf(options, common);
+  training.dry_run = true;
+  Json report = ReportJson(training, MeasureTraining(training, settings, options.updates));
   const Json environment = DescribeEnvironment(common.device, settings.threads);
   for (const char* name : {"processor", "instruction_set", "gpu"}) {
     if (environment.contains(name)) report["machine"][name] = environment[name];

@@ -148,6 +148,15 @@ void PrintPlan(const Json& plan) {
 
 }  // namespace
 
+TrainOptions ReadRecipe(const std::string& file, const CommonOptions& common) {
+  TrainOptions options;
+  CommonOptions of_recipe;
+  CommandLine command_line = MakeCommandLine(options, of_recipe);
+  ReadOptions({"--config", file}, &options, &of_recipe, &command_line);
+  CompletePaths(common, &options);
+  return options;
+}
+
 int RunTrain(const std::vector<std::string>& arguments) {
   TrainOptions options;
   CommonOptions common;

@@ -7,6 +7,12 @@
 
 namespace attend {
 
+struct CommonOptions;
+struct TrainOptions;
+
+// What `attend train --config FILE` would train; paths are complete.
+TrainOptions ReadRecipe(const std::string& file, const CommonOptions& common);
+
 int RunBenchTrain(const std::vector<std::string>& arguments);
 int RunTrain(const std::vector<std::string>& arguments);
 int RunExport(const std::vector<std::string>& arguments);
