@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 
@@ -33,13 +33,17 @@ async function silence(signal) {
   }
 }
 
-// Status, headers and text of the answer to `body`, which is a form or sent as JSON, or to nothing.
-async function exchange(path, body, signal) {
+// The answer to `body`, which is a form or sent as JSON, or to nothing.
+function send(path, body, signal) {
   const options = {signal, headers: {}, cache: "no-store"};
   if (key) options.headers.Authorization = `Bearer ${key}`;
   if (body instanceof FormData) Object.assign(options, {method: "POST", body});
   else if (body) Object.assign(options, {method: "POST", body: JSON.stringify(body)}).headers["Content-Type"] = "application/json";
-  const response = await fetch(path, options);
+  return fetch(path, options);
+}
+
+async function exchange(path, body, signal) {
+  const response = await send(path, body, signal);
   return {response, text: await response.text()};
 }
 
@@ -77,10 +81,10 @@ function problemOf({status, headers}, text) {
   }
 }
 
-// [{name, source, target, beams}]; a language is "" where the model does not name it, `beams` are what a request gets.
+// [{name, task, source, target, beams}]; a language is "" where the model does not name it, `beams` are what a request gets.
 export async function listModels(signal) {
   const {models} = await request(kModels, null, signal);
-  return models.map(({name, source, target, beam_size: beams}) => ({name, source, target, beams}));
+  return models.map(({name, task, source, target, beam_size: beams}) => ({name, task, source, target, beams}));
 }
 
 // What the server takes: `characters` of a request at most, and files whose names end in one of the `suffixes`.
@@ -111,6 +115,40 @@ export async function translateDocument(html, {name: model, source, target}, sig
   const body = {model, source: source || "auto", target, format: "html", q: html.toWellFormed()};
   const {answer, headers} = await ask(kDocument, body, signal), number = name => Number(headers.get(`X-Attend-${name}`));
   return {html: answer.translatedText, cut: number("Unfinished"), divided: number("Divided"), unknown: number("Unknown-Characters")};
+}
+
+// The data of server-sent events, as they come.
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = "";;) {
+    const {done, value} = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const [, name, data] = block.match(/^(?:event: (.*)\n)?data: (.*)$/);
+      if (name === "error") throw new Problem("refused", JSON.parse(data).error);
+      yield data;
+    }
+  }
+}
+
+// Has a language model write on; `show` gets each piece of the text. Gives why it ended: "stop" or "length".
+export async function generate(body, show, signal) {
+  try {
+    const response = await send(kCompletions, {...body, prompt: body.prompt.toWellFormed(), stream: true}, signal);
+    if (!response.ok) throw problemOf(response, await response.text());
+    let ending = null;
+    for await (const data of eventsOf(response)) {
+      if (data === "[DONE]") return ending;
+      const [choice] = JSON.parse(data).choices;
+      if (choice.text) show(choice.text);
+      ending = choice.finish_reason;
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof Problem) throw error;
+  }
+  throw new Problem("gone", "The server does not answer.");
 }
 
 const kTitles = {

@@ -1,10 +1,12 @@
-// The translation page: typing, copying, and what ties its parts together.
+// The page: translation while typing, copying, and what ties its parts together.
 import {Alternatives} from "./alternatives.js";
 import {listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
 import {FileJob, told} from "./files.js";
+import {GenerationPanel} from "./generation.js";
 import {Languages, nameOf} from "./languages.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
+import {offerTabs, onOpen, openTab} from "./tabs.js";
 import {Alignment} from "./words.js";
 
 const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3;
@@ -22,6 +24,7 @@ const alignment = new Alignment({source, mirror: byId("mirror"), output, say, pi
 const languages = new Languages(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
 const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
+const generation = new GenerationPanel(say, copy);
 const fileJob = new FileJob(() => languages.model, say);
 
 let limits = {characters: Infinity, suffixes: []};
@@ -30,7 +33,10 @@ async function loadModels() {
   const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
   limits = loaded[0];
   byId("file").accept = limits.suffixes.join();
-  languages.set(loaded[1]);
+  const models = loaded[1], of = task => models.filter(model => model.task === task);
+  offerTabs(models.length ? models.map(model => model.task) : ["translation"]);
+  generation.set(of("language_model"));
+  languages.set(of("translation"));
   retranslate();
 }
 
@@ -59,8 +65,8 @@ function showCount() {
   return !over;
 }
 byId("as-file").addEventListener("click", () => {
-  openTab(tabs[1]);
-  tabs[1].focus();
+  openTab(byId("file-tab"));
+  byId("file-tab").focus();
   fileJob.open(new File([source.value], "text.txt"));
 });
 
@@ -155,42 +161,22 @@ byId("clear").addEventListener("click", () => { source.value = ""; source.focus(
 
 // --- copying ---
 
-async function copy() {
+// `shown`: the element that has the text; `told`: the one that says so.
+async function copy(text, shown, told) {
   try {
-    await navigator.clipboard.writeText(translation.text);
+    await navigator.clipboard.writeText(text);
   } catch {  // not a secure context
-    getSelection().selectAllChildren(output);
+    getSelection().selectAllChildren(shown);
     document.execCommand("copy");
     getSelection().removeAllRanges();
   }
-  byId("copied").textContent = "Copied";
+  told.textContent = "Copied";
   say("Copied");
-  setTimeout(() => { byId("copied").textContent = ""; }, 1500);
+  setTimeout(() => { told.textContent = ""; }, 1500);
 }
-byId("copy").addEventListener("click", copy);
+byId("copy").addEventListener("click", () => copy(translation.text, output, byId("copied")));
 
-// --- the two tabs ---
-
-const tabs = [byId("text-tab"), byId("file-tab")];
-function openTab(tab) {
-  for (const each of tabs) {
-    each.setAttribute("aria-selected", each === tab);
-    each.tabIndex = each === tab ? 0 : -1;
-    byId(each.getAttribute("aria-controls")).hidden = each !== tab;
-  }
-  byId("attention").hidden = tab !== tabs[0];
-  hideRefusal();
-}
-for (const tab of tabs) {
-  tab.addEventListener("click", () => openTab(tab));
-  tab.addEventListener("keydown", event => {
-    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
-    const other = tabs[1 - tabs.indexOf(tab)];
-    openTab(other);
-    other.focus();
-  });
-}
-
+onOpen(hideRefusal);
 onReturn(loadModels);
 showCount();
 loadModels();

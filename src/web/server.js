@@ -23,10 +23,10 @@ function hide(problem = shown) {
   byId("notice-text").textContent = "";
 }
 
-// A text that the server does not translate.
-export function showRefusal(problem) {
+// A text that can't be what was asked: translated, or another thing.
+export function showRefusal(problem, what = "translated") {
   if (!(problem instanceof Problem)) throw problem;
-  show(problem, `This can't be translated: ${problem.message}.`);
+  show(problem, `This can't be ${what}: ${problem.message}.`);
 }
 
 export function hideRefusal() {
