@@ -1,4 +1,4 @@
-"""attend: translates, scores and measures with models of the Transformer of "Attention Is All You Need".
+"""attend: translates, generates, scores and measures with models of the Transformer of "Attention Is All You Need".
 
     import attend
 
@@ -8,22 +8,26 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Translator, Vocabulary, bleu, chrf, quantize, read_lines, ter
+from attend._attend import Generator, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
-from attend._results import Attention, Hypothesis, MetricScore, Score, Translation
+from attend._results import Attention, Generation, Hypothesis, MetricScore, Output, Score, TextScore, Translation
 
 __all__ = [
     "Attention",
     "ConfigurationError",
     "Error",
+    "Generation",
+    "Generator",
     "Hypothesis",
     "InputError",
     "MalformedTextWarning",
     "MetricScore",
+    "Output",
     "RunError",
     "ScoreWarning",
     "Score",
+    "TextScore",
     "Translation",
     "Translator",
     "UsageError",
@@ -31,6 +35,7 @@ __all__ = [
     "__version__",
     "bleu",
     "chrf",
+    "load",
     "quantize",
     "read_lines",
     "ter",

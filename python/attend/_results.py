@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy
@@ -69,6 +69,52 @@ class Score(NamedTuple):
     log_probability: float  # natural, of the whole target with its eos
     token_log_probabilities: list[float]  # of each target piece, then of eos
     alignment: list[tuple[int, int]]  # (source, target) white-space words from 0; with alignments=True
+
+
+class Output(NamedTuple):
+    """One text that a language model wrote."""
+
+    text: str  # what follows the prompt
+    ids: list[int]  # with those of the stop text
+    token_log_probabilities: list[float]  # natural, of each id and of the end where the model chose it
+    log_probability: float  # their sum
+    ending: Literal["text", "stop", "length"]  # the model ended it, a stop text came, or it was cut off
+
+
+class Generation(str):
+    """The first output of a prompt: a str that knows the others."""
+
+    outputs: tuple[Output, ...]  # n of them; of a beam the best first
+
+    def __new__(cls, outputs: tuple[Output, ...]) -> Generation:
+        self = super().__new__(cls, outputs[0].text)
+        self.outputs = outputs
+        return self
+
+    def __getnewargs__(self) -> tuple[tuple[Output, ...]]:  # type: ignore[override]  # what pickle makes it from
+        return (self.outputs,)
+
+    @property
+    def ids(self) -> list[int]:
+        """The first output's tokens."""
+        return self.outputs[0].ids
+
+    @property
+    def log_probability(self) -> float:
+        """The first output's natural log-probability."""
+        return self.outputs[0].log_probability
+
+    @property
+    def ending(self) -> Literal["text", "stop", "length"]:
+        """How the first output ended."""
+        return self.outputs[0].ending
+
+
+class TextScore(NamedTuple):
+    """How likely a text is."""
+
+    log_probability: float  # natural, of the whole text
+    token_log_probabilities: list[float]  # of each token, then of the end
 
 
 class Attention(NamedTuple):

@@ -10,7 +10,9 @@
 
 namespace attend {
 
+void BindGenerator(nanobind::module_& module);
 void BindLines(nanobind::module_& module);
+void BindLoading(nanobind::module_& module);  // after the classes
 void BindMetrics(nanobind::module_& module);
 void BindTranslator(nanobind::module_& module);
 void BindVocabulary(nanobind::module_& module);

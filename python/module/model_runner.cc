@@ -12,7 +12,7 @@ namespace {
 
 TranslatorOptions WithThreads(const RunnerOptions& options) {
   TranslatorOptions all = options.translator;
-  all.threads = static_cast<int>(options.threads);
+  all.threads = static_cast<int>(options.loading.threads);
   return all;
 }
 
@@ -36,12 +36,20 @@ DenseAttention Dense(const AttentionWeights& weights) {
 
 }  // namespace
 
-FieldList Fields(RunnerOptions& options) {
+FieldList Fields(LoadingOptions& options) {
   FieldList fields;
   fields
       .Add("threads", &options.threads, 0, 4096,
            "number of threads; 0: one for each processor, or what the container's CPU quota allows")
-      .Nest("", Fields(options.translator));
+      .Add("type", &options.type, {"stored", "f32", "int8"},
+           "number type of the weights at run time; int8 quantizes an f32 model while loading it");
+  return fields;
+}
+
+FieldList Fields(RunnerOptions& options) {
+  FieldList fields;
+  fields.Nest("", Fields(options.loading))
+      .Nest("", Fields(options.translator).Select({"protect", "shortlist"}));
   return fields;
 }
 
@@ -51,9 +59,9 @@ FieldList Fields(TextOptions& options) {
   return fields;
 }
 
-ModelRunner::ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options)
-    : loaded_(Load(directory, {.type = options.translator.type})),
-      threads_(static_cast<int>(options.threads)),
+ModelRunner::ModelRunner(std::shared_ptr<const LoadedModel> loaded, const RunnerOptions& options)
+    : loaded_(std::move(loaded)),
+      threads_(static_cast<int>(options.loading.threads)),
       translator_(loaded_, WithThreads(options)) {}
 
 const Scorer& ModelRunner::scorer() const {

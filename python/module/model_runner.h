@@ -1,4 +1,4 @@
-// What attend.Translator stands on: a model with what translates and what scores; no Python.
+// What attend.Translator and attend.Generator stand on: a model with what runs it; no Python.
 #ifndef ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_
 #define ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_
 
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/generator.h"
 #include "attend/scorer.h"
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
@@ -22,10 +23,17 @@
 
 namespace attend {
 
+// What a model of any task is loaded with.
+struct LoadingOptions {
+  int64_t threads = 0;
+  WeightType type = WeightType::kStored;
+};
+FieldList Fields(LoadingOptions& options);
+
 // What a ModelRunner is made with.
 struct RunnerOptions {
-  int64_t threads = 0;
-  TranslatorOptions translator;
+  LoadingOptions loading;
+  TranslatorOptions translator;  // its type and threads are those of `loading`
 };
 FieldList Fields(RunnerOptions& options);
 
@@ -52,8 +60,8 @@ struct PairAttention {
 // Safe to use from many threads.
 class ModelRunner {
  public:
-  // Throws as Translator::Load.
-  ModelRunner(const std::filesystem::path& directory, const RunnerOptions& options);
+  // Throws as Translator's constructor.
+  ModelRunner(std::shared_ptr<const LoadedModel> loaded, const RunnerOptions& options);
 
   const Translator& translator() const { return translator_; }
   // Made at its first use, with threads of its own.
@@ -79,6 +87,16 @@ class ModelRunner {
   Translator translator_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Scorer> scorer_;
+};
+
+// Safe to use from many threads.
+struct GeneratorRunner {
+  // Throws as Generator's constructor.
+  GeneratorRunner(std::shared_ptr<const LoadedModel> model, const LoadingOptions& options)
+      : loaded(std::move(model)), generator(loaded, static_cast<int>(options.threads)) {}
+
+  const std::shared_ptr<const LoadedModel> loaded;
+  const Generator generator;
 };
 
 }  // namespace attend

@@ -48,7 +48,9 @@ NB_MODULE(_attend, module) {
   nb::set_leak_warnings(false);  // threads that translate when the program ends hold what they use
   module.attr("version") = ATTEND_VERSION;
   BindTranslator(module);
+  BindGenerator(module);
   BindVocabulary(module);
+  BindLoading(module);
   BindMetrics(module);
   BindLines(module);
   module.def(

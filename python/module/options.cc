@@ -27,6 +27,7 @@ void SetOption(const Field& field, nb::handle value, const std::string& where) {
   if (PyFloat_Check(object)) return field.Set(PyFloat_AsDouble(object), where);
   if (PyIndex_Check(object)) return SetInteger(field, value, where);  // NumPy's integers too
   if (PyUnicode_Check(object)) return field.Set(TextOf(value), where);
+  if (PyList_Check(object) || PyTuple_Check(object)) return field.Set(TextsOf(value), where);
   if (nb::hasattr(value, "__fspath__")) return field.Set(TextOf(value.attr("__fspath__")()), where);
   throw Error(ErrorKind::kConfiguration,
               fmt::format("{}: {} is {}, expected {}", where, field.name,
@@ -43,6 +44,7 @@ Annotation AnnotationOf(const Field& field) {
   }
   if (std::holds_alternative<int64_t*>(field.value)) return {"int", field.ValueText()};
   if (std::holds_alternative<double*>(field.value)) return {"float", field.ValueText()};
+  if (field.IsList()) return {"str | list[str] | tuple[str, ...]", "()"};  // of texts, and empty
   const std::string text = fmt::format("'{}'", field.ValueText());
   if (const auto* choice = std::get_if<EnumField>(&field.value)) {
     return {fmt::format("typing.Literal['{}']", fmt::join(choice->names, "', '")), text};

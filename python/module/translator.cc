@@ -239,11 +239,12 @@ nb::object AttentionOf(const ModelRunner& self, const nb::str& source,
               ArrayOf(std::move(found.cross)));
 }
 
-void Load(ModelRunner* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
+void LoadTranslator(ModelRunner* self, const std::filesystem::path& path,
+                    const nb::kwargs& arguments) {
   RunnerOptions options;
   SetOptions(Fields(options), arguments, "Translator");
   const WithoutGil released;
-  new (self) ModelRunner(path, options);
+  new (self) ModelRunner(Load(path, {.type = options.loading.type}), options);
 }
 
 template <const std::shared_ptr<const Vocabulary>& (ModelRunner::*vocabulary)() const>
@@ -253,11 +254,11 @@ std::shared_ptr<Vocabulary> VocabularyOf(const ModelRunner& self) {
 
 using TranslatorClass = nb::class_<ModelRunner>;
 
-void BindLoading(TranslatorClass& translator) {
+void BindMaking(TranslatorClass& translator) {
   RunnerOptions options;
   const FieldList fields = Fields(options);
   translator
-      .def("__init__", &Load, nb::arg("path"), nb::arg("options"),
+      .def("__init__", &LoadTranslator, nb::arg("path"), nb::arg("options"),
            nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
                                OptionsSignature(fields))
                        .c_str()),
@@ -352,7 +353,7 @@ void BindTranslator(nb::module_& module) {
       "Translates sentences with a model directory. The same sentence gives the same text and\n"
       "score, bit for bit, whatever else runs and however many threads do. Calls from several\n"
       "threads share its threads and batches: a short one does not wait for a long one.");
-  BindLoading(translator);
+  BindMaking(translator);
   BindTranslating(translator);
   BindScoring(translator);
 }

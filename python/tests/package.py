@@ -12,6 +12,7 @@ PACKAGE = pathlib.Path(INSTALLED or BUILD / "python")
 PROGRAM = PACKAGE / "bin/attend" if INSTALLED else BUILD / "attend"
 GOLDEN = ROOT / "tests/data/golden_v1"
 LEARNED = ROOT / "tests/data/golden_v1_variant"  # a model whose encoder reaches 37 pieces
+LANGUAGE_MODEL = ROOT / "tests/data/golden_language_model"
 LINES = ["lumi tavo keri", "", "neri dosa", "sona mipa, rudu vesta!", "olin", "lumi tavo keri"] * 12
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
 

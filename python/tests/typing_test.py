@@ -20,12 +20,21 @@ text: str = one + " ".join(translator.translate_lines(attend.read_lines("lines.g
 mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"], [["b"]], tokenize="zh")
 ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
 attend.quantize("model", "int8")
+generator = attend.Generator("model", threads=2)
+written: attend.Generation = generator.generate("a", max_tokens=9, stop=["b", "c"], temperature=0.5)
+several: list[attend.Generation] = generator.generate(["a", "b"], n=3, top_k=5)
+whole: str = written + "".join(generator.stream("a", seed=7)) + several[0].outputs[1].text
+likely: float = generator.score("a", stride=4).log_probability + generator.score(["a"])[0].token_log_probabilities[0]
+either: attend.Translator | attend.Generator = attend.load("model", type="f32")
 """
 WRONG = [
     'attend.Translator("model", type="int4")',
     'attend.Translator("model").translate("a", beam_sise=2)',
     'attend.Translator("model").translate("a", beam_size="2")',
     'attend.Translator("model").translate(7)',
+    'attend.Generator("model").generate("a", max_token=9)',
+    'attend.Generator("model").generate("a", stop=7)',
+    'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
 ]
 

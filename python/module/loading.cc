@@ -1,0 +1,64 @@
+// attend.load: a model directory to the class of its task.
+#include <fmt/format.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include "attend/error.h"
+#include "python/module/bindings.h"
+#include "python/module/model_runner.h"
+#include "python/module/options.h"
+
+namespace attend {
+namespace nb = nanobind;
+namespace {
+
+using LoadedPtr = std::shared_ptr<const LoadedModel>;
+
+struct TaskClass {
+  const char* task;  // ModelConfig::task
+  nb::object (*make)(const LoadedPtr& loaded, const LoadingOptions& options);
+};
+
+constexpr TaskClass kTaskClasses[] = {
+    {"language_model",
+     [](const LoadedPtr& loaded, const LoadingOptions& options) {
+       return nb::cast(std::make_shared<GeneratorRunner>(loaded, options));
+     }},
+    {"translation", [](const LoadedPtr& loaded, const LoadingOptions& options) {
+       return nb::cast(std::make_shared<ModelRunner>(loaded, RunnerOptions{options, {}}));
+     }}};
+
+nb::object LoadOfTask(const std::filesystem::path& path, const nb::kwargs& arguments) {
+  LoadingOptions options;
+  SetOptions(Fields(options), arguments, "load");
+  LoadedPtr loaded;
+  {
+    const WithoutGil released;
+    loaded = Load(path, {.type = options.type});
+  }
+  for (const TaskClass& one : kTaskClasses) {
+    if (loaded->config().task == one.task) return one.make(loaded, options);
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("the task of the model in '{}' is {}, which has no "
+                                             "class here",
+                                             path.string(), loaded->config().task));
+}
+
+}  // namespace
+
+void BindLoading(nb::module_& module) {
+  LoadingOptions options;
+  const FieldList fields = Fields(options);
+  module.def(
+      "load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
+      nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
+                          "Generator",
+                          OptionsSignature(fields))
+                  .c_str()),
+      OptionsHelp("Loads the model directory at `path`: a Translator or a Generator, as its\n"
+                  "task is.",
+                  fields)
+          .c_str());
+}
+
+}  // namespace attend
