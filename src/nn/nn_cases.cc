@@ -1,7 +1,7 @@
 // Writes what small models compute, for layers_parity_test.py to check against NumPy and PyTorch.
 // usage: nn_cases FOLDER. For each model of test_models.h: NAME.json (its configuration) and
 // NAME.safetensors (ids, weights, activations, attention weights, logits, gradients, the first ten
-// losses).
+// losses). The language model is a model directory too.
 
 #include <torch/nn/functional/loss.h>
 #include <torch/optim/adam.h>
@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "model/config_fields.h"
+#include "model/model_directory.h"
 #include "model/safetensors.h"
 #include "nn/test_models.h"
 
@@ -149,6 +150,24 @@ void WriteCase(const std::string& name, const ModelConfig& config,
   Save(name, config, file, folder);
 }
 
+// As WriteCase, and a model directory NAME with the same weights.
+void WriteLanguageModel(const std::string& name, const ModelConfig& config,
+                        const std::filesystem::path& folder) {
+  WriteCase(name, config, folder);
+  CaseFile file;
+  Transformer weights(config, Dropout{0, 0}, 5);
+  Disturb(weights, &file);
+  Model model;
+  model.config = config;
+  for (const auto& parameter : weights->named_parameters()) {
+    model.tensors.Add({parameter.key(), TensorType::kF32, parameter.value().sizes().vec(),
+                       static_cast<const std::byte*>(parameter.value().data_ptr())});
+  }
+  model.source_vocabulary = model.target_vocabulary =
+      ReadFile(ATTEND_SOURCE_DIR "/tests/data/golden_language_model/vocab.spm");
+  SaveModel(model, folder / name);
+}
+
 }  // namespace
 }  // namespace attend::nn
 
@@ -164,5 +183,6 @@ int main(int argc, char** argv) {
   for (const auto& [name, config] : models) attend::nn::WriteCase(name, config, argv[1]);
   for (const auto& [name, config] : attend::nn::SmallEncoders())
     attend::nn::WriteEncoderCase(name, config, argv[1]);
+  attend::nn::WriteLanguageModel("gpt", attend::nn::SmallGpt(), argv[1]);
   return 0;
 }

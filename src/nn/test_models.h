@@ -101,6 +101,19 @@ inline std::map<std::string, ModelConfig> SmallEncoders() {
   return models;
 }
 
+// GPT-2, scaled down, for the vocabulary of tests/data/golden_language_model.
+inline ModelConfig SmallGpt() {
+  ModelConfig config = PresetConfig("gpt2-small");
+  config.task = "language_model";
+  config.decoder->layers = 2;
+  config.decoder->d_model = 16;
+  config.decoder->heads = 4;
+  config.decoder->d_ff = 64;
+  config.decoder->max_positions = 40;
+  config.source_vocab_size = config.target_vocab_size = 31;
+  return config;
+}
+
 // Ids of 3 sentences, [3, length], none special; the second and third end in padding where
 // `padded`.
 inline torch::Tensor SmallIds(int64_t length, int64_t seed, bool padded = true) {
