@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import data_parallel_test
 import pytest
 import tiny_run
 
@@ -107,6 +108,38 @@ def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
         time.sleep(0.05)
     tiny_run.trained(options, output)
     tiny_run.assert_same(output, run)
+
+
+def losses(output):
+    return [line["loss"] for line in tiny_run.metrics(output) if "loss" in line]
+
+
+def test_two_processes_train_as_one(options, tmp_path):
+    few = options | {"max_updates": 20, "threads": 1, "accumulate": 3}
+    tiny_run.trained(few, tmp_path / "one")
+    data_parallel_test.trained(few, tmp_path / "two")
+    data_parallel_test.assert_close(tmp_path / "two", tmp_path / "one")
+    assert data_parallel_test.values(tmp_path / "two", "perplexity") == pytest.approx(
+        data_parallel_test.values(tmp_path / "one", "perplexity"), rel=1e-4)
+
+
+def test_bf16_learns_as_f32(options, run, tmp_path):
+    tiny_run.trained(options | {"precision": "bf16"}, tmp_path / "run")
+    exact, rounded = losses(run), losses(tmp_path / "run")
+    assert rounded != exact
+    assert rounded[:10] == pytest.approx(exact[:10], rel=0.01)
+    assert sum(rounded[-10:]) == pytest.approx(sum(exact[-10:]), rel=0.05)
+
+
+def test_int8_loses_little(run, tmp_path, options):
+    attend("quantize", run / "model", "--output", tmp_path / "int8")
+    attend("verify", tmp_path / "int8")
+
+    def mean_loss(model):
+        scores = [float(line) for line in attend("score", "--input", options["test_text"], "--model", model).splitlines()]
+        return -sum(scores) / len(scores)
+
+    assert mean_loss(tmp_path / "int8") == pytest.approx(mean_loss(run / "model"), rel=0.01)
 
 
 def test_documents_have_contexts_of_their_own(options, tmp_path):
