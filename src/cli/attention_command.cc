@@ -13,7 +13,10 @@
 #include "cli/commands.h"
 #include "model/model_directory.h"
 #include "tasks/attention_labels.h"
+#include "tasks/language_model/text_attention.h"
+#include "tasks/loaded_model.h"
 #include "tasks/translation/protection.h"
+#include "text/newlines.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -31,12 +34,12 @@ struct AttentionOptions {
 FieldList Fields(AttentionOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "model directory")
-      .Add("source", &options.source, "the input text")
+      .Add("source", &options.source, "the input text, or a language model's text")
       .Add("target", &options.target, "the output text; where it is not given the model translates")
       .Add("output", &options.output,
            "file to write: .svg (one layer), .html (all), .json (numbers)")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
-           "which attention the picture shows, or opens with")
+           "which attention the picture shows, or opens with; a language model has decoder alone")
       .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last");
   return fields;
 }
@@ -49,6 +52,28 @@ void CheckOptions(const AttentionOptions& options) {
         fmt::format("--output is '{}', expected a file name that ends in .svg, .html or .json",
                     options.output));
   }
+}
+
+// What is still to come gets nothing.
+void FillRows(AttentionWeights* weights) {
+  for (auto& heads : *weights) {
+    for (auto& rows : heads) {
+      for (auto& row : rows) row.resize(rows.size());
+    }
+  }
+}
+
+// Of a decoder alone.
+AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
+  const Vocabulary& vocabulary = loaded.target();
+  const std::vector<int32_t> ids = EncodeText(vocabulary, text);
+  AttentionWeights weights = AttentionOfText(loaded.weights, ids);
+  FillRows(&weights);
+  const std::vector<std::string> read = LabelsOf({vocabulary, {}}, {vocabulary, ids}).read;
+  return {DecodeText(vocabulary, ids),
+          "",
+          {{"decoder", "Self-attention", "token just read", "token it looks at", read, read,
+            std::move(weights)}}};
 }
 
 AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionOptions& options,
@@ -84,11 +109,7 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   score_options.attention = true;
   PairScore score = Scorer(model, threads).ScoreIds(sources, targets, score_options).at(0);
 
-  for (auto& heads : score.decoder_self) {
-    for (auto& rows : heads) {
-      for (auto& row : rows) row.resize(rows.size());  // what is still to come gets nothing
-    }
-  }
+  FillRows(&score.decoder_self);
   const auto [keys, read, written] = LabelsOf({*source, source_ids}, {*target, target_ids});
   view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
                  keys, keys, std::move(score.encoder_self)},
@@ -115,8 +136,16 @@ int RunAttention(const std::vector<std::string>& arguments) {
       .Required({"model", "source", "output"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
-  const AttentionView view =
-      ViewOf(LoadModel(options.model), options, command_line.IsSet("target"), common.ThreadCount());
+  const auto model = LoadModel(options.model);
+  const bool has_target = command_line.IsSet("target"),
+             text_alone = model->config.task == "language_model";
+  if (text_alone && has_target) {
+    throw Error(ErrorKind::kUsage,
+                "a language model reads one text, the source; leave out the target");
+  }
+  if (text_alone && !command_line.IsSet("kind")) options.kind = KindOption::kDecoder;
+  const AttentionView view = text_alone ? ViewOfText(*Load(model), options.source)
+                                        : ViewOf(model, options, has_target, common.ThreadCount());
   const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
   const std::string suffix = std::filesystem::path(options.output).extension().string();
   std::string text;

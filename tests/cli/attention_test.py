@@ -10,6 +10,7 @@ import pytest
 from programs import attend, refused
 
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden_v1"
+LANGUAGE_MODEL = MODEL.with_name("golden_language_model")
 SVG = "{http://www.w3.org/2000/svg}"
 SOURCE, TARGET = "paku neri dosa, ilvo.", "brant fisk."
 
@@ -169,3 +170,29 @@ def test_what_learned_positions_do_not_reach_is_named(target, tmp_path):
     model, source = MODEL.with_name("golden_v1_variant"), "lumi " * 40
     done = attend("attention", "--model", model, "--source", source, *target, "--output", tmp_path / "a.svg")
     refused(done, 3, "source line 1 has ", "expected at most 37, the model's learned positions; shorten it")
+
+
+def test_a_language_model_has_one_kind(tmp_path):
+    text = "The cat sees\na red house."
+
+    def drawn(name, *arguments):
+        done = attend("attention", "--model", LANGUAGE_MODEL, "--source", text, "--output", tmp_path / name, *arguments)
+        assert done.returncode == 0, done.stderr
+        return (tmp_path / name).read_text(encoding="utf-8")
+
+    result = json.loads(drawn("a.json"))
+    assert (list(result["kinds"]), result["source"], result["target"]) == (["decoder"], text, "")
+    kind = result["kinds"]["decoder"]
+    assert kind["queries"] == kind["keys"] and len(kind["keys"]) == len(text) + 1 and kind["keys"][0] == "<s>"
+    for layer in kind["weights"]:
+        for head in layer:
+            for position, row in enumerate(head):
+                assert len(row) == len(head) and abs(sum(row) - 1) < 1e-5 and not any(row[position + 1:])
+    assert "Self-attention, layer 2 of 2" in drawn("a.svg")
+    assert "Self-attention" in drawn("a.html", "--layer", 1)
+
+
+def test_a_language_model_has_no_target(tmp_path):
+    common = ("attention", "--model", LANGUAGE_MODEL, "--source", "a", "--output", tmp_path / "a.svg")
+    refused(attend(*common, "--target", "b"), 2, "leave out the target")
+    refused(attend(*common, "--kind", "cross"), 2, "decoder")

@@ -158,7 +158,7 @@ void AddHeader(const AttentionView& view, const AttentionKind& kind, int64_t lay
         EscapeMarkup(text));
   };
   line(61, "source", view.source);
-  line(80, "target", view.target);
+  if (!view.target.empty()) line(80, "target", view.target);
   svg->Add(
       R"(<text x="{}" y="98" font-size="11" fill="#667080">rows: {}; columns: {}; ▁ begins a word</text>)"
       "\n",
