@@ -7,26 +7,16 @@
 #include "attend/error.h"
 #include "attend/nn/transformer.h"
 #include "attend/vocabulary.h"
-#include "base/sha256.h"
-#include "model/config_file.h"
 #include "model/sample.h"
 #include "text/newlines.h"
 #include "train/loop/parameters.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/vocabulary_choice.h"
 
 namespace attend {
 namespace {
 
 constexpr int64_t kSamples = 8, kSampleTokens = 32;  // at most
-
-std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run) {
-  auto vocabulary = Vocabulary::Load(run.directory() / kJointVocabularyFile);
-  if (run.identity.data_digests.value("vocabulary", Json()) == Json(Sha256(vocabulary->bytes())))
-    return vocabulary;
-  throw Error(ErrorKind::kInput,
-              fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
-                          run.directory().string(), run.checkpoint.string()));
-}
 
 Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
                    std::vector<int32_t> ids) {

@@ -37,10 +37,7 @@ FieldList LanguageModelOptions::FieldsFor(const TrainOptions& options) {
       .Add("valid_text", &valid_text, "plain text to validate on", kPath)
       .Add("test_text", &test_text, "plain text to score the finished model on", kPath)
       .Nest("", Fields(context), kIdentity)
-      .Group("Vocabulary")
-      .Add("vocab", &vocab, "vocabulary file", kPath)
-      .Nest("", Fields(vocabulary, "vocab_"), kIdentity);
-  if (!MakesVocabulary(options)) fields.Mark(kMaking, kNotRecorded);
+      .Nest("", vocabulary.FieldsFor(options));
   return fields;
 }
 
@@ -51,10 +48,7 @@ void LanguageModelOptions::Check(const TrainOptions& options) const {
   CheckFile("train_text", train_text);
   CheckFile("valid_text", valid_text);
   CheckFile("test_text", test_text);
-  if (!options.init.empty() && !vocab.empty())
-    RefuseOption("vocab and init are both given, expected one vocabulary");
-  if (MakesVocabulary(options) && vocabulary.size == 0)
-    RefuseOption("no vocabulary: give vocab, or vocab_size to make one, or init");
+  vocabulary.Check(options);
   if (options.optimization.r_drop > 0) RefuseOption("r_drop is for translation; leave it out");
 }
 

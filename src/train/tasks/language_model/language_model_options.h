@@ -8,34 +8,23 @@
 
 #include "base/fields.h"
 #include "data/document_corpus.h"
-#include "text/vocabulary_trainer.h"
 #include "train/task_options.h"
+#include "train/tasks/vocabulary_choice.h"
 #include "train/train_options.h"
 
 namespace attend {
 
 struct LanguageModelOptions : TaskOptions {
-  // A vocabulary is made only where a size is given; lines end in a text.
-  LanguageModelOptions() {
-    vocabulary.size = 0;
-    vocabulary.newline = true;
-  }
+  LanguageModelOptions() { vocabulary.made.newline = true; }  // lines end in a text
 
   std::unique_ptr<TaskOptions> Clone() const override;
   FieldList FieldsFor(const TrainOptions& options) override;
   void Check(const TrainOptions& options) const override;
   bool validates() const override { return !valid_text.empty(); }
 
-  // The vocabulary is made from the training text, not given by a file or by the model to
-  // fine-tune.
-  bool MakesVocabulary(const TrainOptions& options) const {
-    return options.init.empty() && vocab.empty();
-  }
-
   std::vector<std::string> train_text, valid_text, test_text;
   ContextOptions context;
-  std::string vocab;
-  VocabularyOptions vocabulary;  // of the one that is made
+  VocabularyChoice vocabulary;
 };
 
 // Precondition: the task of `options` is a language model.

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "attend/error.h"
-#include "model/config_file.h"
 #include "text/lines.h"
 #include "train/tasks/language_model/language_model_options.h"
 #include "train/tasks/language_model/language_model_task.h"
@@ -13,35 +10,6 @@
 
 namespace attend {
 namespace {
-
-std::shared_ptr<const Vocabulary> OwnVocabulary(const TaskSetup& setup) {
-  const TrainOptions& options = *setup.options;
-  const LanguageModelOptions& own = LanguageModelOf(options);
-  if (setup.init != nullptr) {
-    if (setup.init->target_vocabulary.empty()) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("the model in '{}' has no vocabulary, which training on text needs",
-                              options.init));
-    }
-    return Vocabulary::FromBytes(setup.init->target_vocabulary, options.init);
-  }
-  if (setup.goes_on) {
-    return Vocabulary::Load(std::filesystem::path(options.output) / kJointVocabularyFile);
-  }
-  if (!own.vocab.empty()) return Vocabulary::Load(own.vocab);
-  setup.log(LogLevel::kInfo, fmt::format("making a vocabulary of {} tokens", own.vocabulary.size));
-  const std::string bytes = TrainVocabulary(own.train_text, own.vocabulary,
-                                            static_cast<uint64_t>(options.seed), setup.log);
-  return Vocabulary::FromBytes(bytes, "vocabulary made from the training text");
-}
-
-// Rank 0 makes it, or knows where it is.
-std::shared_ptr<const Vocabulary> SharedVocabulary(const TaskSetup& setup) {
-  std::shared_ptr<const Vocabulary> own;
-  if (setup.group->first()) own = OwnVocabulary(setup);
-  const std::string bytes = setup.group->FromFirst(own != nullptr ? own->bytes() : "");
-  return own != nullptr ? own : Vocabulary::FromBytes(bytes, "rank 0's vocabulary");
-}
 
 // A file that can't be read is better known before a vocabulary is made, which may take long.
 void CheckFilesOf(const LanguageModelOptions& own) {
@@ -69,14 +37,10 @@ std::unique_ptr<TrainingTask> SetUpLanguageModel(const TaskSetup& setup) {
   CheckFilesOf(own);
   CheckShape(options.model);
   CheckContext(own, options.model);
-  const auto vocabulary = SharedVocabulary(setup);
-  if (!own.MakesVocabulary(options) && own.vocabulary.size != 0 &&
-      own.vocabulary.size != vocabulary->size()) {
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("vocab_size is {}, but the vocabulary given has {} tokens; leave "
-                            "vocab_size out, or set it to 0",
-                            own.vocabulary.size, vocabulary->size()));
-  }
+  const auto vocabulary = VocabularyOf(setup, own.vocabulary, [&] {
+    return TrainVocabulary(own.train_text, own.vocabulary.made, static_cast<uint64_t>(options.seed),
+                           setup.log);
+  });
   options.model.source_vocab_size = options.model.target_vocab_size = vocabulary->size();
   options.model.special_ids = vocabulary->special_ids();
   CheckModelConfig(options.model);

@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "attend/error.h"
+#include "base/sha256.h"
+#include "model/config_file.h"
+#include "train/export.h"
+#include "train/set_up.h"
+#include "train/tasks/vocabulary_choice.h"
+
+namespace attend {
+namespace {
+
+std::shared_ptr<const Vocabulary> OwnVocabulary(const TaskSetup& setup,
+                                                const VocabularyChoice& choice,
+                                                const std::function<std::string()>& make) {
+  const TrainOptions& options = *setup.options;
+  if (setup.init != nullptr) {
+    const Model& init = *setup.init;
+    const std::string& bytes =
+        init.config.decoder ? init.target_vocabulary : init.source_vocabulary;
+    if (bytes.empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("the model in '{}' has no vocabulary, which training on text needs",
+                              options.init));
+    }
+    return Vocabulary::FromBytes(bytes, options.init);
+  }
+  if (setup.goes_on) {
+    return Vocabulary::Load(std::filesystem::path(options.output) / kJointVocabularyFile);
+  }
+  if (!choice.vocab.empty()) return Vocabulary::Load(choice.vocab);
+  setup.log(LogLevel::kInfo, fmt::format("making a vocabulary of {} tokens", choice.made.size));
+  return Vocabulary::FromBytes(make(), "vocabulary made from the training text");
+}
+
+}  // namespace
+
+std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup,
+                                               const VocabularyChoice& choice,
+                                               const std::function<std::string()>& make) {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  if (setup.group->first()) vocabulary = OwnVocabulary(setup, choice, make);
+  const std::string bytes =
+      setup.group->FromFirst(vocabulary != nullptr ? vocabulary->bytes() : "");
+  if (vocabulary == nullptr) vocabulary = Vocabulary::FromBytes(bytes, "rank 0's vocabulary");
+  if (!choice.Makes(*setup.options) && choice.made.size != 0 &&
+      choice.made.size != vocabulary->size()) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("vocab_size is {}, but the vocabulary given has {} tokens; leave "
+                            "vocab_size out, or set it to 0",
+                            choice.made.size, vocabulary->size()));
+  }
+  return vocabulary;
+}
+
+std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run) {
+  auto vocabulary = Vocabulary::Load(run.directory() / kJointVocabularyFile);
+  if (run.identity.data_digests.value("vocabulary", Json()) == Json(Sha256(vocabulary->bytes())))
+    return vocabulary;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
+                          run.directory().string(), run.checkpoint.string()));
+}
+
+}  // namespace attend
