@@ -30,6 +30,14 @@ std::vector<double> Advance(const std::vector<double>& before_L, std::span<const
   return best_L;
 }
 
+double LogSum(std::span<const double> values) {
+  const double largest = *std::ranges::max_element(values);
+  if (largest == kNever) return kNever;
+  double sum = 0;
+  for (const double value : values) sum += std::exp(value - largest);
+  return largest + std::log(sum);
+}
+
 }  // namespace
 
 LabelTransitions LabelTransitions::Free(int64_t labels) {
@@ -58,6 +66,57 @@ LabelPath BestLabels(std::span<const float> scores_TL, const LabelTransitions& t
   for (size_t word = words - 1; word > 0; --word)
     path.labels[word - 1] = from_TL[word * labels + path.labels[word]];
   return path;
+}
+
+LabelPosterior::LabelPosterior(std::span<const float> scores_TL,
+                               const LabelTransitions& transitions)
+    : labels_(std::ssize(transitions.begin_L)),
+      scores_TL_(scores_TL.begin(), scores_TL.end()),
+      transitions_(transitions),
+      before_TL_(scores_TL.size()),
+      after_TL_(scores_TL.size()) {
+  const int64_t words = std::ssize(scores_TL_) / labels_;
+  std::vector<double> paths_L(labels_);
+  const auto next = [&](int64_t label, int64_t other) {
+    return static_cast<double>(transitions_.next_LL[label * labels_ + other]);
+  };
+  for (int64_t word = 0; word < words; ++word) {
+    for (int32_t label = 0; label < labels_; ++label) {
+      double before = static_cast<double>(transitions_.begin_L[label]);
+      if (word > 0) {
+        for (int64_t other = 0; other < labels_; ++other)
+          paths_L[other] = before_TL_[(word - 1) * labels_ + other] + next(other, label);
+        before = LogSum(paths_L);
+      }
+      before_TL_[word * labels_ + label] = before + Score(word, label);
+    }
+  }
+  for (int64_t word = words - 1; word >= 0; --word) {
+    for (int64_t label = 0; label < labels_; ++label) {
+      double after = static_cast<double>(transitions_.end_L[label]);
+      if (word + 1 < words) {
+        for (int32_t other = 0; other < labels_; ++other)
+          paths_L[other] =
+              next(label, other) + Score(word + 1, other) + after_TL_[(word + 1) * labels_ + other];
+        after = LogSum(paths_L);
+      }
+      after_TL_[word * labels_ + label] = after;
+    }
+  }
+  for (int64_t label = 0; label < labels_ && words > 0; ++label)
+    paths_L[label] = before_TL_[label] + after_TL_[label];
+  all_ = LogSum(paths_L);
+  if (all_ == kNever) *this = LabelPosterior(scores_TL, LabelTransitions::Free(labels_));
+}
+
+double LabelPosterior::Probability(int64_t first_word, std::span<const int32_t> labels) const {
+  double score = before_TL_[first_word * labels_ + labels[0]];
+  for (size_t i = 1; i < labels.size(); ++i) {
+    score += static_cast<double>(transitions_.next_LL[labels[i - 1] * labels_ + labels[i]]) +
+             Score(first_word + static_cast<int64_t>(i), labels[i]);
+  }
+  const int64_t last = first_word + std::ssize(labels) - 1;
+  return std::exp(std::min(0.0, score + after_TL_[last * labels_ + labels.back()] - all_));
 }
 
 }  // namespace attend

@@ -72,5 +72,22 @@ TEST(LabelPath, LeavesOutTransitionsThatAllowNothing) {
   EXPECT_TRUE(BestLabels({}, transitions).labels.empty());
 }
 
+TEST(LabelPosterior, IsTheShareOfAllSequences) {
+  const LabelTransitions transitions{{0.2F, kNever}, {0.1F, 0.4F}, {0.5F, -0.25F, kNever, 1}};
+  const std::vector<float> scores_TL = {0.3F, 0, -1, 0.75F, 0.5F, 2};
+  double all = 0, both = 0;
+  for (int32_t code = 0; code < 8; ++code) {
+    const std::vector<int32_t> labels = {code & 1, (code >> 1) & 1, code >> 2};
+    const double share = std::exp(ScoreOf(labels, scores_TL, transitions));
+    all += share;
+    if (labels[1] == 1 && labels[2] == 1) both += share;
+  }
+  const LabelPosterior posterior(scores_TL, transitions);
+  EXPECT_NEAR(posterior.Probability(1, std::vector{1, 1}), both / all, 1e-12);
+  EXPECT_EQ(posterior.Probability(0, std::vector{1}), 0);
+  const double first = posterior.Probability(2, std::vector{0});
+  EXPECT_NEAR(first + posterior.Probability(2, std::vector{1}), 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace attend
