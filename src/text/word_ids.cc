@@ -1,0 +1,44 @@
+#include "text/word_ids.h"
+
+#include <utility>
+
+namespace attend {
+
+std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
+                                  int64_t max_tokens, int64_t* malformed) {
+  const SpecialIds special = vocabulary.special_ids();
+  std::vector<WordPart> parts;
+  const auto begin = [&](int64_t word) {
+    parts.push_back({word, {static_cast<int32_t>(special.bos)}, {}});
+  };
+  const auto end = [&] { parts.back().ids.push_back(static_cast<int32_t>(special.eos)); };
+  begin(0);
+  for (int64_t word = 0; word < std::ssize(words); ++word) {
+    std::vector<int32_t> ids = vocabulary.Encode(words[word], malformed);
+    if (ids.empty()) ids.push_back(static_cast<int32_t>(special.unk));
+    if (std::ssize(ids) > max_tokens) ids.resize(max_tokens);
+    const int64_t taken = std::ssize(parts.back().ids) - 1;
+    if (taken > 0 && taken + std::ssize(ids) > max_tokens) {
+      end();
+      begin(word);
+    }
+    WordPart& part = parts.back();
+    part.places.push_back(static_cast<int32_t>(part.ids.size()));
+    part.ids.insert(part.ids.end(), ids.begin(), ids.end());
+  }
+  end();
+  return parts;
+}
+
+TextIds EncodeCut(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens,
+                  int64_t* malformed) {
+  const SpecialIds special = vocabulary.special_ids();
+  std::vector<int32_t> ids = vocabulary.Encode(text, malformed);
+  const bool cut = std::ssize(ids) > max_tokens;
+  if (cut) ids.resize(max_tokens);
+  ids.insert(ids.begin(), static_cast<int32_t>(special.bos));
+  ids.push_back(static_cast<int32_t>(special.eos));
+  return {std::move(ids), cut};
+}
+
+}  // namespace attend
