@@ -30,6 +30,14 @@ enum class Pooling {
   kMean,    // the text, by the mean of its tokens' vectors
 };
 
+// How the label of a word says where an entity begins and ends. Outside of all stands O.
+enum class LabelScheme {
+  kIob1,   // I in an entity; B where it follows another one of its type at once
+  kIob2,   // B at the first word, I at the others
+  kIobes,  // S alone, else B at the first word, E at the last, I between
+  kNone,   // labels of another kind
+};
+
 // One stack of layers, encoder or decoder. Sizes count elements.
 struct StackConfig {
   int64_t layers = 6;
@@ -88,6 +96,8 @@ struct ModelConfig {
   bool head_pooler = false;     // BERT's: dense and tanh of what a text is labelled by
   Pooling pooling = Pooling::kTokens;
   std::vector<std::string> labels;  // names, by id
+  LabelScheme label_scheme = LabelScheme::kNone;
+  bool crf = false;  // labels of words have scores by the one before, as a CRF has
   bool tie_source_target =
       true;  // encoder and decoder share one embedding; needs equal vocabularies
   bool tie_target_output = true;  // the output projection is the last stack's embedding

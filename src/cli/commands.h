@@ -12,6 +12,7 @@ int RunAttention(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);
 // `attend bench train`, for RunBench: the arguments after "train".
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
+int RunClassify(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
@@ -21,6 +22,7 @@ int RunQuantize(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);
 int RunServe(const std::vector<std::string>& arguments);
 int RunShortlist(const std::vector<std::string>& arguments);
+int RunTag(const std::vector<std::string>& arguments);
 int RunTranslate(const std::vector<std::string>& arguments);
 int RunVerify(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);

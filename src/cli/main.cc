@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"attention", "show what the model looks at", attend::RunAttention},
       {"bench", "measure the speed of translation or training", attend::RunBench},
+      {"classify", "tell the class of texts", attend::RunClassify},
       {"evaluate", "score translations with BLEU, chrF and TER", attend::RunEvaluate},
       {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
       {"generate", "write on from prompts with a language model", attend::RunGenerate},
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
       {"score", "log-probability of given texts", attend::RunScore},
       {"serve", "translate and generate text over HTTP", attend::RunServe},
       {"shortlist", "learn which words may translate which", attend::RunShortlist},
+      {"tag", "label the words of texts", attend::RunTag},
       {"train", "train a model as a recipe says", attend::RunTrainLauncher},
       {"translate", "translate text, line by line", attend::RunTranslate},
       {"verify", "check a model's digests and replay its samples", attend::RunVerify},

@@ -13,6 +13,7 @@
 #include "kernels/inference/dispatch.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
+#include "tasks/label_logits.h"
 #include "tasks/samples.h"
 
 namespace attend {
@@ -48,8 +49,13 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
   if (model.source_vocabulary.empty() || !model.config.encoder) return messages;
   const auto vocabulary = Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
   for (size_t i = 0; i < samples.size(); ++i) {
-    std::vector<int32_t> ids = vocabulary->Encode(samples[i].source);
-    ids.push_back(static_cast<int32_t>(model.config.special_ids.eos));
+    std::vector<int32_t> ids;
+    if (model.config.head == HeadKind::kLabels) {
+      ids = ReadLabelled(model.config, *vocabulary, samples[i].source);
+    } else {
+      ids = vocabulary->Encode(samples[i].source);
+      ids.push_back(static_cast<int32_t>(model.config.special_ids.eos));
+    }
     if (ids != samples[i].source_ids)
       messages.push_back(fmt::format("sample {}: its text is not cut into the ids stored", i));
   }

@@ -36,7 +36,7 @@ TEST_F(LabelledCorpusTest, ReadsColumns) {
   ChangeScheme(LabelScheme::kIob2, &items);
   EXPECT_THAT(items[0].labels, ElementsAre("B-PER", "I-PER", "B-PER"));
   EXPECT_THAT(ReadColumns({file}, {.word = 2, .label = 1})[1].labels, ElementsAre("ef"));
-  EXPECT_EQ(SchemeOf(ReadColumns({file}, {.word = 1, .label = 2})), std::nullopt);
+  EXPECT_EQ(SchemeOf(ReadColumns({file}, {.word = 1, .label = 2})), LabelScheme::kNone);
   EXPECT_THAT(Complaint([&] { ReadColumns({file}, {.word = 1, .label = 4}); }),
               HasSubstr("3 columns, expected at least 4"));
   EXPECT_THAT(Complaint([&] { ReadColumns({Write("plain", "a\nb\n")}, {}); }),

@@ -80,7 +80,7 @@ std::vector<std::string> LabelsIn(std::span<const LabelledItem> items) {
   return {labels.begin(), labels.end()};
 }
 
-std::optional<LabelScheme> SchemeOf(std::span<const LabelledItem> items) {
+LabelScheme SchemeOf(std::span<const LabelledItem> items) {
   SchemeFinder finder;
   bool entities = true, inside = false;
   for (const LabelledItem& item : items) {
@@ -90,7 +90,7 @@ std::optional<LabelScheme> SchemeOf(std::span<const LabelledItem> items) {
       inside |= label != "O";
     }
   }
-  if (!entities || !inside) return std::nullopt;
+  if (!entities || !inside) return LabelScheme::kNone;
   return finder.Scheme().value_or(LabelScheme::kIob1);
 }
 

@@ -3,7 +3,6 @@
 #define ATTEND_DATA_LABELLED_TEXT_H_
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,8 +36,8 @@ std::vector<LabelledItem> ReadTable(const std::vector<std::string>& files);
 std::vector<std::string> LabelsIn(std::span<const LabelledItem> items);
 
 // The scheme that all labels fit. Where all are labels of entities that fit none, which conlleval
-// reads all the same, kIob1; nothing where they are of another kind.
-std::optional<LabelScheme> SchemeOf(std::span<const LabelledItem> items);
+// reads all the same, kIob1.
+LabelScheme SchemeOf(std::span<const LabelledItem> items);
 
 // Spells the entities in another scheme.
 void ChangeScheme(LabelScheme scheme, std::vector<LabelledItem>* items);

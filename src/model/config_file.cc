@@ -37,7 +37,9 @@ void CheckKeys(const Json& found, const Json& expected, const std::string& prefi
 
 // Leaves what format_version 1 and 2 had.
 void RemoveKeysOf3(Json* model) {
-  for (const char* key : {"head_transform", "head_pooler", "pooling", "labels"}) model->erase(key);
+  for (const char* key :
+       {"head_transform", "head_pooler", "pooling", "labels", "label_scheme", "crf"})
+    model->erase(key);
   for (const char* stack : {"encoder", "decoder"})
     if (Json& config = (*model)[stack]; !config.is_null()) config.erase("embedding_norm");
 }

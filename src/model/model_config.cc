@@ -135,6 +135,10 @@ FieldList Fields(ModelConfig& config) {
            "what is labelled: every token, or the text by its first token or by their mean",
            kDerived)
       .Add("labels", &config.labels, "names of the labels", kDerived)
+      .Add("label_scheme", &config.label_scheme, {"iob1", "iob2", "iobes", "none"},
+           "how labels spell entities", kDerived)
+      .Add("crf", &config.crf, "labels of words have scores by the one before, learned as a CRF",
+           kDerived)
       .Add("tie_source_target", &config.tie_source_target,
            "encoder and decoder share one embedding", kIdentity)
       .Add("tie_target_output", &config.tie_target_output,
@@ -186,6 +190,8 @@ void CheckHead(const ModelConfig& config) {
   if (!labels && !config.labels.empty()) Refuse("labels is given, but head is not labels");
   if (config.head_pooler && (!labels || config.pooling == Pooling::kTokens))
     Refuse("head_pooler is on, but it is for labels of whole texts");
+  if (config.crf && (!labels || config.pooling != Pooling::kTokens))
+    Refuse("crf is on, but it is for labels of words");
   if (config.head_transform && (config.decoder || config.head != HeadKind::kVocabulary))
     Refuse("head_transform is on, but it is for an encoder with a head of vocabulary");
   if (config.head_transform && config.encoder->activation == Activation::kSwiGlu)

@@ -229,7 +229,8 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage(older), HasSubstr("'training_text' is unknown to format_version 1"));
   const auto version2 = [](Json& c) {
     c["format_version"] = 2;
-    for (const char* key : {"labels", "pooling", "head_transform", "head_pooler"})
+    for (const char* key :
+         {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf"})
       c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"}) c["model"][stack].erase("embedding_norm");
   };

@@ -65,6 +65,12 @@ void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
   if (labels || !config.tie_target_output)
     specs->push_back({"head.weight", {config.head_width(), width}});
   if (labels || config.head_bias) specs->push_back({"head.bias", {config.head_width()}});
+  if (config.crf) {
+    const int64_t count = config.head_width();
+    specs->push_back({"head.begin", {count}});
+    specs->push_back({"head.end", {count}});
+    specs->push_back({"head.transitions", {count, count}});
+  }
   if (config.head_transform) {
     AddLinear(specs, "head.transform", width, width, true);
     AddNorm(specs, "head.norm", width);
@@ -147,7 +153,8 @@ std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
 }
 
 bool MayBeInt8(const TensorSpec& spec) {
-  return spec.shape.size() == 2 && !spec.name.ends_with(".positions.weight");
+  return spec.shape.size() == 2 && !spec.name.ends_with(".positions.weight") &&
+         spec.name != "head.transitions";
 }
 
 std::string DecoderEmbeddingName(const ModelConfig& config) {

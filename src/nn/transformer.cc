@@ -31,7 +31,9 @@ void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
     FillEmbedding(positions->weight, generator);
   } else if (auto* head = module.as<HeadImpl>()) {
     if (head->weight.defined()) FillEmbedding(head->weight, generator);
-    if (head->bias.defined()) head->bias.zero_();
+    for (const torch::Tensor& zeros :
+         {head->bias, head->crf.begin_L, head->crf.end_L, head->crf.next_LL})
+      if (zeros.defined()) zeros.zero_();
   } else if (auto* norm = module.as<torch::nn::LayerNormImpl>()) {
     norm->weight.fill_(1);
     norm->bias.zero_();
@@ -72,6 +74,11 @@ HeadImpl::HeadImpl(const ModelConfig& config) : activation_(config.last_stack().
   if (labels || !config.tie_target_output)
     weight = register_parameter("weight", torch::zeros({outputs, width}));
   if (labels || config.head_bias) bias = register_parameter("bias", torch::zeros({outputs}));
+  if (config.crf) {
+    crf = {register_parameter("begin", torch::zeros({outputs})),
+           register_parameter("end", torch::zeros({outputs})),
+           register_parameter("transitions", torch::zeros({outputs, outputs}))};
+  }
   if (config.head_transform) {
     transform = register_module("transform", torch::nn::Linear(width, width));
     norm = register_module("norm", MakeNorm(config.last_stack()));

@@ -13,7 +13,9 @@ struct TaskName {
   const char* task;
   const char* command;
 };
-inline constexpr TaskName kTaskNames[] = {{"language_model", "generate"},
+inline constexpr TaskName kTaskNames[] = {{"classification", "classify"},
+                                          {"language_model", "generate"},
+                                          {"tagging", "tag"},
                                           {"translation", "translate"}};
 
 // Throws Error(kUsage) for a model that was made for another task than `task`; the message names

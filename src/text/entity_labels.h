@@ -10,14 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace attend {
+#include "attend/model_config.h"
 
-// How a word's label says where an entity begins and ends. Outside of all stands O.
-enum class LabelScheme {
-  kIob1,   // I in an entity; B where it follows another one of its type at once
-  kIob2,   // B at the first word, I at the others
-  kIobes,  // S alone, else B at the first word, E at the last, I between
-};
+namespace attend {
 
 // Words [begin, end) of a sentence.
 struct Entity {

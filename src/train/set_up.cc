@@ -69,6 +69,19 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   check("decoder", init.decoder.has_value(), task.decoder);
 }
 
+// What stands on the stacks: a model for another task has its own, which begins anew.
+void TakeHead(const ModelConfig& from, ModelConfig* to) {
+  to->head = from.head;
+  to->head_bias = from.head_bias;
+  to->head_transform = from.head_transform;
+  to->head_pooler = from.head_pooler;
+  to->pooling = from.pooling;
+  to->labels = from.labels;
+  to->label_scheme = from.label_scheme;
+  to->crf = from.crf;
+  to->tie_target_output = from.tie_target_output;
+}
+
 // The model to fine-tune, which decides what `options` say of the model. Null without `init`, and
 // where the run goes on without it. Every rank calls it, whatever its options.
 std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options,
@@ -78,7 +91,8 @@ std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions*
       ParseJson(group->FromFirst(own.dump()), "the model's configuration on rank 0");
   if (options->init.empty()) return nullptr;
   const std::shared_ptr<const Model> init = without.is_null() ? LoadModel(options->init) : nullptr;
-  const ModelConfig config = init ? init->config : ModelConfigOf(without, options->output);
+  ModelConfig config = init ? init->config : ModelConfigOf(without, options->output);
+  if (config.task != options->model.task) TakeHead(options->model, &config);
   CheckStacks(config, *options);
   if (init && IsInt8(*init)) {
     throw Error(ErrorKind::kInput,
@@ -121,7 +135,10 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   Setup setup;
   setup.task = FindTask(options.model.task)
                    .set_up({&options, &settings, group, device, init, GoesOn(options), log});
-  if (init != nullptr) ReadParameters(init->tensors, &setup.task->module());
+  if (init != nullptr) {
+    const bool same_task = init->config.task == options.model.task;
+    ReadParameters(init->tensors, &setup.task->module(), same_task ? "" : "head.");
+  }
   setup.identity = IdentityOf(*setup.task, options, settings);
   if (init != nullptr) {
     setup.identity.data_digests[kInitDigest] = Sha256OfFile(fs::path(options.init) / kTensorFile);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attend/model_config.h"
+#include "attend/nn/crf.h"
 #include "attend/nn/stacks.h"
 #include "attend/nn/torch.h"
 
@@ -30,6 +31,7 @@ class HeadImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& hidden_RD);
 
   torch::Tensor weight, bias;
+  CrfScores crf;  // undefined without one
   // For masked tokens: norm(activation(transform(x))).
   torch::nn::Linear transform{nullptr};
   torch::nn::LayerNorm norm{nullptr};

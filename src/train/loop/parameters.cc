@@ -54,9 +54,10 @@ void FlatLayout::Read(const TensorTable& table, const std::string& prefix,
   }
 }
 
-void ReadParameters(const TensorTable& table, torch::nn::Module* module) {
+void ReadParameters(const TensorTable& table, torch::nn::Module* module, const std::string& but) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : module->named_parameters()) {
+    if (!but.empty() && parameter.key().starts_with(but)) continue;
     parameter.value().copy_(Stored(table, parameter.key(), parameter.value().sizes().vec()));
   }
 }

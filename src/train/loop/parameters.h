@@ -35,7 +35,9 @@ struct FlatLayout {
 
 // Copies the tensors of a model or checkpoint into the module's parameters, by name. Throws
 // Error(kInput) naming a tensor that is missing, is not f32 or has another shape.
-void ReadParameters(const TensorTable& table, torch::nn::Module* module);
+// Parameters whose name begins with `but`, if any, stay as they are.
+void ReadParameters(const TensorTable& table, torch::nn::Module* module,
+                    const std::string& but = "");
 
 // Owns the flat buffers; the module's parameters become views of the weights. One owner; not
 // thread-safe.

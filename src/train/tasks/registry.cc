@@ -6,7 +6,9 @@
 #include "attend/error.h"
 #include "base/edit_distance.h"
 #include "base/excerpt.h"
+#include "train/tasks/classification/classification.h"
 #include "train/tasks/language_model/language_model.h"
+#include "train/tasks/tagging/tagging.h"
 #include "train/tasks/translation/translation.h"
 
 namespace attend {
@@ -15,6 +17,8 @@ namespace {
 constexpr const TrainableTask& (*kTasks[])() = {
     TrainableTranslation,
     TrainableLanguageModel,
+    TrainableTagging,
+    TrainableClassification,
 };
 
 }  // namespace

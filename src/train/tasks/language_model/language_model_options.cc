@@ -2,25 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "attend/error.h"
+#include "train/tasks/text_files.h"
 
 namespace attend {
 namespace {
 
 [[noreturn]] void RefuseOption(const std::string& message) {
   throw Error(ErrorKind::kConfiguration, message);
-}
-
-// Text is read more than once, and standard input can't be.
-void CheckFile(const char* name, const std::vector<std::string>& files) {
-  if (std::find(files.begin(), files.end(), "-") == files.end()) return;
-  RefuseOption(
-      fmt::format("{} is '-', expected a file: training reads its text more than once, "
-                  "which standard input does not allow",
-                  name));
 }
 
 }  // namespace
@@ -45,9 +36,9 @@ void LanguageModelOptions::Check(const TrainOptions& options) const {
   if (const size_t count = options.model.languages.size(); count > 1)
     RefuseOption(fmt::format("languages holds {}, expected the one of the text", count));
   if (train_text.empty()) RefuseOption("train_text is needed");
-  CheckFile("train_text", train_text);
-  CheckFile("valid_text", valid_text);
-  CheckFile("test_text", test_text);
+  CheckNotStandardInput("train_text", train_text);
+  CheckNotStandardInput("valid_text", valid_text);
+  CheckNotStandardInput("test_text", test_text);
   vocabulary.Check(options);
   if (options.optimization.r_drop > 0) RefuseOption("r_drop is for translation; leave it out");
 }

@@ -19,6 +19,7 @@
 #include "train/tasks/language_model/language_model_options.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/text_files.h"
 
 namespace attend {
 namespace {
@@ -155,13 +156,8 @@ std::shared_ptr<Model> LanguageModelTask::CurrentModel() {
 
 Json LanguageModelTask::Digests() const {
   Json digests = Json::object();
-  const auto add = [&](const char* name, const DocumentCorpus* corpus) {
-    if (corpus == nullptr) return;
-    for (const FileDigest& file : corpus->digests())
-      digests[fmt::format("{}_{}", name, file.name)] = file.sha256;
-  };
-  add("train", train_.get());
-  add("valid", valid_.get());
+  AddDigests("train", train_.get(), &digests);
+  AddDigests("valid", valid_.get(), &digests);
   digests["vocabulary"] = Sha256(vocabulary_->bytes());
   return digests;
 }

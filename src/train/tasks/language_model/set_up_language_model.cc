@@ -3,21 +3,13 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
-#include "text/lines.h"
 #include "train/tasks/language_model/language_model_options.h"
 #include "train/tasks/language_model/language_model_task.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/text_files.h"
 
 namespace attend {
 namespace {
-
-// A file that can't be read is better known before a vocabulary is made, which may take long.
-void CheckFilesOf(const LanguageModelOptions& own) {
-  for (const std::vector<std::string>* files : {&own.train_text, &own.valid_text, &own.test_text}) {
-    std::string line;
-    for (const std::string& file : *files) LineReader(file).Next(&line);
-  }
-}
 
 // bos and all tokens of a context but the last are read.
 void CheckContext(const LanguageModelOptions& own, const ModelConfig& model) {
@@ -34,7 +26,8 @@ void CheckContext(const LanguageModelOptions& own, const ModelConfig& model) {
 std::unique_ptr<TrainingTask> SetUpLanguageModel(const TaskSetup& setup) {
   TrainOptions& options = *setup.options;
   const LanguageModelOptions& own = LanguageModelOf(options);
-  CheckFilesOf(own);
+  for (const auto* files : {&own.train_text, &own.valid_text, &own.test_text})
+    CheckReadable(*files, FormatCheck::kSentences);
   CheckShape(options.model);
   CheckContext(own, options.model);
   const auto vocabulary = VocabularyOf(setup, own.vocabulary, [&] {

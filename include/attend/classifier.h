@@ -1,0 +1,60 @@
+// Tells which class each text is of, with a model of classification.
+//
+// A Classifier is immutable and safe to use from many threads, as a Translator is. A text always
+// gets the same probabilities, bit for bit: other texts and the number of threads change nothing.
+#ifndef ATTEND_CLASSIFIER_H_
+#define ATTEND_CLASSIFIER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/loaded_model.h"
+
+namespace attend {
+
+struct ClassifierOptions {
+  int threads = 0;  // 0: one for each processor
+  WeightType type = WeightType::kStored;
+  std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
+};
+
+struct ClassProbability {
+  std::string label;
+  double probability = 0;
+};
+
+struct Classification {
+  std::vector<ClassProbability> classes;  // all, the likeliest first
+  bool cut = false;                       // the text is longer than the model can read
+};
+
+class Classifier {
+ public:
+  // Throws Error(kInput) for a file that can't be read, Error(kUsage) for a model of another task.
+  static std::unique_ptr<Classifier> Load(const std::string& directory,
+                                          const ClassifierOptions& options = {});
+  Classifier(std::shared_ptr<const Model> model, const ClassifierOptions& options);
+  // The type and instruction set are those that the model was loaded with.
+  Classifier(std::shared_ptr<const LoadedModel> loaded, int threads);
+  ~Classifier();
+
+  Classifier(const Classifier&) = delete;
+  Classifier& operator=(const Classifier&) = delete;
+
+  // One for each text. Of a text that is longer than the model can read, its beginning.
+  std::vector<Classification> Classify(std::span<const std::string> texts) const;
+
+  const std::vector<std::string>& labels() const;
+  std::string instruction_set() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_CLASSIFIER_H_

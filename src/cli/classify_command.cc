@@ -1,0 +1,89 @@
+// `attend classify`: a class for each text.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "attend/classifier.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/label_options.h"
+#include "cli/line_windows.h"
+
+namespace attend {
+namespace {
+
+struct ClassifyOptions {
+  std::string model;
+  int64_t top = 1;
+  ClassifierOptions classifier;
+};
+
+FieldList Fields(ClassifyOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory")
+      .Nest("", RunningFields(options.classifier))
+      .Add("top", &options.top, 1, 1e6, "classes to tell of each text, the likeliest first");
+  return fields;
+}
+
+void Print(const std::string& text, const Classification& found, int64_t top, bool json) {
+  const auto classes = std::span(found.classes)
+                           .first(std::min<size_t>(found.classes.size(), static_cast<size_t>(top)));
+  if (json) {
+    Json all = Json::array();
+    for (const ClassProbability& each : classes)
+      all.push_back({{"label", each.label}, {"probability", each.probability}});
+    std::cout << Printable(Dump(Json{{"text", text}, {"classes", all}})) << '\n';
+    return;
+  }
+  std::string line;
+  for (const ClassProbability& each : classes)
+    line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
+  std::cout << line << '\n';
+}
+
+}  // namespace
+
+int RunClassify(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  ClassifyOptions options;
+  std::vector<std::string> files;
+  CommandLine command_line("classify", "tell the class of texts with a model of classification",
+                           "attend classify --model MODEL names.txt\n"
+                           "echo \"Bonjour\" | attend classify --model MODEL --top 3 --json");
+  command_line
+      .Positional("FILE", &files, "text, a line an item; none: standard input",
+                  /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  options.classifier.threads = common.ThreadCount();
+  const auto classifier = Classifier::Load(options.model, options.classifier);
+  int64_t cut = 0;
+  for (const std::string& file : OrStandardInput(files)) {
+    LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
+    while (lines.Next()) {
+      const std::vector<Classification> found = classifier->Classify(lines.lines());
+      for (size_t i = 0; i < found.size(); ++i) {
+        Print(lines.lines()[i], found[i], options.top, common.json);
+        cut += found[i].cut ? 1 : 0;
+      }
+      FlushOutput();
+    }
+    lines.ReportMalformed(common.MakeLog());
+  }
+  if (cut > 0) {
+    common.MakeLog()(LogLevel::kWarning,
+                     fmt::format("{} texts are longer than the model can read; of these it read "
+                                 "the beginning",
+                                 cut));
+  }
+  return 0;
+}
+
+}  // namespace attend

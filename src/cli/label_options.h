@@ -1,0 +1,38 @@
+// What `attend tag` and `attend classify` share.
+#ifndef ATTEND_CLI_LABEL_OPTIONS_H_
+#define ATTEND_CLI_LABEL_OPTIONS_H_
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "attend/error.h"
+#include "base/fields.h"
+
+namespace attend {
+
+// TaggerOptions or ClassifierOptions.
+template <class Options>
+FieldList RunningFields(Options& options) {
+  FieldList fields;
+  fields.Add(
+      "type", &options.type, {"stored", "f32", "int8"},
+      "number type of the weights at run time; int8 quantizes an f32 model while loading it");
+  return fields;
+}
+
+// Files one after another; none: standard input.
+inline std::vector<std::string> OrStandardInput(std::vector<std::string> files) {
+  if (files.empty()) files.emplace_back("-");
+  return files;
+}
+
+// After each window.
+inline void FlushOutput() {
+  if (!std::cout.flush())
+    throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
+}
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_LABEL_OPTIONS_H_

@@ -1,0 +1,135 @@
+// `attend tag`: labels for the words of texts.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "attend/tagger.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/label_options.h"
+#include "cli/line_windows.h"
+#include "text/column_reader.h"
+
+namespace attend {
+namespace {
+
+struct TagOptions {
+  std::string model;
+  bool columns = false, words = false;
+  int64_t word_column = 1;
+  TaggerOptions tagger;
+};
+
+FieldList Fields(TagOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory")
+      .Nest("", RunningFields(options.tagger))
+      .Add("columns", &options.columns,
+           "the input is columns (a word a line, empty lines between sentences); each line gets "
+           "its label as one more column")
+      .Add("word_column", &options.word_column, 1, 1000, "column of the words, from 1")
+      .Add("words", &options.words, "tell the label of each word, too");
+  return fields;
+}
+
+Json ToJson(const std::vector<LabelledText>& parts) {
+  Json all = Json::array();
+  for (const LabelledText& part : parts) {
+    all.push_back({{"text", part.text},
+                   {"label", part.label},
+                   {"begin", part.begin},
+                   {"end", part.end},
+                   {"probability", part.probability}});
+  }
+  return all;
+}
+
+void TagLines(const TagOptions& options, const Tagger& tagger, LineWindows* lines) {
+  while (lines->Next()) {
+    const std::vector<TaggedText> tagged = tagger.Tag(lines->lines());
+    for (size_t i = 0; i < tagged.size(); ++i) {
+      Json line = {{"text", lines->lines()[i]}, {"entities", ToJson(tagged[i].entities)}};
+      if (options.words) line["words"] = ToJson(tagged[i].words);
+      std::cout << Printable(Dump(line)) << '\n';
+    }
+    FlushOutput();
+  }
+}
+
+// The lines of sentences as they stand, each with its label.
+void PrintColumns(const std::vector<ColumnSentence>& sentences,
+                  const std::vector<TaggedText>& tagged) {
+  auto next = tagged.begin();
+  for (const ColumnSentence& sentence : sentences) {
+    const bool document = sentence.begins_document();
+    for (size_t word = 0; word < sentence.lines.size(); ++word) {
+      const std::string& line = sentence.lines[word];
+      std::cout << line << (line.find('\t') != line.npos ? '\t' : ' ')
+                << (document ? "O" : next->words[word].label) << '\n';
+    }
+    std::cout << '\n';
+    if (!document) ++next;
+  }
+  FlushOutput();
+}
+
+void TagColumns(const TagOptions& options, const Tagger& tagger, const std::string& path,
+                size_t at_once) {
+  ColumnReader reader(path);
+  std::vector<ColumnSentence> sentences;
+  std::vector<std::vector<std::string>> words;
+  const auto run = [&] {
+    PrintColumns(sentences, tagger.TagWords(words));
+    sentences.clear();
+    words.clear();
+  };
+  ColumnSentence sentence;
+  while (reader.Next(&sentence)) {
+    if (options.word_column > reader.columns()) {
+      throw Error(ErrorKind::kUsage,
+                  "attend tag: word_column is beyond the last column of " + path);
+    }
+    if (!sentence.begins_document()) words.push_back(sentence.Column(options.word_column - 1));
+    sentences.push_back(sentence);
+    if (sentences.size() == at_once) run();
+  }
+  run();
+}
+
+}  // namespace
+
+int RunTag(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  TagOptions options;
+  std::vector<std::string> files;
+  CommandLine command_line("tag", "label the words of texts with a model of tagging",
+                           "attend tag --model MODEL notes.txt\n"
+                           "echo \"Silk sarees of Kanchipuram\" | attend tag --model MODEL\n"
+                           "attend tag --model MODEL --columns eng.testb");
+  command_line
+      .Positional("FILE", &files,
+                  "text, a line an item, or with --columns columns; none: standard input",
+                  /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  options.tagger.threads = common.ThreadCount();
+  const auto tagger = Tagger::Load(options.model, options.tagger);
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  for (const std::string& file : OrStandardInput(files)) {
+    const std::string path = common.DataPath(file);
+    if (options.columns) {
+      TagColumns(options, *tagger, path, terminal ? 1 : LinesAtOnce(common.ThreadCount()));
+      continue;
+    }
+    LineWindows lines({path}, terminal, common.ThreadCount());
+    TagLines(options, *tagger, &lines);
+    lines.ReportMalformed(common.MakeLog());
+  }
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,71 @@
+#include "attend/classifier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "model/model_directory.h"
+#include "tasks/label_logits.h"
+#include "text/word_ids.h"
+
+namespace attend {
+namespace {
+
+// Softmax.
+std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
+                                              const std::vector<std::string>& labels) {
+  const double largest = *std::ranges::max_element(logits_L);
+  std::vector<ClassProbability> classes;
+  double sum = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    classes.push_back({labels[i], std::exp(static_cast<double>(logits_L[i]) - largest)});
+    sum += classes.back().probability;
+  }
+  for (ClassProbability& each : classes) each.probability /= sum;
+  std::ranges::stable_sort(classes, std::greater<>(), &ClassProbability::probability);
+  return classes;
+}
+
+}  // namespace
+
+struct Classifier::Impl {
+  LabelLogits logits;
+};
+
+std::unique_ptr<Classifier> Classifier::Load(const std::string& directory,
+                                             const ClassifierOptions& options) {
+  return std::make_unique<Classifier>(LoadModel(directory), options);
+}
+
+Classifier::Classifier(std::shared_ptr<const Model> model, const ClassifierOptions& options)
+    : Classifier(attend::Load(std::move(model),
+                              {.type = options.type, .instruction_set = options.instruction_set}),
+                 options.threads) {}
+
+Classifier::Classifier(std::shared_ptr<const LoadedModel> loaded, int threads)
+    : impl_(new Impl{LabelLogits(std::move(loaded), "classification", threads)}) {}
+
+Classifier::~Classifier() = default;
+
+std::vector<Classification> Classifier::Classify(std::span<const std::string> texts) const {
+  const LabelLogits& logits = impl_->logits;
+  std::vector<LabelInput> inputs;
+  std::vector<Classification> found(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    TextIds read = EncodeCut(logits.loaded().source(), texts[i], logits.max_tokens());
+    found[i].cut = read.cut;
+    inputs.push_back({std::move(read.ids), {}});
+  }
+  const std::vector<std::vector<float>> answers = logits.Run(inputs);
+  for (size_t i = 0; i < texts.size(); ++i)
+    found[i].classes = ProbabilitiesOf(answers[i], logits.labels());
+  return found;
+}
+
+const std::vector<std::string>& Classifier::labels() const { return impl_->logits.labels(); }
+
+std::string Classifier::instruction_set() const {
+  return impl_->logits.loaded().weights.kernels.name;
+}
+
+}  // namespace attend

@@ -1,0 +1,38 @@
+// Small models with heads of labels, for tests of what runs them.
+#ifndef ATTEND_TASKS_LABEL_MODEL_FIXTURE_H_
+#define ATTEND_TASKS_LABEL_MODEL_FIXTURE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/model_fixture.h"
+
+namespace attend {
+
+// An encoder with the golden model's vocabulary and random weights.
+inline std::shared_ptr<Model> MakeLabelModel(const std::string& task, Pooling pooling,
+                                             std::vector<std::string> labels) {
+  const auto golden = LoadModel(ATTEND_SOURCE_DIR "/tests/data/golden_v1");
+  auto model = std::make_shared<Model>();
+  model->config = SmallConfig(golden->config.target_vocab_size);
+  model->config.task = task;
+  model->config.languages = {"ka"};
+  model->config.decoder.reset();
+  model->config.head = HeadKind::kLabels;
+  model->config.pooling = pooling;
+  model->config.labels = std::move(labels);
+  if (task == "tagging") {
+    model->config.label_scheme = LabelScheme::kIob2;
+    model->config.crf = true;
+    model->config.encoder->positions = PositionKind::kLearned;
+    model->config.encoder->max_positions = 24;
+  }
+  model->tensors = RandomTensors(model->config, 7, 0.5);
+  model->source_vocabulary = model->target_vocabulary = golden->target_vocabulary;
+  return model;
+}
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_LABEL_MODEL_FIXTURE_H_

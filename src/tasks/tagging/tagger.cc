@@ -1,0 +1,145 @@
+#include "attend/tagger.h"
+
+#include <utility>
+
+#include "model/model_directory.h"
+#include "tasks/label_logits.h"
+#include "tasks/tagging/label_transitions.h"
+#include "text/entity_labels.h"
+#include "text/text_words.h"
+#include "text/utf8.h"
+#include "text/word_ids.h"
+
+namespace attend {
+namespace {
+
+// Code points in well-formed UTF-8.
+int64_t CharactersIn(std::string_view text) {
+  int64_t count = 0;
+  for (const char byte : text) count += (static_cast<unsigned char>(byte) & 0xC0) != 0x80 ? 1 : 0;
+  return count;
+}
+
+// A text and where its words stand.
+struct ReadText {
+  std::string text;
+  std::vector<TextWord> places;
+
+  std::string Part(size_t begin, size_t end) const { return text.substr(begin, end - begin); }
+};
+
+TaggedText WordsOf(const ReadText& read) {
+  TaggedText tagged;
+  const std::string_view text = read.text;
+  size_t at = 0;
+  int64_t characters = 0;
+  for (const auto& [begin, end] : read.places) {
+    const int64_t first = characters + CharactersIn(text.substr(at, begin - at));
+    characters = first + CharactersIn(text.substr(begin, end - begin));
+    at = end;
+    tagged.words.push_back({read.Part(begin, end), "", first, characters, 0});
+  }
+  return tagged;
+}
+
+}  // namespace
+
+struct Tagger::Impl {
+  Impl(std::shared_ptr<const LoadedModel> loaded, int threads)
+      : logits(std::move(loaded), "tagging", threads),
+        transitions(TransitionsOf(logits.loaded().config(), logits.loaded().model().tensors)) {}
+
+  std::vector<TaggedText> Label(std::span<const ReadText> texts) const;
+  void LabelOne(const ReadText& read, std::span<const float> scores_TL, TaggedText* tagged) const;
+
+  LabelLogits logits;
+  LabelTransitions transitions;
+};
+
+std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts) const {
+  std::vector<TaggedText> tagged;
+  std::vector<LabelInput> inputs;
+  std::vector<size_t> text_of;  // by input
+  for (size_t i = 0; i < texts.size(); ++i) {
+    tagged.push_back(WordsOf(texts[i]));
+    std::vector<std::string> words;
+    for (const LabelledText& word : tagged[i].words) words.push_back(word.text);
+    for (WordPart& part : EncodeWords(logits.loaded().source(), words, logits.max_tokens())) {
+      if (part.places.empty()) continue;
+      inputs.push_back({std::move(part.ids), std::move(part.places)});
+      text_of.push_back(i);
+    }
+  }
+  const std::vector<std::vector<float>> found = logits.Run(inputs);
+  std::vector<std::vector<float>> scores(texts.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    scores[text_of[i]].insert(scores[text_of[i]].end(), found[i].begin(), found[i].end());
+  for (size_t i = 0; i < texts.size(); ++i) LabelOne(texts[i], scores[i], &tagged[i]);
+  return tagged;
+}
+
+void Tagger::Impl::LabelOne(const ReadText& read, std::span<const float> scores_TL,
+                            TaggedText* tagged) const {
+  if (tagged->words.empty()) return;
+  const std::vector<int32_t> path = BestLabels(scores_TL, transitions).labels;
+  const LabelPosterior posterior(scores_TL, transitions);
+  std::vector<std::string> names;
+  for (size_t word = 0; word < path.size(); ++word) {
+    LabelledText& own = tagged->words[word];
+    own.label = logits.labels()[path[word]];
+    own.probability = posterior.Probability(static_cast<int64_t>(word), {&path[word], 1});
+    names.push_back(own.label);
+  }
+  if (logits.loaded().config().label_scheme == LabelScheme::kNone) return;
+  for (const Entity& entity : EntitiesOf(names)) {
+    const auto labels = std::span(path).subspan(entity.begin, entity.end - entity.begin);
+    tagged->entities.push_back(
+        {read.Part(read.places[entity.begin].begin, read.places[entity.end - 1].end), entity.type,
+         tagged->words[entity.begin].begin, tagged->words[entity.end - 1].end,
+         posterior.Probability(entity.begin, labels)});
+  }
+}
+
+std::unique_ptr<Tagger> Tagger::Load(const std::string& directory, const TaggerOptions& options) {
+  return std::make_unique<Tagger>(LoadModel(directory), options);
+}
+
+Tagger::Tagger(std::shared_ptr<const Model> model, const TaggerOptions& options)
+    : Tagger(attend::Load(std::move(model),
+                          {.type = options.type, .instruction_set = options.instruction_set}),
+             options.threads) {}
+
+Tagger::Tagger(std::shared_ptr<const LoadedModel> loaded, int threads)
+    : impl_(std::make_unique<Impl>(std::move(loaded), threads)) {}
+
+Tagger::~Tagger() = default;
+
+std::vector<TaggedText> Tagger::Tag(std::span<const std::string> texts) const {
+  std::vector<ReadText> read;
+  for (const std::string& text : texts) {
+    read.push_back({RepairUtf8(text), {}});
+    read.back().places = WordsOfText(read.back().text);
+  }
+  return impl_->Label(read);
+}
+
+std::vector<TaggedText> Tagger::TagWords(
+    std::span<const std::vector<std::string>> sentences) const {
+  std::vector<ReadText> read(sentences.size());
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    for (const std::string& word : sentences[i]) {
+      std::string& text = read[i].text;
+      if (!text.empty()) text += ' ';
+      const size_t begin = text.size();
+      text += RepairUtf8(word);
+      read[i].places.push_back({begin, text.size()});
+    }
+  }
+  return impl_->Label(read);
+}
+
+const std::vector<std::string>& Tagger::labels() const { return impl_->logits.labels(); }
+
+std::string Tagger::instruction_set() const { return impl_->logits.loaded().weights.kernels.name; }
+
+}  // namespace attend

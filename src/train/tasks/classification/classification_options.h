@@ -1,0 +1,28 @@
+// The options of training a model of classification.
+#ifndef ATTEND_TRAIN_TASKS_CLASSIFICATION_CLASSIFICATION_OPTIONS_H_
+#define ATTEND_TRAIN_TASKS_CLASSIFICATION_CLASSIFICATION_OPTIONS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "train/tasks/label_options.h"
+
+namespace attend {
+
+// The kinds of Pooling that make one vector of a text.
+enum class TextPooling { kFirst, kMean };
+
+struct ClassificationOptions : LabelOptions {
+  std::unique_ptr<TaskOptions> Clone() const override;
+  FieldList FieldsFor(const TrainOptions& options) override;
+  std::vector<LabelledItem> Read(const std::vector<std::string>& files) const override;
+  std::string kind() const override { return "table"; }
+
+  TextPooling pooling = TextPooling::kMean;
+  bool head_pooler = false;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_CLASSIFICATION_CLASSIFICATION_OPTIONS_H_

@@ -1,0 +1,62 @@
+#include "train/tasks/label_export.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attend/nn/transformer.h"
+#include "model/sample.h"
+#include "train/loop/parameters.h"
+#include "train/tasks/run_model.h"
+#include "train/tasks/vocabulary_choice.h"
+
+namespace attend {
+namespace {
+
+// The likeliest label of each token, or of the text.
+Sample LabelSample(nn::Transformer& transformer, std::vector<int32_t> ids) {
+  const torch::NoGradGuard no_grad;
+  const auto length = std::ssize(ids);
+  const nn::PackedIds read{torch::tensor(std::vector<int64_t>(ids.begin(), ids.end())),
+                           torch::arange(length), torch::tensor({int64_t{0}, length}), length};
+  const torch::Tensor hidden_RD = transformer->PackedEncode(read);
+  const torch::Tensor logits_TL =
+      transformer->Logits(transformer->Pool(hidden_RD, read)).to(torch::kFloat64);
+  Sample sample;
+  std::vector<std::string> names;
+  for (int64_t t = 0; t < logits_TL.size(0); ++t) {
+    sample.top_logits.push_back(LargestLogits(logits_TL[t], t));
+    const int32_t label = sample.top_logits.back().ids[0];
+    sample.target_ids.push_back(label);
+    sample.token_log_probabilities.push_back(logits_TL[t].log_softmax(0)[label].item<double>());
+    sample.score += sample.token_log_probabilities.back();
+    names.push_back(transformer->config().labels[label]);
+  }
+  sample.source_ids = std::move(ids);
+  sample.target = fmt::format("{}", fmt::join(names, " "));
+  return sample;
+}
+
+}  // namespace
+
+void CompleteLabelModel(const ExportedRun& run, Model* model) {
+  const auto vocabulary = VocabularyOf(run);
+  model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
+  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
+  nn::Transformer transformer(model->config);
+  ReadParameters(model->tensors, transformer.ptr().get());
+  transformer->eval();
+  std::vector<Sample> samples;
+  const auto texts =
+      MemberOf<std::vector<std::string>>(run.identity.task, "sample_texts", run.where);
+  const auto ids =
+      MemberOf<std::vector<std::vector<int32_t>>>(run.identity.task, "sample_ids", run.where);
+  for (size_t i = 0; i < std::min(texts.size(), ids.size()); ++i) {
+    samples.push_back(LabelSample(transformer, ids[i]));
+    samples.back().source = texts[i];
+  }
+  model->samples = SamplesToJson(samples);
+}
+
+}  // namespace attend

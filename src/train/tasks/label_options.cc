@@ -1,0 +1,42 @@
+#include "train/tasks/label_options.h"
+
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "train/tasks/text_files.h"
+
+namespace attend {
+
+void LabelOptions::Check(const TrainOptions& options) const {
+  const auto refuse = [](const std::string& message) {
+    throw Error(ErrorKind::kConfiguration, message);
+  };
+  if (const size_t count = options.model.languages.size(); count > 1)
+    refuse(fmt::format("languages holds {}, expected the one of the text", count));
+  if (train.empty()) refuse(fmt::format("train_{} is needed", kind()));
+  CheckNotStandardInput(("train_" + kind()).c_str(), train);
+  CheckNotStandardInput(("valid_" + kind()).c_str(), valid);
+  CheckNotStandardInput(("test_" + kind()).c_str(), test);
+  vocabulary.Check(options);
+  if (options.optimization.r_drop > 0) refuse("r_drop is for translation; leave it out");
+}
+
+FieldList LabelOptions::FilesFields(const std::string& what) {
+  FieldList fields;
+  fields.Group("Text")
+      .Add("train_" + kind(), &train, what + " to train on; several files are one text",
+           kPath | kRequired)
+      .Add("valid_" + kind(), &valid, what + " to validate on", kPath)
+      .Add("test_" + kind(), &test, what + " to score the finished model on", kPath);
+  return fields;
+}
+
+LabelOptions& LabelOptionsOf(TrainOptions& options) {
+  return dynamic_cast<LabelOptions&>(*options.task);
+}
+
+const LabelOptions& LabelOptionsOf(const TrainOptions& options) {
+  return dynamic_cast<const LabelOptions&>(*options.task);
+}
+
+}  // namespace attend

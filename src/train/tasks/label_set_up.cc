@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "attend/error.h"
+#include "train/tasks/label_options.h"
+#include "train/tasks/label_task.h"
+#include "train/tasks/run_model.h"
+#include "train/tasks/text_files.h"
+
+namespace attend {
+namespace {
+
+std::string MakeVocabulary(const TaskSetup& setup, const std::vector<LabelledItem>& items) {
+  size_t item = 0;
+  const NextLine next = [&](std::string* line) {
+    if (item == items.size()) return false;
+    line->clear();
+    for (const std::string& word : items[item].words) {
+      if (!line->empty()) *line += ' ';
+      *line += word;
+    }
+    ++item;
+    return true;
+  };
+  return TrainVocabulary(next, LabelOptionsOf(*setup.options).vocabulary.made,
+                         static_cast<uint64_t>(setup.options->seed), setup.log);
+}
+
+}  // namespace
+
+LabelledTexts ReadTexts(const TaskSetup& setup) {
+  const LabelOptions& own = LabelOptionsOf(*setup.options);
+  for (const auto* files : {&own.train, &own.valid, &own.test})
+    CheckReadable(*files, FormatCheck::kNone);
+  const auto read = [&](const std::vector<std::string>& files) {
+    return files.empty() ? std::vector<LabelledItem>() : own.Read(files);
+  };
+  return {read(own.train), read(own.valid), read(own.test)};
+}
+
+std::shared_ptr<const Vocabulary> CompleteLabelOptions(const TaskSetup& setup,
+                                                       const LabelledTexts& texts) {
+  TrainOptions& options = *setup.options;
+  ModelConfig& model = options.model;
+  model.head = HeadKind::kLabels;
+  model.head_bias = model.head_transform = false;
+  if (model.labels.empty()) model.labels = LabelsIn(texts.train);
+  if (model.labels.size() < 2) {
+    throw Error(ErrorKind::kInput, fmt::format("the training text has the label '{}' alone, "
+                                               "expected at least two",
+                                               model.labels[0]));
+  }
+  CheckShape(model);
+  auto vocabulary = VocabularyOf(setup, LabelOptionsOf(options).vocabulary,
+                                 [&] { return MakeVocabulary(setup, texts.train); });
+  model.source_vocab_size = model.target_vocab_size = vocabulary->size();
+  model.special_ids = vocabulary->special_ids();
+  CheckModelConfig(model);
+  return vocabulary;
+}
+
+}  // namespace attend

@@ -1,0 +1,30 @@
+#include "train/tasks/text_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+
+namespace attend {
+
+void CheckNotStandardInput(const char* option, const std::vector<std::string>& files) {
+  if (std::find(files.begin(), files.end(), "-") == files.end()) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{} is '-', expected a file: training reads its text more than once, "
+                          "which standard input does not allow",
+                          option));
+}
+
+void CheckReadable(const std::vector<std::string>& files, FormatCheck check) {
+  std::string line;
+  for (const std::string& file : files) LineReader(file, check).Next(&line);
+}
+
+void AddDigests(const std::string& name, const Corpus* corpus, Json* digests) {
+  if (corpus == nullptr) return;
+  for (const FileDigest& file : corpus->digests())
+    (*digests)[fmt::format("{}_{}", name, file.name)] = file.sha256;
+}
+
+}  // namespace attend

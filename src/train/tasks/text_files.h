@@ -1,0 +1,26 @@
+// The files of text that a run names. No Torch here.
+#ifndef ATTEND_TRAIN_TASKS_TEXT_FILES_H_
+#define ATTEND_TRAIN_TASKS_TEXT_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "data/corpus.h"
+#include "text/lines.h"
+
+namespace attend {
+
+// Throws Error(kConfiguration) for standard input: text is read more than once.
+void CheckNotStandardInput(const char* option, const std::vector<std::string>& files);
+
+// Throws Error(kInput) for a file that can't be read: better known before a vocabulary is made,
+// which may take long.
+void CheckReadable(const std::vector<std::string>& files, FormatCheck check);
+
+// Adds those of the corpus' files, if any, under "NAME_text file 1" and so on.
+void AddDigests(const std::string& name, const Corpus* corpus, Json* digests);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_TEXT_FILES_H_

@@ -1,0 +1,210 @@
+"""Training of tagging and classification, from labelled text to `attend tag` and `attend classify`: both learn, resume to the bit,
+prove themselves and say what is wrong with their text."""
+
+import json
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+import tiny_run
+
+NAMES = {"PER": ["Anna Lee", "Bob", "Carl May", "Dora"], "LOC": ["Oslo", "New York", "Rome"]}
+SHAPES = ["{PER} lives in {LOC} .", "in {LOC} {PER} sleeps", "{PER} , {PER} and {PER} see {LOC} {LOC}", "nobody is here ."]
+COMMON = {
+    "preset": "tiny",
+    "vocab_type": "word",
+    "vocab_size": 60,
+    "encoder.layers": 2,
+    "encoder.d_model": 32,
+    "encoder.heads": 4,
+    "encoder.d_ff": 64,
+    "dropout": 0.1,
+    "label_smoothing": 0,
+    "batch_tokens": 256,
+    "worker_threads": 2,
+    "threads": 2,
+    "schedule": "cosine",
+    "peak_learning_rate": 0.01,
+    "warmup_updates": 10,
+    "max_updates": 120,
+    "validate_every": 40,
+    "checkpoint_every": 40,
+    "report_every": 10,
+    "average_last": 1,
+}
+
+
+def labelled_sentence(numbers):
+    """[(word, label)], IOB1."""
+    pairs, before = [], None
+    for part in numbers.choice(SHAPES).split():
+        kind = part[1:-1] if part.startswith("{") else None
+        for place, word in enumerate((numbers.choice(NAMES[kind]) if kind else part).split()):
+            prefix = "B" if place == 0 and before == kind else "I"
+            pairs.append((word, f"{prefix}-{kind}" if kind else "O"))
+        before = kind
+    return pairs
+
+
+def write_columns(path, seed, sentences):
+    numbers = random.Random(seed)
+    text = "-DOCSTART- O\n\n"
+    for _ in range(sentences):
+        text += "".join(f"{word} {label}\n" for word, label in labelled_sentence(numbers)) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def write_table(path, seed, lines):
+    numbers = random.Random(seed)
+    words = {"low": "a b c d both".split(), "high": "w x y z both".split(), "mid": "m n o p both".split()}
+    text = ""
+    for _ in range(lines):
+        label = numbers.choice(sorted(words))
+        text += label + "\t" + " ".join(numbers.choices(words[label], k=numbers.randint(3, 6))) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def make_options(task, folder):
+    kind, write = ("columns", write_columns) if task == "tagging" else ("table", write_table)
+    options = COMMON | {"task": task}
+    for number, (part, count) in enumerate([("train", 300), ("valid", 40), ("test", 40)]):
+        write(folder / f"{part}.{kind}", number + 1, count)
+        options[f"{part}_{kind}"] = folder / f"{part}.{kind}"
+    return options
+
+
+@pytest.fixture(name="options", scope="module", params=["tagging", "classification"])
+def prepared(request, tmp_path_factory):
+    return make_options(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(name="run", scope="module")
+def trained_run(options, tmp_path_factory):
+    output = tmp_path_factory.mktemp("run") / "run"
+    tiny_run.trained(options, output)
+    return output
+
+
+@pytest.fixture(name="tagging", scope="module")
+def tagging_options(tmp_path_factory):
+    return make_options("tagging", tmp_path_factory.mktemp("tagging_alone"))
+
+
+@pytest.fixture(name="tagger", scope="module")
+def tagging_run(tagging, tmp_path_factory):
+    output = tmp_path_factory.mktemp("run") / "crf"
+    tiny_run.trained(tagging | {"crf": [], "scheme": "iobes"}, output)
+    return output / "model"
+
+
+def attend(*arguments, text="", error=None):
+    command = [str(argument) for argument in [tiny_run.ATTEND, *arguments]]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if error is not None:
+        assert done.returncode != 0
+        assert error in done.stderr, done.stderr
+        return ""
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_learns(options, run):
+    validations = [line["validation"] for line in tiny_run.metrics(run) if "validation" in line]
+    assert len(validations) == 3
+    assert validations[-1]["loss"] < validations[0]["loss"]
+    scores = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    assert scores["f1" if options["task"] == "tagging" else "macro_f1"] > 95
+    assert "Sample" in (run / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_model_proves_itself(run, tmp_path):
+    attend("verify", run / "model")
+    attend("quantize", run / "model", "--output", tmp_path / "int8")
+    attend("verify", tmp_path / "int8")
+
+
+def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
+    output = tmp_path / "run"
+    with subprocess.Popen(tiny_run.command_line(options, output), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not list(output.glob("checkpoints/*/state.json")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    tiny_run.trained(options, output)
+    assert (output / "model/model.safetensors").read_bytes() == (run / "model/model.safetensors").read_bytes()
+
+
+def test_scores_are_those_of_what_was_kept(options, run, tmp_path):
+    rows = [line.split("\t") for line in (run / "test_output.txt").read_text(encoding="utf-8").splitlines()]
+    scores = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    if options["task"] == "classification":
+        right = sum(row[0] == row[1] for row in rows)
+        assert scores["accuracy"] == pytest.approx(100 * right / len(rows))
+        assert sum(map(sum, scores["confusion"])) == len(rows)
+        return
+    for name, column in [("reference", 1), ("hypothesis", 2)]:
+        text = "".join(f"{row[0]} {row[column]}\n" if len(row) == 3 else "\n" for row in rows)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    told = attend("evaluate", "--hypothesis", tmp_path / "hypothesis", "--reference", tmp_path / "reference", "--metrics", "entity", "--json")
+    assert json.loads(told)["entity"]["f1"] == pytest.approx(scores["f1"], abs=0.01)
+
+
+def test_tag_tells_where_entities_stand(tagger):
+    told = json.loads(attend("tag", "--model", tagger, "--words", text="Anna Lee lives in New York.\n"))
+    found = [(part["text"], part["label"], part["begin"], part["end"]) for part in told["entities"]]
+    assert found == [("Anna Lee", "PER", 0, 8), ("New York", "LOC", 18, 26)]
+    assert all(0.5 < part["probability"] <= 1 for part in told["entities"])
+    assert [part["label"] for part in told["words"]] == ["B-PER", "E-PER", "O", "O", "B-LOC", "E-LOC", "O"]
+    assert json.loads(attend("tag", "--model", tagger, text="\n")) == {"text": "", "entities": []}
+
+
+def test_tag_keeps_columns_and_adds_one(tagger, tagging):
+    text = tagging["test_columns"].read_text(encoding="utf-8")
+    told = attend("tag", "--model", tagger, "--columns", tagging["test_columns"])
+    kept = [line.rsplit(" ", 1)[0] if line else "" for line in told.splitlines()]
+    assert kept == text.splitlines()
+    labels = [line.rsplit(" ", 1)[1] for line in told.splitlines() if line]
+    assert labels[0] == "O"
+    assert {label[0] for label in labels} == set("BIES") | {"O"} or {label[0] for label in labels} == set("BESO")
+    assert attend("tag", "--model", tagger, "--columns", "--threads", "1", text=text) == told
+
+
+def test_classify_tells_probabilities(tmp_path):
+    folder = tmp_path / "text"
+    folder.mkdir()
+    options = make_options("classification", folder)
+    tiny_run.trained(options | {"pooling": "first", "head_pooler": []}, tmp_path / "run")
+    model = tmp_path / "run/model"
+    label, probability = attend("classify", "--model", model, text="w x y z\n").split()
+    assert label == "high"
+    told = json.loads(attend("classify", "--model", model, "--top", "9", "--json", text="w x y z\n"))
+    assert [each["label"] for each in told["classes"]][0] == "high"
+    assert sum(each["probability"] for each in told["classes"]) == pytest.approx(1)
+    assert told["classes"][0]["probability"] == pytest.approx(float(probability), abs=1e-4)
+    attend("tag", "--model", model, error="run it with `attend classify`")
+
+
+def test_a_model_of_the_same_labels_is_fine_tuned(tagger, tagging, tmp_path):
+    options = {name: value for name, value in tagging.items() if not name.startswith(("vocab", "encoder.", "preset"))}
+    tiny_run.trained(options | {"init": tagger, "max_updates": 4}, tmp_path / "run")
+    config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))["model"]
+    assert config["label_scheme"] == "iobes"
+    assert config["crf"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("(S (NP Anna) (VP sleeps))\n", "a bracketed tree, expected columns"),
+        ("Anna I-ORG\n", "1 label that the model does not know: 'I-ORG'"),
+        ("Anna\nsleeps\n", "words and labels are both in column 1"),
+        ("Anna O\nsleeps\n", "1 columns, expected 2"),
+    ],
+)
+def test_wrong_text_is_refused(tagging, tmp_path, text, error):
+    (tmp_path / "wrong").write_text(text, encoding="utf-8")
+    command = tiny_run.command_line(tagging | {"valid_columns": tmp_path / "wrong", "scheme": "iob1"}, tmp_path / "run")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert error in done.stderr, done.stderr
