@@ -83,6 +83,14 @@ def test_the_translation_example(built, tmp_path):
     run(built / "translate", tmp_path / "gone", "the small house", status=3)
 
 
+def test_the_generation_example(built, prefix, tmp_path):
+    model = HERE.parent / "data/golden_language_model"
+    text, _, score = run(built / "generate", model, "The old man").rpartition(" (")
+    wanted = run(prefix / "bin/attend", "generate", "The old man", "--model", model, "--max-tokens", 60, "--temperature", 0.8, "--seed", 7)
+    assert text + "\n" == wanted and float(score.rstrip(")\n")) < 0
+    run(built / "generate", tmp_path / "gone", "The", status=3)
+
+
 def test_the_attention_example(built):
     if not WITH_TRAIN:
         pytest.skip("this build has no attend_train")

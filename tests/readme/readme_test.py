@@ -53,6 +53,7 @@ def trained_as_written(tmp_path_factory):
         assert count == 1, f"my.toml of the README does not set {name}"
     (folder / "my.toml").write_text(recipe, encoding="utf-8")
     (folder / "build").symlink_to(BUILD)
+    shutil.copytree(ROOT / "tests/data/golden_language_model", folder / "my-language-model/model")
     if not (BUILD / "attend-train").exists():
         pytest.skip("this build has no attend-train")
     for command in commands("README.md"):
@@ -82,6 +83,15 @@ def test_the_page_of_translating(folder):
     assert "<html" in (folder / "attention.html").read_text(encoding="utf-8").lower()
 
 
+def test_the_page_of_language_models(folder):
+    for name in ("prompts.txt", "test.txt"):
+        (folder / name).write_text("The old man\nA bird sees\n", encoding="utf-8")
+    assert len(commands("docs/generating.md")) == 3
+    for command in commands("docs/generating.md"):
+        run(folder, command)
+    assert len((folder / "texts.txt").read_text(encoding="utf-8")) > 2
+
+
 def test_the_page_of_python(folder):
     package = BUILD / "python"
     if not list(package.glob("attend/_attend*.so")):
@@ -96,7 +106,7 @@ def test_the_page_of_python(folder):
 def test_the_page_of_cpp_shows_programs_that_are_compiled():
     examples = [path.read_text(encoding="utf-8") for path in (ROOT / "tests/consumer").glob("*.cc")]
     shown = blocks("cpp", "docs/cpp.md")
-    assert len(shown) == 2 and all(program in examples for program in shown)
+    assert len(shown) == 3 and all(program in examples for program in shown)
 
 
 def test_the_service(folder):

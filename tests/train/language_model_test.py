@@ -1,7 +1,9 @@
 """Training a language model, from plain text to generated text: it learns, resumes to the bit, and scores what it validated."""
 
+import hashlib
 import json
 import math
+import pathlib
 import random
 import signal
 import subprocess
@@ -146,6 +148,16 @@ def test_documents_have_contexts_of_their_own(options, tmp_path):
     tiny_run.trained(options | {"across_documents=false": [], "documents": "file", "max_updates": 20}, tmp_path / "run")
     plan = json.loads(tiny_run.trained(options | {"dry_run": [], "json": [], "quiet": None}, tmp_path / "dry").stdout)
     assert "60 documents" in plan["train"]
+
+
+def test_the_recipe_of_the_demo_runs_on_its_tales(tmp_path):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    subprocess.run([root / "tools/demo_tales.py", tmp_path], check=True)
+    text = (tmp_path / "train.txt").read_bytes()
+    assert hashlib.sha256(text).hexdigest() == "abd567bb437e50be33bdac227067b192d752d02c38e955b0b5b03e28e589294b"
+    small = {"config": root / "recipes/language_model/tales.toml", "data_dir": tmp_path, "max_updates": 2, "validate_every": 1}
+    tiny_run.trained(small, tmp_path / "run")
+    assert len(attend("generate", "", "--model", tmp_path / "run/model", "--max-tokens", 9, "--min-tokens", 9)) > 3
 
 
 @pytest.mark.parametrize(
