@@ -122,10 +122,14 @@ void PrintArchitecture(const ModelConfig& config) {
   line("decoder", config.decoder ? DescribeStack(*config.decoder) : "none");
   if (config.head == HeadKind::kNone) {
     line("output", "none");
+  } else if (config.head == HeadKind::kLabels) {
+    const char* what = config.pooling == Pooling::kTokens ? "words" : "texts";
+    line("output", fmt::format("{} labels of {}: {}{}", config.labels.size(), what,
+                               Excerpt(fmt::format("{}", fmt::join(config.labels, ", "))),
+                               config.crf ? "; a CRF" : ""));
   } else {
-    line("output",
-         fmt::format("{} pieces of the vocabulary, weights {}{}", config.target_vocab_size,
-                     OutputWeightName(config), config.head_bias ? ", with a bias" : ""));
+    line("output", fmt::format("{} pieces of the vocabulary, weights {}{}", config.head_width(),
+                               OutputWeightName(config), config.head_bias ? ", with a bias" : ""));
   }
 }
 

@@ -208,3 +208,7 @@ def test_wrong_text_is_refused(tagging, tmp_path, text, error):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert error in done.stderr, done.stderr
+
+
+def test_inspect_tells_the_labels(run):
+    assert "labels of" in attend("inspect", run / "model")
