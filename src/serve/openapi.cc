@@ -81,6 +81,10 @@ Json OpenApiOfServer(const ServeOptions& options) {
   }
   paths["/openapi.json"]["get"] = Operation("this description", Content(json, any), {});
   paths["/v1/models"]["get"] = Operation("the models", Content(json, Reference("Models")), {});
+  Json& model = paths["/v1/models/{name}"]["get"];
+  model = Operation("one model", Content(json, Reference("Model")), {404});
+  model["parameters"] = Json::array(
+      {{{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}});
   return document;
 }
 

@@ -23,6 +23,7 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
   look("/metrics", &Service::MetricsText);
   look("/openapi.json", &Service::OpenApi);
   look("/v1/models", &Service::Models);
+  look("/v1/models/{name}", &Service::Model);
   for (const auto& handler : handlers_) Add(handler->Routes());
   look("/", &Service::Page);
   for (const WebFile& file : WebFiles()) {
@@ -45,6 +46,26 @@ void Service::OpenApi(const ExchangePtr& exchange) const {
   exchange->Answer({200, document.dump(1)});
 }
 
+namespace {
+
+// As clients of the OpenAI API want it.
+Json ForOpenAi(const ServedModel& model) {
+  return {{"id", model.name()},
+          {"object", "model"},
+          {"created", model.loaded_at()},
+          {"owned_by", "attend"}};
+}
+
+}  // namespace
+
+void Service::Model(const ExchangePtr& exchange) const {
+  const std::string name = exchange->request().path.substr(std::string_view("/v1/models/").size());
+  for (const auto& model : models_->models()) {
+    if (model->name() == name) return exchange->Answer({200, Dump(ForOpenAi(*model))});
+  }
+  throw Refusal(404, "there is no model of this name; /v1/models lists them");
+}
+
 // As attend lists them, and as clients of the OpenAI API want them.
 void Service::Models(const ExchangePtr& exchange) const {
   Json models = Json::array(), data = Json::array();
@@ -62,10 +83,7 @@ void Service::Models(const ExchangePtr& exchange) const {
     describe("decoder", model->config().decoder);
     model->Describe(&one);
     models.push_back(std::move(one));
-    data.push_back({{"id", model->name()},
-                    {"object", "model"},
-                    {"created", model->loaded_at()},
-                    {"owned_by", "attend"}});
+    data.push_back(ForOpenAi(*model));
   }
   Json json;
   json["models"] = std::move(models);

@@ -20,6 +20,7 @@ class Service : public Router {
   void Health(const ExchangePtr& exchange) const;
   void MetricsText(const ExchangePtr& exchange) const;
   void OpenApi(const ExchangePtr& exchange) const;
+  void Model(const ExchangePtr& exchange) const;
   void Models(const ExchangePtr& exchange) const;
   // The page for people, and what it loads.
   void Page(const ExchangePtr& exchange) const;

@@ -106,6 +106,9 @@ def test_tokens_of_a_stop_text_are_not_told(client):
 
 def test_models_are_listed_for_both_apis(server, client):
     assert [model.id for model in client.models.list()] == ["ka-su", "tales"]
+    assert client.models.retrieve("tales").id == "tales"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("others")
     models = server.get("/v1/models")["models"]
     assert [(model["name"], model["task"]) for model in models] == [("ka-su", "translation"), ("tales", "language_model")]
     assert (models[1]["encoder_layers"], models[1]["decoder_layers"]) == (0, 2)
