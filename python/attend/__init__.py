@@ -8,25 +8,42 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Generator, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
+from attend._attend import Classifier, Generator, Tagger, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
-from attend._results import Attention, Generation, Hypothesis, MetricScore, Output, Score, TextScore, Translation
+from attend._results import (
+    Attention,
+    Classification,
+    Generation,
+    Hypothesis,
+    LabelledText,
+    MetricScore,
+    Output,
+    Score,
+    TaggedText,
+    TextScore,
+    Translation,
+)
 
 __all__ = [
     "Attention",
+    "Classification",
+    "Classifier",
     "ConfigurationError",
     "Error",
     "Generation",
     "Generator",
     "Hypothesis",
     "InputError",
+    "LabelledText",
     "MalformedTextWarning",
     "MetricScore",
     "Output",
     "RunError",
     "ScoreWarning",
     "Score",
+    "TaggedText",
+    "Tagger",
     "TextScore",
     "Translation",
     "Translator",

@@ -117,6 +117,35 @@ class TextScore(NamedTuple):
     token_log_probabilities: list[float]  # of each token, then of the end
 
 
+class LabelledText(NamedTuple):
+    """A part of a text and its label."""
+
+    text: str
+    label: str
+    begin: int  # characters of the text, from 0
+    end: int
+    probability: float
+
+
+class TaggedText(NamedTuple):
+    """The labels of a text's words."""
+
+    words: tuple[LabelledText, ...]
+    entities: tuple[LabelledText, ...]  # where labels are of entities
+
+
+class Classification(NamedTuple):
+    """The classes of a text."""
+
+    classes: tuple[tuple[str, float], ...]  # all, with probabilities, the likeliest first
+    cut: bool  # the text is longer than the model can read
+
+    @property
+    def label(self) -> str:
+        """The likeliest class."""
+        return self.classes[0][0]
+
+
 class Attention(NamedTuple):
     """What looks at what. Each array is [layers, heads, queries, keys] with rows that sum to 1."""
 

@@ -3,7 +3,9 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include "attend/classifier.h"
 #include "attend/error.h"
+#include "attend/tagger.h"
 #include "python/module/bindings.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
@@ -19,7 +21,14 @@ struct TaskClass {
   nb::object (*make)(const LoadedPtr& loaded, const LoadingOptions& options);
 };
 
+template <class Runner>
+nb::object MakeLabels(const LoadedPtr& loaded, const LoadingOptions& options) {
+  return nb::cast(std::make_shared<Runner>(loaded, static_cast<int>(options.threads)));
+}
+
 constexpr TaskClass kTaskClasses[] = {
+    {"classification", MakeLabels<Classifier>},
+    {"tagging", MakeLabels<Tagger>},
     {"language_model",
      [](const LoadedPtr& loaded, const LoadingOptions& options) {
        return nb::cast(std::make_shared<GeneratorRunner>(loaded, options));
@@ -49,16 +58,15 @@ nb::object LoadOfTask(const std::filesystem::path& path, const nb::kwargs& argum
 void BindLoading(nb::module_& module) {
   LoadingOptions options;
   const FieldList fields = Fields(options);
-  module.def(
-      "load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
-      nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
-                          "Generator",
-                          OptionsSignature(fields))
-                  .c_str()),
-      OptionsHelp("Loads the model directory at `path`: a Translator or a Generator, as its\n"
-                  "task is.",
-                  fields)
-          .c_str());
+  module.def("load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
+             nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
+                                 "Generator | Tagger | Classifier",
+                                 OptionsSignature(fields))
+                         .c_str()),
+             OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger or\n"
+                         "Classifier, as its task is.",
+                         fields)
+                 .c_str());
 }
 
 }  // namespace attend

@@ -49,6 +49,7 @@ NB_MODULE(_attend, module) {
   module.attr("version") = ATTEND_VERSION;
   BindTranslator(module);
   BindGenerator(module);
+  BindLabels(module);
   BindVocabulary(module);
   BindLoading(module);
   BindMetrics(module);

@@ -25,7 +25,10 @@ written: attend.Generation = generator.generate("a", max_tokens=9, stop=["b", "c
 several: list[attend.Generation] = generator.generate(["a", "b"], n=3, top_k=5)
 whole: str = written + "".join(generator.stream("a", seed=7)) + several[0].outputs[1].text
 likely: float = generator.score("a", stride=4).log_probability + generator.score(["a"])[0].token_log_probabilities[0]
-either: attend.Translator | attend.Generator = attend.load("model", type="f32")
+any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Classifier = attend.load("model", type="f32")
+tagged: attend.TaggedText = attend.Tagger("model", threads=2).tag("a")
+entity: str = attend.Tagger("model").tag(["a"])[0].entities[0].label
+label: str = attend.Classifier("model").classify("a").label
 """
 WRONG = [
     'attend.Translator("model", type="int4")',
@@ -34,6 +37,7 @@ WRONG = [
     'attend.Translator("model").translate(7)',
     'attend.Generator("model").generate("a", max_token=9)',
     'attend.Generator("model").generate("a", stop=7)',
+    'attend.Tagger("model").tag(7)',
     'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
 ]

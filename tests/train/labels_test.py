@@ -5,6 +5,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -212,3 +213,19 @@ def test_wrong_text_is_refused(tagging, tmp_path, text, error):
 
 def test_inspect_tells_the_labels(run):
     assert "labels of" in attend("inspect", run / "model")
+
+
+def test_python_gives_the_same(tagger, run, options):
+    package = tiny_run.BUILD / "python"
+    if not (package / "attend/_attend.pyi").exists():
+        pytest.skip("the Python package is not built")
+    text = "Anna Lee lives in New York."
+    code = f"import attend, json; model = attend.load({str(tagger)!r}, threads=1); assert isinstance(model, attend.Tagger); "
+    code += f"print(json.dumps([part._asdict() for part in model.tag([{text!r}])[0].entities]))"
+    told = subprocess.run([sys.executable, "-c", code], env=tiny_run.environment(PYTHONPATH=package), capture_output=True, text=True, check=True)
+    expected = json.loads(attend("tag", "--model", tagger, text=text + "\n"))["entities"]
+    assert json.loads(told.stdout) == expected
+    if options["task"] == "classification":
+        code = f"import attend; print(attend.Classifier({str(run / 'model')!r}).classify('w x y z').label)"
+        told = subprocess.run([sys.executable, "-c", code], env=tiny_run.environment(PYTHONPATH=package), capture_output=True, text=True, check=True)
+        assert told.stdout == "high\n"
