@@ -178,8 +178,12 @@ torch::Tensor TransformerImpl::HeadInput(const torch::Tensor& hidden_RD) {
   return head.is_empty() ? hidden_RD : head(hidden_RD);
 }
 
+torch::Tensor TransformerImpl::Project(const torch::Tensor& input_RD) {
+  return Linear(input_RD, OutputWeight(), OutputBias());
+}
+
 torch::Tensor TransformerImpl::Logits(const torch::Tensor& hidden_RD) {
-  return Linear(HeadInput(hidden_RD), OutputWeight(), OutputBias());
+  return Project(HeadInput(hidden_RD));
 }
 
 torch::Tensor TransformerImpl::forward(const torch::Tensor& source_BS,

@@ -74,7 +74,8 @@ class TransformerImpl : public torch::nn::Module {
   torch::Tensor Pool(const torch::Tensor& hidden_RD, const PackedIds& source) const;
   // What the output projection reads; see HeadImpl.
   torch::Tensor HeadInput(const torch::Tensor& hidden_RD);
-  // Hidden states, of any leading shape, to logits.
+  // What the output projection reads, of any leading shape, to logits; and hidden states.
+  torch::Tensor Project(const torch::Tensor& input_RD);
   torch::Tensor Logits(const torch::Tensor& hidden_RD);
   // Logits [B, T, V].
   torch::Tensor forward(const torch::Tensor& source_BS, const torch::Tensor& target_BT,

@@ -22,7 +22,7 @@ double ProductOperations(const ModelConfig& config, int64_t source_tokens, int64
   const auto source = static_cast<double>(source_tokens),
              target = static_cast<double>(target_tokens);
   double multiply_adds =
-      target * static_cast<double>(config.target_vocab_size * config.decoder->d_model);
+      target * static_cast<double>(config.head_width() * config.last_stack().d_model);
   for (const TensorSpec& tensor : ExpectedTensors(config)) {
     if (tensor.shape.size() != 2 || IsTable(tensor.name)) continue;
     multiply_adds += static_cast<double>(tensor.shape[0] * tensor.shape[1]) *

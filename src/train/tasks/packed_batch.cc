@@ -27,6 +27,12 @@ nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, in
   return packed;
 }
 
+nn::PackedIds PackIds(std::span<const int32_t> ids) {
+  const auto length = std::ssize(ids);
+  return {torch::tensor(std::vector<int64_t>(ids.begin(), ids.end())), torch::arange(length),
+          torch::tensor({int64_t{0}, length}), length};
+}
+
 torch::Tensor PaddedRows(const nn::PackedIds& packed) {
   const torch::Tensor lengths_B = packed.offsets_B1.diff();
   const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;

@@ -3,6 +3,7 @@
 #define ATTEND_TRAIN_TASKS_PACKED_BATCH_H_
 
 #include <cstdint>
+#include <span>
 
 #include "attend/nn/stacks.h"
 #include "attend/nn/torch.h"
@@ -13,6 +14,9 @@ namespace attend {
 // Without padding, example by example: of one column the ids from `skip` on, without the last
 // `drop`.
 nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, int64_t drop);
+
+// One sentence.
+nn::PackedIds PackIds(std::span<const int32_t> ids);
 
 // The same, padded on the right: ids [B, longest], and where each of them stands in [B * longest].
 torch::Tensor PadIds(const nn::PackedIds& packed, int64_t pad_id);

@@ -2,7 +2,7 @@
 
 #include "train/tasks/language_model/language_model_export.h"
 #include "train/tasks/language_model/language_model_options.h"
-#include "train/tasks/language_model/set_up_language_model.h"
+#include "train/tasks/language_model/language_model_task.h"
 
 namespace attend {
 namespace {

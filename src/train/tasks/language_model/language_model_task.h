@@ -10,36 +10,34 @@
 #include "attend/nn/loss.h"
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
-#include "attend/vocabulary.h"
-#include "data/document_corpus.h"
 #include "model/model_directory.h"
 #include "train/loop/task.h"
 #include "train/loop/transfer.h"
 #include "train/set_up.h"
+#include "train/tasks/plain_text.h"
 #include "train/train_options.h"
 
 namespace attend {
 
 class LanguageModelTask : public TrainingTask {
  public:
-  // Reads all text that the setup's options name. They are complete: vocabulary sizes and ids are
-  // set.
-  LanguageModelTask(const TaskSetup& setup, std::shared_ptr<const Vocabulary> vocabulary);
+  // The setup's options are complete.
+  LanguageModelTask(const TaskSetup& setup, PlainText text);
 
   const TaskInfo& info() const override;
-  const ExampleSource& examples() const override { return *train_; }
+  const ExampleSource& examples() const override { return *text_.train; }
   torch::nn::Module& module() override { return *transformer_; }
   int64_t CountTargets(const Batch& batch) const override;
   double Work(const Example& example) const override;
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
-  bool CanValidate() const override { return valid_ != nullptr; }
+  bool CanValidate() const override { return text_.valid != nullptr; }
   ValidationResult Validate() override;
-  Json Digests() const override;
+  Json Digests() const override { return text_.Digests(); }
   Json ForExport() const override;
-  void SaveFiles(const std::filesystem::path& directory) const override;
+  void SaveFiles(const std::filesystem::path& directory) const override { text_.Save(directory); }
   void Describe(const Log& log) const override;
-  Json CheckData(const Log& log) const override;
-  Json Plan(const CorpusReport& read) const override;
+  Json CheckData(const Log& log) const override { return text_.Check(log); }
+  Json Plan(const CorpusReport& /*read*/) const override { return text_.Plan(); }
   int64_t Choices() const override { return options_.model.target_vocab_size; }
   Json Test(const TestSetting& setting) override;
 
@@ -52,15 +50,17 @@ class LanguageModelTask : public TrainingTask {
   std::shared_ptr<Model> CurrentModel();
 
   TrainOptions options_;
-  std::shared_ptr<const Vocabulary> vocabulary_;
+  PlainText text_;
   int threads_;
   torch::Device device_;
   Uploader uploader_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
-  std::unique_ptr<const DocumentCorpus> train_, valid_, test_;  // test_: on rank 0
   std::optional<ExampleTable> valid_contexts_;
 };
+
+// As TrainableTask::set_up promises.
+std::unique_ptr<TrainingTask> SetUpLanguageModel(const TaskSetup& setup);
 
 }  // namespace attend
 

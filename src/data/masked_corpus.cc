@@ -1,0 +1,69 @@
+#include "data/masked_corpus.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+
+namespace attend {
+
+// The text's windows, masked.
+class MaskedCorpus::Reader : public WindowReader {
+ public:
+  Reader(const MaskedCorpus* corpus, std::unique_ptr<WindowReader> text)
+      : corpus_(corpus), text_(std::move(text)) {}
+
+  WindowWork Next() override {
+    WindowWork work = text_->Next();
+    work.make = [corpus = corpus_, epoch = static_cast<uint64_t>(work.epoch),
+                 make = std::move(work.make)] {
+      Window window = make();
+      window.examples = std::make_shared<const ExampleTable>(corpus->Mask(*window.examples, epoch));
+      return window;
+    };
+    return work;
+  }
+
+ private:
+  const MaskedCorpus* corpus_;
+  std::unique_ptr<WindowReader> text_;
+};
+
+MaskedCorpus::MaskedCorpus(std::shared_ptr<const DocumentCorpus> text,
+                           std::shared_ptr<const Masking> masking, uint64_t seed)
+    : text_(std::move(text)),
+      masking_(std::move(masking)),
+      seed_(seed),
+      eos_(static_cast<int32_t>(text_->columns()[0].vocabulary->special_ids().eos)) {}
+
+std::unique_ptr<WindowReader> MaskedCorpus::Open(int64_t epoch, const WindowStart& start,
+                                                 const WindowPart& part) const {
+  return std::make_unique<Reader>(this, text_->Open(epoch, start, part));
+}
+
+ExampleTable MaskedCorpus::Contexts() const {
+  return Mask(text_->Contexts(), std::numeric_limits<uint64_t>::max());
+}
+
+ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts, uint64_t epoch) const {
+  ExampleTable table({ColumnType{}, ColumnType{.kind = ColumnKind::kLabels}});
+  std::vector<int32_t> labels;
+  for (int64_t row = 0; row < contexts.size(); ++row) {
+    const std::span<const int32_t> ids = contexts[row].Ids(0);
+    const uint64_t key = Random{seed_, epoch, static_cast<uint64_t>(row)}.Next();
+    const MaskedTokens masked = masking_->Mask(ids, key);
+    labels.assign(ids.size(), kNotMasked);
+    for (const int64_t place : masked.places) labels[place] = ids[place];
+    table.Append(0, masked.ids);
+    table.Append(1, labels);
+    if (ids.back() != eos_) {
+      table.Append(0, std::span(&eos_, 1));
+      table.Append(1, std::span(&kNotMasked, 1));
+    }
+    table.EndExample(contexts[row].origin());
+  }
+  return table;
+}
+
+}  // namespace attend

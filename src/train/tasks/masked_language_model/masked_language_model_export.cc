@@ -1,0 +1,70 @@
+#include "train/tasks/masked_language_model/masked_language_model_export.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "attend/nn/transformer.h"
+#include "attend/vocabulary.h"
+#include "model/sample.h"
+#include "train/loop/parameters.h"
+#include "train/tasks/packed_batch.h"
+#include "train/tasks/run_model.h"
+#include "train/tasks/vocabulary_choice.h"
+
+namespace attend {
+namespace {
+
+constexpr int64_t kSamples = 8, kSampleTokens = 32;  // at most
+
+Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
+                std::vector<int32_t> read, std::vector<int32_t> hidden) {
+  const torch::NoGradGuard no_grad;
+  Sample sample;
+  const torch::Tensor logits_SV =
+      transformer->Logits(transformer->PackedEncode(PackIds(read))).to(torch::kFloat64);
+  for (size_t i = 0; i < read.size(); ++i) {
+    const torch::Tensor logits_V = logits_SV[static_cast<int64_t>(i)];
+    sample.target_ids.push_back(hidden[i] == kNotMasked ? read[i] : hidden[i]);
+    sample.top_logits.push_back(LargestLogits(logits_V, static_cast<int64_t>(i)));
+    sample.token_log_probabilities.push_back(
+        logits_V.log_softmax(0)[sample.target_ids.back()].item<double>());
+    sample.score += sample.token_log_probabilities.back();
+  }
+  sample.source = vocabulary.Decode(read);
+  sample.target = vocabulary.Decode(sample.target_ids);
+  sample.source_ids = std::move(read);
+  return sample;
+}
+
+}  // namespace
+
+Json MaskedSamples(const MaskedCorpus& corpus) {
+  Json samples = Json::array();
+  const ExampleTable table = corpus.Contexts();
+  for (int64_t row = 0; row < std::min(kSamples, table.size()); ++row) {
+    const auto take = [&](int64_t column) {
+      const std::span<const int32_t> ids = table[row].Ids(column);
+      return std::vector<int32_t>(ids.begin(),
+                                  ids.begin() + std::min(kSampleTokens, std::ssize(ids)));
+    };
+    samples.push_back({take(0), take(1)});
+  }
+  return samples;
+}
+
+void CompleteMaskedLanguageModel(const ExportedRun& run, Model* model) {
+  const auto vocabulary = VocabularyOf(run);
+  model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
+  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
+  nn::Transformer transformer(model->config);
+  ReadParameters(model->tensors, transformer.ptr().get());
+  transformer->eval();
+  using Ids = std::vector<int32_t>;
+  std::vector<Sample> samples;
+  for (const std::vector<Ids>& ids :
+       MemberOf<std::vector<std::vector<Ids>>>(run.identity.task, "samples", run.where))
+    samples.push_back(SampleOf(transformer, *vocabulary, ids[0], ids[1]));
+  model->samples = SamplesToJson(samples);
+}
+
+}  // namespace attend

@@ -1,0 +1,185 @@
+#include "train/tasks/masked_language_model/masked_language_model_task.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "nn/bf16_products.h"
+#include "train/device/environment.h"
+#include "train/loop/parameters.h"
+#include "train/loop/training_speed.h"
+#include "train/tasks/masked_language_model/masked_language_model.h"
+#include "train/tasks/masked_language_model/masked_language_model_export.h"
+#include "train/tasks/masked_language_model/masked_language_model_options.h"
+#include "train/tasks/packed_batch.h"
+#include "train/tasks/run_model.h"
+
+namespace attend {
+namespace {
+
+int64_t CountHidden(const Example& example) {
+  return std::ranges::count_if(example.Ids(1), [](int32_t label) { return label != kNotMasked; });
+}
+
+std::unique_ptr<const MaskedCorpus> MaskedText(const std::shared_ptr<const DocumentCorpus>& text,
+                                               const TrainOptions& options,
+                                               const Vocabulary& vocabulary) {
+  if (text == nullptr) return nullptr;
+  auto masking =
+      std::make_shared<const Masking>(MaskedLanguageModelOf(options).masking, vocabulary);
+  return std::make_unique<MaskedCorpus>(text, std::move(masking),
+                                        static_cast<uint64_t>(options.seed));
+}
+
+}  // namespace
+
+MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainText text)
+    : options_(*setup.options),
+      text_(std::move(text)),
+      threads_(setup.settings->threads),
+      device_(setup.device),
+      uploader_(setup.device),
+      transformer_(MakeTransformer(options_, setup.device)),
+      loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
+            options_.optimization.label_smoothing_mass),
+      train_(MaskedText(text_.train, options_, *text_.vocabulary)),
+      valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
+  if (valid_ != nullptr) valid_contexts_ = valid_->Contexts();
+}
+
+const TaskInfo& MaskedLanguageModelTask::info() const {
+  return TrainableMaskedLanguageModel().info;
+}
+
+int64_t MaskedLanguageModelTask::CountTargets(const Batch& batch) const {
+  int64_t targets = 0;
+  for (const Example example : batch.examples()) targets += CountHidden(example);
+  return targets;
+}
+
+double MaskedLanguageModelTask::Work(const Example& example) const {
+  return ProductOperations(options_.model, example.Length(0), CountHidden(example));
+}
+
+MaskedLanguageModelTask::Hidden MaskedLanguageModelTask::HiddenTokens(
+    const Examples& examples, const std::optional<nn::DropoutKey>& dropout) {
+  const nn::PackedIds read = PackIds(examples, 0, 0, 0);
+  const torch::Tensor labels_R = PackIds(examples, 1, 0, 0).ids_R;
+  torch::Tensor rows_R = (labels_R != kNotMasked).nonzero().flatten();
+  torch::Tensor tokens_R = labels_R.index_select(0, rows_R);
+  torch::Tensor hidden_RD;
+  if (device_.is_cpu()) {
+    hidden_RD = transformer_->PackedEncode(read, dropout);
+  } else {
+    const std::vector<torch::Tensor> there =
+        uploader_.Upload({PadIds(read, options_.model.special_ids.pad),
+                          PaddedRows(read).index_select(0, rows_R), tokens_R});
+    hidden_RD = transformer_->Encode(there[0]).hidden_BSD.flatten(0, 1);
+    rows_R = there[1];
+    tokens_R = there[2];
+  }
+  return {transformer_->HeadInput(hidden_RD.index_select(0, rows_R)), tokens_R};
+}
+
+nn::LossSums MaskedLanguageModelTask::LossOf(const Hidden& hidden) {
+  return loss_->FromHidden(hidden.input_RD, transformer_->OutputWeight(),
+                           transformer_->OutputBias(), hidden.tokens_R);
+}
+
+torch::Tensor MaskedLanguageModelTask::Loss(const Shard& shard, uint64_t seed) {
+  // What does not take its numbers from the key takes them from LibTorch's generator.
+  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
+  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+  const nn::DropoutKey key{seed, shard.tokens_before[0], 0};
+  return LossOf(HiddenTokens(shard.examples, device_.is_cpu() ? std::optional(key) : std::nullopt))
+      .loss;
+}
+
+std::map<std::string, double> MaskedLanguageModelTask::FiguresOf(const ExampleTable& contexts) {
+  const BatchPlan batches =
+      BatchesByLength(contexts, {.tokens = options_.optimization.batch_tokens});
+  std::vector<double> sums(batches.size()), found(batches.size()), tokens(batches.size());
+  ThreadPool pool(device_.is_cpu() ? threads_ : 1);
+  ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
+    const torch::NoGradGuard no_grad;
+    const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+    const Hidden hidden = HiddenTokens(Examples(&contexts, batches[batch]), std::nullopt);
+    sums[batch] = LossOf(hidden).nll.item<double>();
+    const torch::Tensor best_R =
+        transformer_->Project(hidden.input_RD).argmax(-1).eq(hidden.tokens_R);
+    found[batch] = static_cast<double>(best_R.sum().item<int64_t>());
+    tokens[batch] = static_cast<double>(hidden.tokens_R.size(0));
+  });
+  double sum = 0, right = 0, all = 0;
+  for (size_t batch = 0; batch < batches.size(); ++batch) {
+    sum += sums[batch];
+    right += found[batch];
+    all += tokens[batch];
+  }
+  return {
+      {"loss", sum / all}, {"perplexity", std::exp(sum / all)}, {"accuracy", 100 * right / all}};
+}
+
+ValidationResult MaskedLanguageModelTask::Validate() {
+  ValidationResult result;
+  result.metrics = FiguresOf(*valid_contexts_);
+  ShowSamples(&result);
+  return result;
+}
+
+// The first contexts, and what the model puts where tokens are hidden.
+void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
+  constexpr int64_t kSamples = 4;
+  const torch::NoGradGuard no_grad;
+  for (int64_t row = 0; row < std::min(kSamples, valid_contexts_->size()); ++row) {
+    const Example example = (*valid_contexts_)[row];
+    const torch::Tensor best_R =
+        transformer_
+            ->Project(HiddenTokens(Examples(&*valid_contexts_, {&row, 1}), std::nullopt).input_RD)
+            .argmax(-1)
+            .cpu();
+    std::vector<int32_t> read(example.Ids(0).begin(), example.Ids(0).end()), was = read,
+                                                                             filled = read;
+    int64_t next = 0;
+    for (size_t i = 0; i < read.size(); ++i) {
+      if (example.Ids(1)[i] == kNotMasked) continue;
+      was[i] = example.Ids(1)[i];
+      filled[i] = static_cast<int32_t>(best_R[next++].item<int64_t>());
+    }
+    const Vocabulary& vocabulary = *text_.vocabulary;
+    result->samples.push_back(
+        {vocabulary.Decode(read), vocabulary.Decode(was), vocabulary.Decode(filled)});
+  }
+}
+
+Json MaskedLanguageModelTask::ForExport() const {
+  return {{"samples", MaskedSamples(valid_ != nullptr ? *valid_ : *train_)}};
+}
+
+Json MaskedLanguageModelTask::Plan(const CorpusReport& /*read*/) const { return text_.Plan(); }
+
+Json MaskedLanguageModelTask::Test(const TestSetting& setting) {
+  if (text_.test == nullptr) return Json();
+  setting.tell("finding the hidden tokens of the test text");
+  ReadParameters(LoadModel(setting.model)->tensors, transformer_.ptr().get());
+  transformer_->eval();
+  const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
+  const Json scores = FiguresOf(test->Contexts());
+  WriteFileAtomically(setting.output / "result.json", scores.dump() + "\n");
+  return scores;
+}
+
+std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {
+  constexpr int64_t kBosAndEos = 2;
+  ModelConfig& model = setup.options->model;
+  model.head = HeadKind::kVocabulary;
+  model.head_transform = model.head_bias = true;  // BERT's
+  model.tie_target_output = true;
+  PlainText text = SetUpPlainText(setup, MaskedLanguageModelOf(*setup.options).text, kBosAndEos);
+  return std::make_unique<MaskedLanguageModelTask>(setup, std::move(text));
+}
+
+}  // namespace attend

@@ -1,0 +1,53 @@
+// The text of tasks that learn from plain text alone: documents for training, validation and test,
+// and their vocabulary.
+#ifndef ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_
+#define ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/vocabulary.h"
+#include "base/fields.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "data/document_corpus.h"
+#include "train/tasks/vocabulary_choice.h"
+
+namespace attend {
+
+// The options of it. No Torch here.
+struct PlainTextOptions {
+  FieldList FieldsFor(const TrainOptions& options);
+  // Throws Error(kConfiguration) for options that contradict each other or are missing.
+  void Check(const TrainOptions& options) const;
+
+  std::vector<std::string> train_text, valid_text, test_text;
+  ContextOptions context;
+  VocabularyChoice vocabulary;
+};
+
+struct PlainText {
+  // The SHA-256 of each text and of the vocabulary, by name.
+  Json Digests() const;
+  void Describe(const Log& log) const;
+  // Warns of a vocabulary that does not fit the text. Returns counts for programs.
+  Json Check(const Log& log) const;
+  // What a dry run says of it.
+  Json Plan() const;
+  // Writes the vocabulary into a run's directory.
+  void Save(const std::filesystem::path& directory) const;
+
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::shared_ptr<const DocumentCorpus> train, valid, test;  // null: none; test on rank 0 alone
+};
+
+// Reads all of it, and completes the model in the setup's options with the vocabulary's size and
+// ids. The model reads `beside` tokens with each context. Throws Error for files that can't be
+// read, and for a context longer than the model's positions.
+PlainText SetUpPlainText(const TaskSetup& setup, const PlainTextOptions& own, int64_t beside);
+
+}  // namespace attend
+
+#endif  // ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_

@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "train/tasks/plain_text.h"
+#include "train/tasks/text_files.h"
+#include "train/train_options.h"
+
+namespace attend {
+namespace {
+
+[[noreturn]] void RefuseText(const std::string& message) {
+  throw Error(ErrorKind::kConfiguration, message);
+}
+
+}  // namespace
+
+FieldList PlainTextOptions::FieldsFor(const TrainOptions& options) {
+  FieldList fields;
+  fields.Group("Text")
+      .Add("train_text", &train_text,
+           "plain text to train on; several files are one text, in this order", kPath | kRequired)
+      .Add("valid_text", &valid_text, "plain text to validate on", kPath)
+      .Add("test_text", &test_text, "plain text to score the finished model on", kPath)
+      .Nest("", Fields(context), kIdentity)
+      .Nest("", vocabulary.FieldsFor(options));
+  return fields;
+}
+
+void PlainTextOptions::Check(const TrainOptions& options) const {
+  if (const size_t count = options.model.languages.size(); count > 1)
+    RefuseText(fmt::format("languages holds {}, expected the one of the text", count));
+  if (train_text.empty()) RefuseText("train_text is needed");
+  CheckNotStandardInput("train_text", train_text);
+  CheckNotStandardInput("valid_text", valid_text);
+  CheckNotStandardInput("test_text", test_text);
+  vocabulary.Check(options);
+  if (options.optimization.r_drop > 0) RefuseText("r_drop is for translation; leave it out");
+}
+
+}  // namespace attend
