@@ -77,12 +77,7 @@ int RunClassify(const std::vector<std::string>& arguments) {
     }
     lines.ReportMalformed(common.MakeLog());
   }
-  if (cut > 0) {
-    common.MakeLog()(LogLevel::kWarning,
-                     fmt::format("{} texts are longer than the model can read; of these it read "
-                                 "the beginning",
-                                 cut));
-  }
+  WarnOfCutTexts(cut, common.MakeLog());
   return 0;
 }
 

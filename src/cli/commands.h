@@ -13,9 +13,11 @@ int RunBench(const std::vector<std::string>& arguments);
 // `attend bench train`, for RunBench: the arguments after "train".
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
 int RunClassify(const std::vector<std::string>& arguments);
+int RunEmbed(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
+int RunFill(const std::vector<std::string>& arguments);
 int RunGenerate(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);

@@ -111,6 +111,23 @@ std::string DescribeStack(const StackConfig& stack) {
       stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");
 }
 
+std::string DescribeHead(const ModelConfig& config) {
+  if (config.head == HeadKind::kNone) return "none";
+  if (config.head == HeadKind::kVocabulary) {
+    return fmt::format("{} pieces of the vocabulary, weights {}{}{}", config.target_vocab_size,
+                       OutputWeightName(config), config.head_bias ? ", with a bias" : "",
+                       config.head_transform ? ", after a dense layer and a norm" : "");
+  }
+  static const std::map<Pooling, std::string> of = {
+      {Pooling::kTokens, "words"},
+      {Pooling::kFirst, "texts, by the first token"},
+      {Pooling::kMean, "texts, by the mean of the tokens"}};
+  return fmt::format("{} labels of {}{}: {}{}", config.labels.size(), of.at(config.pooling),
+                     config.head_pooler ? ", after a dense layer and tanh" : "",
+                     Excerpt(fmt::format("{}", fmt::join(config.labels, ", "))),
+                     config.crf ? "; a CRF" : "");
+}
+
 void PrintArchitecture(const ModelConfig& config) {
   const auto line = [](const std::string& name, const std::string& text) {
     std::cout << fmt::format("{:<14} {}\n", name, Printable(text));
@@ -120,17 +137,7 @@ void PrintArchitecture(const ModelConfig& config) {
     line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
   line("encoder", config.encoder ? DescribeStack(*config.encoder) : "none");
   line("decoder", config.decoder ? DescribeStack(*config.decoder) : "none");
-  if (config.head == HeadKind::kNone) {
-    line("output", "none");
-  } else if (config.head == HeadKind::kLabels) {
-    const char* what = config.pooling == Pooling::kTokens ? "words" : "texts";
-    line("output", fmt::format("{} labels of {}: {}{}", config.labels.size(), what,
-                               Excerpt(fmt::format("{}", fmt::join(config.labels, ", "))),
-                               config.crf ? "; a CRF" : ""));
-  } else {
-    line("output", fmt::format("{} pieces of the vocabulary, weights {}{}", config.head_width(),
-                               OutputWeightName(config), config.head_bias ? ", with a bias" : ""));
-  }
+  line("output", DescribeHead(config));
 }
 
 void PrintVocabulary(const Json& vocabulary) {

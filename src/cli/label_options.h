@@ -1,17 +1,21 @@
-// What `attend tag` and `attend classify` share.
+// What the commands of encoders share: `attend classify`, `embed`, `fill` and `tag`.
 #ifndef ATTEND_CLI_LABEL_OPTIONS_H_
 #define ATTEND_CLI_LABEL_OPTIONS_H_
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "attend/error.h"
 #include "base/fields.h"
+#include "base/log.h"
 
 namespace attend {
 
-// TaggerOptions or ClassifierOptions.
+// TaggerOptions and the like.
 template <class Options>
 FieldList RunningFields(Options& options) {
   FieldList fields;
@@ -25,6 +29,13 @@ FieldList RunningFields(Options& options) {
 inline std::vector<std::string> OrStandardInput(std::vector<std::string> files) {
   if (files.empty()) files.emplace_back("-");
   return files;
+}
+
+inline void WarnOfCutTexts(int64_t count, const Log& log) {
+  if (count == 0) return;
+  log(LogLevel::kWarning, fmt::format("{} texts are longer than the model can read; of these it "
+                                      "read the beginning",
+                                      count));
 }
 
 // After each window.

@@ -49,6 +49,7 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
   if (model.source_vocabulary.empty() || !model.config.encoder) return messages;
   const auto vocabulary = Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
   for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i].source.empty()) continue;  // ids alone
     std::vector<int32_t> ids;
     if (model.config.head == HeadKind::kLabels) {
       ids = ReadLabelled(model.config, *vocabulary, samples[i].source);

@@ -19,8 +19,8 @@ void KeepEncoded(const Weights& weights, std::span<const int64_t> rows, Activati
   }
 }
 
-int64_t Pool(const Weights& weights, std::span<const int64_t> lengths, Activations* activations) {
-  const Pooling pooling = weights.config().pooling;
+int64_t Pool(const Weights& weights, Pooling pooling, std::span<const int64_t> lengths,
+             Activations* activations) {
   const int64_t width = weights.config().encoder->d_model;
   float* const memory_SD = activations->memory_SD.Get(0);
   int64_t first = 0;

@@ -20,9 +20,10 @@ void Encode(const Weights& weights, std::span<const std::span<const int32_t>> se
 // Puts the rows with these numbers, which rise, at the front of memory_SD.
 void KeepEncoded(const Weights& weights, std::span<const int64_t> rows, Activations* activations);
 
-// Makes one row of each text's rows in memory_SD, as the model's head of labels reads them; all
-// rows stay where it labels tokens. Gives their number. `lengths` are the texts' in tokens.
-int64_t Pool(const Weights& weights, std::span<const int64_t> lengths, Activations* activations);
+// Makes one row of each text's rows in memory_SD; with Pooling::kTokens all rows stay. Gives their
+// number. `lengths` are the texts' in tokens.
+int64_t Pool(const Weights& weights, Pooling pooling, std::span<const int64_t> lengths,
+             Activations* activations);
 
 // Logits [rows, width] of the first `rows` in memory_SD, in activations->logits. Changes memory_SD.
 // Precondition: the model is an encoder with a head.

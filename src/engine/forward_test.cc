@@ -70,7 +70,7 @@ TEST_P(ForwardTest, AnEncoderHasHeads) {
     for (const auto& sentence : sentences) lengths.push_back(std::ssize(sentence));
     Activations activations;
     Encode(weights, given, {}, &activations);
-    const int64_t rows = Pool(weights, lengths, &activations);
+    const int64_t rows = Pool(weights, config.pooling, lengths, &activations);
     EncoderLogits(weights, rows, &activations);
     const float* found = activations.logits.Get(0);
     const float* const end = found + rows * config.head_width();

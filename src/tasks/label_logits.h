@@ -1,8 +1,9 @@
-// Texts through an encoder with a head of labels: what taggers and classifiers share.
+// Texts through an encoder: what its head says of them, or their vectors.
 #ifndef ATTEND_TASKS_LABEL_LOGITS_H_
 #define ATTEND_TASKS_LABEL_LOGITS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,16 +34,22 @@ std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& v
 // Immutable; safe to use from many threads.
 class LabelLogits {
  public:
-  // 0 threads: one for each processor. Throws Error(kUsage) for a model of another task or without
-  // vocabulary.
+  // 0 threads: one for each processor. Throws Error(kUsage) for a model that is not an encoder
+  // alone, or without vocabulary.
+  LabelLogits(std::shared_ptr<const LoadedModel> loaded, int threads);
+  // The same for a model of this task alone.
   LabelLogits(std::shared_ptr<const LoadedModel> loaded, const std::string& task, int threads);
 
   const LoadedModel& loaded() const { return *loaded_; }
   int64_t max_tokens() const { return MaxLabelledTokens(loaded_->config()); }
   const std::vector<std::string>& labels() const { return loaded_->config().labels; }
 
-  // [rows, L] for each input. Throws Error(kRuntime) for numbers that are not finite.
+  // [rows, L], or the vocabulary's size for L, for each input. Throws Error(kRuntime) for numbers
+  // that are not finite.
   std::vector<std::vector<float>> Run(std::span<const LabelInput> inputs) const;
+  // The texts' vectors [D]; the inputs' rows are not read. Precondition: not Pooling::kTokens.
+  std::vector<std::vector<float>> Vectors(std::span<const LabelInput> inputs,
+                                          Pooling pooling) const;
 
  private:
   struct Threads {
@@ -51,8 +58,18 @@ class LabelLogits {
     std::vector<Activations> activations;  // by worker
   };
 
-  void RunBatch(std::span<const LabelInput> inputs, std::span<const int64_t> batch,
-                Activations* activations, std::vector<std::vector<float>>* logits) const;
+  // What a batch of inputs comes to, which stand encoded in memory_SD: floats of each wanted row
+  // in `found`, and how many rows each input wants.
+  struct Rows {
+    const float* found;
+    int64_t width;
+    std::vector<int64_t> counts;
+  };
+  using Finish = std::function<Rows(std::span<const int64_t> batch, Activations* activations)>;
+  std::vector<std::vector<float>> RunAll(std::span<const LabelInput> inputs,
+                                         const Finish& finish) const;
+  Rows HeadOf(std::span<const LabelInput> inputs, std::span<const int64_t> batch,
+              Activations* activations) const;
 
   std::shared_ptr<const LoadedModel> loaded_;
   PerProcess<Threads> threads_;

@@ -22,7 +22,7 @@ std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   const std::span<const int32_t> text(sample.source_ids);
   Encode(weights, {&text, 1}, {}, &activations);
   const int64_t length = std::ssize(text);
-  const int64_t rows = Pool(weights, {&length, 1}, &activations);
+  const int64_t rows = Pool(weights, weights.config().pooling, {&length, 1}, &activations);
   if (rows != std::ssize(sample.target_ids)) {
     throw Error(ErrorKind::kInput, fmt::format("a sample has {} target_ids, expected {}",
                                                sample.target_ids.size(), rows));

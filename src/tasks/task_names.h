@@ -15,6 +15,7 @@ struct TaskName {
 };
 inline constexpr TaskName kTaskNames[] = {{"classification", "classify"},
                                           {"language_model", "generate"},
+                                          {"masked_language_model", "fill"},
                                           {"tagging", "tag"},
                                           {"translation", "translate"}};
 

@@ -18,7 +18,7 @@ namespace {
 // A file that can't be read is better known before a vocabulary is made, which may take long.
 void CheckFilesOf(const PlainTextOptions& own) {
   for (const std::vector<std::string>* files : {&own.train_text, &own.valid_text, &own.test_text})
-    CheckReadable(*files, FormatCheck::kText);
+    CheckReadable(*files, FormatCheck::kSentences);
 }
 
 void CheckContext(const PlainTextOptions& own, const ModelConfig& model, int64_t beside) {

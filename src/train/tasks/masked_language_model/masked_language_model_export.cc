@@ -30,7 +30,6 @@ Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
         logits_V.log_softmax(0)[sample.target_ids.back()].item<double>());
     sample.score += sample.token_log_probabilities.back();
   }
-  sample.source = vocabulary.Decode(read);
   sample.target = vocabulary.Decode(sample.target_ids);
   sample.source_ids = std::move(read);
   return sample;

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/files.h"
 #include "nn/bf16_products.h"
+#include "text/mask_token.h"
 #include "train/device/environment.h"
 #include "train/loop/parameters.h"
 #include "train/loop/training_speed.h"
@@ -151,7 +152,7 @@ void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
     }
     const Vocabulary& vocabulary = *text_.vocabulary;
     result->samples.push_back(
-        {vocabulary.Decode(read), vocabulary.Decode(was), vocabulary.Decode(filled)});
+        {DecodeWithMasks(vocabulary, read), vocabulary.Decode(was), vocabulary.Decode(filled)});
   }
 }
 

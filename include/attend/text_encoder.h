@@ -1,0 +1,78 @@
+// What an encoder alone tells of texts: tokens that fit where [MASK] stands (a masked language
+// model), and a vector for each text (any encoder).
+//
+// A TextEncoder is immutable and safe to use from many threads, as a Translator is. A text always
+// gives the same numbers, bit for bit: other texts and the number of threads change nothing.
+#ifndef ATTEND_TEXT_ENCODER_H_
+#define ATTEND_TEXT_ENCODER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/loaded_model.h"
+#include "attend/model_config.h"
+
+namespace attend {
+
+struct TextEncoderOptions {
+  int threads = 0;  // 0: one for each processor
+  WeightType type = WeightType::kStored;
+  std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
+};
+
+struct FillingToken {
+  std::string text;  // without the space before it
+  double probability = 0;
+};
+
+struct FilledText {
+  std::string text;                              // with the likeliest token at each [MASK]
+  std::vector<std::vector<FillingToken>> masks;  // of each [MASK], the likeliest first
+  bool cut = false;                              // longer than the model can read
+};
+
+struct EmbeddingOptions {
+  Pooling pooling = Pooling::kMean;  // of the tokens' vectors, or the first token's (kFirst)
+  bool normalize = false;            // to length 1
+};
+
+struct TextVector {
+  std::vector<float> values_D;
+  bool cut = false;  // longer than the model can read
+};
+
+class TextEncoder {
+ public:
+  // Throws Error(kInput) for a file that can't be read, Error(kUsage) for a model with a decoder or
+  // without vocabulary.
+  static std::unique_ptr<TextEncoder> Load(const std::string& directory,
+                                           const TextEncoderOptions& options = {});
+  TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOptions& options);
+  // The type and instruction set are those that the model was loaded with.
+  TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads);
+  ~TextEncoder();
+
+  TextEncoder(const TextEncoder&) = delete;
+  TextEncoder& operator=(const TextEncoder&) = delete;
+
+  // Each token that [MASK] stands for by itself, `top` of them for each. Throws Error(kUsage) for a
+  // model of another task, and for a text without [MASK].
+  std::vector<FilledText> Fill(std::span<const std::string> texts, int64_t top = 5) const;
+  // Throws Error(kUsage) for Pooling::kTokens.
+  std::vector<TextVector> Embed(std::span<const std::string> texts,
+                                const EmbeddingOptions& options = {}) const;
+
+  int64_t width() const;  // of a text's vector
+  std::string instruction_set() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_TEXT_ENCODER_H_

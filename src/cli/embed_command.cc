@@ -1,0 +1,84 @@
+// `attend embed`: a vector for each text.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "attend/text_encoder.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/label_options.h"
+#include "cli/line_windows.h"
+#include "cli/npy_file.h"
+
+namespace attend {
+namespace {
+
+struct EmbedCommandOptions {
+  std::string model, output;
+  EmbeddingOptions embedding;
+  TextEncoderOptions encoder;
+};
+
+FieldList Fields(EmbedCommandOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory, of an encoder alone")
+      .Nest("", RunningFields(options.encoder))
+      .Add("pooling", &options.embedding.pooling, {"tokens", "first", "mean"},
+           "a text's vector: the mean of its tokens' vectors, or the first one's")
+      .Add("normalize", &options.embedding.normalize, "make every vector's length 1")
+      .Add("output", &options.output,
+           "write a NumPy file [texts, width] in place of JSON lines on standard output");
+  return fields;
+}
+
+void PrintVector(const std::string& text, const TextVector& vector) {
+  std::cout << Printable(Dump(Json{{"text", text}, {"embedding", vector.values_D}})) << '\n';
+}
+
+}  // namespace
+
+int RunEmbed(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  EmbedCommandOptions options;
+  std::vector<std::string> files;
+  CommandLine command_line("embed", "give each text a vector",
+                           "attend embed --model MODEL texts.txt > vectors.jsonl\n"
+                           "attend embed --model MODEL texts.txt --normalize --output vectors.npy");
+  command_line
+      .Positional("FILE", &files, "text, a line an item; none: standard input",
+                  /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  options.encoder.threads = common.ThreadCount();
+  const auto encoder = TextEncoder::Load(options.model, options.encoder);
+  std::unique_ptr<NpyFile> output;
+  if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder->width());
+  int64_t cut = 0;
+  for (const std::string& file : OrStandardInput(files)) {
+    LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
+    while (lines.Next()) {
+      const std::vector<TextVector> found = encoder->Embed(lines.lines(), options.embedding);
+      for (size_t i = 0; i < found.size(); ++i) {
+        cut += found[i].cut ? 1 : 0;
+        if (output != nullptr) {
+          output->Add(found[i].values_D);
+        } else {
+          PrintVector(lines.lines()[i], found[i]);
+        }
+      }
+      FlushOutput();
+    }
+    lines.ReportMalformed(common.MakeLog());
+  }
+  if (output != nullptr) output->Finish();
+  WarnOfCutTexts(cut, common.MakeLog());
+  return 0;
+}
+
+}  // namespace attend

@@ -1,0 +1,98 @@
+// `attend fill`: the tokens that fit where [MASK] stands.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "attend/error.h"
+#include "attend/text_encoder.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/label_options.h"
+#include "cli/line_windows.h"
+
+namespace attend {
+namespace {
+
+struct FillCommandOptions {
+  std::string model, input = "-";
+  int64_t top = 5;
+  TextEncoderOptions encoder;
+};
+
+FieldList Fields(FillCommandOptions& options) {
+  FieldList fields;
+  fields.Add("model", &options.model, "the model directory")
+      .Nest("", RunningFields(options.encoder))
+      .Add("input", &options.input,
+           "texts, a line each, where none are arguments; -: standard input")
+      .Add("top", &options.top, 1, 1e6, "tokens to tell for each [MASK], the likeliest first");
+  return fields;
+}
+
+void PrintFilled(const std::string& text, const FilledText& found, bool json) {
+  if (json) {
+    Json masks = Json::array();
+    for (const std::vector<FillingToken>& tokens : found.masks) {
+      Json& mask = masks.emplace_back(Json::array());
+      for (const FillingToken& token : tokens)
+        mask.push_back({{"token", token.text}, {"probability", token.probability}});
+    }
+    std::cout << Printable(Dump(Json{{"text", text}, {"filled", found.text}, {"masks", masks}}))
+              << '\n';
+    return;
+  }
+  std::cout << found.text << '\n';
+  for (const std::vector<FillingToken>& tokens : found.masks) {
+    std::string line;
+    for (const FillingToken& token : tokens)
+      line += fmt::format("  {} {:.1f} %", token.text, 100 * token.probability);
+    std::cout << line << '\n';
+  }
+}
+
+}  // namespace
+
+int RunFill(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  FillCommandOptions options;
+  CommandLine command_line("fill", "tell what fits where [MASK] stands, by a masked language model",
+                           "attend fill \"The [MASK] sleeps.\" --model MODEL\n"
+                           "attend fill --input texts.txt --model MODEL --top 10 --json");
+  std::vector<std::string> texts;
+  command_line
+      .Positional("TEXT", &texts, "a text with [MASK]; none: lines of --input", /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  if (!texts.empty() && command_line.IsSet("input")) {
+    throw Error(ErrorKind::kUsage,
+                "attend fill: texts are given as arguments and by --input; leave out one");
+  }
+  options.encoder.threads = common.ThreadCount();
+  const auto encoder = TextEncoder::Load(options.model, options.encoder);
+  int64_t cut = 0;
+  const auto fill = [&](const std::vector<std::string>& some) {
+    const std::vector<FilledText> found = encoder->Fill(some, options.top);
+    for (size_t i = 0; i < found.size(); ++i) {
+      PrintFilled(some[i], found[i], common.json);
+      cut += found[i].cut ? 1 : 0;
+    }
+    FlushOutput();
+  };
+  if (!texts.empty()) {
+    fill(texts);
+  } else {
+    LineWindows lines({common.DataPath(options.input)}, isatty(STDOUT_FILENO) == 1,
+                      common.ThreadCount());
+    while (lines.Next()) fill(lines.lines());
+    lines.ReportMalformed(common.MakeLog());
+  }
+  WarnOfCutTexts(cut, common.MakeLog());
+  return 0;
+}
+
+}  // namespace attend

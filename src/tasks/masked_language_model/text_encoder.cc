@@ -1,0 +1,169 @@
+#include "attend/text_encoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attend/error.h"
+#include "base/excerpt.h"
+#include "model/model_directory.h"
+#include "tasks/label_logits.h"
+#include "tasks/task_names.h"
+#include "text/mask_token.h"
+#include "text/word_ids.h"
+
+namespace attend {
+namespace {
+
+constexpr std::string_view kSpace = "\u2581";
+
+// A text's tokens. A vocabulary of words knows no [MASK] within a text.
+std::vector<int32_t> TokensOf(const Vocabulary& vocabulary, const std::string& text) {
+  const int32_t mask = MaskId(vocabulary);
+  if (mask < 0 || vocabulary.type() != VocabularyType::kWord) return vocabulary.Encode(text);
+  std::vector<int32_t> ids;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(kMaskToken, begin), text.size());
+    if (begin > 0) ids.push_back(mask);
+    const std::vector<int32_t> words = vocabulary.Encode(text.substr(begin, end - begin));
+    ids.insert(ids.end(), words.begin(), words.end());
+    begin = end + kMaskToken.size();
+  }
+  return ids;
+}
+
+// As the encoder read texts in training: a token in place of a word has no space of its own before
+// it.
+TextIds EncodeMasked(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens) {
+  const int32_t mask = MaskId(vocabulary), space = vocabulary.Id(kSpace);
+  std::vector<int32_t> ids = {static_cast<int32_t>(vocabulary.special_ids().bos)};
+  for (const int32_t id : TokensOf(vocabulary, text)) {
+    if (id == mask && ids.back() == space) ids.pop_back();
+    ids.push_back(id);
+  }
+  const bool cut = std::ssize(ids) - 1 > max_tokens;
+  if (cut) ids.resize(max_tokens + 1);
+  ids.push_back(static_cast<int32_t>(vocabulary.special_ids().eos));
+  return {std::move(ids), cut};
+}
+
+struct Filling {
+  int32_t id = 0;
+  double probability = 0;
+};
+
+// The likeliest of the tokens that show, with their probabilities among all. Equal ones by id.
+std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const SpecialIds& special,
+                                     int32_t mask, int64_t top) {
+  const double largest = *std::ranges::max_element(logits_V);
+  double sum = 0;
+  for (const float logit : logits_V) sum += std::exp(static_cast<double>(logit) - largest);
+  std::vector<int32_t> order;
+  for (int32_t id = 0; id < static_cast<int32_t>(logits_V.size()); ++id) {
+    const bool shows = id != special.pad && id != special.unk && id != special.bos &&
+                       id != special.eos && id != mask;
+    if (shows) order.push_back(id);
+  }
+  const auto count = std::min<int64_t>(top, std::ssize(order));
+  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int32_t a, int32_t b) {
+    return logits_V[a] != logits_V[b] ? logits_V[a] > logits_V[b] : a < b;
+  });
+  std::vector<Filling> fillings;
+  for (const int32_t id : std::span(order).first(count)) {
+    fillings.push_back({id, std::exp(static_cast<double>(logits_V[id]) - largest) / sum});
+  }
+  return fillings;
+}
+
+std::string WithoutSpace(const std::string& piece) {
+  return piece.starts_with(kSpace) ? piece.substr(kSpace.size()) : piece;
+}
+
+}  // namespace
+
+struct TextEncoder::Impl {
+  LabelLogits runs;
+};
+
+std::unique_ptr<TextEncoder> TextEncoder::Load(const std::string& directory,
+                                               const TextEncoderOptions& options) {
+  return std::make_unique<TextEncoder>(LoadModel(directory), options);
+}
+
+TextEncoder::TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOptions& options)
+    : TextEncoder(attend::Load(std::move(model),
+                               {.type = options.type, .instruction_set = options.instruction_set}),
+                  options.threads) {}
+
+TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
+    : impl_(new Impl{LabelLogits(std::move(loaded), threads)}) {}
+
+TextEncoder::~TextEncoder() = default;
+
+std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, int64_t top) const {
+  const LoadedModel& loaded = impl_->runs.loaded();
+  CheckTask(loaded.config(), "masked_language_model");
+  const Vocabulary& vocabulary = loaded.source();
+  const int32_t mask = MaskId(vocabulary);
+  std::vector<LabelInput> inputs;
+  std::vector<FilledText> filled(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    TextIds read = EncodeMasked(vocabulary, texts[i], impl_->runs.max_tokens());
+    filled[i].cut = read.cut;
+    LabelInput& input = inputs.emplace_back(LabelInput{std::move(read.ids), {}});
+    for (int32_t at = 0; at < std::ssize(input.ids); ++at)
+      if (input.ids[at] == mask) input.rows.push_back(at);
+    if (!input.rows.empty()) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("a text has no {}, which says where a token is wanted: '{}'",
+                            kMaskToken, Excerpt(texts[i])));
+  }
+  const std::vector<std::vector<float>> logits = impl_->runs.Run(inputs);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<int32_t>& rows = inputs[i].rows;
+    const size_t width = logits[i].size() / rows.size();
+    for (size_t m = 0; m < rows.size(); ++m) {
+      const auto best = LikeliestTokens(std::span(logits[i]).subspan(m * width, width),
+                                        vocabulary.special_ids(), mask, std::max<int64_t>(top, 1));
+      inputs[i].ids[rows[m]] = best[0].id;
+      std::vector<FillingToken>& tokens = filled[i].masks.emplace_back();
+      for (const Filling& each : best)
+        tokens.push_back({WithoutSpace(vocabulary.Piece(each.id)), each.probability});
+    }
+    filled[i].text = vocabulary.Decode(inputs[i].ids);
+  }
+  return filled;
+}
+
+std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
+                                           const EmbeddingOptions& options) const {
+  if (options.pooling == Pooling::kTokens)
+    throw Error(ErrorKind::kUsage, "pooling is tokens, expected first or mean");
+  std::vector<LabelInput> inputs;
+  std::vector<TextVector> vectors(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    TextIds read = EncodeMasked(impl_->runs.loaded().source(), texts[i], impl_->runs.max_tokens());
+    vectors[i].cut = read.cut;
+    inputs.push_back({std::move(read.ids), {}});
+  }
+  std::vector<std::vector<float>> found = impl_->runs.Vectors(inputs, options.pooling);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    vectors[i].values_D = std::move(found[i]);
+    if (!options.normalize) continue;
+    double squares = 0;
+    for (const float x : vectors[i].values_D) squares += static_cast<double>(x) * x;
+    const double length = std::max(std::sqrt(squares), 1e-12);
+    for (float& x : vectors[i].values_D) x = static_cast<float>(x / length);
+  }
+  return vectors;
+}
+
+int64_t TextEncoder::width() const { return impl_->runs.loaded().config().encoder->d_model; }
+
+std::string TextEncoder::instruction_set() const {
+  return impl_->runs.loaded().weights.kernels.name;
+}
+
+}  // namespace attend
