@@ -32,7 +32,8 @@ function(attend_embed variable header function)
   set(${variable} ${output} PARENT_SCOPE)
 endfunction()
 
-# attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, found by ctest test by test.
+# attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, found by ctest test by test. Its
+# sources compile as one file where CMAKE_UNITY_BUILD is on, so the names of their unnamed namespaces differ.
 # Label `fast` by default; `slow` ones run in `make test` too, `full` ones only in `make test-full`.
 function(attend_test name)
   if(NOT ATTEND_TESTS)
@@ -44,6 +45,8 @@ function(attend_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   attend_compile_options(${name})
+  list(FILTER arg_SOURCES INCLUDE REGEX "\\.cc$")
+  set_source_files_properties(${arg_SOURCES} PROPERTIES UNITY_GROUP tests)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE ATTEND_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ATTEND_BINARY_DIR="${PROJECT_BINARY_DIR}")

@@ -22,11 +22,11 @@ class LabelledCorpusTest : public CorpusTest {
   }
 };
 
-constexpr const char* kColumns =
+constexpr const char* kColumnsText =
     "-DOCSTART- X O\n\nab X I-PER\ncd X I-PER\nab X B-PER\n\n\nef X O\n";
 
 TEST_F(LabelledCorpusTest, ReadsColumns) {
-  const std::string file = Write("columns", kColumns);
+  const std::string file = Write("columns", kColumnsText);
   auto items = ReadColumns({file}, {});
   ASSERT_EQ(items.size(), 2U);
   EXPECT_THAT(items[0].words, ElementsAre("ab", "cd", "ab"));

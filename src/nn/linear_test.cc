@@ -11,7 +11,7 @@ namespace {
 using Tensors = std::vector<torch::Tensor>;
 
 // The result and the gradients of all inputs.
-Tensors Pass(const Tensors& inputs, bool own, const torch::Tensor& gradient) {
+Tensors PassThrough(const Tensors& inputs, bool own, const torch::Tensor& gradient) {
   const torch::Tensor bias = inputs.size() > 2 ? inputs[2] : torch::Tensor();
   const torch::Tensor result =
       own ? Linear(inputs[0], inputs[1], bias) : torch::linear(inputs[0], inputs[1], bias);
@@ -35,8 +35,8 @@ TEST(LinearTest, EqualsLibTorchs) {
         // Whole ones, one for all rows as a sum over them has, one for all columns, and one number.
         for (const torch::Tensor& gradient :
              {torch::randn(of_result, type), torch::randn({kOut}, type), torch::randn({1}, type)}) {
-          const Tensors found = Pass(inputs, true, gradient),
-                        expected = Pass(inputs, false, gradient);
+          const Tensors found = PassThrough(inputs, true, gradient),
+                        expected = PassThrough(inputs, false, gradient);
           const double tolerance = type == torch::kFloat64 ? 1e-12 : 1e-4;
           for (size_t i = 0; i < expected.size(); ++i) {
             EXPECT_TRUE(torch::allclose(found[i], expected[i], tolerance, tolerance))
@@ -55,7 +55,7 @@ TEST(LinearTest, IsMadeByKernelsWhereGradientsAreWanted) {
                       weight = torch::randn({307, 301}).requires_grad_(),
                       gradient = torch::randn({303, 307});
   if (!HasProductKernels(x, torch::kFloat32)) GTEST_SKIP() << "this set multiplies with LibTorch";
-  const Tensors found = Pass({x, weight}, true, gradient);
+  const Tensors found = PassThrough({x, weight}, true, gradient);
   const auto product = [](const torch::Tensor& a, const torch::Tensor& b) {
     const torch::Tensor result = torch::empty({a.size(0), b.size(1)});
     PackedFactor(b, torch::kFloat32).Multiply(a, result);

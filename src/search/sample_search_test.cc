@@ -8,7 +8,7 @@
 namespace attend {
 namespace {
 
-constexpr int32_t kEos = 3;
+constexpr int32_t kEnd = 3;
 
 // After a token comes the next higher one, its probability a half; from 9 on, eos. Remembers what
 // it read.
@@ -26,7 +26,7 @@ class CountingStepper : public Stepper {
       const int64_t wanted = row.sampling == nullptr ? 1 : std::ssize(row.sampling->draws);
       for (int64_t i = 0; i < wanted; ++i) {
         const bool end = row.token >= 9 && row.may_end;
-        best[i] = {end ? kEos : row.token + 1 + static_cast<int32_t>(i), -0.5};
+        best[i] = {end ? kEnd : row.token + 1 + static_cast<int32_t>(i), -0.5};
         if (row.sampling != nullptr) asked_.push_back(row.sampling->draws[i]);
         if (row.sampling != nullptr)
           seen_.assign(row.sampling->seen.begin(), row.sampling->seen.end());

@@ -14,7 +14,7 @@ std::vector<std::string> Words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-std::vector<Entity> Of(const std::string& labels) { return EntitiesOf(Words(labels)); }
+std::vector<Entity> EntitiesIn(const std::string& labels) { return EntitiesOf(Words(labels)); }
 
 const Entity kFirst{"PER", 0, 2}, kSecond{"PER", 2, 3}, kThird{"LOC", 4, 5};
 const char* const kIn[] = {"I-PER I-PER B-PER O I-LOC", "B-PER I-PER B-PER O B-LOC",
@@ -30,15 +30,15 @@ TEST(EntityLabels, AreReadAndWrittenInEachScheme) {
     finder.Add(labels);
     EXPECT_EQ(finder.Scheme(), scheme);
   }
-  EXPECT_TRUE(Of("O O").empty());
-  EXPECT_TRUE(Of("").empty());
+  EXPECT_TRUE(EntitiesIn("O O").empty());
+  EXPECT_TRUE(EntitiesIn("").empty());
   EXPECT_THAT(LabelsOf({}, 2, LabelScheme::kIob2), ElementsAre("O", "O"));
 }
 
 TEST(EntityLabels, BeginAnEntityWhereTheTypeChanges) {
-  EXPECT_THAT(Of("I-PER I-LOC"), ElementsAre(Entity{"PER", 0, 1}, Entity{"LOC", 1, 2}));
-  EXPECT_THAT(Of("B-PER I-LOC O"), ElementsAre(Entity{"PER", 0, 1}, Entity{"LOC", 1, 2}));
-  EXPECT_THAT(Of("E-PER I-PER"), ElementsAre(Entity{"PER", 0, 1}, Entity{"PER", 1, 2}));
+  EXPECT_THAT(EntitiesIn("I-PER I-LOC"), ElementsAre(Entity{"PER", 0, 1}, Entity{"LOC", 1, 2}));
+  EXPECT_THAT(EntitiesIn("B-PER I-LOC O"), ElementsAre(Entity{"PER", 0, 1}, Entity{"LOC", 1, 2}));
+  EXPECT_THAT(EntitiesIn("E-PER I-PER"), ElementsAre(Entity{"PER", 0, 1}, Entity{"PER", 1, 2}));
 }
 
 // A sequence is of a scheme exactly if it is what its entities are written as.

@@ -76,20 +76,20 @@ TEST(SpanMaskerTest, WhatIsMoreThanPlaceholdersIsJoinedOrLeft) {
   EXPECT_EQ(left.found, 4);
 }
 
-std::pair<std::string, std::string> Pair(std::string source, std::string target,
-                                         PairSpans* counts) {
+std::pair<std::string, std::string> MaskPair(std::string source, std::string target,
+                                             PairSpans* counts) {
   *counts = Masker().MaskPair(&source, &target, nullptr);
   return {source, target};
 }
 
 TEST(SpanMaskerTest, OfAPairWhatStandsAsOftenOnBothSidesIsMasked) {
   PairSpans counts;
-  EXPECT_EQ(Pair("5 men, 3 cats, 5 dogs", "5 Hunde, drei Katzen, 5 Männer", &counts),
+  EXPECT_EQ(MaskPair("5 men, 3 cats, 5 dogs", "5 Hunde, drei Katzen, 5 Männer", &counts),
             std::pair(std::string("⟦0⟧ men, 3 cats, ⟦1⟧ dogs"),
                       std::string("⟦0⟧ Hunde, drei Katzen, ⟦1⟧ Männer")));
   EXPECT_EQ(counts.masked, 2);
   EXPECT_EQ(counts.unequal, 1);
-  EXPECT_EQ(Pair("⟦3⟧ 1,000.5", "1.000,5", &counts),
+  EXPECT_EQ(MaskPair("⟦3⟧ 1,000.5", "1.000,5", &counts),
             std::pair(std::string("3 1,000.5"), std::string("1.000,5")));
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> Of(const std::string& text) {
+std::vector<std::string> JustWords(const std::string& text) {
   std::vector<std::string> words;
   for (const TextWord& word : WordsOfText(text))
     words.push_back(text.substr(word.begin, word.end - word.begin));
@@ -15,21 +15,21 @@ std::vector<std::string> Of(const std::string& text) {
 }
 
 TEST(TextWords, StandAlone) {
-  EXPECT_THAT(Of("Kanchipuram sarees are known for silk body, and zari-rich pallus."),
+  EXPECT_THAT(JustWords("Kanchipuram sarees are known for silk body, and zari-rich pallus."),
               ElementsAre("Kanchipuram", "sarees", "are", "known", "for", "silk", "body", ",",
                           "and", "zari-rich", "pallus", "."));
   EXPECT_THAT(
-      Of(" (\"1,000.5\")\t\xE2\x80\x9Cja\xE2\x80\x9D\xC2\xA0x "),
+      JustWords(" (\"1,000.5\")\t\xE2\x80\x9Cja\xE2\x80\x9D\xC2\xA0x "),
       ElementsAre("(", "\"", "1,000.5", "\"", ")", "\xE2\x80\x9C", "ja", "\xE2\x80\x9D", "x"));
-  EXPECT_THAT(Of("so... -- $5"), ElementsAre("so", ".", ".", ".", "-", "-", "$", "5"));
-  EXPECT_TRUE(Of("").empty());
-  EXPECT_TRUE(Of(" \n").empty());
+  EXPECT_THAT(JustWords("so... -- $5"), ElementsAre("so", ".", ".", ".", "-", "-", "$", "5"));
+  EXPECT_TRUE(JustWords("").empty());
+  EXPECT_TRUE(JustWords(" \n").empty());
 }
 
 TEST(TextWords, KeepAbbreviationsAndCutEnglishEndings) {
-  EXPECT_THAT(Of("J. Smith's U.S. firm didn't."),
+  EXPECT_THAT(JustWords("J. Smith's U.S. firm didn't."),
               ElementsAre("J.", "Smith", "'s", "U.S.", "firm", "did", "n't", "."));
-  EXPECT_THAT(Of("They're 'so' 's"), ElementsAre("They", "'re", "'", "so", "'", "'", "s"));
+  EXPECT_THAT(JustWords("They're 'so' 's"), ElementsAre("They", "'re", "'", "so", "'", "'", "s"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace attend {
 namespace {
 
-std::shared_ptr<const Model> Golden() {
+std::shared_ptr<const Model> SmallTranslator() {
   return LoadModel(ATTEND_SOURCE_DIR "/tests/data/golden_v1");
 }
 
@@ -105,7 +105,7 @@ void RunAll(const std::vector<Sentence>& sentences, ContinuousTranslator* transl
 }
 
 TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
-  const auto model = Golden();
+  const auto model = SmallTranslator();
   WorkPool pool(2);
   ContinuousTranslator continuous(Load(model), {}, &pool);
   const Translator translator(model, {.threads = 1});
@@ -134,7 +134,7 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
 
 TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
   WorkPool pool(2);
-  ContinuousTranslator continuous(Load(Golden()), {}, &pool);
+  ContinuousTranslator continuous(Load(SmallTranslator()), {}, &pool);
   const std::vector<Sentence> sentences = MixedSentences(continuous);
   TestQueue queue(&pool);
   queue.unwanted = "lumi tavo keri";
@@ -144,7 +144,7 @@ TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {
 }
 
 TEST(ContinuousTranslatorTest, ABadSentenceFailsAndTheRestGoesOn) {
-  const auto model = Golden();
+  const auto model = SmallTranslator();
   WorkPool pool(1);
   ContinuousTranslator continuous(Load(model), {}, &pool);
   std::vector<Sentence> sentences = MixedSentences(continuous);
@@ -157,7 +157,7 @@ TEST(ContinuousTranslatorTest, ABadSentenceFailsAndTheRestGoesOn) {
 }
 
 TEST(ContinuousTranslatorTest, ManyModelsShareTheThreads) {
-  const auto model = Golden();
+  const auto model = SmallTranslator();
   WorkPool pool(2);
   std::vector<std::unique_ptr<ContinuousTranslator>> translators;
   std::vector<std::unique_ptr<TestQueue>> queues;
@@ -186,7 +186,7 @@ TEST(ContinuousTranslatorTest, ManyModelsShareTheThreads) {
 // Endless ones are put in before Stop.
 TEST(ContinuousTranslatorTest, WhatRunsStillFailsAtStop) {
   WorkPool pool(2);
-  ContinuousTranslator continuous(Load(Golden()), {}, &pool);
+  ContinuousTranslator continuous(Load(SmallTranslator()), {}, &pool);
   std::vector<Sentence> sentences = MixedSentences(continuous);
   sentences.resize(3);
   for (Sentence& sentence : sentences) {

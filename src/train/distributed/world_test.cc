@@ -20,7 +20,7 @@ World Read(const Variables& variables) {
   });
 }
 
-std::string Complaint(const Variables& changes) {
+std::string WorldComplaint(const Variables& changes) {
   Variables variables = {
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "29500"}};
   for (const auto& [name, value] : changes) variables[name] = value;
@@ -62,19 +62,23 @@ TEST(WorldTest, TheLocalRankMayBeLeftToTheMeeting) {
 }
 
 TEST(WorldTest, BadVariablesAreNamedWithWhatIsExpected) {
-  EXPECT_EQ(Complaint({}), "");
-  EXPECT_THAT(Complaint({{"MASTER_ADDR", ""}}), HasSubstr("WORLD_SIZE is set without MASTER_ADDR"));
-  EXPECT_THAT(Complaint({{"MASTER_PORT", ""}}), HasSubstr("WORLD_SIZE is set without MASTER_PORT"));
-  EXPECT_THAT(Complaint({{"RANK", ""}}), HasSubstr("WORLD_SIZE is set without RANK"));
-  EXPECT_THAT(Complaint({{"WORLD_SIZE", ""}}), HasSubstr("RANK is set without WORLD_SIZE"));
-  EXPECT_THAT(Complaint({{"RANK", "2"}}),
+  EXPECT_EQ(WorldComplaint({}), "");
+  EXPECT_THAT(WorldComplaint({{"MASTER_ADDR", ""}}),
+              HasSubstr("WORLD_SIZE is set without MASTER_ADDR"));
+  EXPECT_THAT(WorldComplaint({{"MASTER_PORT", ""}}),
+              HasSubstr("WORLD_SIZE is set without MASTER_PORT"));
+  EXPECT_THAT(WorldComplaint({{"RANK", ""}}), HasSubstr("WORLD_SIZE is set without RANK"));
+  EXPECT_THAT(WorldComplaint({{"WORLD_SIZE", ""}}), HasSubstr("RANK is set without WORLD_SIZE"));
+  EXPECT_THAT(WorldComplaint({{"RANK", "2"}}),
               HasSubstr("RANK is '2', expected a whole number from 0 to 1"));
-  EXPECT_THAT(Complaint({{"RANK", "-1"}}), HasSubstr("RANK is '-1'"));
-  EXPECT_THAT(Complaint({{"RANK", "1st"}}), HasSubstr("RANK is '1st'"));
-  EXPECT_THAT(Complaint({{"WORLD_SIZE", "two"}}), HasSubstr("WORLD_SIZE is 'two'"));
-  EXPECT_THAT(Complaint({{"WORLD_SIZE", "99999999999999999999"}}), HasSubstr("WORLD_SIZE is '9"));
-  EXPECT_THAT(Complaint({{"MASTER_PORT", "70000"}}), HasSubstr("MASTER_PORT is '70000', expected"));
-  EXPECT_THAT(Complaint({{"LOCAL_RANK", "2"}}), HasSubstr("LOCAL_RANK is '2'"));
+  EXPECT_THAT(WorldComplaint({{"RANK", "-1"}}), HasSubstr("RANK is '-1'"));
+  EXPECT_THAT(WorldComplaint({{"RANK", "1st"}}), HasSubstr("RANK is '1st'"));
+  EXPECT_THAT(WorldComplaint({{"WORLD_SIZE", "two"}}), HasSubstr("WORLD_SIZE is 'two'"));
+  EXPECT_THAT(WorldComplaint({{"WORLD_SIZE", "99999999999999999999"}}),
+              HasSubstr("WORLD_SIZE is '9"));
+  EXPECT_THAT(WorldComplaint({{"MASTER_PORT", "70000"}}),
+              HasSubstr("MASTER_PORT is '70000', expected"));
+  EXPECT_THAT(WorldComplaint({{"LOCAL_RANK", "2"}}), HasSubstr("LOCAL_RANK is '2'"));
 }
 
 }  // namespace
