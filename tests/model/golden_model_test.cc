@@ -54,6 +54,8 @@ void AddDefaults(nlohmann::json* config) {
   model.update({{"head_transform", false},
                 {"head_pooler", false},
                 {"pooling", "tokens"},
+                {"label_scheme", "none"},
+                {"crf", false},
                 {"labels", nlohmann::json::array()}});
   for (const char* stack : {"encoder", "decoder"}) model[stack]["embedding_norm"] = false;
 }
