@@ -27,9 +27,9 @@ struct Sample {
   std::vector<int32_t>
       source_ids;  // as the encoder reads them, closing eos included; empty without encoder
   std::string target;
-  std::vector<int32_t>
-      target_ids;  // as the decoder gave them, without bos, with the closing eos where there is
-                   // one; without decoder one for each of source_ids, or one for the text
+  // As the decoder gave them, without bos, with the closing eos where there is one. Without decoder
+  // tokens or labels: one for each of source_ids, or one for the text.
+  std::vector<int32_t> target_ids;
   double score = 0;  // sum of token_log_probabilities
   std::vector<double>
       token_log_probabilities;  // natural, one for each of target_ids, given those before it
