@@ -8,12 +8,13 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Classifier, Generator, Tagger, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
+from attend._attend import Classifier, Encoder, Generator, Tagger, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import (
     Attention,
     Classification,
+    FilledText,
     Generation,
     Hypothesis,
     LabelledText,
@@ -30,7 +31,9 @@ __all__ = [
     "Classification",
     "Classifier",
     "ConfigurationError",
+    "Encoder",
     "Error",
+    "FilledText",
     "Generation",
     "Generator",
     "Hypothesis",

@@ -146,6 +146,14 @@ class Classification(NamedTuple):
         return self.classes[0][0]
 
 
+class FilledText(NamedTuple):
+    """A text with its hidden tokens filled in."""
+
+    text: str  # with the likeliest token at each [MASK]
+    masks: tuple[tuple[tuple[str, float], ...], ...]  # of each [MASK], tokens with probabilities, the likeliest first
+    cut: bool  # the text is longer than the model can read
+
+
 class Attention(NamedTuple):
     """What looks at what. Each array is [layers, heads, queries, keys] with rows that sum to 1."""
 

@@ -6,6 +6,7 @@
 #include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/tagger.h"
+#include "attend/text_encoder.h"
 #include "python/module/bindings.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
@@ -22,13 +23,14 @@ struct TaskClass {
 };
 
 template <class Runner>
-nb::object MakeLabels(const LoadedPtr& loaded, const LoadingOptions& options) {
+nb::object MakeOfTask(const LoadedPtr& loaded, const LoadingOptions& options) {
   return nb::cast(std::make_shared<Runner>(loaded, static_cast<int>(options.threads)));
 }
 
 constexpr TaskClass kTaskClasses[] = {
-    {"classification", MakeLabels<Classifier>},
-    {"tagging", MakeLabels<Tagger>},
+    {"classification", MakeOfTask<Classifier>},
+    {"masked_language_model", MakeOfTask<TextEncoder>},
+    {"tagging", MakeOfTask<Tagger>},
     {"language_model",
      [](const LoadedPtr& loaded, const LoadingOptions& options) {
        return nb::cast(std::make_shared<GeneratorRunner>(loaded, options));
@@ -60,11 +62,11 @@ void BindLoading(nb::module_& module) {
   const FieldList fields = Fields(options);
   module.def("load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
              nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
-                                 "Generator | Tagger | Classifier",
+                                 "Generator | Tagger | Classifier | Encoder",
                                  OptionsSignature(fields))
                          .c_str()),
-             OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger or\n"
-                         "Classifier, as its task is.",
+             OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger,\n"
+                         "Classifier or Encoder, as its task is.",
                          fields)
                  .c_str());
 }

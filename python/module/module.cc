@@ -50,6 +50,7 @@ NB_MODULE(_attend, module) {
   BindTranslator(module);
   BindGenerator(module);
   BindLabels(module);
+  BindTextEncoder(module);
   BindVocabulary(module);
   BindLoading(module);
   BindMetrics(module);

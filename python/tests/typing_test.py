@@ -25,10 +25,13 @@ written: attend.Generation = generator.generate("a", max_tokens=9, stop=["b", "c
 several: list[attend.Generation] = generator.generate(["a", "b"], n=3, top_k=5)
 whole: str = written + "".join(generator.stream("a", seed=7)) + several[0].outputs[1].text
 likely: float = generator.score("a", stride=4).log_probability + generator.score(["a"])[0].token_log_probabilities[0]
-any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Classifier = attend.load("model", type="f32")
+any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Classifier | attend.Encoder = attend.load("model", type="f32")
 tagged: attend.TaggedText = attend.Tagger("model", threads=2).tag("a")
 entity: str = attend.Tagger("model").tag(["a"])[0].entities[0].label
 label: str = attend.Classifier("model").classify("a").label
+encoder = attend.Encoder("model", threads=2)
+token: str = encoder.fill("a [MASK]", top=3).masks[0][0][0] + encoder.fill(["[MASK]"])[0].text
+length: float = float((encoder.embed(["a", "b"], normalize=True) @ encoder.embed("a", pooling="first")).sum())
 """
 WRONG = [
     'attend.Translator("model", type="int4")',
@@ -38,6 +41,7 @@ WRONG = [
     'attend.Generator("model").generate("a", max_token=9)',
     'attend.Generator("model").generate("a", stop=7)',
     'attend.Tagger("model").tag(7)',
+    'attend.Encoder("model").embed("a", pooling=7)',
     'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
 ]

@@ -1,0 +1,190 @@
+// attend.Encoder.
+#include "attend/text_encoder.h"
+
+#include <fmt/format.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "python/module/bindings.h"
+#include "python/module/interpreter.h"
+#include "python/module/model_runner.h"
+#include "python/module/options.h"
+#include "python/module/texts.h"
+#include "python/module/windows.h"
+
+namespace attend {
+namespace nb = nanobind;
+namespace {
+
+FieldList FillFields(int64_t* top) {
+  FieldList fields;
+  fields.Add("top", top, 1, 1e6, "tokens to tell for each [MASK]");
+  return fields;
+}
+
+FieldList EmbedFields(EmbeddingOptions& options) {
+  FieldList fields;
+  fields
+      .Add("pooling", &options.pooling, {"tokens", "first", "mean"},
+           "a text's vector: the mean of its tokens' vectors, or the first one's")
+      .Add("normalize", &options.normalize, "make every vector's length 1");
+  return fields;
+}
+
+nb::object ResultOf(const FilledText& filled) {
+  nb::list masks;
+  for (const std::vector<FillingToken>& tokens : filled.masks) {
+    nb::list likeliest;
+    for (const FillingToken& token : tokens)
+      likeliest.append(nb::make_tuple(StrOf(token.text), token.probability));
+    masks.append(nb::tuple(likeliest));
+  }
+  return Make(PythonClass("attend._results", "FilledText"), StrOf(filled.text), nb::tuple(masks),
+              filled.cut);
+}
+
+// Calls `run` with one window of texts after another.
+template <class Run>
+void InWindows(const std::vector<std::string>& texts, const Run& run) {
+  Windows windows;
+  for (size_t begin = 0; begin < texts.size();) {
+    const auto window =
+        std::span(texts).subspan(begin, std::min(windows.size(), texts.size() - begin));
+    windows.Run([&](const std::atomic<bool>*) { run(window); });
+    begin += window.size();
+  }
+}
+
+nb::list FillAll(const TextEncoder& self, const std::vector<std::string>& texts,
+                 const nb::kwargs& options) {
+  int64_t top = 5;
+  SetOptions(FillFields(&top), options, "fill");
+  std::vector<FilledText> filled;
+  InWindows(texts, [&](std::span<const std::string> window) {
+    for (FilledText& each : self.Fill(window, top)) filled.push_back(std::move(each));
+  });
+  nb::list results;
+  for (const FilledText& each : filled) results.append(ResultOf(each));
+  return results;
+}
+
+// NumPy's [texts, width], or [width] of `one`.
+nb::object EmbedAll(const TextEncoder& self, const std::vector<std::string>& texts, bool one,
+                    const nb::kwargs& options) {
+  EmbeddingOptions given;
+  SetOptions(EmbedFields(given), options, "embed");
+  auto values = std::make_unique<std::vector<float>>();
+  InWindows(texts, [&](std::span<const std::string> window) {
+    for (const TextVector& each : self.Embed(window, given))
+      values->insert(values->end(), each.values_D.begin(), each.values_D.end());
+  });
+  float* const data = values->data();
+  const nb::capsule owner(
+      values.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+  values.release();
+  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
+  const auto width = static_cast<size_t>(self.width());
+  if (one) return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {width}, owner));
+  return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {texts.size(), width}, owner));
+}
+
+void BindFill(nb::class_<TextEncoder>& encoder) {
+  int64_t top = 5;
+  const FieldList fields = FillFields(&top);
+  const std::string signature = OptionsSignature(fields);
+  const std::string help = OptionsHelp(
+      "The likeliest tokens where [MASK] stands in a text, or in each of a list. For masked\n"
+      "language models.",
+      fields);
+  encoder
+      .def(
+          "fill",
+          [](const TextEncoder& self, const nb::str& text, const nb::kwargs& options)
+              -> nb::object { return FillAll(self, {TextOf(text)}, options)[0]; },
+          nb::arg("text"), nb::arg("options"),
+          nb::sig(
+              fmt::format("def fill(self, text: str, {}) -> attend._results.FilledText", signature)
+                  .c_str()),
+          help.c_str())
+      .def(
+          "fill",
+          [](const TextEncoder& self, const nb::iterable& texts, const nb::kwargs& options) {
+            return FillAll(self, TextsOf(texts), options);
+          },
+          nb::arg("texts"), nb::arg("options"),
+          nb::sig(fmt::format("def fill(self, texts: collections.abc.Iterable[str], {}) -> "
+                              "list[attend._results.FilledText]",
+                              signature)
+                      .c_str()),
+          help.c_str());
+}
+
+void BindEmbed(nb::class_<TextEncoder>& encoder) {
+  EmbeddingOptions options;
+  const FieldList fields = EmbedFields(options);
+  const std::string help =
+      OptionsHelp("A text's vector, [width], or those of a list, [texts, width].", fields);
+  const std::string returned = "numpy.typing.NDArray[numpy.float32]";
+  encoder
+      .def(
+          "embed",
+          [](const TextEncoder& self, const nb::str& text, const nb::kwargs& given) {
+            return EmbedAll(self, {TextOf(text)}, /*one=*/true, given);
+          },
+          nb::arg("text"), nb::arg("options"),
+          nb::sig(fmt::format("def embed(self, text: str, {}) -> {}", OptionsSignature(fields),
+                              returned)
+                      .c_str()),
+          help.c_str())
+      .def(
+          "embed",
+          [](const TextEncoder& self, const nb::iterable& texts, const nb::kwargs& given) {
+            return EmbedAll(self, TextsOf(texts), /*one=*/false, given);
+          },
+          nb::arg("texts"), nb::arg("options"),
+          nb::sig(fmt::format("def embed(self, texts: collections.abc.Iterable[str], {}) -> {}",
+                              OptionsSignature(fields), returned)
+                      .c_str()),
+          help.c_str());
+}
+
+}  // namespace
+
+void BindTextEncoder(nb::module_& module) {
+  LoadingOptions options;
+  const FieldList fields = Fields(options);
+  auto encoder = nb::class_<TextEncoder>(
+      module, "Encoder",
+      "Fills in hidden tokens of texts, and gives texts vectors. The same text gives the same\n"
+      "numbers, bit for bit, whatever else runs and however many threads do.");
+  encoder
+      .def(
+          "__init__",
+          [](TextEncoder* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
+            LoadingOptions given;
+            SetOptions(Fields(given), arguments, "Encoder");
+            const WithoutGil released;
+            new (self)
+                TextEncoder(Load(path, {.type = given.type}), static_cast<int>(given.threads));
+          },
+          nb::arg("path"), nb::arg("options"),
+          nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
+                              OptionsSignature(fields))
+                      .c_str()),
+          OptionsHelp("Loads the model directory at `path`, of an encoder alone.", fields).c_str())
+      .def_prop_ro(
+          "width", [](const TextEncoder& self) { return self.width(); },
+          "The length of a text's vector.")
+      .def_prop_ro(
+          "instruction_set", [](const TextEncoder& self) { return self.instruction_set(); },
+          "The instruction set that runs, such as 'avx2'.");
+  BindFill(encoder);
+  BindEmbed(encoder);
+}
+
+}  // namespace attend
