@@ -64,8 +64,9 @@ export class GenerationPanel {
     } catch (error) {
       byId("generate-state").textContent = signal.aborted ? `Stopped.${seed}` : "";
       if (!signal.aborted) showRefusal(error, "written on");
+    } finally {
+      this.running = null;
+      this.busy(false);
     }
-    this.running = null;
-    this.busy(false);
   }
 }
