@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "attend/error.h"
 #include "cli/bench/machine.h"
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
@@ -100,6 +101,18 @@ void PrintText(const Json& report) {
                              100 * report["utilisation"].get<double>());
 }
 
+// What a recipe says, options do not say again.
+void CheckNotBoth(const CommandLine& command_line) {
+  if (!command_line.IsSet("recipe")) return;
+  for (const char* name : {"vocab", "source", "target", "preset", "batch_tokens", "dropout",
+                           "precision", "peak_flops", "seed"}) {
+    if (!command_line.IsSet(name)) continue;
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("attend bench train: recipe and {} are both given; leave out one", name));
+  }
+}
+
 }  // namespace
 
 int RunBenchTrain(const std::vector<std::string>& arguments) {
@@ -117,6 +130,7 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
       .ParseThese(arguments);
   if (options.recipe.empty()) command_line.Required({"vocab", "source", "target"});
   if (!command_line.Parse(arguments)) return 0;
+  CheckNotBoth(command_line);
   RunSettings settings;
   settings.threads = common.ThreadCount();
   settings.device = common.device;

@@ -1,16 +1,20 @@
 // `attend tag`: labels for the words of texts.
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
+#include "attend/error.h"
 #include "attend/tagger.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/label_options.h"
+#include "cli/encoder_options.h"
 #include "cli/line_windows.h"
 #include "text/column_reader.h"
+#include "text/entity_labels.h"
 
 namespace attend {
 namespace {
@@ -47,15 +51,21 @@ Json ToJson(const std::vector<LabelledText>& parts) {
 }
 
 void TagLines(const TagOptions& options, const Tagger& tagger, LineWindows* lines) {
+  // Labels of another kind are told word by word.
+  const bool words = options.words || !std::ranges::all_of(tagger.labels(), IsEntityLabel);
   while (lines->Next()) {
     const std::vector<TaggedText> tagged = tagger.Tag(lines->lines());
     for (size_t i = 0; i < tagged.size(); ++i) {
       Json line = {{"text", lines->lines()[i]}, {"entities", ToJson(tagged[i].entities)}};
-      if (options.words) line["words"] = ToJson(tagged[i].words);
+      if (words) line["words"] = ToJson(tagged[i].words);
       std::cout << Printable(Dump(line)) << '\n';
     }
     FlushOutput();
   }
+}
+
+void PrintBlanks(const ColumnSentence& sentence) {
+  for (const std::string& line : sentence.blanks) std::cout << line << '\n';
 }
 
 // The lines of sentences as they stand, each with its label.
@@ -63,20 +73,20 @@ void PrintColumns(const std::vector<ColumnSentence>& sentences,
                   const std::vector<TaggedText>& tagged) {
   auto next = tagged.begin();
   for (const ColumnSentence& sentence : sentences) {
+    PrintBlanks(sentence);
     const bool document = sentence.begins_document();
     for (size_t word = 0; word < sentence.lines.size(); ++word) {
       const std::string& line = sentence.lines[word];
       std::cout << line << (line.find('\t') != line.npos ? '\t' : ' ')
                 << (document ? "O" : next->words[word].label) << '\n';
     }
-    std::cout << '\n';
     if (!document) ++next;
   }
   FlushOutput();
 }
 
 void TagColumns(const TagOptions& options, const Tagger& tagger, const std::string& path,
-                size_t at_once) {
+                size_t at_once, const Log& log) {
   ColumnReader reader(path);
   std::vector<ColumnSentence> sentences;
   std::vector<std::vector<std::string>> words;
@@ -96,6 +106,21 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
     if (sentences.size() == at_once) run();
   }
   run();
+  PrintBlanks(sentence);
+  FlushOutput();
+  if (reader.malformed() > 0) {
+    log(LogLevel::kWarning, fmt::format("{} lines of '{}' are not UTF-8; what was malformed became "
+                                        "U+FFFD",
+                                        reader.malformed(), path));
+  }
+}
+
+// Options that say nothing where columns are read, or are not.
+void CheckTagOptions(const CommandLine& command_line, const TagOptions& options) {
+  const char* unused = options.columns ? "words" : "word_column";
+  if (!command_line.IsSet(unused)) return;
+  throw Error(ErrorKind::kUsage, fmt::format("attend tag: {} is {} --columns; leave it out", unused,
+                                             options.columns ? "not for" : "for"));
 }
 
 }  // namespace
@@ -116,13 +141,15 @@ int RunTag(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
+  CheckTagOptions(command_line, options);
   options.tagger.threads = common.ThreadCount();
   const auto tagger = Tagger::Load(options.model, options.tagger);
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   for (const std::string& file : OrStandardInput(files)) {
     const std::string path = common.DataPath(file);
     if (options.columns) {
-      TagColumns(options, *tagger, path, terminal ? 1 : LinesAtOnce(common.ThreadCount()));
+      TagColumns(options, *tagger, path, terminal ? 1 : LinesAtOnce(common.ThreadCount()),
+                 common.MakeLog());
       continue;
     }
     LineWindows lines({path}, terminal, common.ThreadCount());

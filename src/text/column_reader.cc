@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "attend/error.h"
 #include "base/excerpt.h"
@@ -49,12 +50,17 @@ void ColumnReader::Check(const std::vector<std::string>& word, std::string_view 
 
 bool ColumnReader::Next(ColumnSentence* sentence) {
   *sentence = {};
+  sentence->blanks = std::exchange(blanks_, {});
   std::string line;
   while (reader_.Next(&line)) {
-    line = RepairUtf8(line);
+    int64_t malformed = 0;
+    line = RepairUtf8(line, &malformed);
+    malformed_ += malformed > 0 ? 1 : 0;
     if (line.find_first_not_of(" \t") == line.npos) {
-      if (sentence->words.empty()) continue;
-      return true;
+      const bool ends = !sentence->words.empty();
+      (ends ? blanks_ : sentence->blanks).push_back(std::move(line));
+      if (ends) return true;
+      continue;
     }
     std::vector<std::string> word = ColumnsOf(line);
     Check(word, line);

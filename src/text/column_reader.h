@@ -16,8 +16,9 @@ namespace attend {
 std::vector<std::string> ColumnsOf(std::string_view line);
 
 struct ColumnSentence {
-  int64_t first_line = 0;          // of the file, from 1
-  std::vector<std::string> lines;  // one a word, as they stand, repaired where they are not UTF-8
+  std::vector<std::string> blanks;  // lines without a word since the sentence before
+  int64_t first_line = 0;           // of the file, from 1
+  std::vector<std::string> lines;   // one a word, as they stand, repaired where they are not UTF-8
   std::vector<std::vector<std::string>> words;  // [word][column]
 
   // One column; -1 is the last one.
@@ -31,16 +32,21 @@ class ColumnReader {
  public:
   explicit ColumnReader(const std::string& path) : reader_(path, FormatCheck::kNone) {}
 
-  // The next sentence, false at the end of the file. Throws Error(kInput) that names file and line
-  // for a word that has another number of columns than the file's first one, or is of a tree.
+  // The next sentence, false at the end of the file, where `blanks` alone is filled. Throws
+  // Error(kInput) that names file and line for a word that has another number of columns than the
+  // file's first one, or is of a tree.
   bool Next(ColumnSentence* sentence);
   int64_t columns() const { return columns_; }  // 0: nothing was read yet
+  // Lines that were not UTF-8, and were repaired.
+  int64_t malformed() const { return malformed_; }
 
  private:
   void Check(const std::vector<std::string>& word, std::string_view line);
 
   LineReader reader_;
   int64_t columns_ = 0;
+  int64_t malformed_ = 0;
+  std::vector<std::string> blanks_;  // that end the sentence given last
 };
 
 }  // namespace attend

@@ -46,6 +46,7 @@ TEST(ColumnReader, ReadsSentences) {
   EXPECT_EQ(sentence.lines[0], "EU  NNP I-ORG");
   ASSERT_TRUE(reader.Next(&sentence));
   EXPECT_THAT(sentence.Column(0), ElementsAre(".", "."));
+  EXPECT_THAT(sentence.blanks, ElementsAre(" ", "", ""));
   EXPECT_EQ(reader.columns(), 3);
   EXPECT_FALSE(reader.Next(&sentence));
 }
