@@ -59,7 +59,7 @@ class TextEncoder {
   TextEncoder& operator=(const TextEncoder&) = delete;
 
   // Each token that [MASK] stands for by itself, `top` of them for each. Throws Error(kUsage) for a
-  // model of another task, and for a text without [MASK].
+  // model of another task, Error(kInput) for a text without [MASK] in what the model can read.
   std::vector<FilledText> Fill(std::span<const std::string> texts, int64_t top = 5) const;
   // Throws Error(kUsage) for Pooling::kTokens.
   std::vector<TextVector> Embed(std::span<const std::string> texts,

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/label_options.h"
+#include "cli/encoder_options.h"
 #include "cli/line_windows.h"
 
 namespace attend {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -47,13 +49,18 @@ void NpyFile::Finish() {
   WriteHeader();
   file_.close();
   Check();
-  std::filesystem::rename(partial_, path_);
+  std::error_code failed;
+  std::filesystem::rename(partial_, path_, failed);
+  if (failed) {
+    throw Error(ErrorKind::kRuntime, fmt::format("can't write '{}': {}", path_, failed.message()));
+  }
   whole_ = true;
 }
 
 void NpyFile::Check() {
   if (!file_.fail()) return;
-  throw Error(ErrorKind::kRuntime, fmt::format("can't write '{}'; is the disk full?", partial_));
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("can't write '{}': {}", partial_, std::strerror(errno)));
 }
 
 }  // namespace attend

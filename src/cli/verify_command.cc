@@ -13,7 +13,7 @@
 #include "kernels/inference/dispatch.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
-#include "tasks/label_logits.h"
+#include "tasks/encoder_runner.h"
 #include "tasks/samples.h"
 
 namespace attend {
@@ -47,9 +47,10 @@ void CheckFinite(const Model& model, const std::string& directory) {
 std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sample>& samples) {
   std::vector<std::string> messages;
   if (model.source_vocabulary.empty() || !model.config.encoder) return messages;
+  const bool hidden = !model.config.decoder && model.config.head == HeadKind::kVocabulary;
+  if (hidden) return messages;  // ids alone: tokens are hidden
   const auto vocabulary = Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
   for (size_t i = 0; i < samples.size(); ++i) {
-    if (samples[i].source.empty()) continue;  // ids alone
     std::vector<int32_t> ids;
     if (model.config.head == HeadKind::kLabels) {
       ids = ReadLabelled(model.config, *vocabulary, samples[i].source);

@@ -54,6 +54,14 @@ TEST_F(LabelledCorpusTest, ReadsTables) {
               HasSubstr("table:2: 'no tab', expected a label, a tab and a text"));
 }
 
+// A scheme's labels are known, whether or not the text has them all.
+TEST_F(LabelledCorpusTest, ASchemeHasLabelsOfItsOwn) {
+  const auto items = ReadColumns({Write("short", "a B-X\nb I-X\n\nc O\n")}, {});
+  EXPECT_THAT(LabelsOfScheme(items, LabelScheme::kIob2), ElementsAre("B-X", "I-X", "O"));
+  EXPECT_THAT(LabelsOfScheme(items, LabelScheme::kIobes),
+              ElementsAre("B-X", "E-X", "I-X", "O", "S-X"));
+}
+
 TEST_F(LabelledCorpusTest, PutsALabelOnTheFirstTokenOfAWord) {
   const std::string file = Write("columns", "fbfb X\nab Y\n\nab X\n");
   const LabelledCorpus corpus({file}, vocabulary_, ReadColumns({file}, {}), {"X", "Y"},

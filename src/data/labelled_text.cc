@@ -80,6 +80,17 @@ std::vector<std::string> LabelsIn(std::span<const LabelledItem> items) {
   return {labels.begin(), labels.end()};
 }
 
+std::vector<std::string> LabelsOfScheme(std::span<const LabelledItem> items, LabelScheme scheme) {
+  std::set<std::string> labels = {"O"};
+  const std::string_view prefixes = scheme == LabelScheme::kIobes ? "BIES" : "BI";
+  for (const std::string& label : LabelsIn(items)) {
+    const LabelParts parts(label);
+    if (parts.outside()) continue;
+    for (const char prefix : prefixes) labels.insert(fmt::format("{}-{}", prefix, parts.type));
+  }
+  return {labels.begin(), labels.end()};
+}
+
 LabelScheme SchemeOf(std::span<const LabelledItem> items) {
   SchemeFinder finder;
   bool entities = true, inside = false;

@@ -35,6 +35,9 @@ std::vector<LabelledItem> ReadTable(const std::vector<std::string>& files);
 // All labels, in order of their bytes.
 std::vector<std::string> LabelsIn(std::span<const LabelledItem> items);
 
+// Every label that a scheme of entities has for the types of these items; sorted.
+std::vector<std::string> LabelsOfScheme(std::span<const LabelledItem> items, LabelScheme scheme);
+
 // The scheme that all labels fit. Where all are labels of entities that fit none, which conlleval
 // reads all the same, kIob1.
 LabelScheme SchemeOf(std::span<const LabelledItem> items);

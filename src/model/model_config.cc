@@ -196,10 +196,10 @@ void CheckHead(const ModelConfig& config) {
     Refuse("head_transform is on, but it is for an encoder with a head of vocabulary");
   if (config.head_transform && config.encoder->activation == Activation::kSwiGlu)
     Refuse("head_transform is on, expected an activation of relu or gelu");
-  if (config.head == HeadKind::kVocabulary && !config.decoder && config.tie_target_output &&
+  if (config.head == HeadKind::kVocabulary && !config.decoder &&
       config.source_vocab_size != config.target_vocab_size) {
     Refuse(
-        fmt::format("tie_target_output needs one vocabulary, but source_vocab_size is {} and "
+        fmt::format("an encoder's head needs one vocabulary, but source_vocab_size is {} and "
                     "target_vocab_size {}",
                     config.source_vocab_size, config.target_vocab_size));
   }

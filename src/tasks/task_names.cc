@@ -6,14 +6,16 @@
 
 namespace attend {
 
+std::string RightCommand(const ModelConfig& config) {
+  for (const TaskName& name : kTaskNames)
+    if (config.task == name.task) return fmt::format("; run it with `attend {}`", name.command);
+  return "";
+}
+
 void CheckTask(const ModelConfig& config, const std::string& task) {
   if (config.task == task) return;
-  std::string cure;
-  for (const TaskName& name : kTaskNames) {
-    if (config.task == name.task) cure = fmt::format("; run it with `attend {}`", name.command);
-  }
-  throw Error(ErrorKind::kUsage,
-              fmt::format("the model's task is {}, expected {}{}", config.task, task, cure));
+  throw Error(ErrorKind::kUsage, fmt::format("the model's task is {}, expected {}{}", config.task,
+                                             task, RightCommand(config)));
 }
 
 }  // namespace attend

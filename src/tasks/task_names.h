@@ -19,6 +19,9 @@ inline constexpr TaskName kTaskNames[] = {{"classification", "classify"},
                                           {"tagging", "tag"},
                                           {"translation", "translate"}};
 
+// "; run it with `attend NAME`", or nothing for a task that is not known.
+std::string RightCommand(const ModelConfig& config);
+
 // Throws Error(kUsage) for a model that was made for another task than `task`; the message names
 // the command for that one.
 void CheckTask(const ModelConfig& config, const std::string& task);

@@ -29,9 +29,9 @@ COMMON = {
     "schedule": "cosine",
     "peak_learning_rate": 0.01,
     "warmup_updates": 10,
-    "max_updates": 120,
-    "validate_every": 40,
-    "checkpoint_every": 40,
+    "max_updates": 180,
+    "validate_every": 60,
+    "checkpoint_every": 60,
     "report_every": 10,
     "average_last": 1,
 }
@@ -229,3 +229,4 @@ def test_python_gives_the_same(tagger, run, options):
         code = f"import attend; print(attend.Classifier({str(run / 'model')!r}).classify('w x y z').label)"
         told = subprocess.run([sys.executable, "-c", code], env=tiny_run.environment(PYTHONPATH=package), capture_output=True, text=True, check=True)
         assert told.stdout == "high\n"
+        assert tiny_run.run_page_block("my-tagger", {"my-tagger": tagger.parent, "my-classifier": run}).splitlines()[-1] in ("high", "low", "mid")

@@ -5,6 +5,7 @@ import math
 import random
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -103,3 +104,58 @@ def test_positions_hold_a_context_with_its_ends(options, tmp_path):
     done = subprocess.run(tiny_run.command_line(refused, tmp_path / "run"), env=tiny_run.environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "context_tokens is 19, but the model's learned positions reach 18 tokens" in done.stderr
+
+
+def attend(*arguments, text=""):
+    command = [str(argument) for argument in [tiny_run.ATTEND, *arguments]]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_hidden_words_are_filled_in(run):
+    filled = json.loads(attend("fill", "green [MASK] red apple", "--model", run / "model", "--top", 2, "--json"))
+    assert filled["filled"] == "green grass red apple"
+    assert [len(tokens) for tokens in filled["masks"]] == [2]
+    assert filled["masks"][0][0]["token"] == "grass" and 0.5 < filled["masks"][0][0]["probability"] <= 1
+    both = attend("fill", "--input", "-", "--model", run / "model", "--top", 1, text="green [MASK]\nyellow [MASK] [MASK] apple\n")
+    assert both.splitlines()[0] == "green grass" and both.splitlines()[2] == "yellow sun red apple"
+    done = subprocess.run([tiny_run.ATTEND, "fill", "green", "--model", run / "model"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and "a text has no [MASK]" in done.stderr
+
+
+def test_texts_get_vectors(run, tmp_path):
+    numpy = pytest.importorskip("numpy")
+    text = "green grass\nred apple\n"
+    lines = [json.loads(line) for line in attend("embed", "--model", run / "model", text=text).splitlines()]
+    attend("embed", "--model", run / "model", "--output", tmp_path / "v.npy", text=text)
+    vectors = numpy.load(tmp_path / "v.npy")
+    assert vectors.dtype == numpy.float32 and vectors.shape == (2, 32)
+    assert [line["text"] for line in lines] == text.splitlines()
+    assert (vectors == numpy.array([line["embedding"] for line in lines], numpy.float32)).all()
+    attend("embed", "--model", run / "model", "--normalize", "--output", tmp_path / "n.npy", text=text)
+    assert numpy.linalg.norm(numpy.load(tmp_path / "n.npy"), axis=1) == pytest.approx(1, abs=1e-6)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_int8_loses_little(run, tmp_path):
+    attend("quantize", run / "model", "--output", tmp_path / "int8")
+    attend("verify", tmp_path / "int8")
+    probability = [json.loads(attend("fill", "green [MASK]", "--model", model, "--json"))["masks"][0][0]["probability"] for model in (run / "model", tmp_path / "int8")]
+    assert probability[0] == pytest.approx(probability[1], abs=0.05)
+
+
+def test_python_gives_the_same(run):
+    package = tiny_run.BUILD / "python"
+    if not (package / "attend/_attend.pyi").exists():
+        pytest.skip("the Python package is not built")
+    code = f"import attend; model = attend.load({str(run / 'model')!r}, threads=1); assert isinstance(model, attend.Encoder); "
+    code += "found = model.fill('green [MASK]', top=2); print(found.text, found.masks[0][0][1]); "
+    code += "print(model.embed('a').shape, model.embed(['red apple', 'b']).shape, model.width, float(model.embed(['red apple'])[0, 0]))"
+    told = subprocess.run([sys.executable, "-c", code], env=tiny_run.environment(PYTHONPATH=package), capture_output=True, text=True, check=True)
+    filled = json.loads(attend("fill", "green [MASK]", "--model", run / "model", "--json"))
+    first, second = told.stdout.splitlines()
+    assert first == f"green grass {filled['masks'][0][0]['probability']}"
+    vector = json.loads(attend("embed", "--model", run / "model", text="red apple\n"))["embedding"]
+    assert tiny_run.run_page_block("my-encoder", {"my-encoder": run}).startswith("(")
+    assert second.startswith("(32,) (2, 32) 32 ") and float(second.split()[-1]) == pytest.approx(vector[0], abs=1e-7)

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "model/model_directory.h"
-#include "tasks/label_logits.h"
+#include "tasks/encoder_runner.h"
 #include "text/word_ids.h"
 
 namespace attend {
 namespace {
+
+constexpr EncoderRunner::Purpose kClassification = {"classification", HeadKind::kLabels,
+                                                    /*of_tokens=*/false};
 
 // Softmax.
 std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
@@ -29,7 +32,7 @@ std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
 }  // namespace
 
 struct Classifier::Impl {
-  LabelLogits logits;
+  EncoderRunner logits;
 };
 
 std::unique_ptr<Classifier> Classifier::Load(const std::string& directory,
@@ -43,13 +46,13 @@ Classifier::Classifier(std::shared_ptr<const Model> model, const ClassifierOptio
                  options.threads) {}
 
 Classifier::Classifier(std::shared_ptr<const LoadedModel> loaded, int threads)
-    : impl_(new Impl{LabelLogits(std::move(loaded), "classification", threads)}) {}
+    : impl_(new Impl{EncoderRunner(std::move(loaded), kClassification, threads)}) {}
 
 Classifier::~Classifier() = default;
 
 std::vector<Classification> Classifier::Classify(std::span<const std::string> texts) const {
-  const LabelLogits& logits = impl_->logits;
-  std::vector<LabelInput> inputs;
+  const EncoderRunner& logits = impl_->logits;
+  std::vector<EncoderInput> inputs;
   std::vector<Classification> found(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     TextIds read = EncodeCut(logits.loaded().source(), texts[i], logits.max_tokens());

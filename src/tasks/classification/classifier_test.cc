@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "engine/plain_transformer.h"
 #include "kernels/inference/dispatch.h"
@@ -69,6 +70,12 @@ TEST_P(ClassifierTest, GivesTheSameBitsWhateverSharesTheCall) {
 INSTANTIATE_TEST_SUITE_P(All, ClassifierTest,
                          testing::Combine(testing::ValuesIn(AvailableInstructionSets()),
                                           testing::Values(Pooling::kFirst, Pooling::kMean)));
+
+// A directory may say anything of its head.
+TEST(Classifier, RefusesAHeadThatIsNotForTexts) {
+  const auto model = MakeLabelModel("classification", Pooling::kTokens, {"a", "b"});
+  EXPECT_THROW(Classifier(model, {.threads = 1}), Error);
+}
 
 TEST(Classifier, ReadsTheBeginningOfALongText) {
   const auto model = MakeLabelModel("classification", Pooling::kFirst, {"a", "b"});

@@ -9,14 +9,15 @@
 #include "attend/error.h"
 #include "base/excerpt.h"
 #include "model/model_directory.h"
-#include "tasks/label_logits.h"
-#include "tasks/task_names.h"
+#include "tasks/encoder_runner.h"
 #include "text/mask_token.h"
 #include "text/word_ids.h"
 
 namespace attend {
 namespace {
 
+constexpr EncoderRunner::Purpose kFilling = {"masked_language_model", HeadKind::kVocabulary,
+                                             /*of_tokens=*/true};
 constexpr std::string_view kSpace = "\u2581";
 
 // A text's tokens. A vocabulary of words knows no [MASK] within a text.
@@ -34,13 +35,15 @@ std::vector<int32_t> TokensOf(const Vocabulary& vocabulary, const std::string& t
   return ids;
 }
 
-// As the encoder read texts in training: a token in place of a word has no space of its own before
-// it.
+// As the encoder read texts in training, where a token that has its word's space is hidden with it.
 TextIds EncodeMasked(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens) {
-  const int32_t mask = MaskId(vocabulary), space = vocabulary.Id(kSpace);
+  const int32_t mask = MaskId(vocabulary);
+  const bool subwords =
+      vocabulary.type() == VocabularyType::kUnigram || vocabulary.type() == VocabularyType::kBpe;
+  const int32_t space = subwords ? vocabulary.Id(kSpace) : -1;
   std::vector<int32_t> ids = {static_cast<int32_t>(vocabulary.special_ids().bos)};
   for (const int32_t id : TokensOf(vocabulary, text)) {
-    if (id == mask && ids.back() == space) ids.pop_back();
+    if (id == mask && ids.back() == space && space != vocabulary.special_ids().unk) ids.pop_back();
     ids.push_back(id);
   }
   const bool cut = std::ssize(ids) - 1 > max_tokens;
@@ -84,7 +87,7 @@ std::string WithoutSpace(const std::string& piece) {
 }  // namespace
 
 struct TextEncoder::Impl {
-  LabelLogits runs;
+  EncoderRunner runner;
 };
 
 std::unique_ptr<TextEncoder> TextEncoder::Load(const std::string& directory,
@@ -98,29 +101,32 @@ TextEncoder::TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOp
                   options.threads) {}
 
 TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
-    : impl_(new Impl{LabelLogits(std::move(loaded), threads)}) {}
+    : impl_(new Impl{EncoderRunner(std::move(loaded), threads)}) {}
 
 TextEncoder::~TextEncoder() = default;
 
 std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, int64_t top) const {
-  const LoadedModel& loaded = impl_->runs.loaded();
-  CheckTask(loaded.config(), "masked_language_model");
+  const LoadedModel& loaded = impl_->runner.loaded();
+  EncoderRunner::CheckPurpose(loaded.config(), kFilling);
   const Vocabulary& vocabulary = loaded.source();
   const int32_t mask = MaskId(vocabulary);
-  std::vector<LabelInput> inputs;
+  std::vector<EncoderInput> inputs;
   std::vector<FilledText> filled(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    TextIds read = EncodeMasked(vocabulary, texts[i], impl_->runs.max_tokens());
+    TextIds read = EncodeMasked(vocabulary, texts[i], impl_->runner.max_tokens());
     filled[i].cut = read.cut;
-    LabelInput& input = inputs.emplace_back(LabelInput{std::move(read.ids), {}});
+    EncoderInput& input = inputs.emplace_back(EncoderInput{std::move(read.ids), {}});
     for (int32_t at = 0; at < std::ssize(input.ids); ++at)
       if (input.ids[at] == mask) input.rows.push_back(at);
     if (!input.rows.empty()) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("a text has no {}, which says where a token is wanted: '{}'",
-                            kMaskToken, Excerpt(texts[i])));
+    throw Error(ErrorKind::kInput,
+                read.cut && texts[i].find(kMaskToken) != std::string::npos
+                    ? fmt::format("{} stands after the {} tokens that the model can read: '{}'",
+                                  kMaskToken, impl_->runner.max_tokens(), Excerpt(texts[i]))
+                    : fmt::format("a text has no {}, which says where a token is wanted: '{}'",
+                                  kMaskToken, Excerpt(texts[i])));
   }
-  const std::vector<std::vector<float>> logits = impl_->runs.Run(inputs);
+  const std::vector<std::vector<float>> logits = impl_->runner.Run(inputs);
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<int32_t>& rows = inputs[i].rows;
     const size_t width = logits[i].size() / rows.size();
@@ -141,14 +147,15 @@ std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
                                            const EmbeddingOptions& options) const {
   if (options.pooling == Pooling::kTokens)
     throw Error(ErrorKind::kUsage, "pooling is tokens, expected first or mean");
-  std::vector<LabelInput> inputs;
+  std::vector<EncoderInput> inputs;
   std::vector<TextVector> vectors(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    TextIds read = EncodeMasked(impl_->runs.loaded().source(), texts[i], impl_->runs.max_tokens());
+    TextIds read =
+        EncodeMasked(impl_->runner.loaded().source(), texts[i], impl_->runner.max_tokens());
     vectors[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }
-  std::vector<std::vector<float>> found = impl_->runs.Vectors(inputs, options.pooling);
+  std::vector<std::vector<float>> found = impl_->runner.Vectors(inputs, options.pooling);
   for (size_t i = 0; i < texts.size(); ++i) {
     vectors[i].values_D = std::move(found[i]);
     if (!options.normalize) continue;
@@ -160,10 +167,10 @@ std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
   return vectors;
 }
 
-int64_t TextEncoder::width() const { return impl_->runs.loaded().config().encoder->d_model; }
+int64_t TextEncoder::width() const { return impl_->runner.loaded().config().encoder->d_model; }
 
 std::string TextEncoder::instruction_set() const {
-  return impl_->runs.loaded().weights.kernels.name;
+  return impl_->runner.loaded().weights.kernels.name;
 }
 
 }  // namespace attend

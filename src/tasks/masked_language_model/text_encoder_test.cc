@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "attend/error.h"
 #include "attend/vocabulary.h"
@@ -149,6 +150,30 @@ std::string ErrorOf(const std::function<void()>& call) {
   return "";
 }
 
+// The token before [MASK] stays, where it is a word that the vocabulary does not know.
+TEST(TextEncoder, ReadsWordsAsTheyStand) {
+  VocabularyOptions options;
+  options.type = VocabularyType::kWord;
+  options.mask = true;
+  bool given = false;
+  const auto take = [&](std::string* line) {
+    *line = "red apple blue sky";
+    return !std::exchange(given, true);
+  };
+  const auto model = MaskedModel(TrainVocabulary(take, options, 1, NoLog()));
+  const auto vocabulary = Vocabulary::FromBytes(model->source_vocabulary, "test");
+  const std::vector<std::string> texts = {"xyzzy [MASK] sky"};
+  const auto found = TextEncoder(model, {.threads = 1}).Fill(texts, 1)[0].masks[0][0];
+  const std::vector<int32_t> read = {2, 1, MaskId(*vocabulary), vocabulary->Id("\u2581sky"), 3};
+  const std::vector<double> logits = Plain(*model).EncoderLogits(read)[2];
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit);
+  double best = 0;
+  for (const char* word : {"red", "apple", "blue", "sky"})
+    best = std::max(best, std::exp(logits[vocabulary->Id("\u2581" + std::string(word))]) / sum);
+  EXPECT_NEAR(found.probability, best, 1e-5);
+}
+
 TEST(TextEncoder, RefusesWhatItCannotDo) {
   const auto model = MaskedModel(VocabularyWithMask());
   const TextEncoder encoder(model, {.threads = 1});
@@ -176,6 +201,8 @@ TEST(TextEncoder, SaysWhenATextIsCut) {
   EXPECT_FALSE(found[0].cut);
   EXPECT_TRUE(found[1].cut);
   EXPECT_TRUE(encoder.Embed(texts)[1].cut);
+  const std::vector<std::string> late = {text.substr(7) + " [MASK]"};
+  EXPECT_THAT(ErrorOf([&] { encoder.Fill(late); }), HasSubstr("stands after the 22 tokens"));
 }
 
 }  // namespace

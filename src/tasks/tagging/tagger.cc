@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "model/model_directory.h"
-#include "tasks/label_logits.h"
+#include "tasks/encoder_runner.h"
 #include "tasks/tagging/label_transitions.h"
 #include "text/entity_labels.h"
 #include "text/text_words.h"
@@ -12,6 +12,8 @@
 
 namespace attend {
 namespace {
+
+constexpr EncoderRunner::Purpose kTagging = {"tagging", HeadKind::kLabels, /*of_tokens=*/true};
 
 // Code points in well-formed UTF-8.
 int64_t CharactersIn(std::string_view text) {
@@ -46,19 +48,19 @@ TaggedText WordsOf(const ReadText& read) {
 
 struct Tagger::Impl {
   Impl(std::shared_ptr<const LoadedModel> loaded, int threads)
-      : logits(std::move(loaded), "tagging", threads),
+      : logits(std::move(loaded), kTagging, threads),
         transitions(TransitionsOf(logits.loaded().config(), logits.loaded().model().tensors)) {}
 
   std::vector<TaggedText> Label(std::span<const ReadText> texts) const;
   void LabelOne(const ReadText& read, std::span<const float> scores_TL, TaggedText* tagged) const;
 
-  LabelLogits logits;
+  EncoderRunner logits;
   LabelTransitions transitions;
 };
 
 std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts) const {
   std::vector<TaggedText> tagged;
-  std::vector<LabelInput> inputs;
+  std::vector<EncoderInput> inputs;
   std::vector<size_t> text_of;  // by input
   for (size_t i = 0; i < texts.size(); ++i) {
     tagged.push_back(WordsOf(texts[i]));

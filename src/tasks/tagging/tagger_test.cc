@@ -98,6 +98,13 @@ TEST(Tagger, NeverPredictsWhatTheSchemeForbids) {
   EXPECT_GT(entities, 10);
 }
 
+// A directory may say anything of its head.
+TEST(Tagger, RefusesAHeadThatIsNotForWords) {
+  const auto model = MakeLabelModel("tagging", Pooling::kTokens, {"O", "B-X", "I-X"});
+  model->config.pooling = Pooling::kMean;
+  EXPECT_THROW(Tagger(model, {.threads = 1}), Error);
+}
+
 TEST(Tagger, SaysWhereWordsStandInCharacters) {
   const Tagger tagger(TaggingModel(), {.threads = 1});
   const std::vector<std::string> texts = {"\xC3\xA9t\xC3\xA9, lumi!"};

@@ -8,6 +8,7 @@
 #include "attend/nn/transformer.h"
 #include "model/sample.h"
 #include "train/loop/parameters.h"
+#include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/vocabulary_choice.h"
 
@@ -17,9 +18,7 @@ namespace {
 // The likeliest label of each token, or of the text.
 Sample LabelSample(nn::Transformer& transformer, std::vector<int32_t> ids) {
   const torch::NoGradGuard no_grad;
-  const auto length = std::ssize(ids);
-  const nn::PackedIds read{torch::tensor(std::vector<int64_t>(ids.begin(), ids.end())),
-                           torch::arange(length), torch::tensor({int64_t{0}, length}), length};
+  const nn::PackedIds read = PackIds(ids);
   const torch::Tensor hidden_RD = transformer->PackedEncode(read);
   const torch::Tensor logits_TL =
       transformer->Logits(transformer->Pool(hidden_RD, read)).to(torch::kFloat64);

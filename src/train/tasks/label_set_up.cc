@@ -45,7 +45,11 @@ std::shared_ptr<const Vocabulary> CompleteLabelOptions(const TaskSetup& setup,
   ModelConfig& model = options.model;
   model.head = HeadKind::kLabels;
   model.head_bias = model.head_transform = false;
-  if (model.labels.empty()) model.labels = LabelsIn(texts.train);
+  if (model.labels.empty()) {
+    model.labels = model.label_scheme == LabelScheme::kNone
+                       ? LabelsIn(texts.train)
+                       : LabelsOfScheme(texts.train, model.label_scheme);
+  }
   if (model.labels.size() < 2) {
     throw Error(ErrorKind::kInput, fmt::format("the training text has the label '{}' alone, "
                                                "expected at least two",

@@ -10,7 +10,8 @@
 #include "base/sha256.h"
 #include "model/config_file.h"
 #include "nn/bf16_products.h"
-#include "tasks/label_logits.h"
+#include "tasks/encoder_runner.h"
+#include "text/utf8.h"
 #include "train/device/environment.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/label_options.h"
@@ -27,7 +28,7 @@ std::unique_ptr<const LabelledCorpus> MakeCorpus(
   if (files.empty()) return nullptr;
   return std::make_unique<LabelledCorpus>(
       files, vocabulary, std::move(items), model.labels,
-      LabelledOptions{model.pooling == Pooling::kTokens, MaxLabelledTokens(model)});
+      LabelledOptions{model.pooling == Pooling::kTokens, MaxEncoderTokens(model)});
 }
 
 // Which rows of the packed ids have labels, and which; without rows where texts have one each.
@@ -188,6 +189,7 @@ Json LabelTask::ForExport() const {
     std::string text;
     for (const std::string& word : corpus.items()[corpus.item_of()[row]].words)
       text += (text.empty() ? "" : " ") + word;
+    text = RepairUtf8(text);
     const std::vector<int32_t> found = ReadLabelled(config(), *vocabulary_, text);
     // Not a part of a sentence, nor words that hold blanks.
     if (std::ssize(own) > kMostTokens || !std::ranges::equal(own, found)) continue;
@@ -211,7 +213,7 @@ void LabelTask::Describe(const Log& log) const {
         fmt::format("{} items of the {} text ({}) are longer than the {} tokens that the model can "
                     "read and are {}",
                     corpus->longer().count, name, corpus->longer().Text(),
-                    MaxLabelledTokens(config()), by_token ? "divided between words" : "cut"));
+                    MaxEncoderTokens(config()), by_token ? "divided between words" : "cut"));
   };
   tell("training", train_.get());
   tell("validation", valid_.get());

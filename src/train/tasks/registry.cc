@@ -16,11 +16,8 @@ namespace attend {
 namespace {
 
 constexpr const TrainableTask& (*kTasks[])() = {
-    TrainableTranslation,
-    TrainableLanguageModel,
-    TrainableMaskedLanguageModel,
-    TrainableTagging,
-    TrainableClassification,
+    TrainableTranslation, TrainableLanguageModel,  TrainableMaskedLanguageModel,
+    TrainableTagging,     TrainableClassification,
 };
 
 }  // namespace

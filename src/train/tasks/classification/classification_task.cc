@@ -8,6 +8,7 @@
 #include "attend/classifier.h"
 #include "base/files.h"
 #include "metrics/classes.h"
+#include "text/utf8.h"
 #include "train/tasks/classification/classification.h"
 #include "train/tasks/classification/classification_options.h"
 
@@ -30,7 +31,7 @@ std::map<std::string, double> ClassificationTask::Figures(const std::vector<Labe
 
 ValidationResult::Sample ClassificationTask::SampleOf(const LabelledItem& item,
                                                       const std::vector<int32_t>& found) const {
-  return {item.words[0], item.labels[0], NamesOf(found)[0]};
+  return {RepairUtf8(item.words[0]), item.labels[0], NamesOf(found)[0]};
 }
 
 // Keeps a line for each text: its label, the model's, and the text.

@@ -48,7 +48,13 @@ MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainTe
             options_.optimization.label_smoothing_mass),
       train_(MaskedText(text_.train, options_, *text_.vocabulary)),
       valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
-  if (valid_ != nullptr) valid_contexts_ = valid_->Contexts();
+  if (valid_ == nullptr) return;
+  valid_contexts_ = valid_->Contexts();
+  for (int64_t row = 0; row < valid_contexts_->size(); ++row)
+    if (CountHidden((*valid_contexts_)[row]) > 0) return;
+  throw Error(ErrorKind::kInput,
+              "valid_text has no token that the vocabulary knows, so none can be "
+              "hidden");
 }
 
 const TaskInfo& MaskedLanguageModelTask::info() const {

@@ -20,7 +20,7 @@ bool IsEntityFigure(const std::string& name) {
 }
 
 // Decides the scheme of the model's labels, and spells the text's in it.
-void SettleScheme(const TaskSetup& setup, LabelledTexts* texts) {
+void ChooseScheme(const TaskSetup& setup, LabelledTexts* texts) {
   ModelConfig& model = setup.options->model;
   const auto chosen = dynamic_cast<const TaggingOptions&>(*setup.options->task).scheme;
   const LabelScheme found = SchemeOf(texts->train);
@@ -147,7 +147,7 @@ std::unique_ptr<TrainingTask> SetUpTagging(const TaskSetup& setup) {
   const bool crf = dynamic_cast<const TaggingOptions&>(*setup.options->task).crf;
   TakeHeadOption(setup, "crf", crf, &setup.options->model.crf);
   LabelledTexts texts = ReadTexts(setup);
-  SettleScheme(setup, &texts);
+  ChooseScheme(setup, &texts);
   const auto vocabulary = CompleteLabelOptions(setup, texts);
   return std::make_unique<TaggingTask>(setup, vocabulary, std::move(texts));
 }

@@ -1,6 +1,6 @@
 // Texts through an encoder: what its head says of them, or their vectors.
-#ifndef ATTEND_TASKS_LABEL_LOGITS_H_
-#define ATTEND_TASKS_LABEL_LOGITS_H_
+#ifndef ATTEND_TASKS_ENCODER_RUNNER_H_
+#define ATTEND_TASKS_ENCODER_RUNNER_H_
 
 #include <cstdint>
 #include <functional>
@@ -18,13 +18,13 @@
 namespace attend {
 
 // As a model reads a text, and the rows whose labels are wanted; rising. None: of the whole text.
-struct LabelInput {
+struct EncoderInput {
   std::vector<int32_t> ids;  // bos and eos included
   std::vector<int32_t> rows;
 };
 
 // Tokens of a text that the model can read beside bos and eos; 2^30 where positions have no end.
-int64_t MaxLabelledTokens(const ModelConfig& config);
+int64_t MaxEncoderTokens(const ModelConfig& config);
 
 // The ids that a model with a head of labels reads of a text; where it labels words, these are what
 // blanks divide, and the ids of the first part (EncodeWords).
@@ -32,23 +32,30 @@ std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& v
                                   const std::string& text);
 
 // Immutable; safe to use from many threads.
-class LabelLogits {
+class EncoderRunner {
  public:
   // 0 threads: one for each processor. Throws Error(kUsage) for a model that is not an encoder
-  // alone, or without vocabulary.
-  LabelLogits(std::shared_ptr<const LoadedModel> loaded, int threads);
-  // The same for a model of this task alone.
-  LabelLogits(std::shared_ptr<const LoadedModel> loaded, const std::string& task, int threads);
+  // alone, or without vocabulary, and Error(kInput) for a head that does not fit the task.
+  EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int threads);
+  // The same for a model of this task alone, with a head that says something of tokens or of texts.
+  struct Purpose {
+    const char* task;
+    HeadKind head;
+    bool of_tokens;
+  };
+  EncoderRunner(std::shared_ptr<const LoadedModel> loaded, const Purpose& purpose, int threads);
+
+  static void CheckPurpose(const ModelConfig& config, const Purpose& purpose);
 
   const LoadedModel& loaded() const { return *loaded_; }
-  int64_t max_tokens() const { return MaxLabelledTokens(loaded_->config()); }
+  int64_t max_tokens() const { return MaxEncoderTokens(loaded_->config()); }
   const std::vector<std::string>& labels() const { return loaded_->config().labels; }
 
   // [rows, L], or the vocabulary's size for L, for each input. Throws Error(kRuntime) for numbers
   // that are not finite.
-  std::vector<std::vector<float>> Run(std::span<const LabelInput> inputs) const;
+  std::vector<std::vector<float>> Run(std::span<const EncoderInput> inputs) const;
   // The texts' vectors [D]; the inputs' rows are not read. Precondition: not Pooling::kTokens.
-  std::vector<std::vector<float>> Vectors(std::span<const LabelInput> inputs,
+  std::vector<std::vector<float>> Vectors(std::span<const EncoderInput> inputs,
                                           Pooling pooling) const;
 
  private:
@@ -66,9 +73,9 @@ class LabelLogits {
     std::vector<int64_t> counts;
   };
   using Finish = std::function<Rows(std::span<const int64_t> batch, Activations* activations)>;
-  std::vector<std::vector<float>> RunAll(std::span<const LabelInput> inputs,
+  std::vector<std::vector<float>> RunAll(std::span<const EncoderInput> inputs,
                                          const Finish& finish) const;
-  Rows HeadOf(std::span<const LabelInput> inputs, std::span<const int64_t> batch,
+  Rows HeadOf(std::span<const EncoderInput> inputs, std::span<const int64_t> batch,
               Activations* activations) const;
 
   std::shared_ptr<const LoadedModel> loaded_;
@@ -77,4 +84,4 @@ class LabelLogits {
 
 }  // namespace attend
 
-#endif  // ATTEND_TASKS_LABEL_LOGITS_H_
+#endif  // ATTEND_TASKS_ENCODER_RUNNER_H_

@@ -1,6 +1,6 @@
 // What the commands of encoders share: `attend classify`, `embed`, `fill` and `tag`.
-#ifndef ATTEND_CLI_LABEL_OPTIONS_H_
-#define ATTEND_CLI_LABEL_OPTIONS_H_
+#ifndef ATTEND_CLI_ENCODER_OPTIONS_H_
+#define ATTEND_CLI_ENCODER_OPTIONS_H_
 
 #include <fmt/format.h>
 
@@ -46,4 +46,4 @@ inline void FlushOutput() {
 
 }  // namespace attend
 
-#endif  // ATTEND_CLI_LABEL_OPTIONS_H_
+#endif  // ATTEND_CLI_ENCODER_OPTIONS_H_

@@ -1,4 +1,4 @@
-#include "tasks/label_logits.h"
+#include "tasks/encoder_runner.h"
 
 #include <fmt/format.h>
 
@@ -16,14 +16,14 @@
 
 namespace attend {
 
-int64_t MaxLabelledTokens(const ModelConfig& config) {
+int64_t MaxEncoderTokens(const ModelConfig& config) {
   constexpr int64_t kMost = int64_t{1} << 30;
   return std::clamp<int64_t>(MaxTokens(*config.encoder) - 1, 1, kMost);
 }
 
 std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& vocabulary,
                                   const std::string& text) {
-  const int64_t most = MaxLabelledTokens(config);
+  const int64_t most = MaxEncoderTokens(config);
   if (config.pooling != Pooling::kTokens) return EncodeCut(vocabulary, text, most).ids;
   std::vector<std::string> words;
   for (size_t begin = 0; begin < text.size();) {
@@ -34,32 +34,44 @@ std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& v
   return EncodeWords(vocabulary, words, most)[0].ids;
 }
 
-LabelLogits::Threads::Threads(int threads)
+EncoderRunner::Threads::Threads(int threads)
     : pool(threads > 0 ? threads : DefaultThreads()), activations(pool.size()) {}
 
-LabelLogits::LabelLogits(std::shared_ptr<const LoadedModel> loaded, int threads)
+EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int threads)
     : loaded_(std::move(loaded)),
       threads_([threads] { return std::make_unique<Threads>(threads); }) {
   const Weights& weights = loaded_->weights;
   if (!weights.encoder || weights.decoder) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("the model's task is {}, expected a model of an encoder alone",
-                            loaded_->config().task));
+                fmt::format("the model's task is {}, expected a model of an encoder alone{}",
+                            loaded_->config().task, RightCommand(loaded_->config())));
   }
   loaded_->source();  // throws
+  if (loaded_->config().special_ids.bos >= 0) return;
+  throw Error(ErrorKind::kInput, "special_ids.bos is -1, expected an id: texts begin with it");
 }
 
-LabelLogits::LabelLogits(std::shared_ptr<const LoadedModel> loaded, const std::string& task,
-                         int threads)
-    : LabelLogits((CheckTask(loaded->config(), task), std::move(loaded)), threads) {
-  if (!loaded_->weights.encoder_head) throw Error(ErrorKind::kUsage, "the model has no head");
+EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, const Purpose& purpose,
+                             int threads)
+    : EncoderRunner((CheckTask(loaded->config(), purpose.task), std::move(loaded)), threads) {
+  CheckPurpose(loaded_->config(), purpose);
 }
 
-std::vector<std::vector<float>> LabelLogits::RunAll(std::span<const LabelInput> inputs,
-                                                    const Finish& finish) const {
+void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpose) {
+  CheckTask(config, purpose.task);
+  const bool of_tokens = config.pooling == Pooling::kTokens;
+  if (config.head == purpose.head && of_tokens == purpose.of_tokens) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the model's task is {}, but its head is not for {} of {}", purpose.task,
+                          purpose.head == HeadKind::kLabels ? "labels" : "a vocabulary",
+                          purpose.of_tokens ? "tokens" : "texts"));
+}
+
+std::vector<std::vector<float>> EncoderRunner::RunAll(std::span<const EncoderInput> inputs,
+                                                      const Finish& finish) const {
   constexpr int64_t kBatchTokens = 2048;
   std::vector<int64_t> lengths;
-  for (const LabelInput& input : inputs) lengths.push_back(std::ssize(input.ids));
+  for (const EncoderInput& input : inputs) lengths.push_back(std::ssize(input.ids));
   const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
   Threads& threads = threads_.Get();
   // Few texts still give every thread something to do.
@@ -87,14 +99,14 @@ std::vector<std::vector<float>> LabelLogits::RunAll(std::span<const LabelInput> 
   return found;
 }
 
-std::vector<std::vector<float>> LabelLogits::Run(std::span<const LabelInput> inputs) const {
+std::vector<std::vector<float>> EncoderRunner::Run(std::span<const EncoderInput> inputs) const {
   return RunAll(inputs, [&](std::span<const int64_t> batch, Activations* activations) {
     return HeadOf(inputs, batch, activations);
   });
 }
 
-std::vector<std::vector<float>> LabelLogits::Vectors(std::span<const LabelInput> inputs,
-                                                     Pooling pooling) const {
+std::vector<std::vector<float>> EncoderRunner::Vectors(std::span<const EncoderInput> inputs,
+                                                       Pooling pooling) const {
   return RunAll(inputs, [&](std::span<const int64_t> batch, Activations* activations) {
     std::vector<int64_t> lengths;
     for (const int64_t item : batch) lengths.push_back(std::ssize(inputs[item].ids));
@@ -104,15 +116,15 @@ std::vector<std::vector<float>> LabelLogits::Vectors(std::span<const LabelInput>
   });
 }
 
-LabelLogits::Rows LabelLogits::HeadOf(std::span<const LabelInput> inputs,
-                                      std::span<const int64_t> batch,
-                                      Activations* activations) const {
+EncoderRunner::Rows EncoderRunner::HeadOf(std::span<const EncoderInput> inputs,
+                                          std::span<const int64_t> batch,
+                                          Activations* activations) const {
   const Weights& weights = loaded_->weights;
   const bool whole_texts = weights.config().pooling != Pooling::kTokens;
   std::vector<int64_t> rows, lengths, counts;
   int64_t first = 0;
   for (const int64_t item : batch) {
-    const LabelInput& input = inputs[item];
+    const EncoderInput& input = inputs[item];
     lengths.push_back(std::ssize(input.ids));
     for (const int32_t row : input.rows) rows.push_back(first + row);
     counts.push_back(whole_texts ? 1 : std::ssize(input.rows));
