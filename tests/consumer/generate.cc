@@ -13,10 +13,9 @@ int main(int argc, char** argv) {
     options.max_tokens = 60;
     options.temperature = 0.8;
     options.seed = 7;
-    const attend::Generation output =
-        generator->Generate(prompts, options, [](const attend::GeneratedPiece& piece) {
-          std::cout << piece.text << std::flush;
-        })[0][0];
+    const attend::Generation output = generator->Generate(
+        prompts, options,
+        [](const attend::GeneratedPiece& piece) { std::cout << piece.text << std::flush; })[0][0];
     std::cout << " (" << output.log_probability << ")\n";
     return output.log_probability < 0 ? 0 : 1;
   } catch (const attend::Error& error) {
