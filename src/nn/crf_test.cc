@@ -75,8 +75,8 @@ TEST(Crf, GradientsAreThoseOfDifferences) {
   CrfCase given = MakeCase();
   CrfLoss(given.scores_RL, given.labels_R, given.offsets_B1, given.transitions).backward();
   const torch::NoGradGuard no_grad;
-  for (torch::Tensor parameter : {given.scores_RL, given.transitions.begin_L,
-                                  given.transitions.end_L, given.transitions.next_LL}) {
+  for (const torch::Tensor& parameter : {given.scores_RL, given.transitions.begin_L,
+                                         given.transitions.end_L, given.transitions.next_LL}) {
     const torch::Tensor flat = parameter.flatten(), gradient = parameter.grad().flatten();
     for (int64_t i = 0; i < flat.numel(); ++i) {
       constexpr double kStep = 1e-5;

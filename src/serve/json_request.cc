@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "attend/error.h"
 #include "serve/refusal.h"
 #include "serve/request_body.h"
@@ -25,7 +27,7 @@ std::vector<std::string> TakeTexts(Json* body, const std::string& name) {
   };
   const auto found = body->find(name);
   if (found == body->end()) refuse("expected an object with " + name);
-  const Json given = *found;
+  const Json given = std::move(*found);
   body->erase(name);
   std::vector<std::string> texts;
   for (const Json& item : given.is_array() ? given : Json::array({given})) {

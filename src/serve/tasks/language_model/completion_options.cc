@@ -38,7 +38,7 @@ void DropForeign(Json* body) {
 bool TakeUsageEvent(Json* body) {
   const auto found = body->find("stream_options");
   if (found == body->end()) return false;
-  const Json options = *found;
+  const Json options = std::move(*found);
   body->erase("stream_options");
   bool usage = false;
   if (!options.is_object()) Refuse("stream_options is no object");
