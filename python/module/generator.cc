@@ -49,17 +49,6 @@ nb::object GeneratedOf(const std::vector<Generation>& generations) {
   return Make(PythonClass(kGenerated, "Generation"), nb::tuple(outputs));
 }
 
-// Calls `run` with windows of the texts, from number `first` on.
-template <class Run>
-void InWindows(std::span<const std::string> texts, const Run& run) {
-  Windows windows;
-  for (size_t begin = 0; begin < texts.size();) {
-    const size_t count = std::min(windows.size(), texts.size() - begin);
-    run(texts.subspan(begin, count), &windows);
-    begin += count;
-  }
-}
-
 nb::list GenerateAll(const GeneratorRunner& self, const std::vector<std::string>& prompts,
                      GenerationOptions options) {
   nb::list results;

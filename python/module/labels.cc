@@ -52,15 +52,11 @@ std::vector<Classification> RunOn(const Classifier& classifier,
 template <class Runner>
 nb::list LabelAll(const Runner& self, const std::vector<std::string>& texts) {
   nb::list results;
-  Windows windows;
-  for (size_t begin = 0; begin < texts.size();) {
-    const auto window =
-        std::span(texts).subspan(begin, std::min(windows.size(), texts.size() - begin));
+  InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     decltype(RunOn(self, window)) found;
-    windows.Run([&](const std::atomic<bool>*) { found = RunOn(self, window); });
+    windows->Run([&](const std::atomic<bool>*) { found = RunOn(self, window); });
     for (const auto& each : found) results.append(ResultOf(each));
-    begin += window.size();
-  }
+  });
   return results;
 }
 

@@ -48,25 +48,15 @@ nb::object ResultOf(const FilledText& filled) {
               filled.cut);
 }
 
-// Calls `run` with one window of texts after another.
-template <class Run>
-void InWindows(const std::vector<std::string>& texts, const Run& run) {
-  Windows windows;
-  for (size_t begin = 0; begin < texts.size();) {
-    const auto window =
-        std::span(texts).subspan(begin, std::min(windows.size(), texts.size() - begin));
-    windows.Run([&](const std::atomic<bool>*) { run(window); });
-    begin += window.size();
-  }
-}
-
 nb::list FillAll(const TextEncoder& self, const std::vector<std::string>& texts,
                  const nb::kwargs& options) {
   int64_t top = 5;
   SetOptions(FillFields(&top), options, "fill");
   std::vector<FilledText> filled;
-  InWindows(texts, [&](std::span<const std::string> window) {
-    for (FilledText& each : self.Fill(window, top)) filled.push_back(std::move(each));
+  InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
+    windows->Run([&](const std::atomic<bool>*) {
+      for (FilledText& each : self.Fill(window, top)) filled.push_back(std::move(each));
+    });
   });
   nb::list results;
   for (const FilledText& each : filled) results.append(ResultOf(each));
@@ -79,9 +69,11 @@ nb::object EmbedAll(const TextEncoder& self, const std::vector<std::string>& tex
   EmbeddingOptions given;
   SetOptions(EmbedFields(given), options, "embed");
   auto values = std::make_unique<std::vector<float>>();
-  InWindows(texts, [&](std::span<const std::string> window) {
-    for (const TextVector& each : self.Embed(window, given))
-      values->insert(values->end(), each.values_D.begin(), each.values_D.end());
+  InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
+    windows->Run([&](const std::atomic<bool>*) {
+      for (const TextVector& each : self.Embed(window, given))
+        values->insert(values->end(), each.values_D.begin(), each.values_D.end());
+    });
   });
   float* const data = values->data();
   const nb::capsule owner(

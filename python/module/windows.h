@@ -10,6 +10,8 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <span>
+#include <string>
 
 #include "python/module/interpreter.h"
 
@@ -49,6 +51,17 @@ class Windows {
   static constexpr std::chrono::milliseconds kLook{50}, kShort{500}, kLong{2000};
   size_t size_ = kLeast;
 };
+
+// Calls run(window, windows) with one window of the texts after another.
+template <class Run>
+void InWindows(std::span<const std::string> texts, const Run& run) {
+  Windows windows;
+  for (size_t begin = 0; begin < texts.size();) {
+    const size_t count = std::min(windows.size(), texts.size() - begin);
+    run(texts.subspan(begin, count), &windows);
+    begin += count;
+  }
+}
 
 }  // namespace attend
 

@@ -1,4 +1,5 @@
-// Writes what small models compute, for layers_parity_test.py to check against NumPy and PyTorch.
+// Writes what small models compute, for the parity tests beside it to check against NumPy, PyTorch,
+// BERT and GPT-2.
 // usage: nn_cases FOLDER. For each model of test_models.h: NAME.json (its configuration) and
 // NAME.safetensors (ids, weights, activations, attention weights, logits, gradients, the first ten
 // losses). The language model is a model directory too.

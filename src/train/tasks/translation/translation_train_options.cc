@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "metrics/metric_fields.h"
+#include "train/tasks/text_files.h"
 
 namespace attend {
 namespace {
@@ -79,13 +80,7 @@ void CheckFiles(const CorpusOptions& corpus) {
       {"train_source", &corpus.train_source}, {"train_target", &corpus.train_target},
       {"valid_source", &corpus.valid_source}, {"valid_target", &corpus.valid_target},
       {"test_source", &corpus.test_source},   {"test_target", &corpus.test_target}};
-  for (const auto& [name, files] : lists) {
-    if (std::find(files->begin(), files->end(), "-") == files->end()) continue;
-    Refuse(
-        fmt::format("{} is '-', expected a file: training reads its text more than once, which "
-                    "standard input does not allow",
-                    name));
-  }
+  for (const auto& [name, files] : lists) CheckNotStandardInput(name, *files);
   for (size_t i = 0; i < 4; i += 2) {
     const auto& [source, sources] = lists[i];
     const auto& [target, targets] = lists[i + 1];
