@@ -144,14 +144,16 @@ void Softmax(benchmark::State& state, const KernelTable* kernels) {
 }
 
 void Attention(benchmark::State& state, const KernelTable* kernels) {
-  const int64_t count = state.range(0), heads = 8, width = 512;
-  const std::vector<float> query = RandomFloats(width), cache = RandomFloats(count * 2 * width);
+  const int64_t count = state.range(0), queries = state.range(1), heads = 8, width = 512;
+  const std::vector<float> query = RandomFloats(queries * width);
+  const std::vector<float> cache = RandomFloats(count * 2 * width);
   std::vector<const float*> rows;
   for (int64_t i = 0; i < count; ++i) rows.push_back(cache.data() + i * 2 * width);
-  AlignedVector<float> weights(heads * count), output(width);
-  Measure(&state, "op/s", 2 * 2 * width * count, [&] {
-    kernels->attention({query.data(), rows.data(), 0, width, count, heads, width / heads,
-                        width / heads, 0.125f, weights.data(), output.data()});
+  AlignedVector<float> weights(queries * heads * count), output(queries * width);
+  Measure(&state, "op/s", queries * 2 * 2 * width * count, [&] {
+    kernels->attention({query.data(), width, queries, rows.data(), 0, width, count, 0, heads,
+                        width / heads, width / heads, 0.125f, weights.data(), output.data(),
+                        width});
   });
 }
 
@@ -180,6 +182,8 @@ void RegisterAll(const std::string& set) {
         ->ArgNames({"rows", "inner", "columns"})
         ->ArgsProduct({{1, 4, 16, 32, 128}, {512}, {512, 2048, 32000}})
         ->Args({1, 2048, 512})
+        ->Args({512, 768, 3072})
+        ->Args({512, 3072, 768})
         ->Args({32, 2048, 512});
   }
   for (const auto& [name, kernel] :
@@ -190,7 +194,9 @@ void RegisterAll(const std::string& set) {
   add("EmbedInt8", EmbedInt8)->ArgName("width")->Arg(512);
   add("Swiglu", Swiglu)->ArgName("count")->Arg(2048);
   add("Softmax", Softmax)->ArgName("count")->Arg(25)->Arg(250);
-  add("Attention", Attention)->ArgName("keys")->Arg(25)->Arg(250);
+  add("Attention", Attention)
+      ->ArgNames({"keys", "queries"})
+      ->ArgsProduct({{25, 128, 250}, {1, 16}});
   add("TopK", BestOfVocabulary)->ArgNames({"k", "entries"})->ArgsProduct({{1, 8}, {32000}});
 }
 

@@ -72,6 +72,26 @@ struct AttentionSizes {
   int64_t row_floats() const { return key_columns() + value_columns(); }
   // Of the dot products, section 3.2.1.
   float scale() const { return 1 / std::sqrt(static_cast<float>(d_k)); }
+
+  // Queries of a text that attend together: the keys and values of a head are then read from the
+  // first caches for most of them.
+  static constexpr int64_t kTogether = 16;
+  // Query rows of `query` [queries, stride] over rows that have keys at `keys` and values behind
+  // them; weights and output are to be filled in.
+  AttentionArguments Arguments(const float* query, int64_t stride, const float* const* rows,
+                               int64_t keys) const {
+    return {.query = query,
+            .query_stride = stride,
+            .queries = 1,
+            .rows = rows,
+            .keys = keys,
+            .values = keys + key_columns(),
+            .heads = heads,
+            .d_k = d_k,
+            .d_v = d_v,
+            .scale = scale(),
+            .output_stride = value_columns()};
+  }
 };
 
 // Token embeddings plus positions, section 3.4 and 3.5. Makes rows of the position table as they

@@ -77,13 +77,24 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
     std::copy_n(projected + r * stride + keys, keys + values, cache->new_rows[r] + at);
   }
   float* context = scratch->context.Get(count * values);
-  for (int64_t r = 0; r < count; ++r) {
-    const int64_t seen = cache->positions[r] + 1;
-    float* weights = scratch->weights.Get(sizes_.heads * seen);
-    kernels_->attention({projected + r * stride, cache->slots[rows[r].slot].rows.data(), at,
-                         at + keys, seen, sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(),
-                         weights, context + r * values});
-    if (sinks.attention) sinks.attention(AttentionPlace::kDecoderSelf, layer, r, weights, seen);
+  for (int64_t r = 0, queries; r < count; r += queries) {
+    const auto follows = [&](int64_t q) { return rows[r + q].slot == rows[r].slot; };
+    queries = 1;
+    while (queries < AttentionSizes::kTogether && r + queries < count && follows(queries))
+      ++queries;
+    AttentionArguments arguments = sizes_.Arguments(projected + r * stride, stride,
+                                                    cache->slots[rows[r].slot].rows.data(), at);
+    arguments.queries = queries;
+    arguments.count = cache->positions[r] + 1;
+    arguments.growth = 1;
+    const int64_t most = sizes_.heads * (arguments.count + queries - 1);
+    arguments.weights = scratch->weights.Get(queries * most);
+    arguments.output = context + r * values;
+    kernels_->attention(arguments);
+    for (int64_t q = 0; sinks.attention && q < queries; ++q) {
+      sinks.attention(AttentionPlace::kDecoderSelf, layer, r + q, arguments.weights + q * most,
+                      arguments.count + q);
+    }
   }
 }
 
@@ -98,10 +109,12 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   for (int64_t r = 0; r < count; ++r) {
     const std::vector<const float*>& source = cache->SourceOf(rows[r].slot).rows;
     const int64_t seen = std::ssize(source);
-    float* weights = scratch->weights.Get(sizes_.heads * seen);
-    kernels_->attention({query + r * keys, source.data(), at, at + keys, seen, sizes_.heads,
-                         sizes_.d_k, sizes_.d_v, sizes_.scale(), weights, context + r * values});
-    if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, weights, seen);
+    AttentionArguments arguments = sizes_.Arguments(query + r * keys, keys, source.data(), at);
+    arguments.count = seen;
+    arguments.weights = scratch->weights.Get(sizes_.heads * seen);
+    arguments.output = context + r * values;
+    kernels_->attention(arguments);
+    if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, arguments.weights, seen);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attend {
 
 Encoder::Encoder(const WeightSource& weights, const StackConfig& config)
@@ -36,17 +38,21 @@ void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>
   int64_t first = 0;
   for (const std::span<const int32_t> sentence : sentences) {
     const int64_t count = std::ssize(sentence);
-    float* weights = scratch->weights.Get(sizes_.heads * count);
     scratch->key_rows.clear();
     for (int64_t r = first; r < first + count; ++r) {
       scratch->key_rows.push_back(projected + r * stride);
     }
-    for (int64_t r = first; r < first + count; ++r) {
-      kernels_->attention({projected + r * stride, scratch->key_rows.data(), keys, 2 * keys, count,
-                           sizes_.heads, sizes_.d_k, sizes_.d_v, sizes_.scale(), weights,
-                           context + r * sizes_.value_columns()});
-      if (sinks.attention) {
-        sinks.attention(AttentionPlace::kEncoderSelf, layer, r, weights, count);
+    for (int64_t r = first; r < first + count; r += AttentionSizes::kTogether) {
+      AttentionArguments arguments =
+          sizes_.Arguments(projected + r * stride, stride, scratch->key_rows.data(), keys);
+      arguments.queries = std::min(AttentionSizes::kTogether, first + count - r);
+      arguments.count = count;
+      arguments.weights = scratch->weights.Get(arguments.queries * sizes_.heads * count);
+      arguments.output = context + r * sizes_.value_columns();
+      kernels_->attention(arguments);
+      for (int64_t q = 0; sinks.attention && q < arguments.queries; ++q) {
+        sinks.attention(AttentionPlace::kEncoderSelf, layer, r + q,
+                        arguments.weights + q * sizes_.heads * count, count);
       }
     }
     first += count;

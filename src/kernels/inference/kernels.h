@@ -67,19 +67,25 @@ struct LayerNormArguments {
   float* y;  // [rows, width]; may be x
 };
 
-// One query row over the keys and values of one sentence; all heads.
+// Query rows over the keys and values of one sentence; all heads. Query q sees the first
+// count + q * growth rows.
 struct AttentionArguments {
-  const float* query;        // [heads * d_k]
-  const float* const* rows;  // [count]
+  const float* query;  // [queries, heads * d_k]
+  int64_t query_stride;
+  int64_t queries;
+  const float* const* rows;  // [count + (queries - 1) * growth]
   int64_t keys;              // where in a row the keys begin, [heads * d_k]
   int64_t values;            // where in a row the values begin, [heads * d_v]
   int64_t count;
+  int64_t growth;
   int64_t heads;
   int64_t d_k;
   int64_t d_v;
   float scale;     // of the dot products
-  float* weights;  // [heads, count], out
-  float* output;   // [heads * d_v], out
+  float* weights;  // out; for each query room for [heads, the last one's rows], of which [heads,
+                   // its own rows] are written
+  float* output;  // [queries, heads * d_v], out
+  int64_t output_stride;
 };
 
 // The best entries of a row seen so far and, where it is wanted, its log-sum-exp, filled block by

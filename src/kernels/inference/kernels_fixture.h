@@ -34,6 +34,14 @@ inline std::vector<float> RandomFloats(int64_t count, uint64_t seed, double scal
   return RandomFloats(count, &random, scale);
 }
 
+inline std::vector<double> Softmaxed(const std::vector<float>& x) {
+  double sum = 0;
+  for (const float value : x) sum += std::exp(double{value});
+  std::vector<double> y;
+  for (const float value : x) y.push_back(std::exp(double{value}) / sum);
+  return y;
+}
+
 template <class Want>
 void ExpectNear(const std::vector<float>& got, const std::vector<Want>& want, double tolerance) {
   ASSERT_EQ(got.size(), want.size());

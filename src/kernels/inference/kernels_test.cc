@@ -311,14 +311,6 @@ std::vector<double> LayerNormed(const std::vector<float>& x, const std::vector<f
   return y;
 }
 
-std::vector<double> Softmaxed(const std::vector<float>& x) {
-  double sum = 0;
-  for (const float value : x) sum += std::exp(double{value});
-  std::vector<double> y;
-  for (const float value : x) y.push_back(std::exp(double{value}) / sum);
-  return y;
-}
-
 TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
   for (int64_t n = 1; n <= 70; ++n) {
     const auto x = RandomFloats(n, 5, 3), gain = RandomFloats(n, 6), bias = RandomFloats(n, 7);
@@ -359,62 +351,6 @@ TEST_P(KernelsTest, ExpIsCloseOverItsWholeRange) {
     EXPECT_NEAR(entries[1] * (1 + power) / power, 1, 6e-7) << below;
     kernels_.swiglu(&below, &inner, 1);
     EXPECT_NEAR(inner * (1 + 1 / power), below, 6e-7 * x) << below;
-  }
-}
-
-struct AttentionResult {
-  std::vector<float> weights, output;
-};
-
-// Of one head's query over keys and values, one below the other.
-void ExpectAttention(const AttentionResult& got, int64_t head, std::span<const float> query,
-                     const std::vector<std::span<const float>>& keys,
-                     const std::vector<std::span<const float>>& values) {
-  std::vector<float> scores;
-  for (const std::span<const float> key : keys) {
-    double dot = 0;
-    for (size_t k = 0; k < query.size(); ++k) dot += double{query[k]} * key[k];
-    scores.push_back(static_cast<float>(dot * 0.3));
-  }
-  const std::vector<double> weights = Softmaxed(scores);
-  for (size_t j = 0; j < keys.size(); ++j) {
-    EXPECT_NEAR(got.weights[head * keys.size() + j], weights[j], 3e-6);
-  }
-  const size_t d_v = (got.output.size() - 1) / 3;
-  for (size_t v = 0; v < d_v; ++v) {
-    double sum = 0;
-    for (size_t j = 0; j < keys.size(); ++j) sum += weights[j] * values[j][v];
-    EXPECT_NEAR(got.output[head * d_v + v], sum, 1e-5);
-  }
-}
-
-TEST_P(KernelsTest, AttentionEqualsTheFormulaAndTheReference) {
-  for (const int64_t count : {0, 1, 7, 8, 16, 17, 33}) {
-    for (const int64_t d_k : {1, 8, 13, 16, 40, 64}) {
-      const int64_t heads = 3, d_v = d_k + 3;
-      const int64_t width = 5 + heads * (d_k + d_v);
-      const auto query = RandomFloats(heads * d_k, 1), cache = RandomFloats(40 * width, 2);
-      std::vector<const float*> rows;
-      for (int64_t j = 0; j < count; ++j) rows.push_back(cache.data() + j * 7 % 40 * width);
-      const auto attend = [&](const KernelTable& kernels) {
-        AttentionResult result{std::vector<float>(heads * count + 1, 5),
-                               std::vector<float>(heads * d_v + 1, 5)};
-        kernels.attention({query.data(), rows.data(), 5, 5 + heads * d_k, count, heads, d_k, d_v,
-                           0.3f, result.weights.data(), result.output.data()});
-        return result;
-      };
-      const AttentionResult got = attend(kernels_), want = attend(reference_);
-      EXPECT_EQ(got.weights, want.weights);
-      EXPECT_EQ(got.output, want.output);
-      for (int64_t h = 0; h < heads; ++h) {
-        std::vector<std::span<const float>> keys, values;
-        for (const float* row : rows) {
-          keys.emplace_back(row + 5 + h * d_k, d_k);
-          values.emplace_back(row + 5 + heads * d_k + h * d_v, d_v);
-        }
-        ExpectAttention(got, h, {query.data() + h * d_k, static_cast<size_t>(d_k)}, keys, values);
-      }
-    }
   }
 }
 

@@ -16,7 +16,7 @@ namespace attend {
 namespace {
 
 constexpr int64_t kColumnUnit = 32;  // of first columns: a multiple of every set's panel_columns
-constexpr int kProducts = 400;
+constexpr int kProducts = 400, kLargeProducts = 12;
 
 struct RandomProduct {
   int64_t rows, inner, columns, first, last, stride;
@@ -26,12 +26,14 @@ struct RandomProduct {
   std::vector<float> w;
   bool has_bias, has_residual;
 
-  explicit RandomProduct(uint64_t seed) {
+  // Large: of more rows, columns and inner positions than pass through the caches together.
+  RandomProduct(uint64_t seed, bool large) {
     Random random({seed});
     const auto from_one = [&](uint64_t most) {
       return 1 + static_cast<int64_t>(random.Below(most));
     };
     rows = from_one(30), inner = from_one(200), columns = from_one(150);
+    if (large) rows += from_one(300), inner += from_one(2200), columns += from_one(100);
     first = static_cast<int64_t>(random.Below((columns - 1) / kColumnUnit + 1)) * kColumnUnit;
     last = first + from_one(columns - first);
     stride = last - first + static_cast<int64_t>(random.Below(3));
@@ -83,8 +85,8 @@ struct RandomProduct {
 class RandomProductsTest : public KernelsTest {};
 
 TEST_P(RandomProductsTest, EqualTheReferenceToTheBit) {
-  for (int seed = 0; seed < kProducts; ++seed) {
-    const RandomProduct p(seed);
+  for (int seed = 0; seed < kProducts + kLargeProducts; ++seed) {
+    const RandomProduct p(seed, seed >= kProducts);
     ASSERT_EQ(p.F32(kernels_), p.F32(reference_)) << "f32, seed " << seed;
     ASSERT_EQ(p.Int8(kernels_), p.Int8(reference_)) << "int8, seed " << seed;
   }

@@ -196,23 +196,29 @@ ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
   for (int64_t i = 0; i < count; ++i) x[i] *= scale;
 }
 
-ATTEND_WITH_FMA void Attention(const AttentionArguments& a) noexcept {
-  for (int64_t h = 0; h < a.heads; ++h) {
-    float* weights = a.weights + h * a.count;
-    float* output = a.output + h * a.d_v;
-    for (int64_t v = 0; v < a.d_v; ++v) output[v] = 0;
-    if (a.count == 0) continue;
-    for (int64_t j = 0; j < a.count; ++j) {
-      const float *key = a.rows[j] + a.keys + h * a.d_k, *query = a.query + h * a.d_k;
-      Lanes dot;
-      for (int64_t k = 0; k < a.d_k; ++k) dot[k] = MulAdd(query[k], key[k], dot[k]);
-      weights[j] = dot.Total() * a.scale;
-    }
-    Softmax(weights, a.count);
-    for (int64_t j = 0; j < a.count; ++j) {
-      const float* value = a.rows[j] + a.values + h * a.d_v;
-      for (int64_t v = 0; v < a.d_v; ++v) output[v] = MulAdd(weights[j], value[v], output[v]);
-    }
+ATTEND_WITH_FMA void AttendHead(const AttentionArguments& a, int64_t query, int64_t h) {
+  const int64_t count = a.count + query * a.growth, most = a.count + (a.queries - 1) * a.growth;
+  const float* q = a.query + query * a.query_stride + h * a.d_k;
+  float* weights = a.weights + query * a.heads * most + h * count;
+  float* output = a.output + query * a.output_stride + h * a.d_v;
+  for (int64_t v = 0; v < a.d_v; ++v) output[v] = 0;
+  if (count == 0) return;
+  for (int64_t j = 0; j < count; ++j) {
+    const float* key = a.rows[j] + a.keys + h * a.d_k;
+    Lanes dot;
+    for (int64_t k = 0; k < a.d_k; ++k) dot[k] = MulAdd(q[k], key[k], dot[k]);
+    weights[j] = dot.Total() * a.scale;
+  }
+  Softmax(weights, count);
+  for (int64_t j = 0; j < count; ++j) {
+    const float* value = a.rows[j] + a.values + h * a.d_v;
+    for (int64_t v = 0; v < a.d_v; ++v) output[v] = MulAdd(weights[j], value[v], output[v]);
+  }
+}
+
+void Attention(const AttentionArguments& a) noexcept {
+  for (int64_t q = 0; q < a.queries; ++q) {
+    for (int64_t h = 0; h < a.heads; ++h) AttendHead(a, q, h);
   }
 }
 

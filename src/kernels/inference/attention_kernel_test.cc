@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <span>
+#include <vector>
+
+#include "kernels/inference/dispatch.h"
+#include "kernels/inference/kernels.h"
+#include "kernels/inference/kernels_fixture.h"
+
+namespace attend {
+namespace {
+
+class AttentionKernelTest : public KernelsTest {};
+
+struct AttentionResult {
+  std::vector<float> weights, output;
+};
+
+// Of one head's query over keys and values, one below the other.
+void ExpectAttention(const AttentionResult& got, int64_t head, std::span<const float> query,
+                     const std::vector<std::span<const float>>& keys,
+                     const std::vector<std::span<const float>>& values) {
+  std::vector<float> scores;
+  for (const std::span<const float> key : keys) {
+    double dot = 0;
+    for (size_t k = 0; k < query.size(); ++k) dot += double{query[k]} * key[k];
+    scores.push_back(static_cast<float>(dot * 0.3));
+  }
+  const std::vector<double> weights = Softmaxed(scores);
+  for (size_t j = 0; j < keys.size(); ++j) {
+    EXPECT_NEAR(got.weights[head * keys.size() + j], weights[j], 3e-6);
+  }
+  const size_t d_v = (got.output.size() - 1) / 3;
+  for (size_t v = 0; v < d_v; ++v) {
+    double sum = 0;
+    for (size_t j = 0; j < keys.size(); ++j) sum += weights[j] * values[j][v];
+    EXPECT_NEAR(got.output[head * d_v + v], sum, 1e-5);
+  }
+}
+
+TEST_P(AttentionKernelTest, AttentionEqualsTheFormulaAndTheReference) {
+  for (const int64_t count : {0, 1, 7, 8, 16, 17, 33}) {
+    for (const int64_t d_k : {1, 8, 13, 16, 40, 64}) {
+      const int64_t heads = 3, d_v = d_k + 3;
+      const int64_t width = 5 + heads * (d_k + d_v);
+      const auto query = RandomFloats(heads * d_k, 1), cache = RandomFloats(40 * width, 2);
+      std::vector<const float*> rows;
+      for (int64_t j = 0; j < count; ++j) rows.push_back(cache.data() + j * 7 % 40 * width);
+      const auto attend = [&](const KernelTable& kernels) {
+        AttentionResult result{std::vector<float>(heads * count + 1, 5),
+                               std::vector<float>(heads * d_v + 1, 5)};
+        kernels.attention({.query = query.data(),
+                           .queries = 1,
+                           .rows = rows.data(),
+                           .keys = 5,
+                           .values = 5 + heads * d_k,
+                           .count = count,
+                           .heads = heads,
+                           .d_k = d_k,
+                           .d_v = d_v,
+                           .scale = 0.3f,
+                           .weights = result.weights.data(),
+                           .output = result.output.data()});
+        return result;
+      };
+      const AttentionResult got = attend(kernels_), want = attend(reference_);
+      EXPECT_EQ(got.weights, want.weights);
+      EXPECT_EQ(got.output, want.output);
+      for (int64_t h = 0; h < heads; ++h) {
+        std::vector<std::span<const float>> keys, values;
+        for (const float* row : rows) {
+          keys.emplace_back(row + 5 + h * d_k, d_k);
+          values.emplace_back(row + 5 + heads * d_k + h * d_v, d_v);
+        }
+        ExpectAttention(got, h, {query.data() + h * d_k, static_cast<size_t>(d_k)}, keys, values);
+      }
+    }
+  }
+}
+
+// Of some queries: all of a text that sees itself whole, or each one row more than the one before.
+struct TogetherCase {
+  int64_t queries, count, growth, d_k, d_v;
+};
+
+// The same queries together and one by one.
+void ExpectTogether(const KernelTable& kernels, const TogetherCase& c) {
+  const int64_t heads = 2, most = c.count + (c.queries - 1) * c.growth;
+  const int64_t query_stride = heads * c.d_k + 3, output_stride = heads * c.d_v + 2;
+  const int64_t width = heads * (c.d_k + c.d_v);
+  const auto query = RandomFloats(c.queries * query_stride, 1),
+             cache = RandomFloats(most * width, 2);
+  std::vector<const float*> rows;
+  for (int64_t j = 0; j < most; ++j) rows.push_back(cache.data() + j * width);
+  std::vector<float> weights(c.queries * heads * most + 1, 5), output(c.queries * output_stride, 5);
+  std::vector<float> alone_weights = weights, alone_output = output;
+  AttentionArguments arguments = {
+      query.data(),  query_stride, c.queries,      rows.data(),   0,
+      heads * c.d_k, c.count,      c.growth,       heads,         c.d_k,
+      c.d_v,         0.3f,         weights.data(), output.data(), output_stride};
+  kernels.attention(arguments);
+  arguments.queries = 1;
+  for (int64_t q = 0; q < c.queries; ++q) {
+    arguments.query = query.data() + q * query_stride;
+    arguments.weights = alone_weights.data() + q * heads * most;
+    arguments.output = alone_output.data() + q * output_stride;
+    kernels.attention(arguments);
+    arguments.count += c.growth;
+  }
+  EXPECT_EQ(weights, alone_weights);
+  EXPECT_EQ(output, alone_output);
+}
+
+TEST_P(AttentionKernelTest, QueriesTogetherAttendAsEachAlone) {
+  for (const TogetherCase& each : {TogetherCase{2, 0, 1, 8, 8},
+                                   {16, 33, 0, 64, 64},
+                                   {5, 9, 1, 13, 21},
+                                   {3, 1, 1, 64, 130},
+                                   {2, 4, 0, 1, 1},
+                                   {7, 20, 1, 32, 96}}) {
+    ExpectTogether(kernels_, each);
+    ExpectTogether(reference_, each);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionKernelTest, testing::ValuesIn(AvailableInstructionSets()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace attend
