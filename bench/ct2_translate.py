@@ -23,6 +23,7 @@ import numpy as np
 from compare_outputs import NO_PENALTY, processor, read_lines
 from ctranslate2.specs import transformer_spec
 from random_model import candidates
+from random_weights import RandomWeights
 from shapes import LONGEST, PRESETS
 from to_ctranslate2 import convert
 
@@ -35,33 +36,15 @@ def write_mapping(path, words):
 
 def random_model(path, shape, options):
     """Normal weights of the shape; what speed depends on is how many there are."""
-    generator = np.random.default_rng(0)
+    weights = RandomWeights()
     width, inner = shape.d_model, shape.d_ff
     spec = transformer_spec.TransformerSpec.from_config((shape.encoder_layers, shape.decoder_layers), shape.heads, pre_norm=False)
-
-    def normal(*size):
-        return generator.standard_normal(size, np.float32) * np.float32(0.02)
-
-    def linear(layer, outputs, inputs):
-        layer.weight, layer.bias = normal(outputs, inputs), np.zeros(outputs, np.float32)
-
-    def attention(layer, outputs):
-        layer.layer_norm.gamma, layer.layer_norm.beta = np.ones(width, np.float32), np.zeros(width, np.float32)
-        for each, size in zip(layer.linear, outputs):
-            linear(each, size, width)
-
-    embedding = normal(options.vocab_size, width)
+    embedding = weights.normal(options.vocab_size, width)
     for stack, embeddings in ((spec.encoder, spec.encoder.embeddings[0]), (spec.decoder, spec.decoder.embeddings)):
         embeddings.weight = embedding
-        stack.position_encodings.encodings = normal(512, width)
+        stack.position_encodings.encodings = weights.normal(512, width)
         for layer in stack.layer:
-            attention(layer.self_attention, (3 * width, width))
-            if hasattr(layer, "attention"):
-                attention(layer.attention, (width, 2 * width, width))
-            norm = layer.ffn.layer_norm
-            norm.gamma, norm.beta = np.ones(width, np.float32), np.zeros(width, np.float32)
-            linear(layer.ffn.linear_0, inner, width)
-            linear(layer.ffn.linear_1, width, inner)
+            weights.layer(layer, width, inner)
     spec.decoder.projection.weight = embedding
     words = ["<unk>", "<s>", "</s>"] + [f"t{i}" for i in range(options.vocab_size - 3)]
     spec.register_source_vocabulary(words)

@@ -30,6 +30,27 @@ PRESETS = {
 
 
 @dataclasses.dataclass(frozen=True)
+class Stack:
+    """Of a model with one stack."""
+
+    layers: int
+    d_model: int
+    heads: int
+    d_ff: int
+
+    def weights(self):
+        return self.layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
+
+    def multiply_adds(self, positions):
+        """Of a token that looks at so many positions, output layer left out."""
+        return self.weights() + self.layers * 2 * self.d_model * positions
+
+
+DECODERS = {"gpt2-small": Stack(12, 768, 12, 3072)}
+ENCODERS = {"bert-base": Stack(12, 768, 12, 3072), "bert-tiny": Stack(4, 256, 4, 1024)}
+
+
+@dataclasses.dataclass(frozen=True)
 class Lengths:
     source: int  # eos counted
     target: int

@@ -10,8 +10,6 @@ namespace attend {
 
 int RunAttention(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);
-// `attend bench train`, for RunBench: the arguments after "train".
-int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
 int RunClassify(const std::vector<std::string>& arguments);
 int RunEmbed(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);

@@ -5,7 +5,7 @@
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"attention", "show what the model looks at", attend::RunAttention},
-      {"bench", "measure the speed of translation or training", attend::RunBench},
+      {"bench", "measure the speed of running or training models", attend::RunBench},
       {"classify", "tell the class of texts", attend::RunClassify},
       {"embed", "give each text a vector", attend::RunEmbed},
       {"evaluate", "score translations with BLEU, chrF and TER", attend::RunEvaluate},

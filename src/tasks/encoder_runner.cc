@@ -46,7 +46,6 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int thre
                 fmt::format("the model's task is {}, expected a model of an encoder alone{}",
                             loaded_->config().task, RightCommand(loaded_->config())));
   }
-  loaded_->source();  // throws
   if (loaded_->config().special_ids.bos >= 0) return;
   throw Error(ErrorKind::kInput, "special_ids.bos is -1, expected an id: texts begin with it");
 }
@@ -55,6 +54,7 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, const Pu
                              int threads)
     : EncoderRunner((CheckTask(loaded->config(), purpose.task), std::move(loaded)), threads) {
   CheckPurpose(loaded_->config(), purpose);
+  loaded_->source();  // throws
 }
 
 void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpose) {

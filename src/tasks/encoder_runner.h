@@ -35,9 +35,10 @@ std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& v
 class EncoderRunner {
  public:
   // 0 threads: one for each processor. Throws Error(kUsage) for a model that is not an encoder
-  // alone, or without vocabulary, and Error(kInput) for a head that does not fit the task.
+  // alone.
   EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int threads);
   // The same for a model of this task alone, with a head that says something of tokens or of texts.
+  // Throws Error(kInput) for another head, Error(kUsage) for a model without vocabulary.
   struct Purpose {
     const char* task;
     HeadKind head;

@@ -10,18 +10,26 @@ MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 TINY = ["--preset", "tiny", "--vocab-size", 100, "--sentences", 6, "--source-length", 5, "--target-length", 7, "--repeats", 1]
 
 
-def bench(*arguments):
-    done = attend("bench", "translate", *arguments, "--json")
+def benchmark(*arguments):
+    done = attend("bench", *arguments, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
     return json.loads(done.stdout)
 
 
-def check_rates(report):
-    assert report["target_tokens_per_s"] == pytest.approx(report["target_tokens"] / report["seconds"])
+def bench(*arguments):
+    return benchmark("translate", *arguments)
+
+
+def check_measurement(report):
     assert 0 < report["batch_latency_p50_s"] <= report["batch_latency_p99_s"]
     assert report["peak_rss_mb"] > 1 and report["load_s"] > 0
     assert all(rate > 1e6 for rate in report["machine"].values())
+
+
+def check_rates(report):
+    assert report["target_tokens_per_s"] == pytest.approx(report["target_tokens"] / report["seconds"])
+    check_measurement(report)
     assert set(report["parts"]) == {
         "encoder", "self_attention", "cross_attention", "feed_forward", "output", "search", "rest"}
     assert all(share >= 0 for share in report["parts"].values())
@@ -81,3 +89,32 @@ def test_options_that_change_nothing_are_refused(arguments, cure):
 
 def test_the_benchmark_has_a_name():
     refused(attend("bench", "translat"), 2, "did you mean 'translate'?")
+
+
+def test_a_language_model_reads_its_prompts_and_writes_on():
+    report = benchmark("generate", "--preset", "gpt-char", "--vocab-size", 50, "--prompts", 3, "--prompt-length", 6, "--output-length", 4,
+                       "--batch-size", 2, "--repeats", 1, "--type", "int8")
+    assert {"preset": "gpt-char", "prompts": 3, "prompt_length": 6, "output_length": 4, "batches": 2, "type": "int8"}.items() <= report.items()
+    assert report["output_tokens_per_s"] == pytest.approx(3 * 4 / report["seconds"])
+    # The rates of prompts and steps together make up the whole time.
+    assert 3 * 6 / report["prompt_tokens_per_s"] + 3 * 3 / report["step_tokens_per_s"] == pytest.approx(report["seconds"])
+    check_measurement(report)
+
+
+def test_an_encoder_reads_texts():
+    report = benchmark("encode", "--preset", "bert-tiny", "--vocab-size", 50, "--texts", 5, "--length", 7, "--batch-size", 2, "--repeats", 1)
+    assert {"preset": "bert-tiny", "texts": 5, "length": 7, "batches": 3, "type": "f32"}.items() <= report.items()
+    assert report["texts_per_s"] == pytest.approx(5 / report["seconds"])
+    assert report["tokens_per_s"] == pytest.approx(5 * 7 / report["seconds"])
+    check_measurement(report)
+
+
+@pytest.mark.parametrize(("arguments", "lines"), [
+    (("generate", "--preset", "gpt-char", "--vocab-size", 50, "--prompts", 1, "--prompt-length", 2, "--output-length", 2),
+     ("output tokens a second", "prompt tokens a second", "peak memory")),
+    (("encode", "--preset", "bert-tiny", "--vocab-size", 50, "--texts", 1, "--length", 2), ("texts a second", "GFLOP/s f32")),
+])
+def test_each_benchmark_has_a_table(arguments, lines):
+    done = attend("bench", *arguments, "--repeats", 1)
+    assert done.returncode == 0
+    assert all(line in done.stdout for line in lines)

@@ -101,7 +101,9 @@ TextEncoder::TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOp
                   options.threads) {}
 
 TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
-    : impl_(new Impl{EncoderRunner(std::move(loaded), threads)}) {}
+    : impl_(new Impl{EncoderRunner(std::move(loaded), threads)}) {
+  impl_->runner.loaded().source();  // throws where there is no vocabulary
+}
 
 TextEncoder::~TextEncoder() = default;
 

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The peer of `attend bench encode`: ONNX Runtime with the same option names, one JSON line.
+
+usage: bench/onnx_encode.py [--preset bert-base] [--type int8] [--length 128] [--batch-size 32] ...
+
+transformers' BertModel with random weights, as ONNX Runtime's own tools make it fast: attention, gelu and norms fused, then
+dynamic int8 for --type int8. Needs the packages of tools/requirements_bench.txt.
+"""
+
+import pathlib
+import tempfile
+import time
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+import transformers
+from ct2_encode import parser_of, report
+from ct2_translate import apart
+from onnxruntime import quantization
+from onnxruntime.transformers import optimizer
+from shapes import ENCODERS
+
+
+class Vectors(torch.nn.Module):
+    """The mean of the tokens' vectors."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids, attention_mask):
+        return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.mean(dim=1)
+
+
+def random_model(path, options):
+    shape = ENCODERS[options.preset]
+    config = transformers.BertConfig(
+        vocab_size=options.vocab_size, hidden_size=shape.d_model, num_hidden_layers=shape.layers, num_attention_heads=shape.heads,
+        intermediate_size=shape.d_ff, attn_implementation="eager")
+    model = Vectors(transformers.BertModel(config, add_pooling_layer=False)).eval()
+    ids = torch.ones(2, options.length, dtype=torch.int64)
+    plain, fused = path / "plain.onnx", path / "fused.onnx"
+    names = ["input_ids", "attention_mask"]  # with eager attention, a mask and this exporter all of the optimizer's patterns are found
+    torch.onnx.export(model, (ids, ids), plain, input_names=names, dynamic_axes={name: {0: "batch"} for name in names}, dynamo=False)
+    made = optimizer.optimize_model(str(plain), "bert", num_heads=shape.heads, hidden_size=shape.d_model)
+    made.save_model_to_file(str(fused))
+    (path / "fused.txt").write_text(str({name: count for name, count in made.get_fused_operator_statistics().items() if count}))
+    if options.type == "int8":
+        # Shapes behind the fused operators are not inferred: their outputs are floats.
+        quantization.quantize_dynamic(fused, path / "int8.onnx", weight_type=quantization.QuantType.QInt8,
+                                      extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT})
+
+
+def main():
+    options = parser_of(__doc__).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        apart(random_model, path, options)
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = options.threads
+        begin = time.perf_counter()
+        file = path / ("int8.onnx" if options.type == "int8" else "fused.onnx")
+        session = onnxruntime.InferenceSession(file, settings, providers=["CPUExecutionProvider"])
+        load = time.perf_counter() - begin
+
+        def run(ids):
+            return session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
+
+        report(options, f"onnxruntime {onnxruntime.__version__} ({(path / 'fused.txt').read_text()})", load, run)
+
+
+if __name__ == "__main__":
+    main()
