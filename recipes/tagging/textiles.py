@@ -6,12 +6,15 @@ usage: textiles.py DIRECTORY [--seed N] [--sentences N]
 Writes train.conll, valid.conll and test.conll: a word a line with its label (IOB2), an empty line after each sentence. The
 entities are CLUSTER (where it is made), TECHNIQUE, MATERIAL, PART, FEATURE (how a surface looks) and MOTIF. A quarter of the
 names and a third of the sentence shapes are held out: training has none of them, validation and test sentences are of held-out
-shapes, with names that training has and names that it lacks. The same seed gives the same files.
+shapes, with names that training has and names that it lacks. Training also has shapes composed of phrases, and half of its names are
+invented, a new one each time: a model must learn to read a name's neighbours and form, not lists of names and shapes. The same seed
+gives the same files.
 """
 
 import argparse
 import pathlib
 import random
+import re
 
 # Names in use for crafts, gathered from common knowledge of the field.
 NAMES = {
@@ -41,7 +44,7 @@ CLOTH = "sarees|dupattas|shawls|stoles|dhotis|fabrics|scarves|furnishings|turban
 WORK = "joining|work|weaving|technique|detailing".split("|")
 
 # {C} cluster, {T} technique, {M} material, {P} part, {Ps} its plural, {F} feature, {D} motif, {Ds} its plural, {K} a kind of
-# cloth, {W} a word for work. The first two thirds are for training.
+# cloth, {W} a word for work.
 SHAPES = [
     "{C} {K} have {F} {Ps} .",
     "{C} {K} have {F} {Ps} and {M} {Ps} .",
@@ -67,7 +70,8 @@ SHAPES = [
     "We sell {C} {K} in {M} , {M} and {M} .",
     "A {C} stole : {M} , {T} , {D} motifs .",
     "{K} known for {T} have {F} {Ps} .",
-    # held out
+]  # fmt: skip
+HELD_OUT = [
     "{C} {K} are known for {F} {Ps} , {T} {W} , {M} {P} , and {F} {Ps} .",
     "Expect {F} {Ps} , {D} motifs and {T} {W} in {K} of {C} .",
     "{M} from {C} is used for the {P} , where {Ds} are made by {T} .",
@@ -81,6 +85,40 @@ SHAPES = [
     "No {K} without {T} , say the weavers of {C} .",
     "Along each {P} run {Ds} , worked in {M} by {T} .",
 ]  # fmt: skip
+# Forms of invented names; {x} is an invented word.
+INVENTED = {
+    "CLUSTER": "{X}|{X}|{X}|{X}pur|{X}nagar|{X}patti|{X}i|{X}a",
+    "TECHNIQUE": "{x}|{x}|{x}i|{x} weaving|{x} printing|{x} dyeing|{x} work|{x} stitch|{x} weft|{x}ing|{x} and {x}|{x} {x}i|{x}work",
+    "MATERIAL": "{x}|{x}|{x} silk|{x} cotton|{x} wool|{x} zari|{x} fibre|{x} hair|{x} linen|{x}ster|{x}ette|cotton {x}|silk {x}",
+    "PART": "{x}|{x}|{x} border|{x} piece|{x} edge|{x} end|{x}line|{x}band|upper {x}|lower {x}|inner {x}|outer {x}",
+    "FEATURE": "{x}|{x}ed|{x}ed|{x}-{x}ed|{x}-rich|{x}-edged|{x}-toned|{x}-{x}|finely {x}ed|densely {x}ed|{x}y|{x}ous|{x}ent|{x}-on-{x}",
+    "MOTIF": "{x}|{x}|{x}|{x} leaf|{x} scale|{x} cone|{x} weave|{x} of {x}|tree of {x}|{x}er|{x}fly|{x}wheel",
+}
+BEGINNINGS = "b|bh|br|c|ch|d|dh|f|fl|g|gr|h|j|k|kh|l|m|n|p|pl|r|s|sh|sk|sp|st|t|th|tr|v|w|z|".split("|")
+MIDDLES = "a|e|i|o|u|aa|ai|ea|ee|oo|ou|ia".split("|")
+ENDS = "|||l|m|n|r|t|k|nd|ng|nt|rd|sh|st|ll|ck".split("|")
+# What shapes are composed of: a symbol in angle brackets becomes one of its phrases.
+PHRASES = {
+    "sentence": """<subject> <verb> <things> .|<subject> <verb> <things> .|<subject> <verb> <things> .|<opening> , <subject> <verb> <things> .|
+        <things> : <subject> .|<thing> and <thing> mark <subject> .|<thing> <links> <thing> .|<subject> <verb> <things> , and <subject> <verb> <things> .|
+        <things> are found in <subject> .|What buyers <like> is <thing> .|<people> <like> <things> .|Both <thing> and <thing> are <done> by hand .|
+        Every season <subject> <verb> <things> .|<people> <like> <subject> for <thing> .|A good piece has <things> , <done> in {M} .|
+        <thing> is <done> by <people> .|Some say that <subject> <verb> <thing> .|<subject> last many seasons .|This is how <thing> is <done> in {C} .|<subject> , with <things> , <verb> <things> .|Why <subject> ? <things> .|<thing> is what {C} is known for .""",
+    "subject": """{C} {K}|{C} {K}|{C} {K}|{K} from {C}|{K} of {C}|the {K} of {C}|these {K}|our {K}|such {K}|weavers of {C}|makers in {C}|{C}|
+        {M} {K} from {C}|{C} {K} in {M}|{K} in {M}|{K}""",
+    "verb": """have|show|carry|combine|feature|bear|offer|use|join|mix|come with|are made with|are woven with|are loved for|are famous for|
+        are prized for|are known for|stand out for|begin with|need|wear|add|bring together|differ by|is home to|still makes|are sold with|
+        always have|may come with|must have|will show|often carry|never lack|suit those who like|sell best with|take weeks for|live by|
+        let you see|run to|keep|owe much to|tell of|make one think of|give|hold|are worked with|each have|both use|stay true to""",
+    "things": "<thing>|<thing> and <thing>|<thing> , <thing> and <thing>|<thing> , <thing> , and <thing>|<thing> , <thing> , <thing> , and <thing>",
+    "thing": """{F} {Ps}|{F} {Ps}|{F} {Ps}|{M} {Ps}|{M} {Ps}|a {F} {P}|a {M} {P}|{M} {P}|{F} {P}|the {P}|{Ps}|{D} motifs|{D} motifs|{D} and {D} motifs|{Ds}|
+        {T}|{T} {W}|{T} {W}|{M}|{T} on the {P}|{Ds} on the {P}|{Ps} of {M}|{F} {M} {Ps}|{T} in {M}|a {P} with {Ds}|rows of {Ds}|{M} for the {P}""",
+    "people": "Buyers|Brides|Dealers|Guests|People|The weavers|Our customers|Both brides and guests|Families|Experts|Museums|Visitors to {C}",
+    "like": "like|expect|want|look for|know|praise|say yes to|ask for|cannot do without|will find|pay for|remember",
+    "done": "done|made|worked|woven|finished|sewn|set apart|added|painted|cut|drawn|carved|washed|sold|known",
+    "links": "on|with|beside|meets|gives|replaces|above|goes with|under",
+    "opening": "In {C}|For weddings|All year|When you look closely|They say|People know that|Ask anyone|As always|If you want to buy|Here|Each season|With {F} {Ps}|Made of {M}|By {T}|Today|Woven in {M}|From {P} to {P}|Without {T}",
+}
 KINDS = {"C": "CLUSTER", "T": "TECHNIQUE", "M": "MATERIAL", "P": "PART", "F": "FEATURE", "D": "MOTIF"}
 
 
@@ -93,10 +131,24 @@ def plural(name):
 
 
 class Grammar:
-    """Draws sentences from shapes and names."""
+    """Draws sentences from shapes and names. With `varied`, half of the names are invented and most shapes composed."""
 
-    def __init__(self, generator, names, shapes):
+    def __init__(self, generator, names, shapes, varied=False):
         self.generator, self.names, self.shapes = generator, names, shapes
+        self.invented, self.composed = (0.5, 0.8) if varied else (0, 0)
+
+    def word(self):
+        choice = self.generator.choice
+        syllables = self.generator.choice((1, 2, 2, 3))
+        return "".join(choice(BEGINNINGS) + choice(MIDDLES) + (choice(ENDS) if i + 1 < syllables else choice(ENDS[2:])) for i in range(syllables))
+
+    def name(self, kind):
+        if self.generator.random() >= self.invented:
+            return self.generator.choice(self.names[kind])
+        name = self.generator.choice(INVENTED[kind].split("|"))
+        while "{x}" in name:
+            name = name.replace("{x}", self.word(), 1)
+        return name.replace("{X}", self.word().capitalize())
 
     def slot(self, slot):
         """Words of one slot, and the type of entity that they are, if any."""
@@ -104,14 +156,27 @@ class Grammar:
             return [self.generator.choice(CLOTH)], None
         if slot == "W":
             return [self.generator.choice(WORK)], None
-        name = self.generator.choice(self.names[KINDS[slot[0]]])
+        name = self.name(KINDS[slot[0]])
         return (plural(name) if slot.endswith("s") else name).split(), KINDS[slot[0]]
+
+    def shape(self):
+        if self.generator.random() >= self.composed:
+            return self.generator.choice(self.shapes)
+        shape = "<sentence>"
+        while "<" in shape:
+            before, symbol, after = re.split("<(.*?)>", shape, maxsplit=1)
+            shape = before + self.generator.choice(PHRASES[symbol].split("|")).strip() + after
+        return self.shape() if shape in HELD_OUT else shape
+
+    def other(self, word):
+        """A word of no entity; some are invented, too, so that an unknown word need not be a name."""
+        return self.word() if word.isalpha() and self.generator.random() < self.invented / 5 else word
 
     def sentence(self):
         """[(word, label)]"""
         pairs = []
-        for part in self.generator.choice(self.shapes).split():
-            words, kind = self.slot(part.strip("{}")) if part.startswith("{") else ([part], None)
+        for part in self.shape().split():
+            words, kind = self.slot(part.strip("{}")) if part.startswith("{") else ([self.other(part)], None)
             for place, word in enumerate(words):
                 pairs.append((word, "O" if kind is None else f"{'I' if place else 'B'}-{kind}"))
         first, label = pairs[0]
@@ -130,7 +195,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sentences", type=int, default=8000, help="of training; validation and test have an eighth each")
+    parser.add_argument("--sentences", type=int, default=40000, help="of training; validation and test have 1,000 each")
     options = parser.parse_args()
     options.directory.mkdir(parents=True, exist_ok=True)
     generator = random.Random(options.seed)
@@ -142,12 +207,11 @@ def main():
         generator.shuffle(rest)
         known[kind] = names[:3] + rest[: len(rest) * 3 // 4]
         all_names[kind] = names
-    shapes = len(SHAPES) * 2 // 3
-    training = Grammar(generator, known, SHAPES[:shapes])
-    held_out = Grammar(generator, all_names, SHAPES[shapes:])
+    held_out = Grammar(generator, all_names, HELD_OUT)
+    training = Grammar(generator, known, SHAPES, varied=True)
+    write(options.directory / "valid.conll", held_out, 1000)
+    write(options.directory / "test.conll", held_out, 1000)
     write(options.directory / "train.conll", training, options.sentences)
-    write(options.directory / "valid.conll", held_out, options.sentences // 8)
-    write(options.directory / "test.conll", held_out, options.sentences // 8)
 
 
 if __name__ == "__main__":

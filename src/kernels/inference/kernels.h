@@ -81,9 +81,10 @@ struct AttentionArguments {
   int64_t heads;
   int64_t d_k;
   int64_t d_v;
-  float scale;     // of the dot products
-  float* weights;  // out; for each query room for [heads, the last one's rows], of which [heads,
-                   // its own rows] are written
+  float scale;  // of the dot products
+  // Out: each query has room for [heads, rows that the last one sees] and writes [heads, rows that
+  // it sees].
+  float* weights;
   float* output;  // [queries, heads * d_v], out
   int64_t output_stride;
 };
