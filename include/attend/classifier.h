@@ -16,7 +16,7 @@
 namespace attend {
 
 struct ClassifierOptions {
-  int threads = 0;  // 0: one for each processor
+  int threads = 0;  // 0: one for each processor; 1: none but the caller's
   WeightType type = WeightType::kStored;
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
 };

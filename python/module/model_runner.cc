@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
+#include "tasks/loaded_model.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_options.h"
 
@@ -41,8 +42,7 @@ FieldList Fields(LoadingOptions& options) {
   fields
       .Add("threads", &options.threads, 0, 4096,
            "number of threads; 0: one for each processor, or what the container's CPU quota allows")
-      .Add("type", &options.type, {"stored", "f32", "int8"},
-           "number type of the weights at run time; int8 quantizes an f32 model while loading it");
+      .Nest("", TypeField(&options.type));
   return fields;
 }
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "attend/classifier.h"
@@ -12,6 +11,8 @@
 #include "cli/commands.h"
 #include "cli/encoder_options.h"
 #include "cli/line_windows.h"
+#include "tasks/classification/classification_json.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 namespace {
@@ -25,23 +26,18 @@ struct ClassifyOptions {
 FieldList Fields(ClassifyOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
-      .Nest("", RunningFields(options.classifier))
+      .Nest("", TypeField(&options.classifier.type))
       .Add("top", &options.top, 1, 1e6, "classes to tell of each text, the likeliest first");
   return fields;
 }
 
 void Print(const std::string& text, const Classification& found, int64_t top, bool json) {
-  const auto classes = std::span(found.classes)
-                           .first(std::min<size_t>(found.classes.size(), static_cast<size_t>(top)));
   if (json) {
-    Json all = Json::array();
-    for (const ClassProbability& each : classes)
-      all.push_back({{"label", each.label}, {"probability", each.probability}});
-    std::cout << Printable(Dump(Json{{"text", text}, {"classes", all}})) << '\n';
+    std::cout << Printable(Dump(ClassificationToJson(text, found, top))) << '\n';
     return;
   }
   std::string line;
-  for (const ClassProbability& each : classes)
+  for (const ClassProbability& each : LikeliestClasses(found, top))
     line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
   std::cout << line << '\n';
 }

@@ -13,6 +13,7 @@
 #include "cli/encoder_options.h"
 #include "cli/line_windows.h"
 #include "cli/npy_file.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 namespace {
@@ -26,7 +27,7 @@ struct EmbedCommandOptions {
 FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory, of an encoder alone")
-      .Nest("", RunningFields(options.encoder))
+      .Nest("", TypeField(&options.encoder.type))
       .Add("pooling", &options.embedding.pooling, {"tokens", "first", "mean"},
            "a text's vector: the mean of its tokens' vectors, or the first one's")
       .Add("normalize", &options.embedding.normalize, "make every vector's length 1")

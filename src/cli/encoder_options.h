@@ -10,20 +10,9 @@
 #include <vector>
 
 #include "attend/error.h"
-#include "base/fields.h"
 #include "base/log.h"
 
 namespace attend {
-
-// TaggerOptions and the like.
-template <class Options>
-FieldList RunningFields(Options& options) {
-  FieldList fields;
-  fields.Add(
-      "type", &options.type, {"stored", "f32", "int8"},
-      "number type of the weights at run time; int8 quantizes an f32 model while loading it");
-  return fields;
-}
 
 // Files one after another; none: standard input.
 inline std::vector<std::string> OrStandardInput(std::vector<std::string> files) {

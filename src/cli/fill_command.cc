@@ -12,6 +12,8 @@
 #include "cli/commands.h"
 #include "cli/encoder_options.h"
 #include "cli/line_windows.h"
+#include "tasks/loaded_model.h"
+#include "tasks/masked_language_model/filled_json.h"
 
 namespace attend {
 namespace {
@@ -25,7 +27,7 @@ struct FillCommandOptions {
 FieldList Fields(FillCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
-      .Nest("", RunningFields(options.encoder))
+      .Nest("", TypeField(&options.encoder.type))
       .Add("input", &options.input,
            "texts, a line each, where none are arguments; -: standard input")
       .Add("top", &options.top, 1, 1e6, "tokens to tell for each [MASK], the likeliest first");
@@ -34,14 +36,7 @@ FieldList Fields(FillCommandOptions& options) {
 
 void PrintFilled(const std::string& text, const FilledText& found, bool json) {
   if (json) {
-    Json masks = Json::array();
-    for (const std::vector<FillingToken>& tokens : found.masks) {
-      Json& mask = masks.emplace_back(Json::array());
-      for (const FillingToken& token : tokens)
-        mask.push_back({{"token", token.text}, {"probability", token.probability}});
-    }
-    std::cout << Printable(Dump(Json{{"text", text}, {"filled", found.text}, {"masks", masks}}))
-              << '\n';
+    std::cout << Printable(Dump(FilledToJson(text, found))) << '\n';
     return;
   }
   std::cout << found.text << '\n';

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
       {"inspect", "show what a model directory holds", attend::RunInspect},
       {"quantize", "store a model's weights in int8", attend::RunQuantize},
       {"score", "log-probability of given texts", attend::RunScore},
-      {"serve", "translate and generate text over HTTP", attend::RunServe},
+      {"serve", "run models of every task over HTTP", attend::RunServe},
       {"shortlist", "learn which words may translate which", attend::RunShortlist},
       {"tag", "label the words of texts", attend::RunTag},
       {"train", "train a model as a recipe says", attend::RunTrainLauncher},

@@ -1,4 +1,4 @@
-// `attend serve`: translates and generates text over HTTP.
+// `attend serve`: models of every task over HTTP.
 
 #include <chrono>
 #include <csignal>
@@ -19,7 +19,7 @@
 namespace attend {
 namespace {
 
-// Connections' threads; translation has its own.
+// Connections' threads; models have their own.
 constexpr int kHttpThreads = 2;
 
 // A JSON object a line, on standard error.
@@ -128,7 +128,7 @@ class Program {
 int RunServe(const std::vector<std::string>& arguments) {
   CommonOptions common;
   ServeOptions options;
-  CommandLine command_line("serve", "translate and generate text over HTTP",
+  CommandLine command_line("serve", "run models of every task over HTTP",
                            "attend serve --model MODEL\n"
                            "attend serve --model MODEL --port 8080 --api-keys keys.txt\n"
                            "attend serve --models-dir /srv/models --public-url "

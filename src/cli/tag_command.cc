@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "attend/error.h"
@@ -13,8 +12,9 @@
 #include "cli/commands.h"
 #include "cli/encoder_options.h"
 #include "cli/line_windows.h"
+#include "tasks/loaded_model.h"
+#include "tasks/tagging/tagged_json.h"
 #include "text/column_reader.h"
-#include "text/entity_labels.h"
 
 namespace attend {
 namespace {
@@ -29,7 +29,7 @@ struct TagOptions {
 FieldList Fields(TagOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
-      .Nest("", RunningFields(options.tagger))
+      .Nest("", TypeField(&options.tagger.type))
       .Add("columns", &options.columns,
            "the input is columns (a word a line, empty lines between sentences); each line gets "
            "its label as one more column")
@@ -38,27 +38,12 @@ FieldList Fields(TagOptions& options) {
   return fields;
 }
 
-Json ToJson(const std::vector<LabelledText>& parts) {
-  Json all = Json::array();
-  for (const LabelledText& part : parts) {
-    all.push_back({{"text", part.text},
-                   {"label", part.label},
-                   {"begin", part.begin},
-                   {"end", part.end},
-                   {"probability", part.probability}});
-  }
-  return all;
-}
-
 void TagLines(const TagOptions& options, const Tagger& tagger, LineWindows* lines) {
-  // Labels of another kind are told word by word.
-  const bool words = options.words || !std::ranges::all_of(tagger.labels(), IsEntityLabel);
+  const bool words = options.words || !LabelsEntities(tagger);
   while (lines->Next()) {
     const std::vector<TaggedText> tagged = tagger.Tag(lines->lines());
     for (size_t i = 0; i < tagged.size(); ++i) {
-      Json line = {{"text", lines->lines()[i]}, {"entities", ToJson(tagged[i].entities)}};
-      if (words) line["words"] = ToJson(tagged[i].words);
-      std::cout << Printable(Dump(line)) << '\n';
+      std::cout << Printable(Dump(TaggedToJson(lines->lines()[i], tagged[i], words))) << '\n';
     }
     FlushOutput();
   }

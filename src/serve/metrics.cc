@@ -38,7 +38,9 @@ struct Metrics::Impl {
   prometheus::Family<prometheus::Counter>& sentences =
       BuildCounter()
           .Name("attend_sentences_total")
-          .Help("Sentences translated, or prompts written on.")
+          .Help(
+              "Sentences translated, prompts written on, or texts tagged, classified, filled or "
+              "embedded.")
           .Register(registry);
   prometheus::Family<prometheus::Counter>& pieces =
       BuildCounter()
@@ -57,12 +59,15 @@ struct Metrics::Impl {
           .Register(registry);
   prometheus::Family<prometheus::Counter>& reloads =
       BuildCounter().Name("attend_reloads_total").Help("Models loaded again.").Register(registry);
-  prometheus::Family<prometheus::Gauge>& waiting = BuildGauge()
-                                                       .Name("attend_waiting_sentences")
-                                                       .Help("Sentences that wait for a batch.")
-                                                       .Register(registry);
-  prometheus::Family<prometheus::Gauge>& live =
-      BuildGauge().Name("attend_live_sentences").Help("Sentences in batches.").Register(registry);
+  prometheus::Family<prometheus::Gauge>& waiting =
+      BuildGauge()
+          .Name("attend_waiting_sentences")
+          .Help("Sentences, prompts or texts that wait for a batch.")
+          .Register(registry);
+  prometheus::Family<prometheus::Gauge>& live = BuildGauge()
+                                                    .Name("attend_live_sentences")
+                                                    .Help("Sentences, prompts or texts in batches.")
+                                                    .Register(registry);
   prometheus::Family<prometheus::Gauge>& fill = BuildGauge()
                                                     .Name("attend_batch_fill")
                                                     .Help("Part of the batches' places in use.")
@@ -77,13 +82,10 @@ void Metrics::Answered(const std::string& route, int status, double seconds) {
   impl_->seconds.Add({{"route", route}}, kSeconds).Observe(seconds);
 }
 
-void Metrics::Ran(const std::string& model, int64_t sentences, int64_t source_pieces,
-                  int64_t target_pieces) {
-  impl_->sentences.Add({{"model", model}}).Increment(static_cast<double>(sentences));
-  impl_->pieces.Add({{"model", model}, {"side", "source"}})
-      .Increment(static_cast<double>(source_pieces));
-  impl_->pieces.Add({{"model", model}, {"side", "target"}})
-      .Increment(static_cast<double>(target_pieces));
+void Metrics::Ran(const std::string& model, int64_t items, int64_t read, int64_t written) {
+  impl_->sentences.Add({{"model", model}}).Increment(static_cast<double>(items));
+  impl_->pieces.Add({{"model", model}, {"side", "source"}}).Increment(static_cast<double>(read));
+  impl_->pieces.Add({{"model", model}, {"side", "target"}}).Increment(static_cast<double>(written));
 }
 
 void Metrics::Protected(const std::string& model, int64_t spans, int64_t kept) {

@@ -17,9 +17,8 @@ class Metrics {
   ~Metrics();
 
   void Answered(const std::string& route, int status, double seconds);
-  // Sentences that were translated, or prompts that were written on.
-  void Ran(const std::string& model, int64_t sentences, int64_t source_pieces,
-           int64_t target_pieces);
+  // Items that ran, sentences, prompts or texts, with the tokens that were read and written.
+  void Ran(const std::string& model, int64_t items, int64_t read, int64_t written);
   // Protected spans of the sources, and those of them that the best hypotheses have exactly once.
   void Protected(const std::string& model, int64_t spans, int64_t kept);
   // Characters of the sources that the vocabulary lacks.

@@ -47,6 +47,12 @@ std::optional<int> Distance(const std::string& asked, const std::string& has) {
   return asked.empty() || LowerCase(asked) == "auto" ? 0 : LanguageDistance(asked, has);
 }
 
+[[noreturn]] void RefuseRoute(const ServedModel& model) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the task of the model '{}' is {}; ask it at {}", model.name(),
+                          model.config().task, fmt::join(model.routes(), " or ")));
+}
+
 std::string Describe(const ServedModel& model) {
   if (model.source().empty()) return model.name();
   return fmt::format("{} ({} to {})", model.name(), model.source(), model.target());
@@ -156,15 +162,17 @@ bool ModelStore::HaveRoom() const {
          std::ranges::any_of(entries_, [](const Entry& entry) { return entry.model->HasRoom(); });
 }
 
-std::shared_ptr<ServedModel> ModelStore::Find(const std::string& task, const std::string& name,
+std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const std::string& name,
                                               const std::string& source,
                                               const std::string& target) const {
   std::vector<std::shared_ptr<ServedModel>> fitting;
   std::vector<std::string> all, found;
   int nearest = std::numeric_limits<int>::max();
   for (auto& model : models()) {
-    if (model->config().task == task) all.push_back(Describe(*model));
-    if (name.empty() ? model->config().task != task : model->name() != name) continue;
+    const bool answers = model->AnswersAt(route);
+    if (answers) all.push_back(Describe(*model));
+    if (name.empty() ? !answers : model->name() != name) continue;
+    if (!answers) RefuseRoute(*model);
     const auto from = Distance(source, model->source()), to = Distance(target, model->target());
     if (!from || !to || *from + *to > nearest) continue;
     if (*from + *to < nearest) {
@@ -183,8 +191,7 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& task, const std
     return fitting[0];
   }
   if (all.empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("there is no model for the task {} at the moment", task));
+    throw Error(ErrorKind::kUsage, fmt::format("there is no model for {} at the moment", route));
   }
   throw Error(ErrorKind::kUsage,
               fmt::format("{} models fit model '{}', source '{}' and target '{}'; expected one of "

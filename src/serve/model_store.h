@@ -37,11 +37,11 @@ class ModelStore {
   std::vector<std::shared_ptr<ServedModel>> models() const;
   // One of them has room for one more to wait.
   bool HaveRoom() const;
-  // The model that a request for a task means, by name or by languages; the first, if several have
+  // The model that a request at a route means, by name or by languages; the first, if several have
   // the same languages. "" and "auto" match all; en-US matches en if no model has en-US. If none
-  // matches, or models of different languages do, throws Error(kUsage) that lists the task's
-  // models. A name may be that of another task's model.
-  std::shared_ptr<ServedModel> Find(const std::string& task, const std::string& name,
+  // matches, or models of different languages do, throws Error(kUsage) that lists the route's
+  // models; for a model that answers elsewhere, one that says where.
+  std::shared_ptr<ServedModel> Find(const std::string& route, const std::string& name,
                                     const std::string& source = "",
                                     const std::string& target = "") const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "serve/openapi_files.h"
 
@@ -41,6 +42,30 @@ Json Content(const std::string& type, Json schema) {
 Json TextOrTexts() {
   return Json::parse(R"({"oneOf": [{"type": "string"},
                                    {"type": "array", "items": {"type": "string"}}]})");
+}
+
+Json TextOrMoreTexts(const std::string& description) {
+  Json schema = TextOrTexts();
+  schema["oneOf"][1]["minItems"] = 1;
+  schema["description"] = description;
+  return schema;
+}
+
+Json RequestSchema(Json inputs, const FieldList& fields, const ModelStore& models,
+                   const std::string& route) {
+  Json properties = std::move(inputs);
+  const Json defaults = FieldsToJson(fields);
+  for (const Field& field : fields.fields()) {
+    properties[field.name] = SchemaOf(field);
+    properties[field.name]["default"] = defaults[field.name];
+  }
+  Json& model = properties["model"];
+  model["enum"] = {""};
+  for (const auto& each : models.models()) {
+    if (each->AnswersAt(route)) model["enum"].push_back(each->name());
+  }
+  model["x-of-models"] = true;
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}};
 }
 
 Json Reference(const std::string& schema) { return {{"$ref", "#/components/schemas/" + schema}}; }

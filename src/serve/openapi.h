@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/json.h"
+#include "serve/model_store.h"
 #include "serve/serve_options.h"
 
 namespace attend {
@@ -21,6 +22,12 @@ Json FileOf(std::string_view name);
 // Of an option.
 Json SchemaOf(const Field& field);
 Json TextOrTexts();
+// A text, or a list of at least one.
+Json TextOrMoreTexts(const std::string& description);
+// Of a request at the route: its fields, with the values that stand now as defaults, and `inputs`
+// before them.
+Json RequestSchema(Json inputs, const FieldList& fields, const ModelStore& models,
+                   const std::string& route);
 Json Reference(const std::string& schema);
 Json Content(const std::string& type, Json schema);
 // One operation; refused with each of `errors`.

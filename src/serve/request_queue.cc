@@ -17,7 +17,7 @@ FieldList Fields(QueueOptions& options) {
   FieldList fields;
   fields
       .Add("priority", &options.priority, {"auto", "interactive", "bulk"},
-           "interactive goes before bulk; auto: bulk from 9 sentences on")
+           "interactive goes before bulk; auto: bulk from 9 sentences, prompts or texts on")
       .Add("deadline_ms", &options.deadline_ms, 0, 3600000,
            "milliseconds after which nobody needs the answer; 0: as the server says");
   return fields;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "tasks/loaded_model.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_options.h"
 #include "text/ascii.h"
@@ -59,6 +60,26 @@ FieldList AccessFields(ServeOptions& options) {
   return fields;
 }
 
+// What one request, and all that wait, may ask of the models.
+FieldList WorkFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("max_characters", &options.max_characters, 0, 1e8,
+           "maximum characters in all texts of a request; 0: as many as fit into max_body_bytes")
+      .Add("max_sentences", &options.max_sentences, 1, 1e6,
+           "maximum number of sentences, outputs or texts in a request")
+      .Add("max_input_tokens", &options.max_input_tokens, 0, 100000,
+           "maximum tokens of a sentence, and 64 times as many bytes; a longer one is divided; " +
+               InputLimitHelp() +
+               "; a longer prompt, or text to tag, classify, fill or embed, is refused, 0: above "
+               "4096")
+      .Add("max_beam_size", &options.max_beam_size, 1, 64, "maximum beam_size of a request")
+      .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
+           "maximum sentences, prompts or texts that wait for each model; further requests get "
+           "503");
+  return fields;
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> NameAndPath(const std::string& given) {
@@ -81,7 +102,8 @@ FieldList Fields(ServeOptions& options) {
       .Add("shortlist", &options.shortlist,
            "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
            "the only model")
-      .Nest("", Fields(options.translator).Select({"type", "protect"}))
+      .Nest("", TypeField(&options.load.type))
+      .Nest("", Fields(options.translator).Select({"protect"}))
       .Group("Network and access")
       .Nest("", AccessFields(options))
       .Group("Limits")
@@ -90,16 +112,7 @@ FieldList Fields(ServeOptions& options) {
            "maximum size of a request's header, in bytes")
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28,
            "maximum size of a request's body, in bytes")
-      .Add("max_characters", &options.max_characters, 0, 1e8,
-           "maximum characters in all texts of a request; 0: as many as fit into max_body_bytes")
-      .Add("max_sentences", &options.max_sentences, 1, 1e6,
-           "maximum number of sentences in a request")
-      .Add("max_input_tokens", &options.max_input_tokens, 0, 100000,
-           "maximum tokens of a sentence, and 64 times as many bytes; a longer one is divided; " +
-               InputLimitHelp() + "; a longer prompt is refused, 0: above 4096")
-      .Add("max_beam_size", &options.max_beam_size, 1, 64, "maximum beam_size of a request")
-      .Add("queue_sentences", &options.queue_sentences, 1, 1e7,
-           "maximum sentences that wait for each model; further requests get 503")
+      .Nest("", WorkFields(options))
       .Add("request_limit", &options.request_limit, 0, 1e9,
            "maximum number of requests a minute by one client (key, or else address); further "
            "requests get 429; 0: no limit")

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend/loaded_model.h"
 #include "attend/translator.h"
 #include "base/fields.h"
 #include "serve/http_server.h"
@@ -17,7 +18,8 @@ struct ServeOptions {
   std::vector<std::string> model;      // [NAME=]DIRECTORY
   std::string models_dir;              // whose directories are models too; empty: none
   std::vector<std::string> shortlist;  // [NAME=]FILE
-  TranslatorOptions translator;        // its type; threads and the rest are the program's
+  LoadOptions load;                    // of every model
+  TranslatorOptions translator;        // of translation alone: protect; the rest is the program's
   HttpOptions http;
   std::vector<std::string> allowed_host;  // names, beside loopback's
   std::string public_url;                 // at which clients reach the service; empty: not known
@@ -30,7 +32,8 @@ struct ServeOptions {
   int64_t request_limit = 0;    // of a client, requests a minute; 0: none
   double request_timeout = 60;  // seconds
   bool log_text = false;
-  // What requests that say nothing get; batch_sentences and batch_tokens are those of a thread.
+  // What requests for translations that say nothing get; batch_sentences and batch_tokens are those
+  // of a thread, for every task.
   TranslationOptions translation;
 };
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 
 namespace attend {
 namespace {
@@ -18,13 +20,18 @@ std::string NameOf(const ModelConfig& config, const std::string& directory) {
 
 }  // namespace
 
-ServedModel::ServedModel(const ModelToServe& model)
+ServedModel::ServedModel(const ModelToServe& model, std::vector<std::string> routes)
     : config_(model.model->config),
       name_(model.name.empty() ? NameOf(config_, model.directory) : model.name),
+      routes_(std::move(routes)),
       loaded_at_(std::time(nullptr)) {
   if (config_.languages.size() != 2) return;
   source_ = config_.languages[0];
   target_ = config_.languages[1];
+}
+
+bool ServedModel::AnswersAt(const std::string& route) const {
+  return std::ranges::find(routes_, route) != routes_.end();
 }
 
 }  // namespace attend

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "model/model_directory.h"
@@ -20,7 +21,8 @@ struct ModelToServe {
 // Safe to use from many threads.
 class ServedModel {
  public:
-  explicit ServedModel(const ModelToServe& model);
+  // `routes`: those at which it answers.
+  ServedModel(const ModelToServe& model, std::vector<std::string> routes);
   virtual ~ServedModel() = default;
   ServedModel(const ServedModel&) = delete;
   ServedModel& operator=(const ServedModel&) = delete;
@@ -30,10 +32,12 @@ class ServedModel {
   const std::string& source() const { return source_; }
   const std::string& target() const { return target_; }
   const ModelConfig& config() const { return config_; }
+  const std::vector<std::string>& routes() const { return routes_; }
+  bool AnswersAt(const std::string& route) const;
   int64_t loaded_at() const { return loaded_at_; }  // seconds since 1970
 
-  // Sentences, or what else the task runs: those that wait, those in batches, and the most that can
-  // be in batches at once.
+  // Sentences, prompts or texts, as the task runs them: those that wait, those in batches, and the
+  // most that can be in batches at once.
   virtual int64_t waiting() const = 0;
   virtual int64_t live() const = 0;
   virtual int64_t capacity() const = 0;
@@ -47,6 +51,7 @@ class ServedModel {
  private:
   ModelConfig config_;
   std::string name_, source_, target_;
+  std::vector<std::string> routes_;
   int64_t loaded_at_;
 };
 

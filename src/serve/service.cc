@@ -75,6 +75,7 @@ void Service::Models(const ExchangePtr& exchange) const {
     one["task"] = model->config().task;
     one["source"] = model->source();
     one["target"] = model->target();
+    one["routes"] = model->routes();
     const auto describe = [&](const std::string& side, const std::optional<StackConfig>& stack) {
       one[side + "_layers"] = stack ? stack->layers : 0;
       one[side + "_heads"] = stack ? stack->heads : 0;

@@ -34,8 +34,32 @@ std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& v
   return EncodeWords(vocabulary, words, most)[0].ids;
 }
 
-EncoderRunner::Threads::Threads(int threads)
-    : pool(threads > 0 ? threads : DefaultThreads()), activations(pool.size()) {}
+EncoderRunner::Threads::Threads(int threads) {
+  if (threads <= 0) threads = DefaultThreads();
+  if (threads == 1) return;
+  pool_.emplace(threads);
+  activations_ = std::vector<Activations>(threads);
+}
+
+void EncoderRunner::Threads::ForEach(int64_t tasks,
+                                     const std::function<void(int64_t, Activations*)>& body) {
+  if (pool_) {
+    pool_->ParallelFor(tasks, [&](int64_t task, int worker) { body(task, &activations_[worker]); });
+    return;
+  }
+  std::unique_ptr<Activations> own;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      own = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (own == nullptr) own = std::make_unique<Activations>();
+  for (int64_t task = 0; task < tasks; ++task) body(task, own.get());
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(own));
+}
 
 EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int threads)
     : loaded_(std::move(loaded)),
@@ -75,13 +99,12 @@ std::vector<std::vector<float>> EncoderRunner::RunAll(std::span<const EncoderInp
   const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
   Threads& threads = threads_.Get();
   // Few texts still give every thread something to do.
-  const Batches batches(lengths, std::min(kBatchTokens, total / threads.pool.size() + 1));
+  const Batches batches(lengths, std::min(kBatchTokens, total / threads.size() + 1));
   std::vector<std::vector<float>> found(inputs.size());
-  threads.pool.ParallelFor(batches.size(), [&](int64_t b, int worker) {
+  threads.ForEach(batches.size(), [&](int64_t b, Activations* activations) {
     const std::span<const int64_t> batch = batches[b];
     std::vector<std::span<const int32_t>> texts;
     for (const int64_t item : batch) texts.emplace_back(inputs[item].ids);
-    Activations* const activations = &threads.activations[worker];
     Encode(loaded_->weights, texts, {}, activations);
     const Rows rows = finish(batch, activations);
     const float* from = rows.found;

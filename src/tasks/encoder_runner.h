@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,8 +36,8 @@ std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& v
 // Immutable; safe to use from many threads.
 class EncoderRunner {
  public:
-  // 0 threads: one for each processor. Throws Error(kUsage) for a model that is not an encoder
-  // alone.
+  // 0 threads: one for each processor; 1: none but the caller's, so that callers run side by side.
+  // Throws Error(kUsage) for a model that is not an encoder alone.
   EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int threads);
   // The same for a model of this task alone, with a head that says something of tokens or of texts.
   // Throws Error(kInput) for another head, Error(kUsage) for a model without vocabulary.
@@ -60,10 +62,20 @@ class EncoderRunner {
                                           Pooling pooling) const;
 
  private:
-  struct Threads {
+  // What batches run on.
+  class Threads {
+   public:
     explicit Threads(int threads);
-    WorkPool pool;
-    std::vector<Activations> activations;  // by worker
+    int size() const { return pool_ ? pool_->size() : 1; }
+    // Throws what `body` throws.
+    void ForEach(int64_t tasks,
+                 const std::function<void(int64_t task, Activations* activations)>& body);
+
+   private:
+    std::optional<WorkPool> pool_;          // none: each call runs on its caller's thread
+    std::vector<Activations> activations_;  // by worker of the pool
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Activations>> idle_;  // of callers
   };
 
   // What a batch of inputs comes to, which stand encoded in memory_SD: floats of each wanted row

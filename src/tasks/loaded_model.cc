@@ -40,4 +40,12 @@ std::shared_ptr<const LoadedModel> Load(std::shared_ptr<const Model> model,
                                        options.instruction_set);
 }
 
+FieldList TypeField(WeightType* type) {
+  FieldList fields;
+  fields.Add(
+      "type", type, {"stored", "f32", "int8"},
+      "number type of the weights at run time; int8 quantizes an f32 model while loading it");
+  return fields;
+}
+
 }  // namespace attend

@@ -7,6 +7,7 @@
 
 #include "attend/loaded_model.h"
 #include "attend/vocabulary.h"
+#include "base/fields.h"
 #include "engine/weights.h"
 
 namespace attend {
@@ -23,6 +24,9 @@ struct LoadedModel {
   const Weights weights;
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // null: none
 };
+
+// Declares the option `type` of whatever loads a model.
+FieldList TypeField(WeightType* type);
 
 }  // namespace attend
 

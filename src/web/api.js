@@ -1,9 +1,10 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
+const kMostClasses = 12, kFillings = 6;  // on show
 
 // Why a request gave nothing. `kind`: "gone" (no answer at all), "busy" (ask again in `seconds`), "key" (an API key is
 // asked for) or "refused" (`message` says why, as the server put it).
@@ -81,10 +82,11 @@ function problemOf({status, headers}, text) {
   }
 }
 
-// [{name, task, source, target, beams}]; a language is "" where the model does not name it, `beams` are what a request gets.
+// [{name, routes, source, target, beams, labels}]; a language is "" where the model does not name it, `beams` are what a request
+// gets.
 export async function listModels(signal) {
   const {models} = await request(kModels, null, signal);
-  return models.map(({name, task, source, target, beam_size: beams}) => ({name, task, source, target, beams}));
+  return models.map(({beam_size: beams, labels = [], ...model}) => ({...model, beams, labels}));
 }
 
 // What the server takes: `characters` of a request at most, and files whose names end in one of the `suffixes`.
@@ -150,6 +152,15 @@ export async function generate(body, show, signal) {
   }
   throw new Problem("gone", "The server does not answer.");
 }
+
+// What an encoder says of a text.
+async function resultOf(route, {text, ...body}, signal) {
+  const {results: [result]} = await request(route, {...body, text: text.toWellFormed(), priority: "interactive"}, signal);
+  return result;
+}
+export const tag = (model, text, signal) => resultOf(kTag, {model, text}, signal);
+export const classify = (model, text, signal) => resultOf(kClassify, {model, text, top: kMostClasses}, signal);
+export const fillIn = (model, text, signal) => resultOf(kFill, {model, text, top: kFillings}, signal);
 
 const kTitles = {
   encoder: {title: "Encoder self-attention", query_title: "source token", key_title: "source token it looks at"},

@@ -2,14 +2,17 @@
 import {Alternatives} from "./alternatives.js";
 import {listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
+import {classificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
+import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
 import {Languages, nameOf} from "./languages.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
+import {taggingPanel} from "./tagging.js";
 import {Alignment} from "./words.js";
 
-const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3;
+const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3, kTranslate = "/v1/translate";
 const byId = id => document.getElementById(id);
 const source = byId("source"), output = byId("output");
 
@@ -20,11 +23,19 @@ function say(text, wait = 0) {
   speaking = setTimeout(() => { byId("live").textContent = text; }, wait);
 }
 
+// What comes while the reader types.
+const sayTyped = text => say(text, kSpokenPause);
+
 const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
 const languages = new Languages(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
 const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
-const generation = new GenerationPanel(say, copy);
+const panels = {  // by route
+  "/v1/completions": new GenerationPanel(say, copy),
+  "/v1/tag": taggingPanel(sayTyped),
+  "/v1/classify": classificationPanel(sayTyped),
+  "/v1/fill": new FillingPanel(sayTyped),
+};
 const fileJob = new FileJob(() => languages.model, say);
 
 let limits = {characters: Infinity, suffixes: []};
@@ -33,10 +44,10 @@ async function loadModels() {
   const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
   limits = loaded[0];
   byId("file").accept = limits.suffixes.join();
-  const models = loaded[1], of = task => models.filter(model => model.task === task);
-  offerTabs(models.length ? models.map(model => model.task) : ["translation"]);
-  generation.set(of("language_model"));
-  languages.set(of("translation"));
+  const models = loaded[1], of = route => models.filter(model => model.routes.includes(route));
+  offerTabs(models.length ? models.flatMap(model => model.routes) : [kTranslate]);
+  for (const [route, panel] of Object.entries(panels)) panel.set(of(route));
+  languages.set(of(kTranslate));
   retranslate();
 }
 

@@ -1,4 +1,4 @@
-// The tabs at the page's head: those of the tasks that the server has models for.
+// The tabs at the page's head: those of the routes that the server has models for.
 const tabs = [...document.querySelectorAll("[role=tab]")];
 let opened = () => {};
 // Called when the reader opens another tab.
@@ -15,9 +15,9 @@ export function openTab(tab) {
   opened();
 }
 
-// Offers the tabs of these tasks alone; a single one needs no tab to be chosen by.
-export function offerTabs(tasks) {
-  for (const tab of tabs) tab.hidden = !tasks.includes(tab.dataset.task);
+// Offers the tabs of these routes alone; a single one needs no tab to be chosen by.
+export function offerTabs(routes) {
+  for (const tab of tabs) tab.hidden = !routes.includes(tab.dataset.route);
   const offered = tabs.filter(tab => !tab.hidden), selected = offered.find(tab => tab.getAttribute("aria-selected") === "true");
   document.querySelector("[role=tablist]").hidden = offered.length < 2;
   if (!selected && offered.length) openTab(offered[0]);

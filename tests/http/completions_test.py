@@ -126,7 +126,7 @@ def test_translation_does_not_see_the_language_model(server):
     ({"prompt": [[1, 2]]}, "prompt is no text"),
     ({"prompt": []}, "0 prompts"),
     ({"prompt": "a", "n": 2, "temperature": 0}, "at temperature 0 all outputs are the same"),
-    ({"prompt": "a", "model": "ka-su"}, "attend translate"),
+    ({"prompt": "a", "model": "ka-su"}, "the task of the model 'ka-su' is translation; ask it at /v1/translate"),
     ({"prompt": "a", "model": "others"}, "expected one of tales"),
     ({"prompt": "a", "presence_penalty": 1}, "presence_penalty is not supported"),
     ({"prompt": "a", "max_tokens": 0}, "echo"),

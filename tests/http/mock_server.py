@@ -15,10 +15,10 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".s
 SUFFIXES = [".txt", ".html", ".htm"]
 POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 MODELS = [
-    {"name": "en-de", "task": "translation", "source": "en", "target": "de", "beam_size": 4},
-    {"name": "de-en", "task": "translation", "source": "de", "target": "en", "beam_size": 4},
-    {"name": "en-fr small", "task": "translation", "source": "en", "target": "fr", "beam_size": 4},
-    {"name": "en-fr", "task": "translation", "source": "en", "target": "fr", "beam_size": 1},
+    {"name": "en-de", "task": "translation", "routes": ["/v1/translate"], "source": "en", "target": "de", "beam_size": 4},
+    {"name": "de-en", "task": "translation", "routes": ["/v1/translate"], "source": "de", "target": "en", "beam_size": 4},
+    {"name": "en-fr small", "task": "translation", "routes": ["/v1/translate"], "source": "en", "target": "fr", "beam_size": 4},
+    {"name": "en-fr", "task": "translation", "routes": ["/v1/translate"], "source": "en", "target": "fr", "beam_size": 1},
 ]
 # Sentences whose alignments are right; any other text is turned around word by word, and an endless one is cut.
 KNOWN = {

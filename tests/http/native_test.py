@@ -241,7 +241,7 @@ def test_clients_at_once_get_what_they_get_alone(server):
 
 def test_models_health_and_head(server):
     assert server.get("/v1/models")["models"] == [{
-        "name": "ka-su", "task": "translation", "source": "ka", "target": "su", "encoder_layers": 2, "encoder_heads": 4, "decoder_layers": 2,
+        "name": "ka-su", "task": "translation", "source": "ka", "target": "su", "routes": ["/v1/translate"], "encoder_layers": 2, "encoder_heads": 4, "decoder_layers": 2,
         "decoder_heads": 4, "beam_size": 4}]
     assert server.get("/health") == {"status": "ok"}
     status, headers, text = server.request("HEAD", "/health")

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import sys
 
-from server import LANGUAGE_MODEL, serving
+from server import CLASSIFIER, LANGUAGE_MODEL, MASKED_LANGUAGE_MODEL, TAGGER, serving
 
 CHECKS = ",".join((
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
@@ -22,7 +22,8 @@ expected-statuses = ["2xx", 403, 404, 501, 504]
 def test_answers_are_as_described(tmp_path):
     (tmp_path / "schemathesis.toml").write_text(CONFIGURATION, encoding="utf-8")
     hooks = {"SCHEMATHESIS_HOOKS": "openapi_hooks", "PYTHONPATH": str(pathlib.Path(__file__).parent)}
-    with serving(tmp_path, "--model", LANGUAGE_MODEL, "--request-timeout", 1) as server:
+    models = [argument for model in (LANGUAGE_MODEL, CLASSIFIER, TAGGER, MASKED_LANGUAGE_MODEL) for argument in ("--model", model)]
+    with serving(tmp_path, *models, "--request-timeout", 1) as server:
         url = f"http://127.0.0.1:{server.port}"
         done = subprocess.run(
             [pathlib.Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", "--url", url, "--checks", CHECKS,

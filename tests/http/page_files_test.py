@@ -76,7 +76,7 @@ def test_what_is_refused_is_sent_in_smaller_parts(page, tmp_path):
 
 
 def test_most_of_the_first_lines_choose_the_model_of_a_file(page, tmp_path):
-    page.server.models = [*MODELS, {"name": "fr-en", "task": "translation", "source": "fr", "target": "en", "beam_size": 4}]
+    page.server.models = [*MODELS, {"name": "fr-en", "task": "translation", "routes": ["/v1/translate"], "source": "fr", "target": "en", "beam_size": 4}]
     page.browser.refresh()
     page.until(lambda: page.all("#to option"), "the languages")
     page.choose("from", "Detect language")

@@ -4,7 +4,11 @@
 
 #include "attend/error.h"
 #include "model/model_directory.h"
+#include "serve/tasks/classification/classification.h"
+#include "serve/tasks/embeddings/embeddings.h"
 #include "serve/tasks/language_model/language_model.h"
+#include "serve/tasks/masked_language_model/masked_language_model.h"
+#include "serve/tasks/tagging/tagging.h"
 #include "serve/tasks/translation/translation.h"
 
 namespace attend {
@@ -17,8 +21,12 @@ struct ServedTask {
   std::unique_ptr<TaskHandler> (*handler)(const HandlerContext& context);
 };
 
-constexpr ServedTask kTasks[] = {{"language_model", ServeLanguageModel, LanguageModelHandler},
-                                 {"translation", ServeTranslation, TranslationHandler}};
+constexpr ServedTask kTasks[] = {
+    {"classification", ServeClassification, ClassificationHandler},
+    {"language_model", ServeLanguageModel, LanguageModelHandler},
+    {"masked_language_model", ServeMaskedLanguageModel, MaskedLanguageModelHandler},
+    {"tagging", ServeTagging, TaggingHandler},
+    {"translation", ServeTranslation, TranslationHandler}};
 
 }  // namespace
 
@@ -36,6 +44,7 @@ std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::stri
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context) {
   std::vector<std::unique_ptr<TaskHandler>> handlers;
   for (const ServedTask& task : kTasks) handlers.push_back(task.handler(context));
+  handlers.push_back(EmbeddingsHandler(context));
   return handlers;
 }
 

@@ -17,7 +17,7 @@ namespace attend {
 std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::string& directory,
                                         const ServeOptions& options, WorkPool* pool);
 
-// Of every task one.
+// Of every task one, and what several tasks have.
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context);
 
 }  // namespace attend

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <thread>
 
 #include "attend/error.h"
 #include "attend/vocabulary.h"
@@ -70,6 +71,24 @@ TEST_P(ClassifierTest, GivesTheSameBitsWhateverSharesTheCall) {
 INSTANTIATE_TEST_SUITE_P(All, ClassifierTest,
                          testing::Combine(testing::ValuesIn(AvailableInstructionSets()),
                                           testing::Values(Pooling::kFirst, Pooling::kMean)));
+
+TEST(Classifier, WithOneThreadRunsOnTheThreadsOfItsCallers) {
+  const auto model = MakeLabelModel("classification", Pooling::kMean, {"a", "b", "c"});
+  const Classifier classifier(model, {.threads = 1});
+  const std::vector<std::string> texts = Texts();
+  const std::vector<Classification> wanted = classifier.Classify(texts);
+  std::vector<std::vector<Classification>> found(4);
+  std::vector<std::thread> callers;
+  for (auto& mine : found)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) mine = classifier.Classify(texts);
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const auto& each : found) {
+    for (size_t i = 0; i < texts.size(); ++i)
+      EXPECT_EQ(each[i].classes[0].probability, wanted[i].classes[0].probability);
+  }
+}
 
 // A directory may say anything of its head.
 TEST(Classifier, RefusesAHeadThatIsNotForTexts) {

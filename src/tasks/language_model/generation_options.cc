@@ -4,16 +4,11 @@
 
 #include "attend/error.h"
 #include "tasks/checks.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 
-FieldList Fields(GeneratorOptions& options) {
-  FieldList fields;
-  fields.Add(
-      "type", &options.type, {"stored", "f32", "int8"},
-      "number type of the weights at run time; int8 quantizes an f32 model while loading it");
-  return fields;
-}
+FieldList Fields(GeneratorOptions& options) { return TypeField(&options.type); }
 
 FieldList Fields(GenerationOptions& options) {
   FieldList fields;

@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "tasks/checks.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 namespace {
@@ -19,9 +20,7 @@ FieldList AlignmentLayer(int64_t* layer) {
 
 FieldList Fields(TranslatorOptions& options) {
   FieldList fields;
-  fields
-      .Add("type", &options.type, {"stored", "f32", "int8"},
-           "number type of the weights at run time; int8 quantizes an f32 model while loading it")
+  fields.Nest("", TypeField(&options.type))
       .Add("protect", &options.protect,
            "copy the spans that training protected (numbers, URLs, file names ...) exactly; no "
            "effect on a model that was trained without `protect`")

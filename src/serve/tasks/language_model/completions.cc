@@ -8,7 +8,6 @@
 #include "attend/error.h"
 #include "serve/json_request.h"
 #include "serve/refusal.h"
-#include "tasks/task_names.h"
 
 namespace attend {
 namespace {
@@ -40,7 +39,7 @@ void SendEnd(const ExchangePtr& exchange, const CompletionHead& head, const Comp
 }  // namespace
 
 std::vector<Route> Completions::Routes() const {
-  return {{"/v1/completions", "POST", [this](const ExchangePtr& exchange) { Complete(exchange); },
+  return {{kCompletionsRoute, "POST", [this](const ExchangePtr& exchange) { Complete(exchange); },
            Effort::kModel}};
 }
 
@@ -58,7 +57,8 @@ void Completions::Complete(const ExchangePtr& exchange) const {
                             "outputs together",
                             prompts.size(), asked.generation.n, context_.options.max_sentences));
   }
-  const auto model = ModelFor(asked.model);
+  const auto model = std::static_pointer_cast<ServedGenerator>(
+      context_.models.Find(kCompletionsRoute, asked.model));
   if (!model->HasRoom()) context_.router.RefuseWork();
   head.model = model->name();
   const auto job = std::make_shared<CompletionJob>();
@@ -67,13 +67,6 @@ void Completions::Complete(const ExchangePtr& exchange) const {
   job->bulk = asked.queue.IsBulk(std::ssize(prompts));
   AddPrompts(exchange, head, std::move(prompts), job);
   Run(exchange, head, job);
-}
-
-std::shared_ptr<ServedGenerator> Completions::ModelFor(const std::string& name) const {
-  const auto model = context_.models.Find("language_model", name);
-  auto generator = std::dynamic_pointer_cast<ServedGenerator>(model);
-  if (generator == nullptr) CheckTask(model->config(), "language_model");
-  return generator;
 }
 
 void Completions::AddPrompts(const ExchangePtr& exchange, const CompletionHead& head,

@@ -25,7 +25,6 @@ class Completions {
   using JobPtr = std::shared_ptr<CompletionJob>;
 
   void Complete(const ExchangePtr& exchange) const;
-  std::shared_ptr<ServedGenerator> ModelFor(const std::string& name) const;
   void AddPrompts(const ExchangePtr& exchange, const CompletionHead& head,
                   std::vector<std::string> prompts, const JobPtr& job) const;
   void Run(const ExchangePtr& exchange, const CompletionHead& head, const JobPtr& job) const;

@@ -11,24 +11,11 @@ namespace {
 Json CompletionRequest(const ModelStore& models) {
   CompletionOptions asked;
   const FieldList fields = Fields(asked);
-  const Json defaults = FieldsToJson(fields);
-  Json properties;
-  properties["prompt"] = {{"oneOf",
-                           {{{"type", "string"}},
-                            {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}}}},
-                          {"description", "what the texts begin with"}};
-  for (const Field& field : fields.fields()) {
-    properties[field.name] = openapi::SchemaOf(field);
-    properties[field.name]["default"] = defaults[field.name];
-  }
+  const Json prompt = openapi::TextOrMoreTexts("what the texts begin with");
+  Json schema = openapi::RequestSchema({{"prompt", prompt}}, fields, models, kCompletionsRoute);
+  schema["required"] = {"prompt"};
+  Json& properties = schema["properties"];
   properties["max_tokens"]["minimum"] = 0;
-  properties["model"]["enum"] = {""};
-  for (const auto& model : models.models()) {
-    if (model->config().task == "language_model") {
-      properties["model"]["enum"].push_back(model->name());
-    }
-  }
-  properties["model"]["x-of-models"] = true;
   properties["stop"] = openapi::TextOrTexts();
   properties["stop"]["description"] = fields.Find("stop")->help;
   properties["stream_options"] = {
@@ -36,10 +23,7 @@ Json CompletionRequest(const ModelStore& models) {
       {"properties", {{"include_usage", {{"type", "boolean"}}}}},
       {"additionalProperties", false},
       {"description", "include_usage: a last event counts the tokens; with stream alone"}};
-  return {{"type", "object"},
-          {"required", {"prompt"}},
-          {"additionalProperties", false},
-          {"properties", properties}};
+  return schema;
 }
 
 class GeneratingHandler : public TaskHandler {
@@ -55,7 +39,7 @@ class GeneratingHandler : public TaskHandler {
     schemas["CompletionRequest"] = CompletionRequest(context_.models);
     Json answer = Content("application/json", Reference("Completion"));
     answer["content"]["text/event-stream"] = {{"schema", Reference("CompletionEvent")}};
-    (*document)["paths"]["/v1/completions"]["post"] = openapi::WithBody(
+    (*document)["paths"][kCompletionsRoute]["post"] = openapi::WithBody(
         openapi::Operation("write on from prompts, as the OpenAI API has it", std::move(answer),
                            {400, 403, 413, 415, 421, 429, 500, 503, 504}),
         Content("application/json", Reference("CompletionRequest")));

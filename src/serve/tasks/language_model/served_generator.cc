@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "attend/error.h"
 #include "tasks/forced_decoding.h"
 #include "text/newlines.h"
 
 namespace attend {
 namespace {
-
-// Of a prompt where --max-input-tokens says nothing: a cache takes memory for each.
-constexpr int64_t kUsualMostTokens = 4096;
-// What has more bytes for each token is too long without the work of encoding it.
-constexpr int64_t kMostBytesOfAToken = 64;
 
 class QueuedPrompts : public SharedQueue {
  public:
@@ -116,10 +110,9 @@ int64_t CompletionJob::OutputTokens() const {
 
 ServedGenerator::ServedGenerator(const ModelToServe& model, const ServeOptions& options,
                                  WorkPool* pool)
-    : ServedModel(model),
-      loaded_(Load(model.model, {.type = options.translator.type,
-                                 .instruction_set = options.translator.instruction_set})),
-      most_tokens_(options.max_input_tokens > 0 ? options.max_input_tokens : kUsualMostTokens),
+    : ServedModel(model, {kCompletionsRoute}),
+      loaded_(Load(model.model, options.load)),
+      limit_(options),
       queue_(options.queue_sentences,
              {options.translation.batch_sentences, options.translation.batch_tokens}, pool),
       prompts_(std::make_unique<QueuedPrompts>(&loaded_->weights, &queue_, pool->size())) {
@@ -130,14 +123,9 @@ ServedGenerator::ServedGenerator(const ModelToServe& model, const ServeOptions& 
 void ServedGenerator::AddPrompt(std::string text, GrowingOutputs::Show show,
                                 CompletionJob* job) const {
   const std::string name = fmt::format("prompt {}", job->prompts.size() + 1);
-  const auto check = [&](int64_t size, const char* unit, int64_t most) {
-    if (size <= most) return;
-    throw Error(ErrorKind::kInput, fmt::format("{} has {} {}, expected at most {}; shorten it",
-                                               name, size, unit, most));
-  };
-  check(std::ssize(text), "bytes", most_tokens_ * kMostBytesOfAToken);
+  limit_.CheckBytes(name, std::ssize(text));
   const std::vector<int32_t> ids = EncodeText(vocabulary(), text);
-  check(std::ssize(ids), "tokens", most_tokens_);
+  limit_.CheckTokens(name, std::ssize(ids));
   JobPrompt& prompt = job->prompts.emplace_back();
   static_cast<SearchInput&>(prompt) =
       MakeSearchInput(loaded_->weights, ids, job->asked.generation, name);
@@ -148,7 +136,7 @@ void ServedGenerator::AddPrompt(std::string text, GrowingOutputs::Show show,
   job->texts.push_back(std::move(text));
 }
 
-void ServedGenerator::Describe(Json* json) const { (*json)["max_prompt_tokens"] = most_tokens_; }
+void ServedGenerator::Describe(Json* json) const { (*json)["max_prompt_tokens"] = limit_.tokens(); }
 
 void ServedGenerator::Stop() {
   queue_.Close();

@@ -14,11 +14,14 @@
 #include "serve/serve_options.h"
 #include "serve/served_model.h"
 #include "serve/tasks/language_model/completion_options.h"
+#include "serve/text_limit.h"
 #include "tasks/language_model/generation_search.h"
 #include "tasks/loaded_model.h"
 #include "tasks/search_work.h"
 
 namespace attend {
+
+constexpr const char* kCompletionsRoute = "/v1/completions";
 
 struct ScoredToken {
   int32_t id = 0;
@@ -73,7 +76,7 @@ class ServedGenerator final : public ServedModel {
 
  private:
   const std::shared_ptr<const LoadedModel> loaded_;
-  const int64_t most_tokens_;  // of a prompt
+  const TextLimit limit_;  // of a prompt
   RequestQueue queue_;
   std::unique_ptr<SharedQueue> prompts_;  // the queue, as the search sees it
   std::unique_ptr<SearchWork> search_;

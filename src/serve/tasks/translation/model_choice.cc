@@ -10,20 +10,12 @@
 #include "attend/error.h"
 #include "serve/language_codes.h"
 #include "serve/tasks/translation/language_detector.h"
-#include "tasks/task_names.h"
 #include "text/ascii.h"
 
 namespace attend {
 namespace {
 
 using ModelPtr = std::shared_ptr<ServedTranslator>;
-
-// Throws Error(kUsage) for a model of another task.
-ModelPtr TranslatorOf(const std::shared_ptr<ServedModel>& model) {
-  auto translator = std::dynamic_pointer_cast<ServedTranslator>(model);
-  if (translator == nullptr) CheckTask(model->config(), "translation");
-  return translator;
-}
 
 // The first of those nearest to the language; a model that names no language reads any. Null: none.
 ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
@@ -80,7 +72,8 @@ ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
   ModelChoice choice;
   choice.confidences.resize(texts.size());
   const auto find = [&] {
-    return TranslatorOf(models.Find("translation", asked.model, asked.source, asked.target));
+    return std::static_pointer_cast<ServedTranslator>(
+        models.Find(kTranslateRoute, asked.model, asked.source, asked.target));
   };
   if (!IsAuto(asked.source)) {
     choice.models = {find()};

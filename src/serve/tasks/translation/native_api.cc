@@ -142,7 +142,7 @@ Json JobToJson(const TranslationJob& job) {
 }
 
 std::vector<Route> NativeApi::Routes() const {
-  return {{"/v1/translate", "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
+  return {{kTranslateRoute, "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
            Effort::kModel},
           {"/v1/check_file", "POST", [this](const ExchangePtr& exchange) { CheckFile(exchange); },
            Effort::kReading, KeySource::kBody}};

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tasks/translation/translation_search.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 namespace {
@@ -10,6 +10,8 @@ namespace {
 // With the shortlist of the model of this name.
 TranslatorOptions OptionsOf(const ServeOptions& options, const std::string& name) {
   TranslatorOptions translator = options.translator;
+  translator.type = options.load.type;
+  translator.instruction_set = options.load.instruction_set;
   for (const std::string& given : options.shortlist) {
     const auto [model, file] = NameAndPath(given);
     if (model.empty() || model == name) translator.shortlist = file;
@@ -60,10 +62,10 @@ std::vector<JobItem*> SentenceJob::Items() {
 
 ServedTranslator::ServedTranslator(const ModelToServe& model, const ServeOptions& options,
                                    WorkPool* pool)
-    : ServedModel(model),
+    : ServedModel(model, {kTranslateRoute}),
       beam_size_(options.translation.beam_size),
       training_text_(model.model->training_text),
-      translator_(LoadWith(model.model, options.translator), OptionsOf(options, name()), pool),
+      translator_(Load(model.model, options.load), OptionsOf(options, name()), pool),
       queue_(options.queue_sentences,
              {options.translation.batch_sentences, options.translation.batch_tokens}, pool),
       sentences_(std::make_unique<QueuedSentences>(&queue_)) {

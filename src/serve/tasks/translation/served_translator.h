@@ -15,6 +15,8 @@
 
 namespace attend {
 
+constexpr const char* kTranslateRoute = "/v1/translate";
+
 struct JobSentence : JobItem, Sentence {
   SentenceResult result;
 };

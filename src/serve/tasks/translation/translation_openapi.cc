@@ -138,7 +138,7 @@ void DescribeNative(Json* paths) {
   const std::string json = "application/json";
   Json answer = Content(json, Reference("Translations"));
   answer["content"]["text/event-stream"] = {{"schema", Reference("Event")}};
-  (*paths)["/v1/translate"]["post"] =
+  (*paths)[kTranslateRoute]["post"] =
       WithBody(Operation("translate", std::move(answer), Refusals()),
                Content(json, Reference("NativeRequest")));
   (*paths)["/v1/check_file"]["post"] =

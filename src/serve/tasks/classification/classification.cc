@@ -1,0 +1,84 @@
+#include "serve/tasks/classification/classification.h"
+
+#include <fmt/format.h>
+
+#include "attend/classifier.h"
+#include "serve/json_request.h"
+#include "serve/openapi.h"
+#include "serve/tasks/embeddings/embeddings.h"
+#include "serve/tasks/encoder_handler.h"
+#include "tasks/classification/classification_json.h"
+
+namespace attend {
+namespace {
+
+constexpr const char* kClassifyRoute = "/v1/classify";
+
+class ServedClassifier final : public ServedEncoder {
+ public:
+  ServedClassifier(const ModelToServe& model, const ServeOptions& options, WorkPool* pool)
+      : ServedEncoder(model, {kClassifyRoute, kEmbeddingsRoute}, options, pool),
+        classifier_(loaded(), kCallersThread) {}
+  ~ServedClassifier() override { Stop(); }
+
+  std::vector<Json> Classify(std::span<EncoderText* const> texts, int64_t top) const {
+    const std::vector<Classification> found = classifier_.Classify(TextsOf(texts));
+    std::vector<Json> answers;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      Json& answer = answers.emplace_back(ClassificationToJson(texts[i]->text, found[i], top));
+      answer["cut"] = found[i].cut;
+    }
+    return answers;
+  }
+
+ private:
+  const Classifier classifier_;
+};
+
+FieldList ClassifyFields(EncoderRequest* asked, int64_t* top) {
+  FieldList fields;
+  fields.Add("top", top, 1, 1000, "classes to tell of each text, the likeliest first")
+      .Nest("", CommonFields(asked));
+  return fields;
+}
+
+EncoderRequest ReadClassify(Json body) {
+  EncoderRequest asked;
+  asked.texts = TakeTexts(&body, "text");
+  int64_t top = 1;
+  FieldsFromJson(body, ClassifyFields(&asked, &top), "request body");
+  asked.told = top * std::ssize(asked.texts);
+  asked.call = {fmt::format("classify {}", top),
+                [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
+                  return static_cast<const ServedClassifier&>(model).Classify(texts, top);
+                }};
+  return asked;
+}
+
+void DescribeClassify(const ModelStore& models, Json* document) {
+  Json& schemas = (*document)["components"]["schemas"];
+  schemas.update(openapi::FileOf("classification_openapi.json"));
+  EncoderRequest asked;
+  int64_t top = 1;
+  Json& request = schemas["ClassifyRequest"];
+  request = openapi::RequestSchema({{"text", openapi::TextOrMoreTexts("what to classify")}},
+                                   ClassifyFields(&asked, &top), models, kClassifyRoute);
+  request["required"] = {"text"};
+  (*document)["paths"][kClassifyRoute]["post"] =
+      EncoderOperation("tell the class of texts", "ClassifyRequest", "ClassifyResults");
+}
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ServeClassification(const ModelToServe& model,
+                                                 const ServeOptions& options, WorkPool* pool) {
+  return std::make_shared<ServedClassifier>(model, options, pool);
+}
+
+std::unique_ptr<TaskHandler> ClassificationHandler(const HandlerContext& context) {
+  return std::make_unique<EncoderHandler>(
+      context,
+      std::vector<EncoderRoute>{{kClassifyRoute, ReadClassify, ResultsToJson, DescribeClassify}});
+}
+
+}  // namespace attend

@@ -1,0 +1,120 @@
+#include "serve/tasks/embeddings/embeddings.h"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "attend/error.h"
+#include "serve/json_request.h"
+#include "serve/openapi.h"
+#include "serve/tasks/encoder_handler.h"
+
+namespace attend {
+namespace {
+
+enum class EncodingFormat { kFloat, kBase64 };
+
+// What POST /v1/embeddings takes beside its texts.
+struct EmbeddingsOptions {
+  EncodingFormat encoding_format = EncodingFormat::kFloat;
+  std::string pooling = "mean";
+  bool normalize = false;
+  std::string user;
+};
+
+FieldList EmbeddingsFields(EncoderRequest* asked, EmbeddingsOptions* options) {
+  FieldList fields;
+  fields
+      .Add("encoding_format", &options->encoding_format, {"float", "base64"},
+           "vectors as lists of numbers, or as the base64 of their f32, the lowest byte first")
+      .Add("pooling", &options->pooling, {"first", "mean"},
+           "a text's vector: the mean of its tokens' vectors, or the first one's")
+      .Add("normalize", &options->normalize, "make every vector's length 1")
+      .Add("user", &options->user, "taken for the OpenAI API's sake; changes nothing")
+      .Nest("", CommonFields(asked));
+  return fields;
+}
+
+std::string Base64(std::span<const float> values) {
+  static_assert(std::endian::native == std::endian::little);
+  std::string text(sodium_base64_ENCODED_LEN(values.size_bytes(), sodium_base64_VARIANT_ORIGINAL),
+                   '\0');
+  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(values.data()),
+                    values.size_bytes(), sodium_base64_VARIANT_ORIGINAL);
+  text.pop_back();  // the end of a C string
+  return text;
+}
+
+std::vector<Json> Embed(const ServedEncoder& model, std::span<EncoderText* const> texts,
+                        const EmbeddingOptions& options, EncodingFormat format) {
+  std::vector<Json> answers;
+  for (const TextVector& vector : model.encoder().Embed(TextsOf(texts), options)) {
+    const bool base64 = format == EncodingFormat::kBase64;
+    answers.push_back(
+        {{"object", "embedding"},
+         {"index", 0},
+         {"embedding", base64 ? Json(Base64(vector.values_D)) : Json(vector.values_D)},
+         {"cut", vector.cut}});
+  }
+  return answers;
+}
+
+EncoderRequest ReadEmbeddings(Json body) {
+  EncoderRequest asked;
+  asked.texts = TakeTexts(&body, "input");
+  if (body.contains("dimensions")) {
+    throw Error(ErrorKind::kUsage, "dimensions is not supported; leave it out");
+  }
+  EmbeddingsOptions options;
+  FieldsFromJson(body, EmbeddingsFields(&asked, &options), "request body");
+  const EmbeddingOptions embedding{
+      .pooling = options.pooling == "first" ? Pooling::kFirst : Pooling::kMean,
+      .normalize = options.normalize};
+  const EncodingFormat format = options.encoding_format;
+  asked.call = {
+      fmt::format("embed {} {} {}", options.pooling, options.normalize, static_cast<int>(format)),
+      [embedding, format](const ServedEncoder& model, std::span<EncoderText* const> texts) {
+        return Embed(model, texts, embedding, format);
+      }};
+  return asked;
+}
+
+Json EmbeddingsToJson(EncoderJob* job) {
+  Json data = Json::array();
+  int64_t tokens = 0;
+  for (EncoderText& text : job->texts) {
+    text.answer["index"] = data.size();
+    data.push_back(std::move(text.answer));
+    tokens += std::min(text.room, job->model->max_tokens());
+  }
+  return {{"object", "list"},
+          {"data", std::move(data)},
+          {"model", job->model->name()},
+          {"usage", {{"prompt_tokens", tokens}, {"total_tokens", tokens}}}};
+}
+
+void DescribeEmbeddings(const ModelStore& models, Json* document) {
+  Json& schemas = (*document)["components"]["schemas"];
+  schemas.update(openapi::FileOf("embeddings_openapi.json"));
+  EncoderRequest asked;
+  EmbeddingsOptions options;
+  Json& request = schemas["EmbeddingsRequest"];
+  request = openapi::RequestSchema({{"input", openapi::TextOrMoreTexts("what to embed")}},
+                                   EmbeddingsFields(&asked, &options), models, kEmbeddingsRoute);
+  request["required"] = {"input"};
+  (*document)["paths"][kEmbeddingsRoute]["post"] = EncoderOperation(
+      "give each text a vector, as the OpenAI API has it", "EmbeddingsRequest", "Embeddings");
+}
+
+}  // namespace
+
+std::unique_ptr<TaskHandler> EmbeddingsHandler(const HandlerContext& context) {
+  return std::make_unique<EncoderHandler>(
+      context, std::vector<EncoderRoute>{
+                   {kEmbeddingsRoute, ReadEmbeddings, EmbeddingsToJson, DescribeEmbeddings}});
+}
+
+}  // namespace attend

@@ -1,0 +1,18 @@
+// A vector for each text, by any model that is an encoder alone: /v1/embeddings, as the OpenAI API
+// has it.
+#ifndef ATTEND_SERVE_TASKS_EMBEDDINGS_EMBEDDINGS_H_
+#define ATTEND_SERVE_TASKS_EMBEDDINGS_EMBEDDINGS_H_
+
+#include <memory>
+
+#include "serve/task_handler.h"
+
+namespace attend {
+
+constexpr const char* kEmbeddingsRoute = "/v1/embeddings";
+
+std::unique_ptr<TaskHandler> EmbeddingsHandler(const HandlerContext& context);
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_EMBEDDINGS_EMBEDDINGS_H_

@@ -1,0 +1,129 @@
+#include "serve/tasks/encoder_handler.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "attend/error.h"
+#include "serve/json_request.h"
+#include "serve/openapi.h"
+#include "serve/refusal.h"
+
+namespace attend {
+namespace {
+
+// Classes or tokens of a whole answer: some tens of megabytes.
+constexpr int64_t kMostTold = 200000;
+// From so many texts on an answer is large to write.
+constexpr int64_t kManyTexts = 32;
+
+}  // namespace
+
+FieldList CommonFields(EncoderRequest* asked) {
+  FieldList fields;
+  fields
+      .Add("model", &asked->model,
+           "name of the model; empty: the only one that answers at the route")
+      .Nest("", Fields(asked->queue));
+  return fields;
+}
+
+Json ResultsToJson(EncoderJob* job) {
+  Json results = Json::array();
+  for (EncoderText& text : job->texts) results.push_back(std::move(text.answer));
+  return {{"model", job->model->name()}, {"results", std::move(results)}};
+}
+
+Json EncoderOperation(const std::string& summary, const std::string& request,
+                      const std::string& answer) {
+  using openapi::Content, openapi::Reference;
+  return openapi::WithBody(
+      openapi::Operation(summary, Content("application/json", Reference(answer)),
+                         {400, 403, 413, 415, 421, 429, 500, 503, 504}),
+      Content("application/json", Reference(request)));
+}
+
+std::vector<Route> EncoderHandler::Routes() {
+  std::vector<Route> routes;
+  for (const EncoderRoute& route : routes_) {
+    routes.push_back({route.path, "POST",
+                      [this, &route](const ExchangePtr& exchange) { Answer(exchange, route); },
+                      Effort::kModel});
+  }
+  return routes;
+}
+
+void EncoderHandler::Describe(Json* document) const {
+  for (const EncoderRoute& route : routes_) route.describe(context_.models, document);
+}
+
+void EncoderHandler::CheckSize(const EncoderRequest& asked) const {
+  CheckCharacters(asked.texts, context_.options);
+  const int64_t texts = std::ssize(asked.texts), most = context_.options.max_sentences;
+  if (texts == 0 || texts > most) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the request has {} texts, expected 1 to {}", texts, most));
+  }
+  if (asked.told > kMostTold) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the request asks for {} classes or tokens, expected at most {}; lower "
+                            "top, or send fewer texts at once",
+                            asked.told, kMostTold));
+  }
+}
+
+EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange, const EncoderRoute& route,
+                                              EncoderRequest asked) const {
+  const auto job = std::make_shared<EncoderJob>();
+  job->model =
+      std::static_pointer_cast<ServedEncoder>(context_.models.Find(route.path, asked.model));
+  if (!job->model->HasRoom()) context_.router.RefuseWork();
+  job->call = std::make_shared<const EncoderCall>(std::move(asked.call));
+  job->bulk = asked.queue.IsBulk(std::ssize(asked.texts));
+  for (size_t i = 0; i < asked.texts.size(); ++i) {
+    if (!exchange.Wanted()) throw Refusal(504, "nobody waits for the answer any more");
+    EncoderText& text = job->texts.emplace_back();
+    text.text = std::move(asked.texts[i]);
+    if (!asked.words.empty()) text.words = std::move(asked.words[i]);
+    job->model->Measure(fmt::format("text {}", i + 1), &text);
+  }
+  return job;
+}
+
+void EncoderHandler::Answer(const ExchangePtr& exchange, const EncoderRoute& route) const {
+  EncoderRequest asked = route.read(ReadJsonRequest(exchange->request()));
+  CheckSize(asked);
+  context_.router.SetLimit(exchange, asked.queue.deadline_ms);
+  Run(exchange, route, JobFor(*exchange, route, std::move(asked)));
+}
+
+void EncoderHandler::Run(const ExchangePtr& exchange, const EncoderRoute& route,
+                         const JobPtr& job) const {
+  RequestFacts facts{.model = job->model->name(),
+                     .sentences = std::ssize(job->texts),
+                     .source_pieces = job->Tokens()};
+  for (const EncoderText& text : job->texts) {
+    if (context_.options.log_text) facts.text += text.text + '\n';
+  }
+  exchange->Describe(std::move(facts));
+  job->on_end = [this, exchange, &route,
+                 weak = std::weak_ptr(job)](const std::exception_ptr& error) {
+    const JobPtr done = weak.lock();
+    const auto answer = [this, exchange, &route, done, error] {
+      if (!exchange->Wanted()) return;
+      Attempt(exchange, [&] {
+        if (error) std::rethrow_exception(error);
+        const std::string& name = done->model->name();
+        context_.metrics.Ran(name, std::ssize(done->texts), done->Tokens(), 0);
+        exchange->Answer({200, Dump(route.answer(done.get()))});
+      });
+    };
+    context_.router.Continue(exchange, std::ssize(done->texts) >= kManyTexts, answer);
+  };
+  if (!job->model->queue().TryPut(job)) context_.router.RefuseWork();
+  exchange->OnUnwanted([weak = std::weak_ptr(job)] {
+    if (const auto unwanted = weak.lock()) unwanted->model->queue().Cancel(unwanted);
+  });
+}
+
+}  // namespace attend

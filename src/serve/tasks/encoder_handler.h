@@ -1,0 +1,68 @@
+// Routes at which a model's encoder answers each text of a request by itself: from JSON to a job in
+// the model's queue, and back.
+#ifndef ATTEND_SERVE_TASKS_ENCODER_HANDLER_H_
+#define ATTEND_SERVE_TASKS_ENCODER_HANDLER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "serve/request_queue.h"
+#include "serve/task_handler.h"
+#include "serve/tasks/served_encoder.h"
+
+namespace attend {
+
+// What a request asks.
+struct EncoderRequest {
+  std::string model;  // its name; empty: the only one that answers at the route
+  QueueOptions queue;
+  std::vector<std::string> texts;
+  std::vector<std::vector<std::string>> words;  // of each text; or empty
+  int64_t told = 0;                             // classes or tokens that the answer may have
+  EncoderCall call;
+};
+
+// Members that every request has: model, and how long it may wait.
+FieldList CommonFields(EncoderRequest* asked);
+
+struct EncoderRoute {
+  const char* path;
+  EncoderRequest (*read)(Json body);
+  // Once all texts have their answers, which may be moved from.
+  Json (*answer)(EncoderJob* job);
+  // Adds the route and its schemas to the OpenAPI description.
+  void (*describe)(const ModelStore& models, Json* document);
+};
+
+// {"model": its name, "results": the answers}
+Json ResultsToJson(EncoderJob* job);
+// The operation of a route that takes the schema `request` and answers with `answer`.
+Json EncoderOperation(const std::string& summary, const std::string& request,
+                      const std::string& answer);
+
+class EncoderHandler : public TaskHandler {
+ public:
+  EncoderHandler(const HandlerContext& context, std::vector<EncoderRoute> routes)
+      : context_(context), routes_(std::move(routes)) {}
+
+  std::vector<Route> Routes() override;
+  void Describe(Json* document) const override;
+
+ private:
+  using JobPtr = std::shared_ptr<EncoderJob>;
+
+  void Answer(const ExchangePtr& exchange, const EncoderRoute& route) const;
+  // Throws Error(kInput) for too many texts or characters, or an answer that would be too large.
+  void CheckSize(const EncoderRequest& asked) const;
+  JobPtr JobFor(const Exchange& exchange, const EncoderRoute& route, EncoderRequest asked) const;
+  void Run(const ExchangePtr& exchange, const EncoderRoute& route, const JobPtr& job) const;
+
+  const HandlerContext context_;
+  const std::vector<EncoderRoute> routes_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_ENCODER_HANDLER_H_

@@ -1,0 +1,81 @@
+#include "serve/tasks/masked_language_model/masked_language_model.h"
+
+#include <fmt/format.h>
+
+#include "serve/json_request.h"
+#include "serve/openapi.h"
+#include "serve/tasks/embeddings/embeddings.h"
+#include "serve/tasks/encoder_handler.h"
+#include "tasks/masked_language_model/filled_json.h"
+#include "text/mask_token.h"
+
+namespace attend {
+namespace {
+
+constexpr const char* kFillRoute = "/v1/fill";
+constexpr int64_t kUsualTop = 5, kMostTop = 100;
+
+int64_t MasksIn(const std::string& text) {
+  int64_t count = 0;
+  for (size_t at = 0; (at = text.find(kMaskToken, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+std::vector<Json> Fill(const ServedEncoder& model, std::span<EncoderText* const> texts,
+                       int64_t top) {
+  const std::vector<FilledText> filled = model.encoder().Fill(TextsOf(texts), top);
+  std::vector<Json> answers;
+  for (size_t i = 0; i < texts.size(); ++i)
+    answers.emplace_back(FilledToJson(texts[i]->text, filled[i]))["cut"] = filled[i].cut;
+  return answers;
+}
+
+FieldList FillFields(EncoderRequest* asked, int64_t* top) {
+  FieldList fields;
+  fields.Add("top", top, 1, kMostTop, "tokens to tell for each [MASK], the likeliest first")
+      .Nest("", CommonFields(asked));
+  return fields;
+}
+
+EncoderRequest ReadFill(Json body) {
+  EncoderRequest asked;
+  asked.texts = TakeTexts(&body, "text");
+  int64_t top = kUsualTop;
+  FieldsFromJson(body, FillFields(&asked, &top), "request body");
+  for (const std::string& text : asked.texts) asked.told += top * MasksIn(text);
+  asked.call = {fmt::format("fill {}", top),
+                [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
+                  return Fill(model, texts, top);
+                }};
+  return asked;
+}
+
+void DescribeFill(const ModelStore& models, Json* document) {
+  Json& schemas = (*document)["components"]["schemas"];
+  schemas.update(openapi::FileOf("masked_language_model_openapi.json"));
+  EncoderRequest asked;
+  int64_t top = kUsualTop;
+  Json text = openapi::TextOrMoreTexts("with [MASK] where a token is wanted");
+  text["oneOf"][0]["pattern"] = text["oneOf"][1]["items"]["pattern"] = R"(\[MASK\])";
+  Json& request = schemas["FillRequest"];
+  request = openapi::RequestSchema({{"text", text}}, FillFields(&asked, &top), models, kFillRoute);
+  request["required"] = {"text"};
+  (*document)["paths"][kFillRoute]["post"] =
+      EncoderOperation("tell what fits where [MASK] stands", "FillRequest", "FillResults");
+}
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ServeMaskedLanguageModel(const ModelToServe& model,
+                                                      const ServeOptions& options, WorkPool* pool) {
+  std::vector<std::string> routes = {kEmbeddingsRoute};
+  if (model.model->config.head == HeadKind::kVocabulary) routes.insert(routes.begin(), kFillRoute);
+  return std::make_shared<ServedEncoder>(model, routes, options, pool);
+}
+
+std::unique_ptr<TaskHandler> MaskedLanguageModelHandler(const HandlerContext& context) {
+  return std::make_unique<EncoderHandler>(
+      context, std::vector<EncoderRoute>{{kFillRoute, ReadFill, ResultsToJson, DescribeFill}});
+}
+
+}  // namespace attend

@@ -1,0 +1,95 @@
+// A model that is an encoder alone, as the service has it: its weights and its queue, on threads
+// that all models share. Each text is answered by itself; what else is in its batch changes
+// nothing.
+#ifndef ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
+#define ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/loaded_model.h"
+#include "attend/text_encoder.h"
+#include "attend/vocabulary.h"
+#include "base/json.h"
+#include "serve/request_queue.h"
+#include "serve/serve_options.h"
+#include "serve/served_model.h"
+#include "serve/text_limit.h"
+
+namespace attend {
+
+// A text of a request.
+struct EncoderText : JobItem {
+  std::string text;
+  std::vector<std::string> words;  // of the text, where the request divides it
+  Json answer;                     // once it has run
+};
+
+class ServedEncoder;
+
+// What is done with each text. Texts of several requests run together where the keys are equal.
+struct EncoderCall {
+  std::string key;
+  // On a thread of the pool: one answer for each text.
+  std::function<std::vector<Json>(const ServedEncoder& model, std::span<EncoderText* const> texts)>
+      run;
+};
+
+std::vector<std::string> TextsOf(std::span<EncoderText* const> texts);
+
+// What one request asks.
+struct EncoderJob : Job {
+  std::vector<JobItem*> Items() override;
+  int64_t Tokens() const;
+
+  std::shared_ptr<ServedEncoder> model;
+  std::shared_ptr<const EncoderCall> call;
+  std::deque<EncoderText> texts;
+};
+
+// The threads of a Tagger and the like that run on the pool's thread, which calls them: none.
+constexpr int kCallersThread = 1;
+
+// A class that derives from it, for what its calls need, calls Stop in its own destructor.
+class ServedEncoder : public ServedModel {
+ public:
+  // Starts. Throws as TextEncoder does.
+  ServedEncoder(const ModelToServe& model, std::vector<std::string> routes,
+                const ServeOptions& options, WorkPool* pool);
+  ~ServedEncoder() override { Stop(); }
+
+  const TextEncoder& encoder() const { return encoder_; }
+  RequestQueue& queue() { return queue_; }
+  // Of a text the model reads so many tokens at once.
+  int64_t max_tokens() const;
+  // Tells how much room a text takes: its tokens. Throws Error(kInput) for one that is too long;
+  // `name` opens the message.
+  void Measure(const std::string& name, EncoderText* text) const;
+
+  int64_t waiting() const override { return queue_.waiting(); }
+  int64_t live() const override { return queue_.live(); }
+  int64_t capacity() const override { return queue_.most_live(); }
+  bool HasRoom() const override { return queue_.HasRoom(); }
+  void Describe(Json* json) const override;
+  void Stop() override;
+
+ protected:
+  // The weights, for another class that runs them on the threads that call it.
+  const std::shared_ptr<const LoadedModel>& loaded() const { return loaded_; }
+
+ private:
+  const std::shared_ptr<const LoadedModel> loaded_;
+  const TextEncoder encoder_;
+  const TextLimit limit_;
+  RequestQueue queue_;
+  WorkPool* pool_;
+  std::unique_ptr<PoolWork> work_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
