@@ -207,6 +207,10 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::Write(std::string_view bytes) { WriteAll(descriptor_, bytes, target_); }
 
+void AtomicFile::GoToStart() {
+  if (lseek(descriptor_, 0, SEEK_SET) < 0) Fail(ErrorKind::kRuntime, "go back in", target_);
+}
+
 // A name can be given to a nameless file but not taken from another, hence the two steps.
 void AtomicFile::Commit() {
   if (temporary_.empty()) return;

@@ -81,6 +81,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void Write(std::string_view bytes);
+  // What is written next goes over the first bytes; an error for a pipe, which has but an end.
+  void GoToStart();
   void Commit();
 
  private:

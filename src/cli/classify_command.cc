@@ -1,7 +1,7 @@
 // `attend classify`: a class for each text.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "attend/classifier.h"
@@ -9,8 +9,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_options.h"
-#include "cli/line_windows.h"
+#include "cli/encoder_commands.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/loaded_model.h"
 
@@ -60,20 +59,12 @@ int RunClassify(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   options.classifier.threads = common.ThreadCount();
   const auto classifier = Classifier::Load(options.model, options.classifier);
-  int64_t cut = 0;
-  for (const std::string& file : OrStandardInput(files)) {
-    LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
-    while (lines.Next()) {
-      const std::vector<Classification> found = classifier->Classify(lines.lines());
-      for (size_t i = 0; i < found.size(); ++i) {
-        Print(lines.lines()[i], found[i], options.top, common.json);
-        cut += found[i].cut ? 1 : 0;
-      }
-      FlushOutput();
-    }
-    lines.ReportMalformed(common.MakeLog());
-  }
-  WarnOfCutTexts(cut, common.MakeLog());
+  RunOnLines(files, common, [&](const LineWindows& lines) {
+    const std::vector<Classification> found = classifier->Classify(lines.lines());
+    for (size_t i = 0; i < found.size(); ++i)
+      Print(lines.lines()[i], found[i], options.top, common.json);
+    return std::ranges::count_if(found, &Classification::cut);
+  });
   return 0;
 }
 

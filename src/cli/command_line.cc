@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -154,6 +155,11 @@ void PrintReport(const CommonOptions& common, const Json& report,
   } else if (print) {
     print(report);
   }
+}
+
+void FlushOutput() {
+  if (!std::cout.flush() || std::fflush(stdout) != 0)
+    throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
 }
 
 CommandLine::CommandLine(std::string name, std::string summary, std::string examples)

@@ -41,6 +41,10 @@ FieldList Fields(CommonOptions& options, const std::vector<std::string>& names);
 void PrintReport(const CommonOptions& common, const Json& report,
                  const std::function<void(const Json&)>& print = nullptr);
 
+// What was written to std::cout so far reaches standard output; throws Error(kRuntime) where it
+// can't.
+void FlushOutput();
+
 class CommandLine {
  public:
   // `examples`: whole command lines, one a line, for --help.

@@ -1,7 +1,5 @@
 // `attend embed`: a vector for each text.
-#include <fmt/format.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -10,8 +8,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_options.h"
-#include "cli/line_windows.h"
+#include "cli/encoder_commands.h"
 #include "cli/npy_file.h"
 #include "tasks/loaded_model.h"
 
@@ -60,25 +57,18 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   const auto encoder = TextEncoder::Load(options.model, options.encoder);
   std::unique_ptr<NpyFile> output;
   if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder->width());
-  int64_t cut = 0;
-  for (const std::string& file : OrStandardInput(files)) {
-    LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
-    while (lines.Next()) {
-      const std::vector<TextVector> found = encoder->Embed(lines.lines(), options.embedding);
-      for (size_t i = 0; i < found.size(); ++i) {
-        cut += found[i].cut ? 1 : 0;
-        if (output != nullptr) {
-          output->Add(found[i].values_D);
-        } else {
-          PrintVector(lines.lines()[i], found[i]);
-        }
+  RunOnLines(files, common, [&](const LineWindows& lines) {
+    const std::vector<TextVector> found = encoder->Embed(lines.lines(), options.embedding);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (output != nullptr) {
+        output->Add(found[i].values_D);
+      } else {
+        PrintVector(lines.lines()[i], found[i]);
       }
-      FlushOutput();
     }
-    lines.ReportMalformed(common.MakeLog());
-  }
-  if (output != nullptr) output->Finish();
-  WarnOfCutTexts(cut, common.MakeLog());
+    return std::ranges::count_if(found, &TextVector::cut);
+  });
+  if (output != nullptr) output->Commit();
   return 0;
 }
 

@@ -1,7 +1,7 @@
 // `attend fill`: the tokens that fit where [MASK] stands.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "attend/error.h"
@@ -10,8 +10,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_options.h"
-#include "cli/line_windows.h"
+#include "cli/encoder_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/filled_json.h"
 
@@ -48,6 +47,39 @@ void PrintFilled(const std::string& text, const FilledText& found, bool json) {
   }
 }
 
+// One call of the command.
+struct FillCall {
+  const TextEncoder& encoder;
+  int64_t top;
+  bool json;
+
+  // Returns how many texts are longer than the model can read.
+  int64_t Run(std::span<const std::string> texts) const {
+    const std::vector<FilledText> found = encoder.Fill(texts, top);
+    for (size_t i = 0; i < found.size(); ++i) PrintFilled(texts[i], found[i], json);
+    return std::ranges::count_if(found, &FilledText::cut);
+  }
+
+  // A text without [MASK] ends the run, after those before it; the error says where it stands.
+  int64_t RunLines(const LineWindows& lines) const {
+    const std::span<const std::string> texts = lines.lines();
+    try {
+      return Run(texts);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kInput) throw;
+    }
+    int64_t cut = 0;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      try {
+        cut += Run(texts.subspan(i, 1));
+      } catch (const Error& error) {
+        throw Error(error.kind(), fmt::format("{}: {}", lines.Where(i), error.what()));
+      }
+    }
+    return cut;
+  }
+};
+
 }  // namespace
 
 int RunFill(const std::vector<std::string>& arguments) {
@@ -69,24 +101,15 @@ int RunFill(const std::vector<std::string>& arguments) {
   }
   options.encoder.threads = common.ThreadCount();
   const auto encoder = TextEncoder::Load(options.model, options.encoder);
-  int64_t cut = 0;
-  const auto fill = [&](const std::vector<std::string>& some) {
-    const std::vector<FilledText> found = encoder->Fill(some, options.top);
-    for (size_t i = 0; i < found.size(); ++i) {
-      PrintFilled(some[i], found[i], common.json);
-      cut += found[i].cut ? 1 : 0;
-    }
-    FlushOutput();
-  };
-  if (!texts.empty()) {
-    fill(texts);
+  const FillCall call{*encoder, options.top, common.json};
+  if (texts.empty()) {
+    RunOnLines({options.input}, common,
+               [&](const LineWindows& lines) { return call.RunLines(lines); });
   } else {
-    LineWindows lines({common.DataPath(options.input)}, isatty(STDOUT_FILENO) == 1,
-                      common.ThreadCount());
-    while (lines.Next()) fill(lines.lines());
-    lines.ReportMalformed(common.MakeLog());
+    const int64_t cut = call.Run(texts);
+    FlushOutput();
+    WarnOfCutTexts(cut, common.MakeLog());
   }
-  WarnOfCutTexts(cut, common.MakeLog());
   return 0;
 }
 

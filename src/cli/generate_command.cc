@@ -92,8 +92,7 @@ struct GenerateCall {
         Print(prompts[i], first_number + static_cast<int64_t>(i), all[i]);
       }
     }
-    if (!std::cout.flush())
-      throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
+    FlushOutput();
   }
 };
 

@@ -85,6 +85,10 @@ bool LineWindows::Next() {
   return !lines().empty();
 }
 
+std::string LineWindows::Where(size_t line) const {
+  return fmt::format("{}:{}", files_[0].reader->name(), number_ + static_cast<int64_t>(line));
+}
+
 void LineWindows::ReportMalformed(const Log& log) const {
   for (const File& file : files_) LogMalformed(file.malformed, file.reader->name(), log);
 }

@@ -3,31 +3,28 @@
 #define ATTEND_CLI_NPY_FILE_H_
 
 #include <cstdint>
-#include <fstream>
 #include <span>
 #include <string>
 
+#include "base/files.h"
+
 namespace attend {
 
-// Format 1.0 of numpy.lib.format: f32, [rows, width]. The file appears under its name when it is
-// whole. One owner.
+// Format 1.0 of numpy.lib.format: f32, [rows, width]. One owner.
 class NpyFile {
  public:
-  // Throws Error(kRuntime) for a file that can't be written, as the other calls do.
-  NpyFile(std::string path, int64_t width);
-  ~NpyFile();  // without Finish() nothing is left
+  // As AtomicFile: nothing is at `path` before Commit(), and a pipe is refused, because the number
+  // of rows stands at the beginning. Throws Error(kRuntime), as the other calls do.
+  NpyFile(const std::string& path, int64_t width);
 
   void Add(std::span<const float> row);
-  void Finish();
+  void Commit();
 
  private:
   void WriteHeader();
-  void Check();
 
-  std::string path_, partial_;
-  std::ofstream file_;
+  AtomicFile file_;
   int64_t width_, rows_ = 0;
-  bool whole_ = false;
 };
 
 }  // namespace attend

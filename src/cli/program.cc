@@ -113,9 +113,7 @@ int RunProgram(const std::vector<Command>& commands, int argc, char** argv,
     } else {
       status = RunCommand(commands, arguments);
     }
-    if (!std::cout.flush() || std::fflush(stdout) != 0) {
-      throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
-    }
+    FlushOutput();
     return status;
   } catch (const Error& error) {
     return Fail(MessageOf(error), ExitStatus(error.kind()));

@@ -93,11 +93,6 @@ struct ScoreTotal {
   }
 };
 
-void Flush() {
-  if (!std::cout.flush())
-    throw Error(ErrorKind::kRuntime, "can't write to standard output; is the disk full?");
-}
-
 void ScorePairs(const std::shared_ptr<const Model>& model, ScoreOptions options,
                 const ScoreCommandOptions& files, const CommonOptions& common) {
   const Scorer scorer(model, common.ThreadCount());
@@ -116,7 +111,7 @@ void ScorePairs(const std::shared_ptr<const Model>& model, ScoreOptions options,
         PrintScore(score, options.alignments);
       }
     }
-    Flush();
+    FlushOutput();
   }
   pairs.ReportMalformed(common.MakeLog());
   const Json perplexity = total.Perplexity(total.tokens);
@@ -161,7 +156,7 @@ void ScoreLines(const std::shared_ptr<const Model>& model, const TextScoreOption
       total.log_probability += scores[i].log_probability;
       total.tokens += std::ssize(scores[i].token_log_probabilities);
       total.words += CountWords(line) + (options.end ? 1 : 0);
-      total.characters += std::ssize(CodePoints(line)) + (options.end ? 1 : 0);
+      total.characters += CountCodePoints(line) + (options.end ? 1 : 0);
       if (common.json) {
         scored.push_back({{"log_probability", scores[i].log_probability},
                           {"tokens", scores[i].token_log_probabilities.size()}});
@@ -169,7 +164,7 @@ void ScoreLines(const std::shared_ptr<const Model>& model, const TextScoreOption
         std::cout << fmt::format("{:.6f}\n", scores[i].log_probability);
       }
     }
-    Flush();
+    FlushOutput();
   }
   lines.ReportMalformed(common.MakeLog());
   Report(total, scored, common);

@@ -10,8 +10,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_options.h"
-#include "cli/line_windows.h"
+#include "cli/encoder_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/tagging/tagged_json.h"
 #include "text/column_reader.h"
@@ -38,14 +37,11 @@ FieldList Fields(TagOptions& options) {
   return fields;
 }
 
-void TagLines(const TagOptions& options, const Tagger& tagger, LineWindows* lines) {
+void TagLines(const TagOptions& options, const Tagger& tagger, const LineWindows& lines) {
   const bool words = options.words || !LabelsEntities(tagger);
-  while (lines->Next()) {
-    const std::vector<TaggedText> tagged = tagger.Tag(lines->lines());
-    for (size_t i = 0; i < tagged.size(); ++i) {
-      std::cout << Printable(Dump(TaggedToJson(lines->lines()[i], tagged[i], words))) << '\n';
-    }
-    FlushOutput();
+  const std::vector<TaggedText> tagged = tagger.Tag(lines.lines());
+  for (size_t i = 0; i < tagged.size(); ++i) {
+    std::cout << Printable(Dump(TaggedToJson(lines.lines()[i], tagged[i], words))) << '\n';
   }
 }
 
@@ -129,17 +125,17 @@ int RunTag(const std::vector<std::string>& arguments) {
   CheckTagOptions(command_line, options);
   options.tagger.threads = common.ThreadCount();
   const auto tagger = Tagger::Load(options.model, options.tagger);
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
-  for (const std::string& file : OrStandardInput(files)) {
-    const std::string path = common.DataPath(file);
-    if (options.columns) {
-      TagColumns(options, *tagger, path, terminal ? 1 : LinesAtOnce(common.ThreadCount()),
-                 common.MakeLog());
-      continue;
+  if (options.columns) {
+    const bool terminal = isatty(STDOUT_FILENO) == 1;
+    for (const std::string& file : OrStandardInput(files)) {
+      TagColumns(options, *tagger, common.DataPath(file),
+                 terminal ? 1 : LinesAtOnce(common.ThreadCount()), common.MakeLog());
     }
-    LineWindows lines({path}, terminal, common.ThreadCount());
-    TagLines(options, *tagger, &lines);
-    lines.ReportMalformed(common.MakeLog());
+  } else {
+    RunOnLines(files, common, [&](const LineWindows& lines) {
+      TagLines(options, *tagger, lines);
+      return 0;  // long texts are divided, not cut
+    });
   }
   return 0;
 }

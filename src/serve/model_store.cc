@@ -193,11 +193,15 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   if (all.empty()) {
     throw Error(ErrorKind::kUsage, fmt::format("there is no model for {} at the moment", route));
   }
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{} models fit model '{}', source '{}' and target '{}'; expected one of "
-                          "{}",
-                          fitting.empty() ? "no" : "several", name, source, target,
-                          fmt::join(found.empty() ? all : found, ", ")));
+  std::string asked;
+  for (const auto& [option, value] :
+       {std::pair("model", &name), std::pair("source", &source), std::pair("target", &target)})
+    if (!value->empty())
+      asked += fmt::format("{}{} '{}'", asked.empty() ? "" : ", ", option, *value);
+  throw Error(ErrorKind::kUsage, fmt::format("{} models fit {}; expected one of {}",
+                                             fitting.empty() ? "no" : "several",
+                                             asked.empty() ? "a request that names none" : asked,
+                                             fmt::join(found.empty() ? all : found, ", ")));
 }
 
 void ModelStore::ReloadAll() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unicode/utf8.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -31,6 +32,10 @@ size_t ValidPrefix(std::string_view text, Nul nul) {
 bool IsValidUtf8(std::string_view text) { return ValidPrefix(text, Nul::kKept) == text.size(); }
 
 bool NeedsRepair(std::string_view text) { return ValidPrefix(text, Nul::kReplaced) < text.size(); }
+
+int64_t CountCodePoints(std::string_view text) {
+  return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
+}
 
 std::u32string CodePoints(std::string_view text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());

@@ -14,6 +14,8 @@ bool IsValidUtf8(std::string_view text);
 
 // Its characters; U+FFFD for what is malformed.
 std::u32string CodePoints(std::string_view text);
+// Precondition: nothing is malformed.
+int64_t CountCodePoints(std::string_view text);
 void AppendUtf8(char32_t character, std::string* text);
 
 // Each maximal subpart of a malformed sequence becomes one U+FFFD (The Unicode Standard,

@@ -210,7 +210,7 @@ def test_several_models_answer_by_name_and_by_languages(tmp_path):
         assert server.translate(TEXT, target="su")[0]["text"] == ours
         assert server.translate(TEXT, source="auto", target="ka")[0]["text"] != ours
         status, answer = server.post("/v1/translate", {"text": TEXT})
-        assert status == 400 and "several models fit" in answer["error"]
+        assert status == 400 and "several models fit a request that names none; expected one of " in answer["error"]
         assert server.post("/translate", {"q": TEXT, "source": "auto", "target": "su"})[1]["translatedText"] == ours
         assert [one["targets"] for one in server.get("/languages")] == [["su"], ["ka"]]
 

@@ -15,13 +15,6 @@ namespace {
 
 constexpr EncoderRunner::Purpose kTagging = {"tagging", HeadKind::kLabels, /*of_tokens=*/true};
 
-// Code points in well-formed UTF-8.
-int64_t CharactersIn(std::string_view text) {
-  int64_t count = 0;
-  for (const char byte : text) count += (static_cast<unsigned char>(byte) & 0xC0) != 0x80 ? 1 : 0;
-  return count;
-}
-
 // A text and where its words stand.
 struct ReadText {
   std::string text;
@@ -36,8 +29,8 @@ TaggedText WordsOf(const ReadText& read) {
   size_t at = 0;
   int64_t characters = 0;
   for (const auto& [begin, end] : read.places) {
-    const int64_t first = characters + CharactersIn(text.substr(at, begin - at));
-    characters = first + CharactersIn(text.substr(begin, end - begin));
+    const int64_t first = characters + CountCodePoints(text.substr(at, begin - at));
+    characters = first + CountCodePoints(text.substr(begin, end - begin));
     at = end;
     tagged.words.push_back({read.Part(begin, end), "", first, characters, 0});
   }

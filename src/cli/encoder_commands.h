@@ -1,0 +1,30 @@
+// What the commands of encoders share: `attend classify`, `embed`, `fill` and `tag`.
+#ifndef ATTEND_CLI_ENCODER_COMMANDS_H_
+#define ATTEND_CLI_ENCODER_COMMANDS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/command_line.h"
+#include "cli/line_windows.h"
+
+namespace attend {
+
+// Files that a command reads one after another; none: standard input. Throws Error(kUsage) where
+// that is given twice.
+std::vector<std::string> OrStandardInput(std::vector<std::string> files);
+
+// Gives `run` the lines of the files, window by window. It prints what the model says of them and
+// returns how many of them were longer than the model can read, of which a warning tells at the
+// end.
+void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
+                const std::function<int64_t(const LineWindows& lines)>& run);
+
+void WarnOfCutTexts(int64_t count, const Log& log);
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_ENCODER_COMMANDS_H_
