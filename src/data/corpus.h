@@ -61,6 +61,14 @@ class Corpus : public ExampleSource {
   std::vector<FileDigest> digests_;
 };
 
+// A corpus of one column, which is encoded as a whole.
+class TextCorpus : public Corpus {
+ public:
+  using Corpus::Corpus;
+  virtual int64_t tokens() const = 0;
+  virtual int64_t unknown_tokens() const = 0;
+};
+
 }  // namespace attend
 
 #endif  // ATTEND_DATA_CORPUS_H_

@@ -96,7 +96,7 @@ class DocumentCorpus::Reader : public WindowReader {
 DocumentCorpus::DocumentCorpus(std::vector<std::string> files,
                                std::shared_ptr<const Vocabulary> vocabulary,
                                const ContextOptions& options, int threads)
-    : Corpus({{"text", std::move(files), vocabulary}}),
+    : TextCorpus({{"text", std::move(files), vocabulary}}),
       options_(options),
       bos_(static_cast<int32_t>(vocabulary->special_ids().bos)),
       eos_(static_cast<int32_t>(vocabulary->special_ids().eos)),
@@ -129,7 +129,7 @@ void DocumentCorpus::ReadFile(int64_t file, ThreadPool* pool) {
         Line& line = lines[i];
         line.ids = vocabulary.Encode(texts[i], &line.malformed);
         line.words = CountWords(texts[i]) + 1;
-        line.characters = std::ssize(CodePoints(RepairUtf8(texts[i]))) + 1;
+        line.characters = CountCodePoints(RepairUtf8(texts[i])) + 1;
         line.blank = texts[i].find_first_not_of(" \t\r") == std::string::npos;
       }
     });
@@ -202,6 +202,11 @@ std::unique_ptr<WindowReader> DocumentCorpus::Open(int64_t epoch, const WindowSt
 std::string DocumentCorpus::Text() const {
   return fmt::format("{} lines, {} documents, {} tokens, {} words, {} characters", report_.kept,
                      size_.documents, size_.tokens, size_.words, size_.characters);
+}
+
+int64_t DocumentCorpus::unknown_tokens() const {
+  const auto unk = static_cast<int32_t>(columns()[0].vocabulary->special_ids().unk);
+  return std::ranges::count(ids_, unk);
 }
 
 }  // namespace attend

@@ -35,7 +35,7 @@ struct TextSize {
 // A text in memory, 4 bytes a token. An example has one column: bos and up to context_tokens of the
 // tokens that follow each other; each token of the text is in one example. Immutable once made;
 // safe to use from many threads.
-class DocumentCorpus : public Corpus {
+class DocumentCorpus : public TextCorpus {
  public:
   // Reads and encodes with `threads` threads; the result does not depend on their number. The end
   // of a line is the newline token (text/newlines.h), if the vocabulary has one, and the end of a
@@ -50,6 +50,8 @@ class DocumentCorpus : public Corpus {
                                      const WindowPart& part) const override;
   std::string Text() const override;
   const CorpusReport& report() const override { return report_; }
+  int64_t tokens() const override { return size_.tokens; }
+  int64_t unknown_tokens() const override;
 
   // In the order of the text, from its beginning: what a text is judged by.
   ExampleTable Contexts() const;

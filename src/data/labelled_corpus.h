@@ -25,7 +25,7 @@ struct LabelledOptions {
 // An example is bos, the tokens of an item, eos, and the numbers of its labels. A sentence that is
 // longer than the model can read is divided between words; a text alone is cut. Immutable once
 // made; safe to use from many threads.
-class LabelledCorpus : public Corpus {
+class LabelledCorpus : public TextCorpus {
  public:
   // `items` are of `files`. Throws Error(kInput) that names labels of the items that `labels`
   // lacks.
@@ -37,6 +37,8 @@ class LabelledCorpus : public Corpus {
                                      const WindowPart& part) const override;
   std::string Text() const override;
   const CorpusReport& report() const override { return report_; }
+  int64_t tokens() const override { return report_.tokens[0]; }
+  int64_t unknown_tokens() const override { return unknown_tokens_; }
 
   // Columns: ids, then labels.
   const ExampleTable& table() const { return table_; }
@@ -45,7 +47,6 @@ class LabelledCorpus : public Corpus {
   const std::vector<int64_t>& item_of() const { return item_of_; }
   // Items that are divided or cut.
   const NamedLines& longer() const { return longer_; }
-  int64_t unknown_tokens() const { return unknown_tokens_; }
 
  private:
   void AddSentence(int64_t number, const std::vector<int32_t>& labels, int64_t max_tokens);

@@ -6,8 +6,8 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
+import data_parallel_test
 import pytest
 import tiny_run
 
@@ -128,12 +128,38 @@ def test_the_model_proves_itself(run, tmp_path):
 
 def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
     output = tmp_path / "run"
-    with subprocess.Popen(tiny_run.command_line(options, output), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while process.poll() is None and not list(output.glob("checkpoints/*/state.json")):
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
+    for _ in range(2):  # each time after a checkpoint more
+        with subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as process:
+            tiny_run.wait_for_updates(output, [process], 65)
+            process.send_signal(signal.SIGKILL)
     tiny_run.trained(options, output)
-    assert (output / "model/model.safetensors").read_bytes() == (run / "model/model.safetensors").read_bytes()
+    tiny_run.assert_same(output, run)
+
+
+def test_two_processes_train_as_one(options, tmp_path):
+    few = options | {"max_updates": 20, "validate_every": 10, "threads": 1, "accumulate": 3}
+    tiny_run.trained(few, tmp_path / "one")
+    data_parallel_test.trained(few, tmp_path / "two")
+    data_parallel_test.assert_close(tmp_path / "two", tmp_path / "one")
+    assert data_parallel_test.values(tmp_path / "two", "accuracy") == pytest.approx(data_parallel_test.values(tmp_path / "one", "accuracy"), abs=1)
+
+
+def test_bf16_learns_as_f32(options, run, tmp_path):
+    def losses(output):
+        return [line["loss"] for line in tiny_run.metrics(output) if "loss" in line]
+
+    tiny_run.trained(options | {"precision": "bf16"}, tmp_path / "run")
+    exact, rounded = losses(run), losses(tmp_path / "run")
+    assert rounded != exact
+    assert rounded[:10] == pytest.approx(exact[:10], rel=0.02)
+    assert sum(rounded[-20:]) == pytest.approx(sum(exact[-20:]), rel=0.2, abs=0.2)
+    scores = json.loads((tmp_path / "run/result.json").read_text(encoding="utf-8"))
+    assert scores["accuracy"] > 95
+
+
+@pytest.mark.parametrize(("option", "error"), [("head_bias", "labels always have a bias"), ("tie_target_output=false", "labels have weights of their own")])
+def test_options_of_another_head_are_refused(options, tmp_path, option, error):
+    tiny_run.refused(tiny_run.train(options | {option: []}, tmp_path / "run"), 2, error, "leave it out")
 
 
 def test_scores_are_those_of_what_was_kept(options, run, tmp_path):

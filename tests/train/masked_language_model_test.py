@@ -3,13 +3,17 @@
 import json
 import math
 import random
+import shutil
 import signal
 import subprocess
 import sys
-import time
 
+import data_parallel_test
+import labels_test
+import numpy
 import pytest
 import tiny_run
+from numpy_transformer import read_safetensors
 
 PAIRS = {"red": "apple", "blue": "sky", "green": "grass", "white": "snow", "black": "coal", "yellow": "sun"}
 
@@ -82,14 +86,79 @@ def test_the_model_proves_itself(run):
 
 def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
     output = tmp_path / "run"
-    for _ in range(2):
-        process = subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL)
-        tiny_run.wait_for_updates(output, [process], 9)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        time.sleep(0.05)
+    for _ in range(2):  # each time after a checkpoint more
+        with subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as process:
+            tiny_run.wait_for_updates(output, [process], 105)
+            process.send_signal(signal.SIGKILL)
     tiny_run.trained(options, output)
     tiny_run.assert_same(output, run)
+
+
+def test_two_processes_train_as_one(options, tmp_path):
+    few = options | {"max_updates": 20, "validate_every": 10, "threads": 1, "accumulate": 3}
+    tiny_run.trained(few, tmp_path / "one")
+    data_parallel_test.trained(few, tmp_path / "two")
+    data_parallel_test.assert_close(tmp_path / "two", tmp_path / "one")
+    assert data_parallel_test.values(tmp_path / "two", "perplexity") == pytest.approx(
+        data_parallel_test.values(tmp_path / "one", "perplexity"), rel=1e-4)
+
+
+def test_the_head_is_as_the_options_say(options, tmp_path):
+    few = options | {"max_updates": 2, "validate_every": 2}
+    tiny_run.trained(few, tmp_path / "default")
+    tiny_run.trained(few | {"head_bias=false": [], "tie_target_output=false": []}, tmp_path / "other")
+    names = [set(read_safetensors(tmp_path / run / "model/model.safetensors")) for run in ("default", "other")]
+    assert names[0] - names[1] == {"head.bias"} and names[1] - names[0] == {"head.weight"}
+    attend("verify", tmp_path / "other/model")
+
+
+# No update changes a weight of the encoder with so low a rate.
+STILL = {"peak_learning_rate": 1e-20, "warmup_updates": 0, "max_updates": 1, "validate_every": 1, "checkpoint_every": 1}
+
+
+@pytest.fixture(name="labelled", scope="module", params=["tagging", "classification"])
+def labelled_options(request, tmp_path_factory):
+    options = labels_test.make_options(request.param, tmp_path_factory.mktemp(request.param))
+    return {name: value for name, value in options.items() if not name.startswith(("vocab", "encoder.", "preset"))}
+
+
+def test_a_model_of_labels_begins_with_the_encoder(run, labelled, tmp_path):
+    options = labelled | STILL | {"init": run / "model"}
+    tiny_run.trained(options, tmp_path / "run")
+    begun, given = (read_safetensors(folder / "model/model.safetensors") for folder in (tmp_path / "run", run))
+    encoder = [name for name in given if name.startswith("encoder.")]
+    assert len(encoder) > 20 and encoder == [name for name in begun if name.startswith("encoder.")]
+    for name in encoder:
+        numpy.testing.assert_allclose(begun[name], given[name], rtol=0, atol=1e-12, err_msg=name)
+    # The head is new: nothing of the old one's transform, and weights drawn at random.
+    assert {name for name in begun if name.startswith("head.")} == {"head.weight", "head.bias"}
+    assert numpy.std(begun["head.weight"]) > 0.1
+    assert (tmp_path / "run/model/vocab.spm").read_bytes() == (run / "model/vocab.spm").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        ({"vocab_size": 50}, ["vocab_size is 50", "the vocabulary given has"]),
+        ({"vocab": "other.spm"}, ["vocab and init are both given"]),
+        ({"encoder.layers": 3}, ["encoder.layers is 3", "has 2; leave it out when fine-tuning"]),
+        ({"preset": "bert-base"}, ["encoder.layers is 12", "has 2; leave it out when fine-tuning"]),
+    ],
+)
+def test_another_vocabulary_or_shape_is_refused(run, labelled, tmp_path, change, parts):
+    done = tiny_run.train(labelled | {"init": run / "model"} | change, tmp_path / "run")
+    tiny_run.refused(done, 2, *parts)
+    assert not (tmp_path / "run/checkpoints").exists()
+
+
+def test_weights_that_do_not_fit_are_named(run, labelled, tmp_path):
+    """Of a directory whose config says one thing and whose weights another."""
+    model = tmp_path / "model"
+    shutil.copytree(run / "model", model)
+    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    config["model"]["encoder"]["d_ff"] = 48
+    (model / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    tiny_run.refused(tiny_run.train(labelled | {"init": model}, tmp_path / "run"), 3, "encoder.layers.0.feed_forward.inner.weight")
 
 
 def test_what_is_hidden_is_an_option(options, tmp_path):
@@ -122,6 +191,15 @@ def test_hidden_words_are_filled_in(run):
     assert both.splitlines()[0] == "green grass" and both.splitlines()[2] == "yellow sun red apple"
     done = subprocess.run([tiny_run.ATTEND, "fill", "green", "--model", run / "model"], capture_output=True, text=True, check=False)
     assert done.returncode == 3 and "a text has no [MASK]" in done.stderr
+
+
+def test_fill_says_which_line_has_no_mask(run, tmp_path):
+    (tmp_path / "texts").write_text("green [MASK]\n" * 3 + "green\n" + "red [MASK]\n", encoding="utf-8")
+    command = [tiny_run.ATTEND, "fill", "--input", tmp_path / "texts", "--model", run / "model", "--top", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert f"{tmp_path}/texts:4: a text has no [MASK]" in done.stderr
+    assert done.stdout.count("green grass\n") == 3 and "red" not in done.stdout
 
 
 def test_texts_get_vectors(run, tmp_path):

@@ -19,6 +19,13 @@ void LabelOptions::Check(const TrainOptions& options) const {
   CheckNotStandardInput(("test_" + kind()).c_str(), test);
   vocabulary.Check(options);
   if (options.optimization.r_drop > 0) refuse("r_drop is for translation; leave it out");
+  if (options.model.head_bias)
+    refuse("head_bias is on, but it is for a vocabulary: labels always have a bias; leave it out");
+  if (!options.model.tie_target_output) {
+    refuse(
+        "tie_target_output is off, but it is for a vocabulary: labels have weights of their "
+        "own; leave it out");
+  }
 }
 
 FieldList LabelOptions::FilesFields(const std::string& what) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "tasks/encoder_runner.h"
 #include "train/tasks/label_options.h"
 #include "train/tasks/label_task.h"
 #include "train/tasks/run_model.h"
@@ -39,8 +40,7 @@ LabelledTexts ReadTexts(const TaskSetup& setup) {
   return {read(own.train), read(own.valid), read(own.test)};
 }
 
-std::shared_ptr<const Vocabulary> CompleteLabelOptions(const TaskSetup& setup,
-                                                       const LabelledTexts& texts) {
+LabelCorpora SetUpLabelCorpora(const TaskSetup& setup, LabelledTexts texts) {
   TrainOptions& options = *setup.options;
   ModelConfig& model = options.model;
   model.head = HeadKind::kLabels;
@@ -56,12 +56,24 @@ std::shared_ptr<const Vocabulary> CompleteLabelOptions(const TaskSetup& setup,
                                                model.labels[0]));
   }
   CheckShape(model);
-  auto vocabulary = VocabularyOf(setup, LabelOptionsOf(options).vocabulary,
-                                 [&] { return MakeVocabulary(setup, texts.train); });
-  model.source_vocab_size = model.target_vocab_size = vocabulary->size();
-  model.special_ids = vocabulary->special_ids();
+  const LabelOptions& own = LabelOptionsOf(options);
+  LabelCorpora text;
+  text.vocabulary =
+      VocabularyOf(setup, own.vocabulary, [&] { return MakeVocabulary(setup, texts.train); });
+  model.source_vocab_size = model.target_vocab_size = text.vocabulary->size();
+  model.special_ids = text.vocabulary->special_ids();
   CheckModelConfig(model);
-  return vocabulary;
+  const auto encode = [&](const std::vector<std::string>& files, std::vector<LabelledItem>* items) {
+    return files.empty()
+               ? nullptr
+               : std::make_shared<const LabelledCorpus>(
+                     files, text.vocabulary, std::move(*items), model.labels,
+                     LabelledOptions{model.pooling == Pooling::kTokens, MaxEncoderTokens(model)});
+  };
+  text.train = encode(own.train, &texts.train);
+  text.valid = encode(own.valid, &texts.valid);
+  if (setup.group->first()) text.test = encode(own.test, &texts.test);
+  return text;
 }
 
 }  // namespace attend

@@ -11,16 +11,11 @@
 #include <vector>
 
 #include "attend/error.h"
-#include "attend/nn/loss.h"
 #include "attend/nn/torch.h"
-#include "attend/nn/transformer.h"
 #include "attend/vocabulary.h"
 #include "data/labelled_corpus.h"
-#include "model/model_directory.h"
-#include "train/loop/task.h"
-#include "train/loop/transfer.h"
 #include "train/set_up.h"
-#include "train/train_options.h"
+#include "train/tasks/text_task.h"
 
 namespace attend {
 
@@ -32,10 +27,16 @@ struct LabelledTexts {
 // Reads all files of the options. Throws Error(kInput).
 LabelledTexts ReadTexts(const TaskSetup& setup);
 
-// Makes the model's configuration whole: its vocabulary, which it gives, and its head. The labels
-// are those of the training text, unless the model to fine-tune has its own.
-std::shared_ptr<const Vocabulary> CompleteLabelOptions(const TaskSetup& setup,
-                                                       const LabelledTexts& texts);
+struct LabelCorpora {
+  TaskTexts texts() const { return {vocabulary, train, valid, test}; }
+
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::shared_ptr<const LabelledCorpus> train, valid, test;  // null: none; test on rank 0 alone
+};
+
+// Makes the model's configuration whole, its vocabulary and its head, and encodes the texts. The
+// labels are those of the training text, unless the model to fine-tune has its own.
+LabelCorpora SetUpLabelCorpora(const TaskSetup& setup, LabelledTexts texts);
 
 // What an option says of the head, or the model to fine-tune where it has labels already. Throws
 // Error(kConfiguration) where both do, and differ.
@@ -49,27 +50,18 @@ void TakeHeadOption(const TaskSetup& setup, const char* name, Value option, Valu
   }
 }
 
-class LabelTask : public TrainingTask {
+class LabelTask : public TextTask {
  public:
   // The setup's options are complete.
-  LabelTask(const TaskSetup& setup, std::shared_ptr<const Vocabulary> vocabulary,
-            LabelledTexts texts);
+  LabelTask(const TaskSetup& setup, LabelCorpora text);
 
-  const ExampleSource& examples() const override { return *train_; }
-  torch::nn::Module& module() override { return *transformer_; }
+  const ExampleSource& examples() const override { return *text_.train; }
   int64_t CountTargets(const Batch& batch) const override;
   double Work(const Example& example) const override;
-  torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
-  bool CanValidate() const override { return valid_ != nullptr; }
   ValidationResult Validate() override;
-  Json Digests() const override;
   Json ForExport() const override;
-  void SaveFiles(const std::filesystem::path& directory) const override;
   void Describe(const Log& log) const override;
-  Json CheckData(const Log& log) const override;
   Json Plan(const CorpusReport& read) const override;
-  int64_t Choices() const override { return options_.model.head_width(); }
-  Json Test(const TestSetting& setting) override;
 
  protected:
   // Labels of each item, as the model predicts them, by number.
@@ -83,14 +75,13 @@ class LabelTask : public TrainingTask {
                                                 const Predictions& found) const = 0;
   virtual ValidationResult::Sample SampleOf(const LabelledItem& item,
                                             const std::vector<int32_t>& found) const = 0;
-  // Runs the exported model on the items and keeps what it gives; `threads` is the run's.
-  virtual Json TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items,
-                         int threads) = 0;
+  // Runs the exported model on the items and keeps what it gives.
+  virtual Json TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items) = 0;
 
-  const ModelConfig& config() const { return options_.model; }
+  nn::LossSums LossOf(const Examples& examples,
+                      const std::optional<nn::DropoutKey>& dropout) override;
+  Json TestText(const TestSetting& setting) override;
   std::vector<std::string> NamesOf(std::span<const int32_t> labels) const;
-  // The model as it stands. Copies the weights.
-  Model CurrentModel();
 
  private:
   // The rows that have labels of a batch's examples, scored.
@@ -99,16 +90,12 @@ class LabelTask : public TrainingTask {
     torch::Tensor offsets_B1;  // of each example's rows in them
   };
   Scored Score(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
-  nn::LossSums LossOf(const Scored& scored);
+  nn::LossSums LossOfScored(const Scored& scored);
+  // Of each item of the validation text, the scores of its labels, words after words; and the mean
+  // loss of a label.
+  std::vector<std::vector<float>> ScoreValidation(double* loss);
 
-  TrainOptions options_;
-  std::shared_ptr<const Vocabulary> vocabulary_;
-  int threads_;
-  torch::Device device_;
-  Uploader uploader_;
-  nn::Transformer transformer_;
-  nn::LabelSmoothingLoss loss_;
-  std::unique_ptr<const LabelledCorpus> train_, valid_, test_;  // test_: on rank 0
+  LabelCorpora text_;
 };
 
 }  // namespace attend

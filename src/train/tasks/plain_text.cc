@@ -2,12 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "attend/error.h"
-#include "base/files.h"
-#include "base/sha256.h"
-#include "model/config_file.h"
 #include "train/set_up.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/text_files.h"
@@ -61,56 +56,6 @@ PlainText SetUpPlainText(const TaskSetup& setup, const PlainTextOptions& own, in
   if (setup.group->first())
     text.test = ReadDocuments(own.test_text, setup, own.context, text.vocabulary);
   return text;
-}
-
-Json PlainText::Digests() const {
-  Json digests = Json::object();
-  AddDigests("train", train.get(), &digests);
-  AddDigests("valid", valid.get(), &digests);
-  digests["vocabulary"] = Sha256(vocabulary->bytes());
-  return digests;
-}
-
-void PlainText::Describe(const Log& log) const {
-  log(LogLevel::kInfo, fmt::format("training text: {}", train->Text()));
-  if (valid != nullptr) log(LogLevel::kInfo, fmt::format("validation text: {}", valid->Text()));
-}
-
-Json PlainText::Check(const Log& log) const {
-  constexpr double kMany = 0.01;
-  const auto unk = static_cast<int32_t>(vocabulary->special_ids().unk);
-  Json counts = Json::object();
-  const auto check = [&](const char* name, const DocumentCorpus* corpus) {
-    if (corpus == nullptr) return;
-    int64_t unknown = 0;
-    for (int64_t i = 0; i < corpus->text_size().documents; ++i)
-      unknown += std::ranges::count(corpus->Document(i), unk);
-    const double share =
-        static_cast<double>(unknown) / static_cast<double>(corpus->text_size().tokens);
-    counts[name] = {{"unknown_tokens", unknown}, {"tokens", corpus->text_size().tokens}};
-    if (share < kMany) return;
-    log(LogLevel::kWarning,
-        fmt::format("{:.1f} % of the tokens of the {} text are unknown to the vocabulary",
-                    100 * share, name));
-  };
-  check("training", train.get());
-  check("validation", valid.get());
-  check("test", test.get());
-  return counts;
-}
-
-Json PlainText::Plan() const {
-  Json plan = Json::object();
-  plan["train"] = train->Text();
-  plan["train_lines"] = ToJson(train->report());
-  if (valid != nullptr) plan["valid"] = valid->Text();
-  if (test != nullptr) plan["test"] = test->Text();
-  plan["vocabulary"] = vocabulary->size();
-  return plan;
-}
-
-void PlainText::Save(const std::filesystem::path& directory) const {
-  WriteFileAtomically(directory / kJointVocabularyFile, vocabulary->bytes());
 }
 
 }  // namespace attend

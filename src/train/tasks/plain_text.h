@@ -3,16 +3,14 @@
 #ifndef ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_
 #define ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "attend/vocabulary.h"
 #include "base/fields.h"
-#include "base/json.h"
-#include "base/log.h"
 #include "data/document_corpus.h"
+#include "train/tasks/text_files.h"
 #include "train/tasks/vocabulary_choice.h"
 
 namespace attend {
@@ -29,15 +27,7 @@ struct PlainTextOptions {
 };
 
 struct PlainText {
-  // The SHA-256 of each text and of the vocabulary, by name.
-  Json Digests() const;
-  void Describe(const Log& log) const;
-  // Warns of a vocabulary that does not fit the text. Returns counts for programs.
-  Json Check(const Log& log) const;
-  // What a dry run says of it.
-  Json Plan() const;
-  // Writes the vocabulary into a run's directory.
-  void Save(const std::filesystem::path& directory) const;
+  TaskTexts texts() const { return {vocabulary, train, valid, test}; }
 
   std::shared_ptr<const Vocabulary> vocabulary;
   std::shared_ptr<const DocumentCorpus> train, valid, test;  // null: none; test on rank 0 alone

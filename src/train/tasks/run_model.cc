@@ -39,16 +39,21 @@ nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device
   }
 }
 
-Model CopyModel(nn::Transformer& transformer) {
+TensorTable CopyTensors(const torch::nn::Module& module, const std::string& prefix) {
   auto copies = std::make_shared<std::vector<torch::Tensor>>();
+  TensorTable tensors(copies);
+  for (const auto& parameter : module.named_parameters()) {
+    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
+    tensors.Add({prefix + parameter.key(), TensorType::kF32, copy.sizes().vec(),
+                 static_cast<const std::byte*>(copy.const_data_ptr())});
+  }
+  return tensors;
+}
+
+Model CopyModel(const nn::Transformer& transformer) {
   Model model;
   model.config = transformer->config();
-  model.tensors = TensorTable(copies);
-  for (const auto& parameter : transformer->named_parameters()) {
-    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
-    model.tensors.Add({parameter.key(), TensorType::kF32, copy.sizes().vec(),
-                       static_cast<const std::byte*>(copy.const_data_ptr())});
-  }
+  model.tensors = CopyTensors(*transformer);
   return model;
 }
 

@@ -2,6 +2,8 @@
 #ifndef ATTEND_TRAIN_TASKS_RUN_MODEL_H_
 #define ATTEND_TRAIN_TASKS_RUN_MODEL_H_
 
+#include <string>
+
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "model/model_directory.h"
@@ -18,8 +20,10 @@ void CheckShape(ModelConfig model);
 // memory.
 nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device& device);
 
-// Configuration and weights as they stand; copies the weights.
-Model CopyModel(nn::Transformer& transformer);
+// The parameters of a module as they stand, by their names in it after `prefix`.
+TensorTable CopyTensors(const torch::nn::Module& module, const std::string& prefix = "");
+// Configuration and weights as they stand.
+Model CopyModel(const nn::Transformer& transformer);
 
 // The largest of a step's logits [V], as samples keep them.
 TopLogits LargestLogits(const torch::Tensor& logits_V, int64_t position);

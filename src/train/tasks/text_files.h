@@ -2,9 +2,11 @@
 #ifndef ATTEND_TRAIN_TASKS_TEXT_FILES_H_
 #define ATTEND_TRAIN_TASKS_TEXT_FILES_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "attend/vocabulary.h"
 #include "base/json.h"
 #include "data/corpus.h"
 #include "text/lines.h"
@@ -17,6 +19,12 @@ void CheckNotStandardInput(const char* option, const std::vector<std::string>& f
 // Throws Error(kInput) for a file that can't be read: better known before a vocabulary is made,
 // which may take long.
 void CheckReadable(const std::vector<std::string>& files, FormatCheck check);
+
+// The texts of a task whose examples come from one column.
+struct TaskTexts {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::shared_ptr<const TextCorpus> train, valid, test;  // null: none; test on rank 0 alone
+};
 
 // Adds those of the corpus' files, if any, under "NAME_text file 1" and so on.
 void AddDigests(const std::string& name, const Corpus* corpus, Json* digests);

@@ -36,8 +36,8 @@ ValidationResult::Sample ClassificationTask::SampleOf(const LabelledItem& item,
 
 // Keeps a line for each text: its label, the model's, and the text.
 Json ClassificationTask::TestModel(const TestSetting& setting,
-                                   const std::vector<LabelledItem>& items, int threads) {
-  const Classifier classifier(LoadModel(setting.model), {.threads = threads});
+                                   const std::vector<LabelledItem>& items) {
+  const Classifier classifier(LoadModel(setting.model), {.threads = threads_});
   std::vector<std::string> texts, found, expected;
   for (const LabelledItem& item : items) {
     texts.push_back(item.words[0]);
@@ -65,8 +65,7 @@ std::unique_ptr<TrainingTask> SetUpClassification(const TaskSetup& setup) {
                  &setup.options->model.pooling);
   TakeHeadOption(setup, "head_pooler", own.head_pooler, &setup.options->model.head_pooler);
   LabelledTexts texts = ReadTexts(setup);
-  const auto vocabulary = CompleteLabelOptions(setup, texts);
-  return std::make_unique<ClassificationTask>(setup, vocabulary, std::move(texts));
+  return std::make_unique<ClassificationTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));
 }
 
 }  // namespace attend

@@ -23,8 +23,7 @@ class ClassificationTask : public LabelTask {
                                         const Predictions& found) const override;
   ValidationResult::Sample SampleOf(const LabelledItem& item,
                                     const std::vector<int32_t>& found) const override;
-  Json TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items,
-                 int threads) override;
+  Json TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items) override;
 };
 
 // As TrainableTask::set_up promises.

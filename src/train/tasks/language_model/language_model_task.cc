@@ -4,19 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "attend/error.h"
 #include "attend/generator.h"
-#include "base/files.h"
-#include "nn/bf16_products.h"
 #include "text/newlines.h"
-#include "train/device/environment.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/language_model/language_model.h"
 #include "train/tasks/language_model/language_model_export.h"
 #include "train/tasks/language_model/language_model_options.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/validation.h"
 
 namespace attend {
 namespace {
@@ -33,14 +33,7 @@ std::map<std::string, double> FiguresOf(double sum, const TextSize& text) {
 }  // namespace
 
 LanguageModelTask::LanguageModelTask(const TaskSetup& setup, PlainText text)
-    : options_(*setup.options),
-      text_(std::move(text)),
-      threads_(setup.settings->threads),
-      device_(setup.device),
-      uploader_(setup.device),
-      transformer_(MakeTransformer(options_, setup.device)),
-      loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
-            options_.optimization.label_smoothing_mass) {
+    : TextTask(setup, text.texts()), text_(std::move(text)) {
   if (text_.valid != nullptr) valid_contexts_ = text_.valid->Contexts();
 }
 
@@ -73,29 +66,13 @@ nn::LossSums LanguageModelTask::LossOf(const Examples& examples,
                            next_R);
 }
 
-torch::Tensor LanguageModelTask::Loss(const Shard& shard, uint64_t seed) {
-  // What does not take its numbers from the key takes them from LibTorch's generator.
-  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
-  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-  // A context's last token is not read.
-  const nn::DropoutKey key{seed, 0, shard.tokens_before[0] - shard.examples_before};
-  return LossOf(shard.examples, key).loss;
-}
-
 double LanguageModelTask::ValidationSum() {
-  const BatchPlan batches =
-      BatchesByLength(*valid_contexts_, {.tokens = options_.optimization.batch_tokens});
-  std::vector<double> sums(batches.size());
-  ThreadPool pool(device_.is_cpu() ? threads_ : 1);
-  ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
-    const torch::NoGradGuard no_grad;
-    const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-    const nn::LossSums loss = LossOf(Examples(&*valid_contexts_, batches[batch]), std::nullopt);
-    sums[batch] = loss.nll.item<double>();
-  });
-  double sum = 0;
-  for (const double each : sums) sum += each;
-  return sum;
+  const auto sums = MeasureBatches<double>(
+      *valid_contexts_, options_.optimization, device_, threads_,
+      [&](std::span<const int64_t> rows) {
+        return LossOf(Examples(&*valid_contexts_, rows), std::nullopt).nll.item<double>();
+      });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 ValidationResult LanguageModelTask::Validate() {
@@ -142,7 +119,7 @@ Json LanguageModelTask::ForExport() const {
 }
 
 void LanguageModelTask::Describe(const Log& log) const {
-  text_.Describe(log);
+  TextTask::Describe(log);
   if (NewlineId(*text_.vocabulary) >= 0) return;
   log(LogLevel::kWarning,
       fmt::format("the vocabulary has no {} token, so the model does not learn where lines end; "
@@ -151,8 +128,7 @@ void LanguageModelTask::Describe(const Log& log) const {
 }
 
 // Each document in windows of a context's length that move on by half of one.
-Json LanguageModelTask::Test(const TestSetting& setting) {
-  if (text_.test == nullptr) return Json();
+Json LanguageModelTask::TestText(const TestSetting& setting) {
   std::vector<std::vector<int32_t>> documents;
   for (int64_t i = 0; i < text_.test->text_size().documents; ++i) {
     const std::span<const int32_t> ids = text_.test->Document(i);
@@ -167,7 +143,6 @@ Json LanguageModelTask::Test(const TestSetting& setting) {
     sum -= score.log_probability;
   Json scores = Json::object();
   for (const auto& [name, value] : FiguresOf(sum, text_.test->text_size())) scores[name] = value;
-  WriteFileAtomically(setting.output / "result.json", scores.dump() + "\n");
   return scores;
 }
 

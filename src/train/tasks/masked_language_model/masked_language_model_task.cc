@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "base/files.h"
-#include "nn/bf16_products.h"
 #include "text/mask_token.h"
-#include "train/device/environment.h"
 #include "train/loop/parameters.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/masked_language_model/masked_language_model.h"
@@ -17,6 +14,7 @@
 #include "train/tasks/masked_language_model/masked_language_model_options.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/validation.h"
 
 namespace attend {
 namespace {
@@ -38,14 +36,8 @@ std::unique_ptr<const MaskedCorpus> MaskedText(const std::shared_ptr<const Docum
 }  // namespace
 
 MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainText text)
-    : options_(*setup.options),
+    : TextTask(setup, text.texts()),
       text_(std::move(text)),
-      threads_(setup.settings->threads),
-      device_(setup.device),
-      uploader_(setup.device),
-      transformer_(MakeTransformer(options_, setup.device)),
-      loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
-            options_.optimization.label_smoothing_mass),
       train_(MaskedText(text_.train, options_, *text_.vocabulary)),
       valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
   if (valid_ == nullptr) return;
@@ -91,43 +83,38 @@ MaskedLanguageModelTask::Hidden MaskedLanguageModelTask::HiddenTokens(
   return {transformer_->HeadInput(hidden_RD.index_select(0, rows_R)), tokens_R};
 }
 
-nn::LossSums MaskedLanguageModelTask::LossOf(const Hidden& hidden) {
+nn::LossSums MaskedLanguageModelTask::LossOfHidden(const Hidden& hidden) {
   return loss_->FromHidden(hidden.input_RD, transformer_->OutputWeight(),
                            transformer_->OutputBias(), hidden.tokens_R);
 }
 
-torch::Tensor MaskedLanguageModelTask::Loss(const Shard& shard, uint64_t seed) {
-  // What does not take its numbers from the key takes them from LibTorch's generator.
-  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
-  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-  const nn::DropoutKey key{seed, shard.tokens_before[0], 0};
-  return LossOf(HiddenTokens(shard.examples, device_.is_cpu() ? std::optional(key) : std::nullopt))
-      .loss;
+nn::LossSums MaskedLanguageModelTask::LossOf(const Examples& examples,
+                                             const std::optional<nn::DropoutKey>& dropout) {
+  return LossOfHidden(HiddenTokens(examples, dropout));
 }
 
 std::map<std::string, double> MaskedLanguageModelTask::FiguresOf(const ExampleTable& contexts) {
-  const BatchPlan batches =
-      BatchesByLength(contexts, {.tokens = options_.optimization.batch_tokens});
-  std::vector<double> sums(batches.size()), found(batches.size()), tokens(batches.size());
-  ThreadPool pool(device_.is_cpu() ? threads_ : 1);
-  ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
-    const torch::NoGradGuard no_grad;
-    const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-    const Hidden hidden = HiddenTokens(Examples(&contexts, batches[batch]), std::nullopt);
-    sums[batch] = LossOf(hidden).nll.item<double>();
-    const torch::Tensor best_R =
-        transformer_->Project(hidden.input_RD).argmax(-1).eq(hidden.tokens_R);
-    found[batch] = static_cast<double>(best_R.sum().item<int64_t>());
-    tokens[batch] = static_cast<double>(hidden.tokens_R.size(0));
-  });
-  double sum = 0, right = 0, all = 0;
-  for (size_t batch = 0; batch < batches.size(); ++batch) {
-    sum += sums[batch];
-    right += found[batch];
-    all += tokens[batch];
+  struct Counts {
+    double loss = 0;
+    int64_t right = 0, tokens = 0;
+  };
+  Counts all;
+  for (const Counts& each : MeasureBatches<Counts>(
+           contexts, options_.optimization, device_, threads_, [&](std::span<const int64_t> rows) {
+             const Hidden hidden = HiddenTokens(Examples(&contexts, rows), std::nullopt);
+             const torch::Tensor right_R =
+                 transformer_->Project(hidden.input_RD).argmax(-1).eq(hidden.tokens_R);
+             return Counts{LossOfHidden(hidden).nll.item<double>(), right_R.sum().item<int64_t>(),
+                           hidden.tokens_R.size(0)};
+           })) {
+    all.loss += each.loss;
+    all.right += each.right;
+    all.tokens += each.tokens;
   }
-  return {
-      {"loss", sum / all}, {"perplexity", std::exp(sum / all)}, {"accuracy", 100 * right / all}};
+  const auto tokens = static_cast<double>(all.tokens);
+  return {{"loss", all.loss / tokens},
+          {"perplexity", std::exp(all.loss / tokens)},
+          {"accuracy", 100 * static_cast<double>(all.right) / tokens}};
 }
 
 ValidationResult MaskedLanguageModelTask::Validate() {
@@ -166,25 +153,23 @@ Json MaskedLanguageModelTask::ForExport() const {
   return {{"samples", MaskedSamples(valid_ != nullptr ? *valid_ : *train_)}};
 }
 
-Json MaskedLanguageModelTask::Plan(const CorpusReport& /*read*/) const { return text_.Plan(); }
-
-Json MaskedLanguageModelTask::Test(const TestSetting& setting) {
-  if (text_.test == nullptr) return Json();
+Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
   setting.tell("finding the hidden tokens of the test text");
   ReadParameters(LoadModel(setting.model)->tensors, transformer_.ptr().get());
   transformer_->eval();
   const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
-  const Json scores = FiguresOf(test->Contexts());
-  WriteFileAtomically(setting.output / "result.json", scores.dump() + "\n");
-  return scores;
+  return FiguresOf(test->Contexts());
 }
 
 std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {
   constexpr int64_t kBosAndEos = 2;
   ModelConfig& model = setup.options->model;
-  model.head = HeadKind::kVocabulary;
-  model.head_transform = model.head_bias = true;  // BERT's
-  model.tie_target_output = true;
+  const bool has_head = !setup.options->init.empty() &&
+                        (setup.init == nullptr || setup.init->config.task == model.task);
+  if (!has_head) {  // BERT's
+    model.head_transform = true;
+    if (!setup.settings->is_given("head_bias")) model.head_bias = true;
+  }
   PlainText text = SetUpPlainText(setup, MaskedLanguageModelOf(*setup.options).text, kBosAndEos);
   return std::make_unique<MaskedLanguageModelTask>(setup, std::move(text));
 }

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "metrics/entities.h"
 #include "tasks/tagging/label_transitions.h"
+#include "train/tasks/run_model.h"
 #include "train/tasks/tagging/tagging.h"
 #include "train/tasks/tagging/tagging_options.h"
 
@@ -19,12 +20,28 @@ bool IsEntityFigure(const std::string& name) {
   return name == "f1" || name == "precision" || name == "recall";
 }
 
+// `found`: that of the training text.
+LabelScheme Chosen(SchemeChoice choice, LabelScheme found) {
+  switch (choice) {
+    case SchemeChoice::kIob1:
+      return LabelScheme::kIob1;
+    case SchemeChoice::kIob2:
+      return LabelScheme::kIob2;
+    case SchemeChoice::kIobes:
+      return LabelScheme::kIobes;
+    case SchemeChoice::kNone:
+      return LabelScheme::kNone;
+    default:
+      return found;
+  }
+}
+
 // Decides the scheme of the model's labels, and spells the text's in it.
 void ChooseScheme(const TaskSetup& setup, LabelledTexts* texts) {
   ModelConfig& model = setup.options->model;
   const auto chosen = dynamic_cast<const TaggingOptions&>(*setup.options->task).scheme;
   const LabelScheme found = SchemeOf(texts->train);
-  LabelScheme scheme = chosen == SchemeChoice::kAuto ? found : static_cast<LabelScheme>(chosen);
+  LabelScheme scheme = Chosen(chosen, found);
   if (found == LabelScheme::kNone && scheme != LabelScheme::kNone) {
     throw Error(ErrorKind::kInput,
                 "a scheme is given, but the labels of the training text are none of entities; "
@@ -89,7 +106,7 @@ std::vector<std::vector<std::string>> LabelsOfItems(const std::vector<LabelledIt
 const TaskInfo& TaggingTask::info() const { return TrainableTagging().info; }
 
 void TaggingTask::BeginPrediction() {
-  transitions_ = TransitionsOf(config(), CurrentModel().tensors);
+  transitions_ = TransitionsOf(config(), CopyTensors(*transformer_->head, "head."));
 }
 
 std::vector<int32_t> TaggingTask::Choose(std::span<const float> scores_TL) const {
@@ -119,9 +136,8 @@ ValidationResult::Sample TaggingTask::SampleOf(const LabelledItem& item,
 }
 
 // Keeps the words, their labels and the model's in columns.
-Json TaggingTask::TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items,
-                            int threads) {
-  const Tagger tagger(LoadModel(setting.model), {.threads = threads});
+Json TaggingTask::TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items) {
+  const Tagger tagger(LoadModel(setting.model), {.threads = threads_});
   std::vector<std::vector<std::string>> sentences, found;
   for (const LabelledItem& item : items) sentences.push_back(item.words);
   std::string columns;
@@ -148,8 +164,7 @@ std::unique_ptr<TrainingTask> SetUpTagging(const TaskSetup& setup) {
   TakeHeadOption(setup, "crf", crf, &setup.options->model.crf);
   LabelledTexts texts = ReadTexts(setup);
   ChooseScheme(setup, &texts);
-  const auto vocabulary = CompleteLabelOptions(setup, texts);
-  return std::make_unique<TaggingTask>(setup, vocabulary, std::move(texts));
+  return std::make_unique<TaggingTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));
 }
 
 }  // namespace attend

@@ -25,8 +25,7 @@ class TaggingTask : public LabelTask {
                                         const Predictions& found) const override;
   ValidationResult::Sample SampleOf(const LabelledItem& item,
                                     const std::vector<int32_t>& found) const override;
-  Json TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items,
-                 int threads) override;
+  Json TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items) override;
 
  private:
   LabelTransitions transitions_;

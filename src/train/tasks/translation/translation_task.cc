@@ -17,12 +17,12 @@
 #include "nn/bf16_products.h"
 #include "text/lines.h"
 #include "text/utf8.h"
-#include "train/device/environment.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/measure_text.h"
 #include "train/tasks/translation/translation_export.h"
+#include "train/tasks/validation.h"
 
 namespace attend {
 namespace {
@@ -261,15 +261,11 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
 }
 
 double TranslationTask::ValidationLoss() {
-  const BatchLimits limits{.tokens = options_.optimization.batch_tokens};
-  const BatchPlan batches = BatchesByLength(valid_->examples(), limits);
-  std::vector<nn::LossSums> sums(batches.size());
-  ThreadPool pool(device_.is_cpu() ? threads_ : 1);
-  ParallelForTorch(&pool, std::ssize(batches), [&](int64_t batch) {
-    const torch::NoGradGuard no_grad;
-    const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-    sums[batch] = LossOf({&valid_->examples(), batches[batch]}, std::nullopt);
-  });
+  const auto sums =
+      MeasureBatches<nn::LossSums>(valid_->examples(), options_.optimization, device_, threads_,
+                                   [&](std::span<const int64_t> rows) {
+                                     return LossOf({&valid_->examples(), rows}, std::nullopt);
+                                   });
   double nll = 0;
   int64_t tokens = 0;
   for (const nn::LossSums& each : sums) {

@@ -1,0 +1,91 @@
+#include "train/tasks/text_task.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/files.h"
+#include "base/sha256.h"
+#include "model/config_file.h"
+#include "nn/bf16_products.h"
+#include "train/tasks/run_model.h"
+
+namespace attend {
+
+TextTask::TextTask(const TaskSetup& setup, TaskTexts texts)
+    : options_(*setup.options),
+      threads_(setup.settings->threads),
+      device_(setup.device),
+      uploader_(setup.device),
+      transformer_(MakeTransformer(options_, setup.device)),
+      loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
+            options_.optimization.label_smoothing_mass),
+      texts_(std::move(texts)) {}
+
+torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
+  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+  // A GPU takes its numbers from LibTorch's generator.
+  if (!device_.is_cpu()) {
+    torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
+    return LossOf(shard.examples, std::nullopt).loss;
+  }
+  // A decoder does not read an example's last token.
+  const int64_t tokens = shard.tokens_before[0];
+  return LossOf(shard.examples, nn::DropoutKey{seed, tokens, tokens - shard.examples_before}).loss;
+}
+
+Json TextTask::Digests() const {
+  Json digests = Json::object();
+  AddDigests("train", texts_.train.get(), &digests);
+  AddDigests("valid", texts_.valid.get(), &digests);
+  digests["vocabulary"] = Sha256(vocabulary().bytes());
+  return digests;
+}
+
+void TextTask::SaveFiles(const std::filesystem::path& directory) const {
+  WriteFileAtomically(directory / kJointVocabularyFile, vocabulary().bytes());
+}
+
+void TextTask::Describe(const Log& log) const {
+  log(LogLevel::kInfo, fmt::format("training text: {}", texts_.train->Text()));
+  if (texts_.valid != nullptr)
+    log(LogLevel::kInfo, fmt::format("validation text: {}", texts_.valid->Text()));
+}
+
+Json TextTask::CheckData(const Log& log) const {
+  constexpr double kMany = 0.01;
+  Json counts = Json::object();
+  const auto check = [&](const char* name, const TextCorpus* corpus) {
+    if (corpus == nullptr) return;
+    const int64_t tokens = corpus->tokens(), unknown = corpus->unknown_tokens();
+    counts[name] = {{"unknown_tokens", unknown}, {"tokens", tokens}};
+    const double share = static_cast<double>(unknown) / static_cast<double>(tokens);
+    if (share < kMany) return;
+    log(LogLevel::kWarning,
+        fmt::format("{:.1f} % of the tokens of the {} text are unknown to the vocabulary",
+                    100 * share, name));
+  };
+  check("training", texts_.train.get());
+  check("validation", texts_.valid.get());
+  check("test", texts_.test.get());
+  return counts;
+}
+
+Json TextTask::Plan(const CorpusReport& /*read*/) const {
+  Json plan = Json::object();
+  plan["train"] = texts_.train->Text();
+  plan["train_lines"] = ToJson(texts_.train->report());
+  if (texts_.valid != nullptr) plan["valid"] = texts_.valid->Text();
+  if (texts_.test != nullptr) plan["test"] = texts_.test->Text();
+  plan["vocabulary"] = vocabulary().size();
+  return plan;
+}
+
+Json TextTask::Test(const TestSetting& setting) {
+  if (texts_.test == nullptr) return Json();
+  const Json scores = TestText(setting);
+  WriteFileAtomically(setting.output / "result.json", scores.dump() + "\n");
+  return scores;
+}
+
+}  // namespace attend
