@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "model/model_directory.h"
 #include "tasks/attention_labels.h"
+#include "tasks/encoder_attention.h"
 #include "tasks/language_model/text_attention.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/protection.h"
@@ -34,12 +35,13 @@ struct AttentionOptions {
 FieldList Fields(AttentionOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "model directory")
-      .Add("source", &options.source, "the input text, or a language model's text")
+      .Add("source", &options.source, "the input text, or the text of a model that reads one")
       .Add("target", &options.target, "the output text; where it is not given the model translates")
       .Add("output", &options.output,
            "file to write: .svg (one layer), .html (all), .json (numbers)")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
-           "which attention the picture shows, or opens with; a language model has decoder alone")
+           "which attention the picture shows, or opens with; a language model has decoder alone, "
+           "and a model without decoder encoder")
       .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last");
   return fields;
 }
@@ -63,6 +65,22 @@ void FillRows(AttentionWeights* weights) {
   }
 }
 
+AttentionView ViewOfOne(std::string text, const char* kind, const std::vector<std::string>& pieces,
+                        const char* query_title, AttentionWeights weights) {
+  return {std::move(text),
+          "",
+          {{kind, "Self-attention", query_title, "token it looks at", pieces, pieces,
+            std::move(weights)}}};
+}
+
+// Of an encoder alone.
+AttentionView ViewOfEncoder(const LoadedModel& loaded, const std::string& text) {
+  EncoderAttention found = AttentionOfEncoder(loaded, text);
+  std::vector<std::string> pieces;
+  for (const int32_t id : found.ids) pieces.push_back(loaded.source().Piece(id));
+  return ViewOfOne(RepairUtf8(text), kKindNames[0], pieces, "token", std::move(found.weights));
+}
+
 // Of a decoder alone.
 AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
   const Vocabulary& vocabulary = loaded.target();
@@ -70,19 +88,15 @@ AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
   AttentionWeights weights = AttentionOfText(loaded.weights, ids);
   FillRows(&weights);
   const std::vector<std::string> read = LabelsOf({vocabulary, {}}, {vocabulary, ids}).read;
-  return {DecodeText(vocabulary, ids),
-          "",
-          {{"decoder", "Self-attention", "token just read", "token it looks at", read, read,
-            std::move(weights)}}};
+  return ViewOfOne(DecodeText(vocabulary, ids), kKindNames[1], read, "token just read",
+                   std::move(weights));
 }
 
 AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionOptions& options,
                      bool has_target, int threads) {
-  if (model->source_vocabulary.empty() || !model->config.encoder || !model->config.decoder) {
+  if (model->source_vocabulary.empty()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("'{}' has no vocabulary, or not both an encoder and a decoder; "
-                            "expected a translation model",
-                            options.model));
+                fmt::format("'{}' has no vocabulary, which the text needs", options.model));
   }
   const auto source = Vocabulary::FromBytes(model->source_vocabulary, "the source vocabulary");
   const auto target = Vocabulary::FromBytes(model->target_vocabulary, "the target vocabulary");
@@ -137,14 +151,21 @@ int RunAttention(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
   const auto model = LoadModel(options.model);
-  const bool has_target = command_line.IsSet("target"),
-             text_alone = model->config.task == "language_model";
-  if (text_alone && has_target) {
+  const bool has_target = command_line.IsSet("target");
+  const bool encoder = model->config.encoder.has_value(),
+             decoder = model->config.decoder.has_value();
+  if (has_target && !(encoder && decoder)) {
     throw Error(ErrorKind::kUsage,
-                "a language model reads one text, the source; leave out the target");
+                fmt::format("a model of task {} reads one text, the source; leave out the target",
+                            model->config.task));
   }
-  if (text_alone && !command_line.IsSet("kind")) options.kind = KindOption::kDecoder;
-  const AttentionView view = text_alone ? ViewOfText(*Load(model), options.source)
+  if (!command_line.IsSet("kind")) {
+    options.kind = !decoder   ? KindOption::kEncoder
+                   : !encoder ? KindOption::kDecoder
+                              : KindOption::kCross;
+  }
+  const AttentionView view = !decoder   ? ViewOfEncoder(*Load(model), options.source)
+                             : !encoder ? ViewOfText(*Load(model), options.source)
                                         : ViewOf(model, options, has_target, common.ThreadCount());
   const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
   const std::string suffix = std::filesystem::path(options.output).extension().string();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "attend/vocabulary.h"
+#include "text/word_ids.h"
 
 namespace attend {
 
@@ -19,22 +20,13 @@ inline int32_t MaskId(const Vocabulary& vocabulary) {
   return id == vocabulary.special_ids().unk ? -1 : id;
 }
 
+// Bos, the tokens of the text, of which [MASK] is one, and eos, as a masked language model read
+// them in training, where a token that has its word's space is hidden with it. Of a longer text the
+// first `max_tokens` tokens.
+TextIds EncodeWithMasks(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens);
+
 // A text for people, where some tokens are hidden.
-inline std::string DecodeWithMasks(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
-  const int32_t mask = MaskId(vocabulary);
-  std::string text;
-  for (size_t begin = 0; begin < ids.size();) {
-    size_t end = begin;
-    while (end < ids.size() && (ids[end] == mask) == (ids[begin] == mask)) ++end;
-    for (size_t i = begin; i < end && ids[begin] == mask; ++i)
-      text += (text.empty() ? "" : " ") + std::string(kMaskToken);
-    const std::string part =
-        ids[begin] == mask ? "" : vocabulary.Decode({ids.begin() + begin, ids.begin() + end});
-    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
-    begin = end;
-  }
-  return text;
-}
+std::string DecodeWithMasks(const Vocabulary& vocabulary, std::span<const int32_t> ids);
 
 }  // namespace attend
 

@@ -20,38 +20,6 @@ constexpr EncoderRunner::Purpose kFilling = {"masked_language_model", HeadKind::
                                              /*of_tokens=*/true};
 constexpr std::string_view kSpace = "\u2581";
 
-// A text's tokens. A vocabulary of words knows no [MASK] within a text.
-std::vector<int32_t> TokensOf(const Vocabulary& vocabulary, const std::string& text) {
-  const int32_t mask = MaskId(vocabulary);
-  if (mask < 0 || vocabulary.type() != VocabularyType::kWord) return vocabulary.Encode(text);
-  std::vector<int32_t> ids;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(kMaskToken, begin), text.size());
-    if (begin > 0) ids.push_back(mask);
-    const std::vector<int32_t> words = vocabulary.Encode(text.substr(begin, end - begin));
-    ids.insert(ids.end(), words.begin(), words.end());
-    begin = end + kMaskToken.size();
-  }
-  return ids;
-}
-
-// As the encoder read texts in training, where a token that has its word's space is hidden with it.
-TextIds EncodeMasked(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens) {
-  const int32_t mask = MaskId(vocabulary);
-  const bool subwords =
-      vocabulary.type() == VocabularyType::kUnigram || vocabulary.type() == VocabularyType::kBpe;
-  const int32_t space = subwords ? vocabulary.Id(kSpace) : -1;
-  std::vector<int32_t> ids = {static_cast<int32_t>(vocabulary.special_ids().bos)};
-  for (const int32_t id : TokensOf(vocabulary, text)) {
-    if (id == mask && ids.back() == space && space != vocabulary.special_ids().unk) ids.pop_back();
-    ids.push_back(id);
-  }
-  const bool cut = std::ssize(ids) - 1 > max_tokens;
-  if (cut) ids.resize(max_tokens + 1);
-  ids.push_back(static_cast<int32_t>(vocabulary.special_ids().eos));
-  return {std::move(ids), cut};
-}
-
 struct Filling {
   int32_t id = 0;
   double probability = 0;
@@ -115,7 +83,7 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
   std::vector<EncoderInput> inputs;
   std::vector<FilledText> filled(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    TextIds read = EncodeMasked(vocabulary, texts[i], impl_->runner.max_tokens());
+    TextIds read = EncodeWithMasks(vocabulary, texts[i], impl_->runner.max_tokens());
     filled[i].cut = read.cut;
     EncoderInput& input = inputs.emplace_back(EncoderInput{std::move(read.ids), {}});
     for (int32_t at = 0; at < std::ssize(input.ids); ++at)
@@ -153,7 +121,7 @@ std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
   std::vector<TextVector> vectors(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     TextIds read =
-        EncodeMasked(impl_->runner.loaded().source(), texts[i], impl_->runner.max_tokens());
+        EncodeWithMasks(impl_->runner.loaded().source(), texts[i], impl_->runner.max_tokens());
     vectors[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }

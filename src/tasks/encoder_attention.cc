@@ -1,0 +1,59 @@
+#include "tasks/encoder_attention.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "attend/error.h"
+#include "engine/forward.h"
+#include "tasks/encoder_runner.h"
+#include "text/mask_token.h"
+#include "text/text_words.h"
+#include "text/utf8.h"
+#include "text/word_ids.h"
+
+namespace attend {
+namespace {
+
+std::vector<int32_t> ReadText(const LoadedModel& loaded, const std::string& text) {
+  const ModelConfig& config = loaded.config();
+  const Vocabulary& vocabulary = loaded.source();
+  const int64_t most = MaxEncoderTokens(config);
+  const bool labels = config.head == HeadKind::kLabels;
+  if (labels && config.pooling == Pooling::kTokens) {
+    std::vector<std::string> words;
+    for (const auto& [begin, end] : WordsOfText(text))
+      words.push_back(text.substr(begin, end - begin));
+    std::vector<WordPart> parts = EncodeWords(vocabulary, words, most);
+    if (parts.size() == 1) return std::move(parts[0].ids);
+  } else {
+    TextIds read =
+        labels ? EncodeCut(vocabulary, text, most) : EncodeWithMasks(vocabulary, text, most);
+    if (!read.cut) return std::move(read.ids);
+  }
+  throw Error(ErrorKind::kInput,
+              fmt::format("the text is longer than the {} tokens that the model can read at once; "
+                          "shorten it",
+                          most));
+}
+
+}  // namespace
+
+EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text) {
+  const StackConfig& stack = *loaded.config().encoder;
+  EncoderAttention found;
+  found.ids = ReadText(loaded, RepairUtf8(text));
+  found.weights.assign(stack.layers, std::vector<std::vector<std::vector<float>>>(stack.heads));
+  Sinks sinks;
+  sinks.attention = [&](AttentionPlace, int64_t layer, int64_t, const float* weights_HS,
+                        int64_t keys) {
+    for (int64_t h = 0; h < stack.heads; ++h)
+      found.weights[layer][h].emplace_back(weights_HS + h * keys, weights_HS + (h + 1) * keys);
+  };
+  Activations activations;
+  const std::span<const int32_t> ids = found.ids;
+  Encode(loaded.weights, {&ids, 1}, sinks, &activations);
+  return found;
+}
+
+}  // namespace attend
