@@ -58,6 +58,9 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (!config.decoder) object.erase("decoder");
   try {
     FieldsFromJson(object, Fields(config), where);
+    if (version < 3 && config.head == HeadKind::kLabels) {
+      Damaged(where, fmt::format("head is labels, which format_version {} has not", version));
+    }
     if (version < 3 && !config.decoder) config.head = HeadKind::kNone;  // which was not read
     CheckModelConfig(config);
   } catch (const Error& error) {

@@ -10,6 +10,7 @@
 
 #include "attend/error.h"
 #include "base/files.h"
+#include "model/config_file.h"
 #include "model/model_fixture.h"
 #include "model/sample.h"
 
@@ -245,6 +246,33 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
               HasSubstr("is unknown to format_version 2"));
 }
 
+// What stood on an encoder alone was not read before version 3.
+TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
+  Json config = ParseJson(ReadFile(path_ / "config.json"), "test");
+  Json& model = config["model"];
+  model["decoder"] = nullptr;
+  model["target_vocab_size"] = model["source_vocab_size"];
+  for (const char* key :
+       {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf"})
+    model.erase(key);
+  model["encoder"].erase("embedding_norm");
+  for (const int version : {1, 2}) {
+    config["format_version"] = version;
+    if (version == 1) config.erase("training_text");
+    const ModelConfig read = ParseConfigFile(config.dump(), "test").model;
+    EXPECT_EQ(read.head, HeadKind::kNone);
+    EXPECT_TRUE(read.encoder && !read.decoder);
+    config["training_text"] = nullptr;
+  }
+  model["head"] = "labels";
+  try {
+    ParseConfigFile(config.dump(), "test");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("head is labels, which format_version 2 has not"));
+  }
+}
+
 TEST_F(ModelDirectoryTest, ModelFields) {
   const auto message = [&](const char* stack, const char* key, const Json& value) {
     return ConfigMessage([&](Json& c) { c["model"][stack][key] = value; });
@@ -314,6 +342,8 @@ TEST_F(ModelDirectoryTest, Samples) {
               HasSubstr("below 3"));
   EXPECT_THAT(SampleMessage([](Json& s) { s["top_logits"][0]["ids"].push_back(1); }),
               HasSubstr("different length"));
+  EXPECT_THAT(SampleMessage([](Json& s) { s["source_ids"] = Json::array(); }),
+              HasSubstr("has no source_ids"));
   Write("samples.json", "{}");
   EXPECT_THAT(LoadMessage(), HasSubstr("expected a list of samples"));
   Write("samples.json", "[" + std::string(5'000'000, ' ') + "]");

@@ -95,6 +95,8 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   sample.source = reader.Text("source");
   sample.source_ids =
       reader.Ids("source_ids", config.encoder ? config.source_vocab_size : int64_t{0});
+  if (config.encoder && sample.source_ids.empty())
+    reader.Fail("has no source_ids, expected at least one");
   sample.target = reader.Text("target");
   const int64_t target_ids = config.head_width();
   sample.target_ids = reader.Ids("target_ids", target_ids);

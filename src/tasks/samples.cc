@@ -21,8 +21,6 @@ std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   Activations activations;
   const std::span<const int32_t> text(sample.source_ids);
   const int64_t length = std::ssize(text);
-  if (length == 0)
-    throw Error(ErrorKind::kInput, "a sample has no source_ids, expected at least one");
   Encode(weights, {&text, 1}, {}, &activations);
   const int64_t rows = Pool(weights, weights.config().pooling, {&length, 1}, &activations);
   if (rows != std::ssize(sample.target_ids)) {
