@@ -2,11 +2,15 @@
 
 #include <utility>
 
+#include "text/normalization.h"
+
 namespace attend {
 
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed) {
   const SpecialIds special = vocabulary.special_ids();
+  const bool characters = vocabulary.type() == VocabularyType::kChar;
+  const int32_t space = vocabulary.Id(kSpaceSign);
   std::vector<WordPart> parts;
   const auto begin = [&](int64_t word) {
     parts.push_back({word, {static_cast<int32_t>(special.bos)}, {}});
@@ -18,9 +22,12 @@ std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const 
     if (ids.empty()) ids.push_back(static_cast<int32_t>(special.unk));
     if (std::ssize(ids) > max_tokens) ids.resize(max_tokens);
     const int64_t taken = std::ssize(parts.back().ids) - 1;
-    if (taken > 0 && taken + std::ssize(ids) > max_tokens) {
+    const bool apart = taken > 0 && characters && ids[0] != space;
+    if (taken > 0 && taken + (apart ? 1 : 0) + std::ssize(ids) > max_tokens) {
       end();
       begin(word);
+    } else if (apart) {
+      parts.back().ids.push_back(space);
     }
     WordPart& part = parts.back();
     part.places.push_back(static_cast<int32_t>(part.ids.size()));

@@ -17,9 +17,11 @@ struct WordPart {
   std::vector<int32_t> places;  // in `ids`: where the first token of each word stands
 };
 
-// Each word is encoded by itself; one without a token is the unknown token. A part takes as many
-// whole words as have at most `max_tokens` tokens; of a word with more its first ones. At least one
-// part. `malformed` is as in Vocabulary::Encode. Precondition: max_tokens is at least 1.
+// Each word is encoded by itself; one without a token is the unknown token. Where tokens are
+// characters, which do not tell where a word begins, the token of a space stands between words. A
+// part takes as many whole words as have at most `max_tokens` tokens; of a word with more its first
+// ones. At least one part. `malformed` is as in Vocabulary::Encode. Precondition: max_tokens is at
+// least 1.
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed = nullptr);
 
