@@ -29,6 +29,11 @@ enum class Pooling {
   kFirst,   // the text, by its first token's vector
   kMean,    // the text, by the mean of its tokens' vectors
 };
+// The kinds of Pooling that make one vector of a text.
+enum class TextPooling { kFirst, kMean };
+constexpr Pooling PoolingOf(TextPooling pooling) {
+  return pooling == TextPooling::kFirst ? Pooling::kFirst : Pooling::kMean;
+}
 
 // How the label of a word says where an entity begins and ends. Outside of all stands O.
 enum class LabelScheme {
@@ -92,12 +97,14 @@ struct ModelConfig {
   std::optional<StackConfig> decoder = StackConfig{};
   HeadKind head = HeadKind::kVocabulary;
   bool head_bias = false;       // of the output projection; labels always have one
-  bool head_transform = false;  // BERT's: dense, activation and norm before the projection
-  bool head_pooler = false;     // BERT's: dense and tanh of what a text is labelled by
+  bool head_transform = false;  // BERT's dense layer, activation and norm before the projection
+  bool head_pooler = false;  // BERT's dense layer and tanh between a text's vector and its labels
   Pooling pooling = Pooling::kTokens;
   std::vector<std::string> labels;  // names, by id
   LabelScheme label_scheme = LabelScheme::kNone;
-  bool crf = false;  // labels of words have scores by the one before, as a CRF has
+  // A conditional random field: beside the scores of each word's labels there is a score for each
+  // pair of labels that follow each other, for the first label and for the last.
+  bool crf = false;
   bool tie_source_target =
       true;  // encoder and decoder share one embedding; needs equal vocabularies
   bool tie_target_output = true;  // the output projection is the last stack's embedding

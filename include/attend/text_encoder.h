@@ -35,8 +35,8 @@ struct FilledText {
 };
 
 struct EmbeddingOptions {
-  Pooling pooling = Pooling::kMean;  // of the tokens' vectors, or the first token's (kFirst)
-  bool normalize = false;            // to length 1
+  TextPooling pooling = TextPooling::kMean;
+  bool normalize = false;  // to length 1
 };
 
 struct TextVector {
@@ -61,7 +61,6 @@ class TextEncoder {
   // Each token that [MASK] stands for by itself, `top` of them for each. Throws Error(kUsage) for a
   // model of another task, Error(kInput) for a text without [MASK] in what the model can read.
   std::vector<FilledText> Fill(std::span<const std::string> texts, int64_t top = 5) const;
-  // Throws Error(kUsage) for Pooling::kTokens.
   std::vector<TextVector> Embed(std::span<const std::string> texts,
                                 const EmbeddingOptions& options = {}) const;
 

@@ -30,7 +30,7 @@ FieldList FillFields(int64_t* top) {
 FieldList EmbedFields(EmbeddingOptions& options) {
   FieldList fields;
   fields
-      .Add("pooling", &options.pooling, {"tokens", "first", "mean"},
+      .Add("pooling", &options.pooling, {"first", "mean"},
            "a text's vector: the mean of its tokens' vectors, or the first one's")
       .Add("normalize", &options.normalize, "make every vector's length 1");
   return fields;

@@ -25,7 +25,7 @@ FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory, of an encoder alone")
       .Nest("", TypeField(&options.encoder.type))
-      .Add("pooling", &options.embedding.pooling, {"tokens", "first", "mean"},
+      .Add("pooling", &options.embedding.pooling, {"first", "mean"},
            "a text's vector: the mean of its tokens' vectors, or the first one's")
       .Add("normalize", &options.embedding.normalize, "make every vector's length 1")
       .Add("output", &options.output,

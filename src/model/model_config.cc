@@ -130,15 +130,15 @@ FieldList Fields(ModelConfig& config) {
       .Add("head_transform", &config.head_transform,
            "a dense layer, activation and norm before the output projection, as BERT's", kDerived)
       .Add("head_pooler", &config.head_pooler,
-           "a dense layer and tanh of what a text is labelled by, as BERT's", kDerived)
+           "a dense layer and tanh between a text's vector and its labels, as BERT's", kDerived)
       .Add("pooling", &config.pooling, {"tokens", "first", "mean"},
            "what is labelled: every token, or the text by its first token or by their mean",
            kDerived)
       .Add("labels", &config.labels, "names of the labels", kDerived)
       .Add("label_scheme", &config.label_scheme, {"iob1", "iob2", "iobes", "none"},
            "how labels spell entities", kDerived)
-      .Add("crf", &config.crf, "labels of words have scores by the one before, learned as a CRF",
-           kDerived)
+      .Add("crf", &config.crf,
+           "scores of labels that follow each other (a conditional random field)", kDerived)
       .Add("tie_source_target", &config.tie_source_target,
            "encoder and decoder share one embedding", kIdentity)
       .Add("tie_target_output", &config.tie_target_output,

@@ -115,8 +115,6 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
 
 std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
                                            const EmbeddingOptions& options) const {
-  if (options.pooling == Pooling::kTokens)
-    throw Error(ErrorKind::kUsage, "pooling is tokens, expected first or mean");
   std::vector<EncoderInput> inputs;
   std::vector<TextVector> vectors(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -125,7 +123,7 @@ std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
     vectors[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }
-  std::vector<std::vector<float>> found = impl_->runner.Vectors(inputs, options.pooling);
+  std::vector<std::vector<float>> found = impl_->runner.Vectors(inputs, PoolingOf(options.pooling));
   for (size_t i = 0; i < texts.size(); ++i) {
     vectors[i].values_D = std::move(found[i]);
     if (!options.normalize) continue;

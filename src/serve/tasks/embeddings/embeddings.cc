@@ -20,7 +20,7 @@ enum class EncodingFormat { kFloat, kBase64 };
 // What POST /v1/embeddings takes beside its texts.
 struct EmbeddingsOptions {
   EncodingFormat encoding_format = EncodingFormat::kFloat;
-  std::string pooling = "mean";
+  TextPooling pooling = TextPooling::kMean;
   bool normalize = false;
   std::string user;
 };
@@ -70,12 +70,11 @@ EncoderRequest ReadEmbeddings(Json body) {
   }
   EmbeddingsOptions options;
   FieldsFromJson(body, EmbeddingsFields(&asked, &options), "request body");
-  const EmbeddingOptions embedding{
-      .pooling = options.pooling == "first" ? Pooling::kFirst : Pooling::kMean,
-      .normalize = options.normalize};
+  const EmbeddingOptions embedding{.pooling = options.pooling, .normalize = options.normalize};
   const EncodingFormat format = options.encoding_format;
   asked.call = {
-      fmt::format("embed {} {} {}", options.pooling, options.normalize, static_cast<int>(format)),
+      fmt::format("embed {} {} {}", static_cast<int>(options.pooling), options.normalize,
+                  static_cast<int>(format)),
       [embedding, format](const ServedEncoder& model, std::span<EncoderText* const> texts) {
         return Embed(model, texts, embedding, format);
       }};

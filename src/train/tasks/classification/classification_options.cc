@@ -10,10 +10,9 @@ FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Nest("", FilesFields("lines of label, tab and text"))
       .Add("pooling", &pooling, {"first", "mean"},
-           "what a text is told by: its first token's vector, or the mean of all its tokens'",
-           kIdentity)
+           "a text's vector: its first token's, or the mean of all its tokens'", kIdentity)
       .Add("head_pooler", &head_pooler,
-           "that vector goes through a dense layer and tanh first, as BERT's", kIdentity)
+           "a dense layer and tanh between that vector and the labels, as BERT's", kIdentity)
       .Nest("", vocabulary.FieldsFor(options));
   return fields;
 }

@@ -10,9 +10,6 @@
 
 namespace attend {
 
-// The kinds of Pooling that make one vector of a text.
-enum class TextPooling { kFirst, kMean };
-
 struct ClassificationOptions : LabelOptions {
   std::unique_ptr<TaskOptions> Clone() const override;
   FieldList FieldsFor(const TrainOptions& options) override;

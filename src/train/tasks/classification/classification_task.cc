@@ -60,9 +60,7 @@ Json ClassificationTask::TestModel(const TestSetting& setting,
 
 std::unique_ptr<TrainingTask> SetUpClassification(const TaskSetup& setup) {
   const auto& own = dynamic_cast<const ClassificationOptions&>(*setup.options->task);
-  const bool mean = own.pooling == TextPooling::kMean;
-  TakeHeadOption(setup, "pooling", mean ? Pooling::kMean : Pooling::kFirst,
-                 &setup.options->model.pooling);
+  TakeHeadOption(setup, "pooling", PoolingOf(own.pooling), &setup.options->model.pooling);
   TakeHeadOption(setup, "head_pooler", own.head_pooler, &setup.options->model.head_pooler);
   LabelledTexts texts = ReadTexts(setup);
   return std::make_unique<ClassificationTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));

@@ -20,8 +20,8 @@ FieldList TaggingOptions::FieldsFor(const TrainOptions& options) {
            "of another kind; auto: as in the training text",
            kIdentity)
       .Add("crf", &crf,
-           "a label has a score by the one before, too (a conditional random field), and the loss "
-           "is that of a sentence's labels together",
+           "a conditional random field: learn scores of labels that follow each other, and choose "
+           "a sentence's labels together",
            kIdentity)
       .Nest("", vocabulary.FieldsFor(options));
   return fields;
