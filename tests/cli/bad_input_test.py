@@ -25,7 +25,7 @@ def make_files(tmp_path):
     return folder
 
 
-# command, arguments ({F} is the folder of files, {G} a good model, {L} a language model), exit status, what the message names
+# command, arguments ({F} is the folder of files, {G} a good model, {L} a language model, {M} a masked one, {T} a tagger, {C} a classifier), exit status, what the message names
 CASES = [
     ("vocab", "--input {F}/gone --output {F}/v.spm", 3, "{F}/gone"),
     ("vocab", "--input {F}/folder --output {F}/v.spm", 3, "{F}/folder"),
@@ -39,8 +39,40 @@ CASES = [
     ("tag", "{F}/text", 2, "--model"),
     ("tag", "{F}/text --model {G}", 2, "attend translate"),
     ("tag", "{F}/text --model {F}/gone", 3, "{F}/gone"),
+    ("tag", "{F}/text --model {C}", 2, "attend classify"),
+    ("tag", "{F}/gone --model {T}", 3, "{F}/gone"),
+    ("tag", "- - --model {T}", 2, "given twice"),
+    ("tag", "{F}/text --model {T} --word-column 2", 2, "leave it out"),
+    ("tag", "{F}/gone --model {T} --columns", 3, "{F}/gone"),
+    ("tag", "- - --model {T} --columns", 2, "given twice"),
+    ("tag", "{F}/text --model {T} --columns --words", 2, "leave it out"),
+    ("tag", "{F}/text --model {T} --columns --word-column 9", 2, "beyond the last column of {F}/text"),
     ("classify", "{F}/text --model {L}", 2, "attend generate"),
     ("classify", "{F}/text --model {G} --top 0", 2, "--top"),
+    ("classify", "{F}/text", 2, "--model"),
+    ("classify", "{F}/text --model {T}", 2, "attend tag"),
+    ("classify", "{F}/text --model {F}/gone", 3, "{F}/gone"),
+    ("classify", "{F}/gone --model {C}", 3, "{F}/gone"),
+    ("classify", "{F}/folder --model {C}", 3, "{F}/folder"),
+    ("classify", "- - --model {C}", 2, "given twice"),
+    ("fill", "[MASK]", 2, "--model"),
+    ("fill", "[MASK] --model {F}/gone", 3, "{F}/gone"),
+    ("fill", "[MASK] --model {T}", 2, "attend tag"),
+    ("fill", "[MASK] --model {G}", 2, "attend translate"),
+    ("fill", "[MASK] --model {M} --top 0", 2, "--top"),
+    ("fill", "[MASK] --model {M} --input {F}/text", 2, "leave out one"),
+    ("fill", "house --model {M}", 3, "has no [MASK]"),
+    ("fill", "--input {F}/gone --model {M}", 3, "{F}/gone"),
+    ("fill", "--input {F}/text --model {M}", 3, "{F}/text:1: a text has no [MASK]"),
+    ("embed", "{F}/text", 2, "--model"),
+    ("embed", "{F}/text --model {G}", 2, "attend translate"),
+    ("embed", "{F}/text --model {F}/gone", 3, "{F}/gone"),
+    ("embed", "{F}/gone --model {M}", 3, "{F}/gone"),
+    ("embed", "- - --model {M}", 2, "given twice"),
+    ("embed", "{F}/text --model {M} --pooling tokens", 2, "first, mean"),
+    ("embed", "{F}/text --model {M} --output {F}/gone/v.npy", 1, "{F}/gone"),
+    ("embed", "{F}/text --model {M} --output {F}/folder", 1, "{F}/folder"),
+    ("embed", "{F}/text {F}/gone --model {M} --output {F}/v.npy", 3, "{F}/gone"),
     ("evaluate", "--hypothesis {F}/gone --reference {F}/text", 3, "{F}/gone"),
     ("evaluate", "--hypothesis {F}/text --reference {F}/gone", 3, "{F}/gone"),
     ("evaluate", "--hypothesis {F}/text --reference {F}/folder", 3, "{F}/folder"),
@@ -131,6 +163,8 @@ CASES = [
     ("attention", "--model {G} --source word --output {F}/gone/a.svg", 1, "{F}/gone"),
     ("attention", "--model {G} --source word --output {F}/a.png", 2, "svg"),
     ("attention", "--model {G} --source word --layer 9 --output {F}/a.svg", 2, "expected 1 to 2"),
+    ("attention", "--model {T} --source word --target word --output {F}/a.svg", 2, "leave out the target"),
+    ("attention", "--model {M} --source word --kind cross --output {F}/a.svg", 2, "encoder"),
     ("verify", "{F}/gone", 3, "{F}/gone"),
     ("export", "--checkpoint {F}/gone --output {F}/model", 3, "{F}/gone"),
     ("export", "--checkpoint {F}/folder --output {F}/model", 3, "{F}/folder"),
@@ -144,6 +178,10 @@ MODEL_COMMANDS = {
     "translate": "--model {M} --input {F}/text",
     "bench": "translate --model {M}",
     "generate": "word --model {M}",
+    "tag": "{F}/text --model {M}",
+    "classify": "{F}/text --model {M}",
+    "fill": "[MASK] --model {M}",
+    "embed": "{F}/text --model {M}",
     "score": "--model {M} --source {F}/text --target {F}/text",
     "attention": "--model {M} --source word --output {F}/attention.svg",
     "quantize": "{M} --output {F}/quantized",
@@ -154,12 +192,13 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case[:2]))
-def test_bad_input_is_refused(case, files, language_model):
+def test_bad_input_is_refused(case, files, language_model, encoders):
     command, arguments, status, part = case
     if command not in HERE:
         pytest.skip(f"this build has no attend {command}")
     before = sorted(files.rglob("*"))
-    done = attend(command, *arguments.format(F=files, G=GOLDEN, L=language_model).split())
+    models = {"G": GOLDEN, "L": language_model, "M": encoders["masked_language_model"], "T": encoders["tagging"], "C": encoders["classification"]}
+    done = attend(command, *arguments.format(F=files, **models).split())
     refused(done, status, part.format(F=files))
     assert sorted(files.rglob("*")) == before
 

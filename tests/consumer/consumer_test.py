@@ -1,11 +1,13 @@
 """Installs this build into an empty folder and uses it from there, as another project would: find_package, compile, run."""
 
+import json
 import os
 import pathlib
 import re
 import subprocess
 
 import pytest
+import random_models
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
@@ -89,6 +91,35 @@ def test_the_generation_example(built, prefix, tmp_path):
     wanted = run(prefix / "bin/attend", "generate", "The old man", "--model", model, "--max-tokens", 60, "--temperature", 0.8, "--seed", 7)
     assert text + "\n" == wanted and float(score.rstrip(")\n")) < 0
     run(built / "generate", tmp_path / "gone", "The", status=3)
+
+
+@pytest.fixture(name="encoders", scope="module")
+def write_encoders(tmp_path_factory):
+    return random_models.write_encoders(tmp_path_factory.mktemp("encoders"))
+
+
+def test_the_tagging_example(built, prefix, encoders):
+    text = "the house , a green door"
+    found = run(built / "tag", encoders["tagging"], text).splitlines()
+    wanted = subprocess.run([prefix / "bin/attend", "tag", "--model", encoders["tagging"]], input=text, capture_output=True, text=True, check=True)
+    entities = json.loads(wanted.stdout)["entities"]
+    assert [line.rpartition(" (")[0] for line in found] == [f"{each['label']} {each['begin']} {each['end']} {each['text']}" for each in entities] != []
+    run(built / "tag", encoders["classification"], text, status=3)
+
+
+def test_the_classification_example(built, encoders):
+    rows = [line.split() for line in run(built / "classify", encoders["classification"], "the house").splitlines()]
+    assert sorted(label for label, _ in rows) == ["high", "low", "mid"]
+    assert sum(float(probability) for _, probability in rows) == pytest.approx(1, abs=1e-4)
+    run(built / "classify", encoders["tagging"], "the house", status=3)
+
+
+def test_the_filling_example(built, prefix, encoders):
+    *tokens, last = run(built / "fill", encoders["masked_language_model"], "the [MASK] house").splitlines()
+    wanted = json.loads(run(prefix / "bin/attend", "fill", "the [MASK] house", "--model", encoders["masked_language_model"], "--top", 3, "--json"))
+    assert [token.split()[0] for token in tokens] == [token["token"] for token in wanted["masks"][0]]
+    assert last.startswith(wanted["filled"] + " (")
+    run(built / "fill", encoders["masked_language_model"], "the house", status=3)
 
 
 def test_the_attention_example(built):

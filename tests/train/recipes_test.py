@@ -1,4 +1,4 @@
-"""Recipes run on any parallel text, and those of the paper have its settings."""
+"""Recipes run on any text of their task, and those of the paper have its settings."""
 
 import pathlib
 import tomllib
@@ -7,7 +7,10 @@ import pytest
 import tiny_run
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "recipes"
-RECIPES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
+RECIPES = {
+    str(path.relative_to(FOLDER).with_suffix("")): tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.rglob("*.toml"))
+}
+KINDS = {"tagging": "columns", "classification": "table", "language_model": "text", "masked_language_model": "text"}
 
 
 def run_before(name):
@@ -15,8 +18,32 @@ def run_before(name):
     return pathlib.Path(RECIPES[name]["init"]).parts[1] if "init" in RECIPES[name] else None
 
 
+def as_columns(line):
+    return "".join(f"{word} {'B-ODD' if word in ('one', 'three', 'five', 'seven', 'nine') else 'O'}\n" for word in line.split())
+
+
+def as_table(line):
+    return f"{'long' if line.count(' ') > 2 else 'short'}\t{line}"
+
+
+def text_of(task, options, folder):
+    """Options that name text of the task, made of what `options` names, and those of a small model."""
+    if task == "translation":
+        text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
+        return text | {"test_source": options["valid_source"], "test_target": options["valid_target"], "vocab_size": 60}
+    stack = "decoder." if task == "language_model" else "encoder."
+    text = {option: value for option, value in options.items() if option.startswith(stack)} | {"vocab_size": 30}
+    change = {"columns": as_columns, "table": as_table, "text": str}[KINDS[task]]
+    for part, source in [("train", "train"), ("valid", "valid"), ("test", "valid")]:
+        lines = options[f"{source}_source"].read_text(encoding="utf-8").splitlines()
+        path = folder / f"{part}.{KINDS[task]}"
+        path.write_text("".join(change(line) + "\n" for line in lines), encoding="utf-8")
+        text[f"{part}_{KINDS[task]}"] = path
+    return text
+
+
 def run_small(name, text, output):
-    smaller = text | {"vocab_size": 60, "batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
+    smaller = text | {"batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
     if first := run_before(name):
         smaller["init"] = run_small(first, text, output.with_name("first")) / "model"
     tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml"}, output)
@@ -24,10 +51,11 @@ def run_small(name, text, output):
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_recipes_run_on_any_parallel_text(name, options, tmp_path):
-    text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
-    text |= {"test_source": options["valid_source"], "test_target": options["valid_target"]}
-    assert "BLEU" in (run_small(name, text, tmp_path / "out") / "result.json").read_text(encoding="utf-8").upper()
+def test_recipes_run_on_any_text_of_their_task(name, options, tmp_path):
+    task = RECIPES[name].get("task", "translation")
+    figure = {"translation": "bleu", "language_model": "perplexity"}.get(task, "accuracy")
+    output = run_small(name, text_of(task, options, tmp_path), tmp_path / "out")
+    assert figure in (output / "result.json").read_text(encoding="utf-8").lower()
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if run_before(name)])

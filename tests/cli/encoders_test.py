@@ -1,0 +1,103 @@
+"""attend tag, classify, fill and embed with models of random weights: the same bits whatever shares the call, whole files or none."""
+
+import json
+import random
+import signal
+import subprocess
+
+import pytest
+from programs import ATTEND, attend, refused
+from random_models import TEXT
+
+WORDS = sorted(set(" ".join(TEXT).split()))
+COMMANDS = {
+    "tag": ("tagging", ["--words"]),
+    "classify": ("classification", ["--top", "9", "--json"]),
+    "fill": ("masked_language_model", ["--top", "3", "--json"]),
+    "embed": ("masked_language_model", []),
+}
+
+
+def lines(masks=False, count=60):
+    numbers = random.Random(5)
+    texts = [" ".join(numbers.choices(WORDS, k=numbers.choice([1, 2, 3, 5, 8, 30]))) for _ in range(count)]
+    return [f"{text} [MASK]" for text in texts] if masks else texts
+
+
+def told(command, models, texts, *arguments):
+    task, options = COMMANDS[command]
+    source = ["--input", "-"] if command == "fill" else []
+    done = attend(command, *source, "--model", models[task], *options, *arguments, stdin="".join(text + "\n" for text in texts))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("type", ["f32", "int8"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_text_gets_the_same_bits_whatever_shares_the_call(command, type, encoders):
+    texts = lines(masks=command == "fill")
+    together = told(command, encoders, texts, "--threads", "3", "--type", type)
+    assert len(together) == len(texts) and len(set(together)) > 40
+    backwards = told(command, encoders, texts[::-1], "--threads", "1", "--type", type)
+    assert backwards[::-1] == together
+    for number in range(0, len(texts), 9):
+        assert told(command, encoders, [texts[number]], "--threads", "1", "--type", type) == [together[number]]
+
+
+def test_columns_get_the_labels_of_words(encoders):
+    columns = "".join("\n".join(text.split()) + "\n\n" for text in lines())
+    together = attend("tag", "--columns", "--model", encoders["tagging"], "--threads", "3", stdin=columns).stdout
+    assert attend("tag", "--columns", "--model", encoders["tagging"], "--threads", "1", stdin=columns).stdout == together
+    words = [line for line in together.splitlines() if line]
+    assert len(words) == sum(len(text.split()) for text in lines()) and len({line.split()[1] for line in words}) > 2
+
+
+def test_vectors_in_a_file_are_those_of_the_lines(encoders, tmp_path):
+    numpy = pytest.importorskip("numpy")
+    told("embed", encoders, lines(), "--output", tmp_path / "v.npy", "--pooling", "first")
+    rows = [json.loads(line)["embedding"] for line in told("embed", encoders, lines(), "--pooling", "first")]
+    numpy.testing.assert_array_equal(numpy.load(tmp_path / "v.npy"), numpy.array(rows, numpy.float32))
+    told("embed", encoders, [], "--output", tmp_path / "v.npy")
+    assert numpy.load(tmp_path / "v.npy").shape == (0, 32)
+
+
+def test_a_file_of_vectors_appears_when_it_is_whole(encoders, tmp_path):
+    command = [ATTEND, "embed", "--model", encoders["masked_language_model"], "--output", tmp_path / "v.npy"]
+    (tmp_path / "v.npy").write_bytes(b"as it was")
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        process.stdin.write(b"the house\n" * 5000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGKILL)
+    assert (tmp_path / "v.npy").read_bytes() == b"as it was"
+    assert [path.name for path in tmp_path.iterdir()] == ["v.npy"]
+
+
+@pytest.mark.parametrize(("output", "part"), [("/dev/full", "/dev/full"), ("/dev/stdout", "/dev/stdout")])
+def test_vectors_that_cannot_be_written_are_an_error(encoders, output, part):
+    """Standard output is a pipe here: the number of rows, at the file's beginning, is known at its end."""
+    refused(attend("embed", "--model", encoders["masked_language_model"], "--output", output, stdin="house\n"), 1, part)
+
+
+@pytest.mark.parametrize("task", ["masked_language_model", "tagging", "classification"])
+def test_attention_of_an_encoder_is_drawn(task, encoders, tmp_path):
+    def drawn(name, *arguments):
+        done = attend("attention", "--model", encoders[task], "--source", "the house, old", "--output", tmp_path / name, *arguments)
+        assert done.returncode == 0, done.stderr
+        return (tmp_path / name).read_text(encoding="utf-8")
+
+    result = json.loads(drawn("a.json"))
+    assert (list(result["kinds"]), result["source"], result["target"]) == (["encoder"], "the house, old", "")
+    kind = result["kinds"]["encoder"]
+    # A tagger reads words; no vocabulary of others has "house,".
+    house = ["\u2581house", "\u2581,"] if task == "tagging" else ["<unk>"]
+    assert kind["queries"] == kind["keys"] == ["<s>", "\u2581the", *house, "\u2581old", "</s>"]
+    assert len(kind["weights"]) == 2
+    for layer in kind["weights"]:
+        assert len(layer) == 4
+        for head in layer:
+            assert len(head) == len(kind["keys"])
+            for row in head:
+                assert len(row) == len(kind["keys"]) and sum(row) == pytest.approx(1, abs=1e-5) and min(row) > 0
+    assert "Self-attention, layer 2 of 2" in drawn("a.svg")
+    assert drawn("b.svg", "--kind", "encoder", "--layer", 2) == drawn("a.svg")
+    assert "Self-attention" in drawn("a.html", "--layer", 1)

@@ -1,0 +1,99 @@
+"""Writes small models whose weights are drawn at random: a language model, and an encoder for each of its tasks."""
+
+import hashlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+
+SEED = 16  # one with which labels differ from word to word
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
+
+
+def tensors_of_stack(name, stack, rows):
+    d_model, d_ff = stack["d_model"], stack["d_ff"]
+    yield f"{name}.embedding.weight", [rows, d_model]
+    for layer in range(stack["layers"]):
+        prefix = f"{name}.layers.{layer}."
+        for part in ("query", "key", "value", "output"):
+            yield f"{prefix}self_attention.{part}.weight", [d_model, d_model]
+        yield f"{prefix}feed_forward.inner.weight", [d_ff, d_model]
+        yield f"{prefix}feed_forward.inner.bias", [d_ff]
+        yield f"{prefix}feed_forward.outer.weight", [d_model, d_ff]
+        yield f"{prefix}feed_forward.outer.bias", [d_model]
+        for norm in ("self_attention_norm", "feed_forward_norm"):
+            yield f"{prefix}{norm}.weight", [d_model]
+            yield f"{prefix}{norm}.bias", [d_model]
+
+
+def tensors_of(model):
+    """Names and shapes of a stack alone, in the paper's form, and of its head."""
+    if model["decoder"]:
+        yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"])
+        return
+    yield from tensors_of_stack("encoder", model["encoder"], model["source_vocab_size"])
+    if labels := len(model["labels"]):
+        yield "head.weight", [labels, model["encoder"]["d_model"]]
+        yield "head.bias", [labels]
+
+
+def write_safetensors(path, tensors):
+    generator = random.Random(SEED)
+    header, data = {}, b""
+    for name, shape in tensors:
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        mean = 1 if name.endswith("norm.weight") else 0
+        values = struct.pack(f"<{count}f", *(mean + 0.3 * generator.gauss(0, 1) for _ in range(count)))
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+        data += values
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def write_model(folder, config):
+    """The directory's vocab.spm is there."""
+    write_safetensors(folder / "model.safetensors", tensors_of(config["model"]))
+    (folder / "samples.json").write_text("[]\n", encoding="utf-8")
+    config["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in config["sha256"]}
+    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
+    return folder
+
+
+def write_language_model(folder):
+    """With the golden model's vocabulary."""
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))
+    config["model"] |= {"task": "language_model", "languages": ["ka"], "encoder": None, "source_vocab_size": 0}
+    shutil.copy(GOLDEN / "vocab.spm", folder)
+    return write_model(folder, config)
+
+
+TEXT = ["the small house", "a green door in the old wall", "the wall is old , the door is new .", "house of wood", "new"]
+OF_TASKS = {
+    "masked_language_model": {},
+    "tagging": {"head": "labels", "labels": ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"], "label_scheme": "iob2"},
+    "classification": {"head": "labels", "labels": ["high", "low", "mid"], "pooling": "mean"},
+}
+
+
+def write_encoders(folder):
+    """A model for each task of an encoder alone, with a vocabulary of words that has [MASK]."""
+    (folder / "text").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
+    command = [pathlib.Path(os.environ["BUILD_DIR"]) / "attend", "vocab", "--input", folder / "text", "--output", folder / "vocab.spm"]
+    subprocess.run([*command, "--type", "word", "--mask", "--size", "40", "--quiet"], check=True)
+    size = 1 + 4 + len(set(" ".join(TEXT).split()))
+    models = {}
+    for task, more in OF_TASKS.items():
+        config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 3, "training_text": None}
+        model = config["model"]
+        model |= {"task": task, "languages": ["en"], "decoder": None, "source_vocab_size": size, "target_vocab_size": size}
+        model |= {"head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False} | more
+        model["encoder"]["embedding_norm"] = False
+        models[task] = folder / task
+        models[task].mkdir()
+        shutil.copy(folder / "vocab.spm", models[task])
+        write_model(models[task], config)
+    return models
