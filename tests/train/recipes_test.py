@@ -32,7 +32,7 @@ def text_of(task, options, folder):
         text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
         return text | {"test_source": options["valid_source"], "test_target": options["valid_target"], "vocab_size": 60}
     stack = "decoder." if task == "language_model" else "encoder."
-    text = {option: value for option, value in options.items() if option.startswith(stack)} | {"vocab_size": 30}
+    text = {option: value for option, value in options.items() if option.startswith(stack)} | {"vocab_size": 26}
     change = {"columns": as_columns, "table": as_table, "text": str}[KINDS[task]]
     for part, source in [("train", "train"), ("valid", "valid"), ("test", "valid")]:
         lines = options[f"{source}_source"].read_text(encoding="utf-8").splitlines()
