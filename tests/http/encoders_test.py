@@ -9,8 +9,10 @@ import threading
 
 import openai
 import pytest
-from server import ATTEND, CLASSIFIER, LANGUAGE_MODEL, MASKED_LANGUAGE_MODEL, MODEL, PATIENCE, TAGGER, serving
+from encoder_models import trained_encoders
+from server import ATTEND, LANGUAGE_MODEL, MODEL, PATIENCE, serving
 
+TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CLOTH = [
     "Kanchipuram sarees have contrast borders, zari-rich pallus and a silk body.",
     "🧵 Cafe\u0301 shawls of 👩‍🎨 Bhuj have ikat borders.",
@@ -239,7 +241,7 @@ def test_encoders_run_on_the_threads_of_all_models(tmp_path):
     with serving(tmp_path, "--model", TAGGER, "--model", CLASSIFIER, "--model", MASKED_LANGUAGE_MODEL, model=MODEL) as server:
         assert threads_of(server) == alone
         ask(server, "/v1/tag", text=CLOTH * 9)
-        ask(server, "/v1/embeddings", model="golden_classifier", input=NEWS * 9)
+        ask(server, "/v1/embeddings", model="classifier", input=NEWS * 9)
         assert threads_of(server) == alone
 
 

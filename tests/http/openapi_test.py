@@ -5,8 +5,10 @@ import pathlib
 import subprocess
 import sys
 
-from server import CLASSIFIER, LANGUAGE_MODEL, MASKED_LANGUAGE_MODEL, TAGGER, serving
+from encoder_models import trained_encoders
+from server import LANGUAGE_MODEL, serving
 
+TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CHECKS = ",".join((
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance", "positive_data_acceptance", "negative_data_rejection", "missing_required_header", "unsupported_method"))

@@ -6,9 +6,11 @@ import os
 import pathlib
 
 import pytest
-from server import CLASSIFIER, LANGUAGE_MODEL, MASKED_LANGUAGE_MODEL, MODEL, TAGGER, serving
+from encoder_models import trained_encoders
+from server import LANGUAGE_MODEL, MODEL, serving
 from web_page import Keys, Page, opened
 
+TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CLOTH = "Kanchipuram sarees have contrast borders, zari-rich pallus and a silk body."
 MODELS = {"cloth": TAGGER, "news": CLASSIFIER, "things": MASKED_LANGUAGE_MODEL}
 

@@ -17,8 +17,6 @@ ATTEND = BUILD / "attend"
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"  # ka to su
 VARIANT = MODEL.with_name("golden_v1_variant")
 LANGUAGE_MODEL = MODEL.with_name("golden_language_model")
-TAGGER, CLASSIFIER = MODEL.with_name("golden_tagger"), MODEL.with_name("golden_classifier")
-MASKED_LANGUAGE_MODEL = MODEL.with_name("golden_masked_language_model")
 TEXT = "lumi tavo keri"
 # A search that ends with its request, not by itself.
 ENDLESS = {"min_length": 100000, "max_length": 100000}
