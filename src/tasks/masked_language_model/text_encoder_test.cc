@@ -104,7 +104,7 @@ TEST_P(TextEncoderTest, FillsAsThePlainFormulasDo) {
 TEST_P(TextEncoderTest, EmbedsAsThePlainFormulasDo) {
   const TextEncoder encoder(model_, {.threads = 2, .instruction_set = GetParam()});
   const std::vector<std::string> texts = {"the old houses", "river", ""};
-  for (const Pooling pooling : {Pooling::kMean, Pooling::kFirst}) {
+  for (const TextPooling pooling : {TextPooling::kMean, TextPooling::kFirst}) {
     const auto plain = encoder.Embed(texts, {.pooling = pooling});
     const auto normal = encoder.Embed(texts, {.pooling = pooling, .normalize = true});
     for (size_t i = 0; i < texts.size(); ++i) {
@@ -112,8 +112,9 @@ TEST_P(TextEncoderTest, EmbedsAsThePlainFormulasDo) {
       double squares = 0;
       for (int64_t d = 0; d < encoder.width(); ++d) {
         double want = rows[0][d];
-        for (size_t t = 1; t < rows.size() && pooling == Pooling::kMean; ++t) want += rows[t][d];
-        if (pooling == Pooling::kMean) want /= static_cast<double>(rows.size());
+        for (size_t t = 1; t < rows.size() && pooling == TextPooling::kMean; ++t)
+          want += rows[t][d];
+        if (pooling == TextPooling::kMean) want /= static_cast<double>(rows.size());
         EXPECT_NEAR(plain[i].values_D[d], want, 1e-5);
         squares += normal[i].values_D[d] * normal[i].values_D[d];
       }
