@@ -4,6 +4,7 @@ Every run here has dropout, two batches an update, a moving average of the weigh
 text from weighted and packed shards as they go, with cuts sampled, and some multiply in bf16.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -60,16 +61,25 @@ def test_checkpoints_hold_all_that_is_compared(unbroken):
     assert logged == list(range(1, 13))
 
 
+def killed_at_each(options, operations, output_of, unbroken):
+    """A run in a folder of its own is killed at each operation, goes on, and ends as `unbroken`."""
+    def killed_at(operation):
+        number, kind, path = operation
+        output = output_of(number)
+        killed = tiny_run.train(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_AT=number)
+        assert killed.returncode == -signal.SIGKILL, (number, kind, path, killed.stderr)
+        tiny_run.trained(options, output)
+        tiny_run.assert_same(output, unbroken)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(killed_at, operations))  # raises what an operation's runs raise
+
+
 def test_killed_at_every_operation_of_a_checkpoint(options, unbroken, tmp_path):
     operations = operations_of_one_checkpoint(unbroken[1])
     kinds = {kind for _, kind, _ in operations}
     assert kinds >= {"mkdir", "write", "fsync", "unlink", "linkat", "rename"} and len(operations) >= 15
-    for number, kind, path in operations:
-        output = tmp_path / number
-        killed = tiny_run.train(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_AT=number)
-        assert killed.returncode == -signal.SIGKILL, (number, kind, path, killed.stderr)
-        tiny_run.trained(options, output)
-        tiny_run.assert_same(output, unbroken[0])
+    killed_at_each(options, operations, lambda number: tmp_path / number, unbroken[0])
 
 
 def test_killed_while_a_damaged_checkpoint_is_made_anew(options, unbroken, tmp_path):
@@ -84,13 +94,8 @@ def test_killed_while_a_damaged_checkpoint_is_made_anew(options, unbroken, tmp_p
     replacing = next(i for i, (_, kind, _) in enumerate(operations) if kind == "renameat2")
     of_logs = [operation for operation in operations if operation[1] == "ftruncate" and "jsonl" in operation[2]]
     assert len(of_logs) >= 2
-    for number, kind, path in [*of_logs, *operations[replacing - 2 : replacing + 6]]:
-        output = tmp_path / number
-        shutil.copytree(begun, output)
-        killed = tiny_run.train(options, output, LD_PRELOAD=SHIM, ATTEND_KILL_UNDER=output, ATTEND_KILL_AT=number)
-        assert killed.returncode == -signal.SIGKILL, (number, kind, path, killed.stderr)
-        tiny_run.trained(options, output)
-        tiny_run.assert_same(output, unbroken[0])
+    killed_at_each(options, [*of_logs, *operations[replacing - 2 : replacing + 6]],
+                   lambda number: shutil.copytree(begun, tmp_path / number), unbroken[0])
 
 
 def kill_soon(options, output, delay):
