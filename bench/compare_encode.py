@@ -7,11 +7,9 @@ Random weights of BERT's base shape, texts of 128 tokens, one thread. The share 
 multiply-add over twice the multiply-adds of a text. ONNX Runtime needs the packages of tools/requirements_bench.txt.
 """
 
-import argparse
-import datetime
 import sys
 
-from compare_translate import FOLDER, commit, processors, run, write
+from compare_translate import FOLDER, described, measure_rows, parse_rows, run, write
 from shapes import ENCODERS
 
 LENGTH, PRESET = 128, "bert-base"
@@ -41,29 +39,10 @@ def line(row, ours, *theirs):
     return f"| {kind}, batch {batch} | {ours['texts_per_s']:.1f} | {' | '.join(cells)} | {share:.0f} % |"
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--attend", default="build/attend")
-    parser.add_argument("--rows", nargs="+", default=ROWS, choices=ROWS)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--output")
-    return parser.parse_args()
-
-
 def main():
-    options = parse()
-    lines, reports = [], []
-    for row in options.rows:
-        reports.append(measure(row, options))
-        lines.append(line(row, *reports[-1]))
-        print(lines[-1], file=sys.stderr)
-    name, count = processors()
-    ours, *theirs = reports[0]
-    machine = {key: max(each[0]["machine"][key] for each in reports) / 1e9 for key in ours["machine"]}
-    heading = (f"{name}, {count} threads in all, {ours['instruction_set']}; one thread: {machine['f32_per_s']:.0f} GFLOP/s f32, "
-               f"{machine['int8_per_s']:.0f} GOP/s int8, {machine['memory_bytes_per_s']:.1f} GB/s. "
-               f"attend {commit()}, {', '.join(each['peer'] for each in theirs)}, {datetime.date.today().isoformat()}. "
-               f"Best of {options.rounds} rounds.")
+    options = parse_rows(__doc__, ROWS)
+    reports, lines = measure_rows(options, measure, line)
+    heading = described([ours for ours, *_ in reports], ", ".join(each["peer"] for each in reports[0][1:])) + f" Best of {options.rounds} rounds."
     columns = ["bert-base, texts/s", "attend", *(f"{name} | ratio" for name in PEERS), "of the limit"]
     write("\n".join([heading, "", f"| {' | '.join(columns)} |", "|---" * (len(columns) + len(PEERS)) + "|", *lines]) + "\n", options.output)
 

@@ -7,11 +7,9 @@ Random weights of GPT-2's small shape, prompts of 512 tokens, 128 tokens more, g
 steps at batch 1: the rate of reading memory over the bytes of weights and of kept keys and values that a step reads.
 """
 
-import argparse
-import datetime
 import sys
 
-from compare_translate import FOLDER, commit, processors, run, write
+from compare_translate import FOLDER, described, measure_rows, parse_rows, run, write
 from shapes import DECODERS
 
 PROMPT, OUTPUT, VOCABULARY = 512, 128, 50257
@@ -49,27 +47,10 @@ def line(row, ours, theirs):
     return f"| {kind}, batch {batch} | {' | '.join(cells)} | {share} |"
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--attend", default="build/attend")
-    parser.add_argument("--rows", nargs="+", default=ROWS, choices=ROWS)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--output")
-    return parser.parse_args()
-
-
 def main():
-    options = parse()
-    lines, reports = [], []
-    for row in options.rows:
-        reports.append(measure(row, options))
-        lines.append(line(row, *reports[-1]))
-        print(lines[-1], file=sys.stderr)
-    name, count = processors()
-    machine = {key: max(ours["machine"][key] for ours, _ in reports) / 1e9 for key in reports[0][0]["machine"]}
-    heading = (f"{name}, {count} threads in all, {reports[0][0]['instruction_set']}; one thread: {machine['f32_per_s']:.0f} GFLOP/s f32, "
-               f"{machine['int8_per_s']:.0f} GOP/s int8, {machine['memory_bytes_per_s']:.1f} GB/s. "
-               f"attend {commit()}, {reports[0][1]['peer']}, {datetime.date.today().isoformat()}. Best of {options.rounds} rounds.")
+    options = parse_rows(__doc__, ROWS)
+    reports, lines = measure_rows(options, measure, line)
+    heading = described([ours for ours, *_ in reports], ", ".join(each["peer"] for each in reports[0][1:])) + f" Best of {options.rounds} rounds."
     columns = ["gpt2-small", "output tokens/s, attend / CTranslate2", "prompt tokens/s", "tokens/s of steps", "of the limit"]
     write("\n".join([heading, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines]) + "\n", options.output)
 

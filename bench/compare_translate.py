@@ -151,20 +151,44 @@ def peer(reports):
     return reports[0][2].get("peer", "older attend")
 
 
-def heading(reports):
-    """The machine with its rates, the commit, the date."""
+def described(ours, peers):
+    """The machine with its best rates in attend's reports, the commit, the peers, the date."""
     name, count = processors()
-    single = [ours for row, ours, _ in reports if row.threads == 1] or [ours for _, ours, _ in reports]
-    best = {name: max(ours["machine"][name] for ours in single) / 1e9 for name in single[0]["machine"]}
-    return (f"{name}, {count} threads in all, {single[0]['instruction_set']}; one thread: "
+    best = {rate: max(report["machine"][rate] for report in ours) / 1e9 for rate in ours[0]["machine"]}
+    return (f"{name}, {count} threads in all, {ours[0]['instruction_set']}; one thread: "
             f"{best['f32_per_s']:.0f} GFLOP/s f32, {best['int8_per_s']:.0f} GOP/s int8, {best['memory_bytes_per_s']:.1f} GB/s. "
-            f"attend {commit()}, {peer(reports)}, {datetime.date.today().isoformat()}.")
+            f"attend {commit()}, {peers}, {datetime.date.today().isoformat()}.")
+
+
+def heading(reports):
+    single = [ours for row, ours, _ in reports if row.threads == 1] or [ours for _, ours, _ in reports]
+    return described(single, peer(reports))
 
 
 def table(reports):
     column = "CTranslate2" if "peer" in reports[0][2] else peer(reports)
     lines = [heading(reports), "", f"| target tokens/s | attend | {column} | ratio | of the limit | peak MB |", "|---|---|---|---|---|---|"]
     return "\n".join(lines + [table_line(*report) for report in reports]) + "\n"
+
+
+def parse_rows(description, rows):
+    """The options of a script that has rows of one thread each."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--attend", default="build/attend")
+    parser.add_argument("--rows", nargs="+", default=rows, choices=rows)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--output")
+    return parser.parse_args()
+
+
+def measure_rows(options, measure, line):
+    """The reports of each row, and its line of a table, which is shown as it comes."""
+    lines, reports = [], []
+    for row in options.rows:
+        reports.append(measure(row, options))
+        lines.append(line(row, *reports[-1]))
+        print(lines[-1], file=sys.stderr)
+    return reports, lines
 
 
 def write(text, output):

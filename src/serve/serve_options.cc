@@ -9,6 +9,7 @@
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_options.h"
 #include "text/ascii.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -139,9 +140,7 @@ int64_t SureCharacters(const ServeOptions& options) {
 
 void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
   int64_t characters = 0;
-  for (const std::string& text : texts) {
-    characters += std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
-  }
+  for (const std::string& text : texts) characters += CountCodePoints(text);
   if (options.max_characters == 0 || characters <= options.max_characters) return;
   throw Error(ErrorKind::kInput,
               fmt::format("the request has {} characters, expected at most {}; send less text at "

@@ -1,16 +1,10 @@
 #include "serve/tasks/language_model/completion_json.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "tasks/language_model/growing_text.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
-
-int64_t CharactersOf(std::string_view text) {
-  return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
-}
 
 Json HeadToJson(const CompletionHead& head) {
   return {{"id", head.id},
@@ -37,7 +31,7 @@ class LogprobsWriter {
     const std::string& text = job.texts[prompt.index];
     const size_t echoed = job.asked.echo ? prompt.ids().size() : 0;
     if (!job.asked.echo) before_.assign(prompt.ids().begin(), prompt.ids().end());
-    offset_ = job.asked.echo ? 0 : CharactersOf(text);
+    offset_ = job.asked.echo ? 0 : CountCodePoints(text);
     size_t written = 0;  // bytes of the output
     for (size_t t = 0; t < scored.size(); ++t) {
       const bool cut = generation.ending == Ending::kStop && written >= generation.text.size();
@@ -70,7 +64,7 @@ class LogprobsWriter {
     for (const Candidate& best : token.best) top[text_of(best.id)] = best.log_probability;
     top[text] = token.log_probability;
     top_.push_back(std::move(top));
-    offset_ += CharactersOf(text);
+    offset_ += CountCodePoints(text);
     before_.push_back(token.id);
     return text.size();
   }
