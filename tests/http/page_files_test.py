@@ -12,11 +12,7 @@ def test_file(page, tmp_path):
     page.translate_file(path)
     page.until(lambda: 0 < float(page["file-progress"].get_property("value")) < 201, "progress")
     page.until(lambda: page["file-state"].text == "Done. 201 lines translated.", "the end")
-    page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    page["file-download"].click()
-    made = tmp_path / "notes.en.de.txt"
-    page.until(made.exists, "the download")
-    assert made.read_bytes().decode() == "\r\n".join(f"{i}' line'" if i % 10 else "" for i in range(200)) + "\nlast'"
+    assert page.downloaded(tmp_path / "notes.en.de.txt").decode() == "\r\n".join(f"{i}' line'" if i % 10 else "" for i in range(200)) + "\nlast'"
     assert all(body["priority"] == "bulk" and len(body["text"]) <= 32 and "" not in body["text"] for body in page.server.requests)
 
 
@@ -100,10 +96,7 @@ def test_html_is_translated_as_html(page, tmp_path):
     page.translate_file(path)
     page.until(lambda: page["file-state"].text == "Done.", "the end")
     assert [(body["q"], body["format"], body["source"], body["target"]) for body in page.server.requests] == [(html, "html", "en", "de")]
-    page.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    page["file-download"].click()
-    page.until((tmp_path / "notes.de.html").exists, "the download")
-    assert (tmp_path / "notes.de.html").read_text(encoding="utf-8") == f"<!-- translated -->{html}"
+    assert page.downloaded(tmp_path / "notes.de.html").decode() == f"<!-- translated -->{html}"
     page.server.refusals = [(413, "the body is too large", {})]
     page["file-start"].click()
     page.until(lambda: page["file-state"].text == "Stopped: the body is too large.", "the reason")

@@ -90,6 +90,12 @@ class Page:
         self.until(lambda: self["file-start"].is_displayed(), "the button")
         self["file-start"].click()
 
+    def downloaded(self, path):
+        """The bytes that the browser saves as `path`, where an empty file stands at first."""
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(path.parent)})
+        self["file-download"].click()
+        return self.until(lambda: path.exists() and path.read_bytes(), "the download")
+
 
 def opened(browser, server):
     """The page as someone finds it who was never there."""
