@@ -29,7 +29,7 @@ class Buffer {
 };
 
 struct Scratch {
-  Buffer normal_RD, projected, context, inner_RF, gate_RF, weights;
+  Buffer normal_RD, projected, context, inner_RF, gate_RF, weights, attention;
   std::vector<const float*> key_rows;
   LinearScratch linear;
   WorkTimer timer;
@@ -73,11 +73,11 @@ struct AttentionSizes {
   // Of the dot products, section 3.2.1.
   float scale() const { return 1 / std::sqrt(static_cast<float>(d_k)); }
 
-  // Queries of a text that attend together: the keys and values of a head are then read from the
-  // first caches for most of them.
-  static constexpr int64_t kTogether = 16;
+  // Queries of a text that attend together at most: what it takes to pack the keys of a head is
+  // then little beside the products.
+  static constexpr int64_t kTogether = 128;
   // Query rows of `query` [queries, stride] over rows that have keys at `keys` and values behind
-  // them; weights and output are to be filled in.
+  // them; the output is to be filled in.
   AttentionArguments Arguments(const float* query, int64_t stride, const float* const* rows,
                                int64_t keys) const {
     return {.query = query,
@@ -93,6 +93,17 @@ struct AttentionSizes {
             .output_stride = value_columns()};
   }
 };
+
+// Fills in weights and scratch, and runs. Weights of several queries are kept where `keep` asks.
+inline void Attend(const KernelTable& kernels, bool keep, AttentionArguments* arguments,
+                   Scratch* scratch) {
+  AttentionArguments& a = *arguments;
+  const int64_t rows = a.count + (a.queries - 1) * a.growth;
+  a.weights =
+      keep || a.queries == 1 ? scratch->weights.Get(a.queries * a.heads * rows) : nullptr;
+  if (a.queries > 1) a.scratch = scratch->attention.Get(AttentionScratch(a));
+  kernels.attention(a);
+}
 
 // Token embeddings plus positions, section 3.4 and 3.5. Makes rows of the position table as they
 // are asked for; one owner.

@@ -87,10 +87,9 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
     arguments.queries = queries;
     arguments.count = cache->positions[r] + 1;
     arguments.growth = 1;
-    const int64_t most = sizes_.heads * (arguments.count + queries - 1);
-    arguments.weights = scratch->weights.Get(queries * most);
     arguments.output = context + r * values;
-    kernels_->attention(arguments);
+    Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
+    const int64_t most = sizes_.heads * (arguments.count + queries - 1);
     for (int64_t q = 0; sinks.attention && q < queries; ++q) {
       sinks.attention(AttentionPlace::kDecoderSelf, layer, r + q, arguments.weights + q * most,
                       arguments.count + q);
@@ -111,9 +110,8 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
     const int64_t seen = std::ssize(source);
     AttentionArguments arguments = sizes_.Arguments(query + r * keys, keys, source.data(), at);
     arguments.count = seen;
-    arguments.weights = scratch->weights.Get(sizes_.heads * seen);
     arguments.output = context + r * values;
-    kernels_->attention(arguments);
+    Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
     if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, arguments.weights, seen);
   }
 }

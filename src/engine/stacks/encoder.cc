@@ -47,9 +47,8 @@ void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>
           sizes_.Arguments(projected + r * stride, stride, scratch->key_rows.data(), keys);
       arguments.queries = std::min(AttentionSizes::kTogether, first + count - r);
       arguments.count = count;
-      arguments.weights = scratch->weights.Get(arguments.queries * sizes_.heads * count);
       arguments.output = context + r * sizes_.value_columns();
-      kernels_->attention(arguments);
+      Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
       for (int64_t q = 0; sinks.attention && q < arguments.queries; ++q) {
         sinks.attention(AttentionPlace::kEncoderSelf, layer, r + q,
                         arguments.weights + q * sizes_.heads * count, count);

@@ -98,6 +98,11 @@ void ExpectTogether(const KernelTable& kernels, const TogetherCase& c) {
       query.data(),  query_stride, c.queries,      rows.data(),   0,
       heads * c.d_k, c.count,      c.growth,       heads,         c.d_k,
       c.d_v,         0.3f,         weights.data(), output.data(), output_stride};
+  std::vector<float> scratch(AttentionScratch(arguments)), weightless_output = output;
+  arguments.scratch = scratch.data();
+  kernels.attention(arguments);
+  arguments.weights = nullptr;
+  arguments.output = weightless_output.data();
   kernels.attention(arguments);
   arguments.queries = 1;
   for (int64_t q = 0; q < c.queries; ++q) {
@@ -109,6 +114,7 @@ void ExpectTogether(const KernelTable& kernels, const TogetherCase& c) {
   }
   EXPECT_EQ(weights, alone_weights);
   EXPECT_EQ(output, alone_output);
+  EXPECT_EQ(weightless_output, alone_output);
 }
 
 TEST_P(AttentionKernelTest, QueriesTogetherAttendAsEachAlone) {
@@ -117,6 +123,8 @@ TEST_P(AttentionKernelTest, QueriesTogetherAttendAsEachAlone) {
                                    {5, 9, 1, 13, 21},
                                    {3, 1, 1, 64, 130},
                                    {2, 4, 0, 1, 1},
+                                   {20, 1, 1, 48, 48},
+                                   {13, 50, 0, 24, 17},
                                    {7, 20, 1, 32, 96}}) {
     ExpectTogether(kernels_, each);
     ExpectTogether(reference_, each);

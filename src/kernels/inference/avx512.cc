@@ -4,6 +4,7 @@
 // after Vec
 #include "kernels/inference/body.inc"
 // after the body
+#include "kernels/inference/attention.inc"
 #include "kernels/inference/int8.inc"
 
 namespace attend {

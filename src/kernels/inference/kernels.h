@@ -83,11 +83,20 @@ struct AttentionArguments {
   int64_t d_v;
   float scale;  // of the dot products
   // Out: each query has room for [heads, rows that the last one sees] and writes [heads, rows that
-  // it sees].
+  // it sees]. Several queries may leave it out.
   float* weights;
   float* output;  // [queries, heads * d_v], out
   int64_t output_stride;
+  float* scratch = nullptr;  // [AttentionScratch()], for several queries
 };
+
+// Floats that several queries need beside their results: some rows of weights, and the keys and the
+// values of a head in whole vectors.
+inline int64_t AttentionScratch(const AttentionArguments& a) {
+  constexpr int64_t kTileRows = 8, kWidth = 16, kPanel = 32;  // at most
+  const int64_t rows = a.count + (a.queries - 1) * a.growth;
+  return rows * (kTileRows + a.d_v + kPanel) + (rows + kWidth) * a.d_k;
+}
 
 // The best entries of a row seen so far and, where it is wanted, its log-sum-exp, filled block by
 // block.

@@ -199,7 +199,8 @@ ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
 ATTEND_WITH_FMA void AttendHead(const AttentionArguments& a, int64_t query, int64_t h) {
   const int64_t count = a.count + query * a.growth, most = a.count + (a.queries - 1) * a.growth;
   const float* q = a.query + query * a.query_stride + h * a.d_k;
-  float* weights = a.weights + query * a.heads * most + h * count;
+  float* weights =
+      a.weights != nullptr ? a.weights + query * a.heads * most + h * count : a.scratch;
   float* output = a.output + query * a.output_stride + h * a.d_v;
   for (int64_t v = 0; v < a.d_v; ++v) output[v] = 0;
   if (count == 0) return;
