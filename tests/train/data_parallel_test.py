@@ -26,6 +26,7 @@ from numpy_transformer import read_safetensors
 TORCHRUN = pathlib.Path(sys.executable).with_name("torchrun")
 LONG = {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}
 STOPS_WITHIN = 60  # seconds, from a death
+UPDATES = 120  # of a run that is killed
 
 
 def free_port():
@@ -204,7 +205,7 @@ def variant(kind, options, folder):
 
 @pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,)), ("r_drop", (0,))])
 def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path):
-    longer = variant(kind, options, tmp_path) | {"max_updates": 240, "validate_every": 60, "checkpoint_every": 3}
+    longer = variant(kind, options, tmp_path) | {"max_updates": UPDATES, "validate_every": 40, "checkpoint_every": 3}
     unbroken = trained(longer, tmp_path / "unbroken")
     instants, output = random.Random(5), tmp_path / "run"
     for victim in victims:
@@ -213,7 +214,7 @@ def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path)
             time.sleep(instants.uniform(0, 0.2))
             processes[victim].kill()
             finish(processes)
-    assert 0 < len(tiny_run.metrics(output)) < 240
+    assert 0 < len(tiny_run.metrics(output)) < UPDATES
     tiny_run.assert_same(trained(longer, output), unbroken)
 
 
