@@ -1,12 +1,15 @@
-// attend.load: a model directory to the class of its task.
+// attend.load: a model directory to the class of its task; what attend.torch reads of one.
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 
 #include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/tagger.h"
 #include "attend/text_encoder.h"
+#include "model/config_file.h"
+#include "model/model_directory.h"
 #include "python/module/bindings.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
@@ -55,6 +58,12 @@ nb::object LoadOfTask(const std::filesystem::path& path, const nb::kwargs& argum
                                              path.string(), loaded->config().task));
 }
 
+// Of a directory of any version, with the values that older ones had no keys for.
+std::string ConfigOf(const std::filesystem::path& path) {
+  const WithoutGil released;
+  return ModelConfigToJson(LoadModel(path)->config).dump();
+}
+
 }  // namespace
 
 void BindLoading(nb::module_& module) {
@@ -69,6 +78,10 @@ void BindLoading(nb::module_& module) {
                          "Classifier or Encoder, as its task is.",
                          fields)
                  .c_str());
+  module.def(
+      "model_config", &ConfigOf, nb::arg("path"),
+      nb::sig("def model_config(path: str | os.PathLike[str]) -> str"),
+      "`model` of the directory's config.json, as JSON. Checks the directory as loading does.");
 }
 
 }  // namespace attend

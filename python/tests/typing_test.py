@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import attend
+import pytest
 from package import PACKAGE, program
 
 RIGHT = """
@@ -45,6 +46,15 @@ WRONG = [
     'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
 ]
+RIGHT_OF_TORCH = """
+import attend.torch
+import torch
+
+model: attend.torch.Transformer = attend.torch.load("model")
+states: torch.Tensor = model.hidden(torch.ones(1, 2), torch.ones(1, 3))
+layers: int = model.config.encoder.layers
+"""
+WRONG_OF_TORCH = ['attend.torch.load(7)', 'model.hidden("a")']
 
 
 def mypy(folder, code):
@@ -55,13 +65,22 @@ def mypy(folder, code):
     return done.stdout
 
 
-def test_mypy_reads_the_stub(tmp_path):
-    found = mypy(tmp_path, RIGHT + "\n".join(WRONG))
+def check(folder, right, wrong):
+    """Each line of `wrong` has an error, and none of `right`."""
+    found = mypy(folder, right + "\n".join(wrong))
     # A str is an iterable of str too: the overload for it stands first on purpose.
     errors = [line for line in found.splitlines() if "error:" in line and "[overload-overlap]" not in line]
-    first = RIGHT.count("\n") + 1
-    wrong = {f"use.py:{number}" for number, _ in enumerate(WRONG, first)}
-    assert {error.split(": ")[0] for error in errors} == wrong, found
+    lines = {f"use.py:{number}" for number, _ in enumerate(wrong, right.count("\n") + 1)}
+    assert {error.split(": ")[0] for error in errors} == lines, found
+
+
+def test_mypy_reads_the_stub(tmp_path):
+    check(tmp_path, RIGHT, WRONG)
+
+
+def test_mypy_reads_the_model_for_torch(tmp_path):
+    pytest.importorskip("torch")
+    check(tmp_path, RIGHT_OF_TORCH, WRONG_OF_TORCH)
 
 
 def test_signatures_hold_the_program_s_options():

@@ -1,0 +1,286 @@
+"""A model directory as a plain torch.nn.Module, to read and to change: "Attention Is All You Need", section 3, and its family.
+
+    import attend.torch
+
+    model = attend.torch.load("my-model/model")
+    logits_BTV = model(source_ids_BS, target_ids_BT)
+
+The engine and the training program have code of their own; this file gives their numbers to 1e-5 and is written to be read. Modules and
+parameters are named as the tensors of model.safetensors (docs/model_file.md). A tensor's name ends in its shape: B batch, S source,
+T target, D model (d_model), H heads, K and V width of a head's keys and values, F feed-forward (d_ff); V of logits is the vocabulary.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pathlib
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+try:
+    import torch
+    from safetensors.torch import load_file
+    from torch import Tensor, nn
+    from torch.nn import functional
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"attend.torch needs the package {error.name}, which is not installed: pip install torch safetensors", name=error.name) from error
+
+from attend._attend import model_config
+from attend._errors import InputError, UsageError
+
+__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Stack", "Transformer", "load"]
+
+Config = SimpleNamespace  # `model` of config.json, or one of its stacks, with the keys as attributes
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": functional.relu, "gelu": functional.gelu}
+
+
+def layer_norm(stack: Config) -> nn.LayerNorm:
+    return nn.LayerNorm(stack.d_model, eps=stack.norm_epsilon)
+
+
+class MultiHeadAttention(nn.Module):
+    """Section 3.2: softmax(Q K^T / sqrt(d_k)) V, in each head with projections of its own."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        self.heads = stack.heads
+        keys = stack.heads * (stack.d_k or stack.d_model // stack.heads)
+        values = stack.heads * (stack.d_v or stack.d_model // stack.heads)
+        self.query = nn.Linear(stack.d_model, keys, bias=stack.attention_bias)
+        self.key = nn.Linear(stack.d_model, keys, bias=stack.attention_bias)
+        self.value = nn.Linear(stack.d_model, values, bias=stack.attention_bias)
+        self.output = nn.Linear(values, stack.d_model, bias=stack.attention_bias)
+
+    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, visible: Tensor) -> Tensor:
+        """`visible` is true where a query may look at a key, and has a shape that widens to [B, H, T, S]."""
+        query_BHTK = self.split(self.query(x_BTD))
+        key_BHSK = self.split(self.key(memory_BSD))
+        value_BHSV = self.split(self.value(memory_BSD))
+        scores_BHTS = query_BHTK @ key_BHSK.transpose(-2, -1) / math.sqrt(query_BHTK.size(-1))
+        scores_BHTS = scores_BHTS.masked_fill(~visible, torch.finfo(scores_BHTS.dtype).min)
+        # The product makes zeros where a query sees nothing at all.
+        weights_BHTS = scores_BHTS.softmax(-1) * visible
+        heads_BHTV = weights_BHTS @ value_BHSV
+        output_BTD: Tensor = self.output(heads_BHTV.transpose(1, 2).flatten(2))
+        return output_BTD
+
+    def split(self, x: Tensor) -> Tensor:
+        """[B, T, H K] to [B, H, T, K]: a head owns K neighbouring columns."""
+        return x.reshape(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+
+
+class FeedForward(nn.Module):
+    """Section 3.3: max(0, x W1 + b1) W2 + b2, or with another activation between."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        self.activation = stack.activation
+        self.inner = nn.Linear(stack.d_model, stack.d_ff, bias=stack.feed_forward_bias)
+        if self.activation == "swiglu":
+            self.gate = nn.Linear(stack.d_model, stack.d_ff, bias=stack.feed_forward_bias)
+        self.outer = nn.Linear(stack.d_ff, stack.d_model, bias=stack.feed_forward_bias)
+
+    def forward(self, x_BTD: Tensor) -> Tensor:
+        if self.activation == "swiglu":
+            hidden_BTF = functional.silu(self.gate(x_BTD)) * self.inner(x_BTD)
+        else:
+            hidden_BTF = ACTIVATIONS[self.activation](self.inner(x_BTD))
+        output_BTD: Tensor = self.outer(hidden_BTF)
+        return output_BTD
+
+
+class Layer(nn.Module):
+    """Section 3.1, figure 1: self-attention, attention over the encoder's output where there is one, feed-forward."""
+
+    def __init__(self, stack: Config, cross_attention: bool) -> None:
+        super().__init__()
+        self.norm_place = stack.norm_place
+        self.self_attention = MultiHeadAttention(stack)
+        self.self_attention_norm = layer_norm(stack)
+        if cross_attention:
+            self.cross_attention = MultiHeadAttention(stack)
+            self.cross_attention_norm = layer_norm(stack)
+        self.feed_forward = FeedForward(stack)
+        self.feed_forward_norm = layer_norm(stack)
+
+    def forward(self, x_BTD: Tensor, visible: Tensor, memory_BSD: Tensor | None, memory_visible: Tensor | None) -> Tensor:
+        x_BTD = self.residual(x_BTD, self.self_attention_norm, lambda x: self.self_attention(x, x, visible))
+        if memory_BSD is not None:
+            x_BTD = self.residual(x_BTD, self.cross_attention_norm, lambda x: self.cross_attention(x, memory_BSD, memory_visible))
+        return self.residual(x_BTD, self.feed_forward_norm, self.feed_forward)
+
+    def residual(self, x_BTD: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.norm_place == "pre":
+            return x_BTD + sublayer(norm(x_BTD))
+        x_BTD = norm(x_BTD + sublayer(x_BTD))  # the paper's
+        return x_BTD
+
+
+class Stack(nn.Module):
+    """An encoder or a decoder: embeddings plus positions, then N layers."""
+
+    def __init__(self, stack: Config, vocab_size: int, cross_attention: bool = False) -> None:
+        super().__init__()
+        self.config = stack
+        # None: it reads the encoder's (section 3.4 shares them).
+        self.embedding: Any = nn.Embedding(vocab_size, stack.d_model) if vocab_size else None
+        self.positions = nn.Embedding(stack.max_positions, stack.d_model) if stack.positions == "learned" else None
+        self.embedding_norm = layer_norm(stack) if stack.embedding_norm else None
+        self.layers = nn.ModuleList(Layer(stack, cross_attention) for _ in range(stack.layers))
+        self.norm = layer_norm(stack) if stack.norm_place == "pre" else None
+
+    def forward(
+        self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory_BSD: Tensor | None = None,
+        memory_visible: Tensor | None = None,
+    ) -> Tensor:
+        x_BTD = functional.embedding(ids_BT, embedding_VD)
+        if self.config.scale_embedding:
+            x_BTD = x_BTD * math.sqrt(self.config.d_model)
+        if self.config.positions != "none":
+            x_BTD = x_BTD + self.position_table(ids_BT.size(1)).to(x_BTD)
+        if self.embedding_norm is not None:
+            x_BTD = self.embedding_norm(x_BTD)
+        for layer in self.layers:
+            x_BTD = layer(x_BTD, visible, memory_BSD, memory_visible)
+        if self.norm is not None:
+            x_BTD = self.norm(x_BTD)
+        return x_BTD
+
+    def position_table(self, length: int) -> Tensor:
+        """Section 3.5: what is added to the embeddings, [T, D]."""
+        first, last = self.config.position_offset, self.config.position_offset + length
+        if self.positions is None:
+            return sinusoids(torch.arange(first, last), self.config.d_model, self.config.position_convention)
+        if last > self.config.max_positions:
+            raise InputError(
+                f"{length} tokens from position {first} need {last} learned positions, the model has {self.config.max_positions}; cut them")
+        return self.positions.weight[first:last]
+
+
+def sinusoids(positions_T: Tensor, d_model: int, convention: str) -> Tensor:
+    """Sines and cosines of position / 10000^(2i / d_model), [T, D] in f64."""
+    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    angles = positions_T.unsqueeze(1) / torch.pow(10000.0, exponents)  # [T, D / 2]
+    if convention == "halves":
+        return torch.cat([angles.sin(), angles.cos()], 1)
+    return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)  # the paper's: in turn
+
+
+class Head(nn.Module):
+    """Logits of tokens or of labels. Before the projection BERT's models have a transform or, of texts, a pooler."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        stack = config.decoder or config.encoder
+        labels = config.head == "labels"
+        width = len(config.labels) if labels else config.target_vocab_size
+        self.activation = stack.activation
+        # None: the projection is the last stack's embedding (section 3.4).
+        self.weight = nn.Parameter(torch.zeros(width, stack.d_model)) if labels or not config.tie_target_output else None
+        self.bias = nn.Parameter(torch.zeros(width)) if labels or config.head_bias else None
+        if config.head_transform:
+            self.transform = nn.Linear(stack.d_model, stack.d_model)
+            self.norm = layer_norm(stack)
+        if config.head_pooler:
+            self.pooler = nn.Linear(stack.d_model, stack.d_model)
+        if config.crf:  # a conditional random field's scores, which stand beside the logits of each word's label
+            self.begin = nn.Parameter(torch.zeros(width))  # of the first word's label
+            self.end = nn.Parameter(torch.zeros(width))  # of the last word's
+            self.transitions = nn.Parameter(torch.zeros(width, width))  # of a label (row) and the next word's (column)
+        self.config = config
+
+    def forward(self, x: Tensor, tied_weight_VD: Tensor) -> Tensor:
+        """[..., D] to [..., V]."""
+        if self.config.head_transform:
+            x = self.norm(ACTIVATIONS[self.activation](self.transform(x)))
+        if self.config.head_pooler:
+            x = torch.tanh(self.pooler(x))
+        return functional.linear(x, tied_weight_VD if self.weight is None else self.weight, self.bias)
+
+
+class Transformer(nn.Module):
+    """An encoder, a decoder or both, and what stands on the last of them. `config` is `model` of config.json."""
+
+    encoder: Any  # a Stack, or None
+    decoder: Any  # a Stack, or None
+    head: Any  # a Head, or None
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        share = config.encoder is not None and config.decoder is not None and config.tie_source_target
+        self.encoder = self.decoder = self.head = None
+        if config.encoder is not None:
+            self.encoder = Stack(config.encoder, config.source_vocab_size)
+        if config.decoder is not None:
+            self.decoder = Stack(config.decoder, 0 if share else config.target_vocab_size, cross_attention=config.encoder is not None)
+        if config.head != "none":
+            self.head = Head(config)
+
+    def forward(self, source: Tensor, target: Tensor | None = None) -> Tensor:
+        """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's.
+
+        `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
+        reads begins with bos, and logits [:, t] are of the token after the ids up to t.
+        """
+        if self.head is None:
+            raise UsageError("the model has no head and gives no logits; model.hidden(...) gives its states")
+        hidden = self.hidden(source, target)
+        if self.config.pooling == "first":
+            hidden = hidden[:, 0]
+        elif self.config.pooling == "mean":
+            words_BS1 = self.not_pad(source).unsqueeze(-1)
+            hidden = (hidden * words_BS1).sum(1) / words_BS1.sum(1)
+        logits: Tensor = self.head(hidden, self.embedding(self.decoder or self.encoder))
+        return logits
+
+    def hidden(self, source: Tensor, target: Tensor | None = None) -> Tensor:
+        """The last stack's states, below the head: [B, S, D], or with two stacks [B, T, D]."""
+        if self.encoder is None or self.decoder is None:
+            if target is not None:
+                raise UsageError("two tensors of ids are given, expected one: the model is an encoder or a decoder alone")
+        elif target is None:
+            raise UsageError("one tensor of ids is given, expected two, source and target: the model has an encoder and a decoder")
+        if self.encoder is None:
+            return self.decode(source)
+        visible_B11S = self.not_pad(source)[:, None, None]  # nothing looks at a pad
+        memory_BSD: Tensor = self.encoder(source, self.embedding(self.encoder), visible_B11S)
+        return memory_BSD if target is None else self.decode(target, memory_BSD, visible_B11S)
+
+    def decode(self, target_BT: Tensor, memory_BSD: Tensor | None = None, memory_visible: Tensor | None = None) -> Tensor:
+        length = target_BT.size(1)
+        causal_TT = torch.ones(length, length, dtype=torch.bool, device=target_BT.device).tril()  # nothing looks ahead
+        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible)
+        return hidden_BTD
+
+    def not_pad(self, ids_BS: Tensor) -> Tensor:
+        return ids_BS.ne(self.config.special_ids.pad)
+
+    def embedding(self, stack: Stack) -> Tensor:
+        """The stack's own embedding [V, D], or the encoder's where both share it."""
+        weight_VD: Tensor = (self.encoder if stack.embedding is None else stack).embedding.weight
+        return weight_VD
+
+
+def load(directory: str | os.PathLike[str]) -> Transformer:
+    """The model of a model directory, f32 or int8, in eval mode on the CPU. int8 weights become f32.
+
+    Raises attend.InputError that names the file and the cure where it is not a whole model directory.
+    """
+    config = json.loads(model_config(directory), object_hook=lambda members: SimpleNamespace(**members))
+    stored = load_file(pathlib.Path(directory) / "model.safetensors")
+    tensors = {}
+    for name, tensor in stored.items():
+        if name + "_scale" in stored:
+            tensors[name] = tensor.float() * stored[name + "_scale"].unsqueeze(1)  # of each row
+        elif not name.endswith("_scale"):
+            tensors[name] = tensor
+    with torch.device("meta"):  # no initial weights, which would take numbers from torch's generator
+        model = Transformer(config)
+    model.load_state_dict(tensors, assign=True)
+    return model.eval()
