@@ -1,4 +1,4 @@
-"""attend: translates, generates, scores and measures with models of the Transformer of "Attention Is All You Need".
+"""attend: translates, generates, labels, scores, measures and trains with models of the Transformer of "Attention Is All You Need".
 
     import attend
 
@@ -23,8 +23,11 @@ from attend._results import (
     Score,
     TaggedText,
     TextScore,
+    Training,
     Translation,
+    Validation,
 )
+from attend._train import train
 
 __all__ = [
     "Attention",
@@ -48,9 +51,11 @@ __all__ = [
     "TaggedText",
     "Tagger",
     "TextScore",
+    "Training",
     "Translation",
     "Translator",
     "UsageError",
+    "Validation",
     "Vocabulary",
     "__version__",
     "bleu",
@@ -59,4 +64,5 @@ __all__ = [
     "quantize",
     "read_lines",
     "ter",
+    "train",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import dataclasses
+import pathlib
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+    from attend._attend import Classifier, Encoder, Generator, Tagger, Translator
 
 
 class Hypothesis(NamedTuple):
@@ -180,3 +184,45 @@ class MetricScore(float):
 
     def __getnewargs__(self) -> tuple[float, str, str, str]:  # type: ignore[override]  # what pickle makes it from
         return (float(self), self.name, self.signature, self.details)
+
+
+class Validation(NamedTuple):
+    """What a validation found."""
+
+    update: int
+    figures: dict[str, float]  # by name: loss, perplexity, bleu ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """What a training gave. As text it is a short table."""
+
+    path: pathlib.Path  # the run's folder
+    model: pathlib.Path  # its model directory
+    updates: int
+    seconds: float  # that this call took
+    last: Validation | None  # None: the run has no validation
+    best: Validation | None  # by early_stopping_metric
+    test: dict[str, Any] | None  # result.json; None: the run has no test text
+    warnings: tuple[str, ...]  # the program's
+    history: list[dict[str, Any]] = dataclasses.field(repr=False)  # the lines of metrics.jsonl: of each update and validation
+
+    def load(self) -> Translator | Generator | Tagger | Classifier | Encoder:
+        """The model, as attend.load gives it."""
+        from attend._attend import load  # noqa: PLC0415  which imports this file
+
+        return load(self.model)
+
+    def __str__(self) -> str:
+        lines = [f"{self.path}: {self.updates} updates; this call took {self.seconds:.1f} s"]
+        validations = [(name, each) for name, each in (("last", self.last), ("best", self.best)) if each is not None]
+        if validations:
+            names = list(validations[0][1].figures)
+            lines.append(f"{'validation':<12}{'update':>10}" + "".join(f"{name:>12}" for name in names))
+        for name, each in validations:
+            lines.append(f"{name:<12}{each.update:>10}" + "".join(f"{each.figures[figure]:>12.5g}" for figure in names))
+        for name, value in (self.test or {}).items():
+            figure = value.get("score") if isinstance(value, dict) else value
+            if isinstance(figure, (int, float)):
+                lines.append(f"{'test':<12}{name:>10}{figure:>12.5g}")
+        return "\n".join(lines)

@@ -11,6 +11,8 @@ import pytest
 from package import PACKAGE, program
 
 RIGHT = """
+import pathlib
+
 import attend
 
 translator = attend.Translator("model", threads=2, type="int8")
@@ -33,6 +35,9 @@ label: str = attend.Classifier("model").classify("a").label
 encoder = attend.Encoder("model", threads=2)
 token: str = encoder.fill("a [MASK]", top=3).masks[0][0][0] + encoder.fill(["[MASK]"])[0].text
 length: float = float((encoder.embed(["a", "b"], normalize=True) @ encoder.embed("a", pooling="first")).sum())
+run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
+losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
+trained: attend.Translator | attend.Generator | attend.Tagger | attend.Classifier | attend.Encoder = run.load()
 """
 WRONG = [
     'attend.Translator("model", type="int4")',
@@ -45,6 +50,10 @@ WRONG = [
     'attend.Encoder("model").embed("a", pooling=7)',
     'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
+    'attend.train(7)',
+    'attend.train(quiet="a")',
+    'attend.train(dropout=object())',
+    'attend.train("a").best.figures',
 ]
 RIGHT_OF_TORCH = """
 import attend.torch
