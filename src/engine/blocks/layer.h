@@ -99,8 +99,7 @@ inline void Attend(const KernelTable& kernels, bool keep, AttentionArguments* ar
                    Scratch* scratch) {
   AttentionArguments& a = *arguments;
   const int64_t rows = a.count + (a.queries - 1) * a.growth;
-  a.weights =
-      keep || a.queries == 1 ? scratch->weights.Get(a.queries * a.heads * rows) : nullptr;
+  a.weights = keep || a.queries == 1 ? scratch->weights.Get(a.queries * a.heads * rows) : nullptr;
   if (a.queries > 1) a.scratch = scratch->attention.Get(AttentionScratch(a));
   kernels.attention(a);
 }

@@ -118,9 +118,20 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
 
 void Decoder::Run(std::span<const DecoderRow> rows, DecoderCache* cache, PositionTable* positions,
                   Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const {
+  float* x_RD = output_RD->Get(std::ssize(rows) * config_.d_model);
+  while (!rows.empty()) {
+    const size_t count = sinks.any() ? rows.size() : std::min<size_t>(rows.size(), kRowsTogether);
+    RunLayers(rows.first(count), cache, positions, scratch, sinks, x_RD);
+    rows = rows.subspan(count);
+    x_RD += count * config_.d_model;
+  }
+}
+
+void Decoder::RunLayers(std::span<const DecoderRow> rows, DecoderCache* cache,
+                        PositionTable* positions, Scratch* scratch, const Sinks& sinks,
+                        float* x_RD) const {
   Grow(rows, cache);
   const int64_t count = std::ssize(rows);
-  float* x_RD = output_RD->Get(count * config_.d_model);
   for (int64_t r = 0; r < count; ++r) {
     embedding_.Apply(rows[r].token, cache->positions[r], positions, x_RD + r * config_.d_model);
   }

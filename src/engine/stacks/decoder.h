@@ -39,6 +39,10 @@ class Decoder {
            Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const;
 
  private:
+  // Embeds the rows and passes them through the layers: [rows, D].
+  void RunLayers(std::span<const DecoderRow> rows, DecoderCache* cache, PositionTable* positions,
+                 Scratch* scratch, const Sinks& sinks, float* x_RD) const;
+
   struct Layer {
     Linear query_key_value, output;
     Linear cross_query, cross_key_value, cross_output;

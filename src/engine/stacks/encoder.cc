@@ -69,6 +69,20 @@ void Encoder::Run(std::span<const std::span<const int32_t>> sentences, PositionT
       embedding_.Apply(sentence[t], t, positions, row_D);
     }
   }
+  if (sinks.any()) return RunLayers(sentences, rows, scratch, sinks, x_RD);
+  for (size_t first = 0, last; first < sentences.size(); first = last) {
+    int64_t some = std::ssize(sentences[first]);
+    for (last = first + 1; last < sentences.size(); ++last) {
+      if (some + std::ssize(sentences[last]) > kRowsTogether) break;
+      some += std::ssize(sentences[last]);
+    }
+    RunLayers(sentences.subspan(first, last - first), some, scratch, sinks, x_RD);
+    x_RD += some * config_.d_model;
+  }
+}
+
+void Encoder::RunLayers(std::span<const std::span<const int32_t>> sentences, int64_t rows,
+                        Scratch* scratch, const Sinks& sinks, float* x_RD) const {
   if (sinks.activation) sinks.activation(true, -1, x_RD, rows);
   for (int64_t i = 0; i < config_.layers; ++i) {
     const Layer& layer = layers_[i];

@@ -23,7 +23,13 @@ using ActivationSink =
 struct Sinks {
   AttentionSink attention;    // may be empty
   ActivationSink activation;  // may be empty
+  bool any() const { return attention != nullptr || activation != nullptr; }
 };
+
+// The most rows that pass through the layers together, so that what leaves one layer is still in
+// the last cache for the next; an encoder takes at least a whole text. With sinks all rows go
+// together, for a sink counts them.
+constexpr int64_t kRowsTogether = 512;
 
 // Immutable; shared between threads, each with a Scratch and PositionTable of its own.
 class Encoder {
@@ -41,6 +47,9 @@ class Encoder {
     LayerNorm attention_norm, feed_forward_norm;
     FeedForward feed_forward;
   };
+  // The layers, in place.
+  void RunLayers(std::span<const std::span<const int32_t>> sentences, int64_t rows,
+                 Scratch* scratch, const Sinks& sinks, float* x_RD) const;
   void SelfAttend(int64_t layer, std::span<const std::span<const int32_t>> sentences,
                   const float* x_RD, int64_t rows, Scratch* scratch, const Sinks& sinks) const;
 
