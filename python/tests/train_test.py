@@ -165,7 +165,8 @@ def test_programs_are_found_by_what_stands_beside_them(tmp_path):
     environment.pop("ATTEND_PROGRAM", None)
 
     def found(**more):
-        return subprocess.run([sys.executable, "-c", FIND], env=environment | more, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", FIND], cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=True).stdout
 
     assert found().startswith("UsageError there is no program attend; `make build`")
     (tmp_path / "bin").mkdir()
