@@ -101,7 +101,8 @@ def test_the_page_of_python(folder):
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT | {"PYTHONPATH": str(package)},
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"\(4, 4, \d+, \d+\)$", done.stdout.strip()), done.stdout
+    assert re.search(r"^\(4, 4, \d+, \d+\)$", done.stdout, re.MULTILINE), done.stdout
+    assert done.stdout.endswith("torch.Size([1, 1, 150])\n"), done.stdout
 
 
 def test_the_page_of_cpp_shows_programs_that_are_compiled():
