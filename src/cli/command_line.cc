@@ -104,6 +104,27 @@ std::string WrapHelp(const std::string& help, size_t width) {
   return wrapped;
 }
 
+// CLI11 takes a value in brackets for a list, but "[MASK]" and "[0-9]" are texts. A mark at its end
+// keeps it whole.
+constexpr char kMark = '\x1f';
+
+std::string Marked(std::string argument) {
+  const size_t value = argument.starts_with("--") ? argument.find('=') + 1 : 0;
+  if (value < argument.size() && argument[value] == '[' && argument.back() == ']')
+    argument += kMark;
+  return argument;
+}
+
+std::string Unmarked(std::string value) {
+  if (value.ends_with(kMark)) value.pop_back();
+  return value;
+}
+
+std::vector<std::string> Unmarked(std::vector<std::string> values) {
+  for (std::string& value : values) value = Unmarked(std::move(value));
+  return values;
+}
+
 CLI::Option* AddOption(CLI::App* app, const Field& field, const std::string& help) {
   const std::string name = OptionName(field.name);
   if (field.IsBool()) return app->add_flag(name)->description(help);
@@ -269,6 +290,10 @@ bool CommandLine::Parse(const std::vector<std::string>& arguments) {
     option->description(argument.help)->type_name("")->required(argument.required);
   }
   if (!Read(arguments, /*these_alone=*/false, &app)) return false;
+  for (const PositionalArgument& argument : positionals_) {
+    if (argument.value != nullptr) *argument.value = Unmarked(*argument.value);
+    if (argument.values != nullptr) *argument.values = Unmarked(*argument.values);
+  }
   CheckRequired();
   return true;
 }
@@ -292,7 +317,9 @@ bool CommandLine::Read(const std::vector<std::string>& arguments, bool these_alo
     if (!field.group.empty()) options.back().second->group(field.group);
   }
   try {
-    app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> backwards(arguments.rbegin(), arguments.rend());
+    std::ranges::transform(backwards, backwards.begin(), Marked);
+    app->parse(std::move(backwards));
   } catch (const CLI::CallForHelp&) {
     std::cout << WrapHelp(app->help(), HelpWidth());
     return false;
@@ -300,17 +327,18 @@ bool CommandLine::Read(const std::vector<std::string>& arguments, bool these_alo
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend {}: {}; see attend {} --help", name_, error.what(), name_));
   }
-  if (!these_alone && !app->remaining().empty()) RefuseExtra(app->remaining().front());
+  if (!these_alone && !app->remaining().empty()) RefuseExtra(Unmarked(app->remaining().front()));
   CheckOnce(*app);
   if (!config.empty())
     set_ = FieldsFromToml(ReadFile(config, kMaxTomlBytes), fields_, config, these_alone);
   for (const auto& [field, option] : options) {
     if (option->count() == 0) continue;
     const std::string where = OptionName(field->name);
+    const std::vector<std::string> values = Unmarked(option->results());
     if (field->IsList()) {
-      field->Set(option->results(), where);
+      field->Set(values, where);
     } else {
-      field->Parse(option->results().back(), where);
+      field->Parse(values.back(), where);
     }
     set_.insert(FieldName(where));
   }

@@ -136,6 +136,14 @@ TEST_F(CommandLineTest, ReadsOptionsAndPositionals) {
   EXPECT_EQ(options_.input, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST_F(CommandLineTest, ATextInBracketsIsOneText) {
+  ASSERT_TRUE(Parse({"[MASK], a [MASK]", "--input", "[0-9]", "[a,b]", "--name=[x]"}));
+  EXPECT_EQ(options_.model, "[MASK], a [MASK]");
+  EXPECT_EQ(options_.input, (std::vector<std::string>{"[0-9]", "[a,b]"}));
+  EXPECT_EQ(options_.name, "[x]");
+  EXPECT_NE(MessageOf({"model", "[x]"}).find("unexpected argument '[x]'"), std::string::npos);
+}
+
 TEST_F(CommandLineTest, TheCommandLineWinsOverTheFile) {
   const std::string file = Config(
       "beam_size = 7\nscores = true\nname = \"a#b\"\ninput = [\"x\", \"y\"]\n[encoder]\nlayers = "
