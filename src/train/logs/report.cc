@@ -171,7 +171,7 @@ void WriteTrainingReport(const std::filesystem::path& directory, const ReportedR
   RunTimes times;
   ForEachMetric(directory / "timing.jsonl", [&](const Json& line) { times.Add(line); });
   Json samples;
-  ForEachMetric(directory / "translations.jsonl", [&](const Json& line) { samples = line; });
+  ForEachMetric(directory / "samples.jsonl", [&](const Json& line) { samples = line; });
   Json data = ReportData(curves, samples, run);
   data["speed"] = times.ToJson();
   data["test"] = test;

@@ -64,13 +64,13 @@ struct ReportedRun {
   int64_t parameters = 0;
 };
 
-// What the page shows. `samples`: the last line of translations.jsonl, null if there is none.
+// What the page shows. `samples`: the last line of samples.jsonl, null if there is none.
 Json ReportData(const RunCurves& curves, const Json& samples, const ReportedRun& run);
 
 // The page with `data` in it.
 std::string ReportPage(const Json& data);
 
-// Reads metrics.jsonl, timing.jsonl and translations.jsonl of DIRECTORY, writes
+// Reads metrics.jsonl, timing.jsonl and samples.jsonl of DIRECTORY, writes
 // DIRECTORY/report.html. `test`: scores of the test set as RunResult has them, null where there are
 // none yet.
 void WriteTrainingReport(const std::filesystem::path& directory, const ReportedRun& run,

@@ -35,7 +35,7 @@ TrainingLogs::TrainingLogs(const std::filesystem::path& directory, const RunOpti
       effects_(std::move(effects)),
       metrics_(directory / "metrics.jsonl", state.update),
       timing_(directory / "timing.jsonl", kAll),
-      translations_(directory / "translations.jsonl", state.update),
+      samples_(directory / "samples.jsonl", state.update),
       tensorboard_(directory / "tensorboard", state.update, effects_.now()),
       window_start_(effects_.now()) {}
 
@@ -103,7 +103,7 @@ void TrainingLogs::LogValidation(const TrainState& state, const ValidationResult
     samples.push_back(
         {{"input", sample.input}, {"reference", sample.reference}, {"output", sample.output}});
   }
-  translations_.Append({{"update", state.update}, {"samples", std::move(samples)}});
+  samples_.Append({{"update", state.update}, {"samples", std::move(samples)}});
   tensorboard_.Append(state.update, effects_.now(), scalars);
   // Validation is no part of the training speed.
   StartWindow(effects_.now());
@@ -111,7 +111,7 @@ void TrainingLogs::LogValidation(const TrainState& state, const ValidationResult
 
 void TrainingLogs::Sync() {
   metrics_.Sync();
-  translations_.Sync();
+  samples_.Sync();
 }
 
 }  // namespace attend

@@ -1,5 +1,5 @@
 // Everything a run writes for people and their tools: metrics.jsonl, timing.jsonl,
-// translations.jsonl, TensorBoard events, progress and report.html. Nothing of it is read back by a
+// samples.jsonl, TensorBoard events, progress and report.html. Nothing of it is read back by a
 // decision.
 #ifndef ATTEND_TRAIN_LOGS_TRAINING_LOGS_H_
 #define ATTEND_TRAIN_LOGS_TRAINING_LOGS_H_
@@ -44,7 +44,7 @@ class TrainingLogs {
 
   RunOptions options_;
   TrainerEffects effects_;
-  MetricsLog metrics_, timing_, translations_;
+  MetricsLog metrics_, timing_, samples_;
   TensorBoardWriter tensorboard_;
   double window_start_;  // of the updates since the last report
   double window_loss_ = 0;
