@@ -58,8 +58,7 @@ TrainOptions TrainingOf(const BenchTrainOptions& options, const CommonOptions& c
 
 Json ReportJson(const TrainOptions& options, const TrainingRate& rate) {
   const TrainingSpeed& speed = rate.speed;
-  const double flops =
-      ProductOperations(rate.model, speed.source_tokens, speed.target_tokens) / speed.seconds;
+  const double flops = speed.operations / speed.seconds;
   const OptimizationOptions& optimization = options.optimization;
   const std::string precision = optimization.precision == Precision::kBf16 ? "bf16" : "f32";
   Json json = Json::object();
@@ -70,7 +69,7 @@ Json ReportJson(const TrainOptions& options, const TrainingRate& rate) {
   json["dropout"] = optimization.dropout;
   json["updates"] = speed.updates;
   json["seconds"] = speed.seconds;
-  json["source_tokens"] = speed.source_tokens;
+  json["input_tokens"] = speed.input_tokens;
   json["target_tokens"] = speed.target_tokens;
   json["target_tokens_per_s"] = speed.target_tokens_per_s();
   json["ms_per_update"] = 1e3 * speed.seconds / static_cast<double>(speed.updates);

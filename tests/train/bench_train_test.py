@@ -39,7 +39,7 @@ def test_one_line_of_json_has_the_speed(text):
 def test_products_are_counted_forward_and_twice_backward(text):
     report = json.loads(bench(*text, "--json").stdout)
     each_source, each_target = once_weights(PRESETS["tiny"]), step_weights(PRESETS["tiny"], report["vocab_size"])
-    multiply_adds = report["source_tokens"] * each_source + report["target_tokens"] * each_target
+    multiply_adds = report["input_tokens"] * each_source + report["target_tokens"] * each_target
     operations = report["share_of_products"] * report["machine"]["f32_products_per_s"] * report["seconds"]
     assert operations == pytest.approx(6 * multiply_adds)
     assert report["flops"] * report["seconds"] == pytest.approx(6 * multiply_adds)

@@ -49,7 +49,10 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
     speed.data_seconds += waited;
     speed.target_tokens += batch.targets;
     for (const Batch& each : batch.batches) {
-      for (const Example example : each.examples()) speed.source_tokens += example.Length(0);
+      for (const Example example : each.examples()) {
+        speed.input_tokens += example.Length(0);
+        speed.operations += task->Work(example);
+      }
     }
   }
   if (before) learner->Read(*before);

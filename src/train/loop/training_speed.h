@@ -12,8 +12,10 @@ namespace attend {
 struct TrainingSpeed {
   int64_t updates = 0;
   double seconds = 0;
-  double data_seconds = 0;  // of them waiting for batches
-  int64_t source_tokens = 0, target_tokens = 0;
+  double data_seconds = 0;   // of them waiting for batches
+  int64_t input_tokens = 0;  // that the encoder reads, or a decoder alone
+  int64_t target_tokens = 0;
+  double operations = 0;  // of products with weights: TrainingTask::Work
 
   double target_tokens_per_s() const { return static_cast<double>(target_tokens) / seconds; }
 };
