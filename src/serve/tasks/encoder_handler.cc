@@ -44,18 +44,11 @@ Json EncoderOperation(const std::string& summary, const std::string& request,
 }
 
 std::vector<Route> EncoderHandler::Routes() {
-  std::vector<Route> routes;
-  for (const EncoderRoute& route : routes_) {
-    routes.push_back({route.path, "POST",
-                      [this, &route](const ExchangePtr& exchange) { Answer(exchange, route); },
-                      Effort::kModel});
-  }
-  return routes;
+  return {{route_.path, "POST", [this](const ExchangePtr& exchange) { Answer(exchange); },
+           Effort::kModel}};
 }
 
-void EncoderHandler::Describe(Json* document) const {
-  for (const EncoderRoute& route : routes_) route.describe(context_.models, document);
-}
+void EncoderHandler::Describe(Json* document) const { route_.describe(context_.models, document); }
 
 void EncoderHandler::CheckSize(const EncoderRequest& asked) const {
   CheckCharacters(asked.texts, context_.options);
@@ -72,11 +65,11 @@ void EncoderHandler::CheckSize(const EncoderRequest& asked) const {
   }
 }
 
-EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange, const EncoderRoute& route,
+EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
                                               EncoderRequest asked) const {
   const auto job = std::make_shared<EncoderJob>();
   job->model =
-      std::static_pointer_cast<ServedEncoder>(context_.models.Find(route.path, asked.model));
+      std::static_pointer_cast<ServedEncoder>(context_.models.Find(route_.path, asked.model));
   if (!job->model->HasRoom()) context_.router.RefuseWork();
   job->call = std::make_shared<const EncoderCall>(std::move(asked.call));
   job->bulk = asked.queue.IsBulk(std::ssize(asked.texts));
@@ -90,15 +83,14 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange, const En
   return job;
 }
 
-void EncoderHandler::Answer(const ExchangePtr& exchange, const EncoderRoute& route) const {
-  EncoderRequest asked = route.read(ReadJsonRequest(exchange->request()));
+void EncoderHandler::Answer(const ExchangePtr& exchange) const {
+  EncoderRequest asked = route_.read(ReadJsonRequest(exchange->request()));
   CheckSize(asked);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);
-  Run(exchange, route, JobFor(*exchange, route, std::move(asked)));
+  Run(exchange, JobFor(*exchange, std::move(asked)));
 }
 
-void EncoderHandler::Run(const ExchangePtr& exchange, const EncoderRoute& route,
-                         const JobPtr& job) const {
+void EncoderHandler::Run(const ExchangePtr& exchange, const JobPtr& job) const {
   RequestFacts facts{.model = job->model->name(),
                      .sentences = std::ssize(job->texts),
                      .source_pieces = job->Tokens()};
@@ -106,16 +98,15 @@ void EncoderHandler::Run(const ExchangePtr& exchange, const EncoderRoute& route,
     if (context_.options.log_text) facts.text += text.text + '\n';
   }
   exchange->Describe(std::move(facts));
-  job->on_end = [this, exchange, &route,
-                 weak = std::weak_ptr(job)](const std::exception_ptr& error) {
+  job->on_end = [this, exchange, weak = std::weak_ptr(job)](const std::exception_ptr& error) {
     const JobPtr done = weak.lock();
-    const auto answer = [this, exchange, &route, done, error] {
+    const auto answer = [this, exchange, done, error] {
       if (!exchange->Wanted()) return;
       Attempt(exchange, [&] {
         if (error) std::rethrow_exception(error);
         const std::string& name = done->model->name();
         context_.metrics.Ran(name, std::ssize(done->texts), done->Tokens(), 0);
-        exchange->Answer({200, Dump(route.answer(done.get()))});
+        exchange->Answer({200, Dump(route_.answer(done.get()))});
       });
     };
     context_.router.Continue(exchange, std::ssize(done->texts) >= kManyTexts, answer);

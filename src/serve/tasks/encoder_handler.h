@@ -44,8 +44,8 @@ Json EncoderOperation(const std::string& summary, const std::string& request,
 
 class EncoderHandler : public TaskHandler {
  public:
-  EncoderHandler(const HandlerContext& context, std::vector<EncoderRoute> routes)
-      : context_(context), routes_(std::move(routes)) {}
+  EncoderHandler(const HandlerContext& context, const EncoderRoute& route)
+      : context_(context), route_(route) {}
 
   std::vector<Route> Routes() override;
   void Describe(Json* document) const override;
@@ -53,14 +53,14 @@ class EncoderHandler : public TaskHandler {
  private:
   using JobPtr = std::shared_ptr<EncoderJob>;
 
-  void Answer(const ExchangePtr& exchange, const EncoderRoute& route) const;
+  void Answer(const ExchangePtr& exchange) const;
   // Throws Error(kInput) for too many texts or characters, or an answer that would be too large.
   void CheckSize(const EncoderRequest& asked) const;
-  JobPtr JobFor(const Exchange& exchange, const EncoderRoute& route, EncoderRequest asked) const;
-  void Run(const ExchangePtr& exchange, const EncoderRoute& route, const JobPtr& job) const;
+  JobPtr JobFor(const Exchange& exchange, EncoderRequest asked) const;
+  void Run(const ExchangePtr& exchange, const JobPtr& job) const;
 
   const HandlerContext context_;
-  const std::vector<EncoderRoute> routes_;
+  const EncoderRoute route_;
 };
 
 }  // namespace attend

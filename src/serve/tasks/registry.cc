@@ -21,11 +21,16 @@ struct ServedTask {
   std::unique_ptr<TaskHandler> (*handler)(const HandlerContext& context);
 };
 
+template <EncoderRoute (*route)()>
+std::unique_ptr<TaskHandler> HandlerOf(const HandlerContext& context) {
+  return std::make_unique<EncoderHandler>(context, route());
+}
+
 constexpr ServedTask kTasks[] = {
-    {"classification", ServeClassification, ClassificationHandler},
+    {"classification", ServeClassification, HandlerOf<ClassificationRoute>},
     {"language_model", ServeLanguageModel, LanguageModelHandler},
-    {"masked_language_model", ServeMaskedLanguageModel, MaskedLanguageModelHandler},
-    {"tagging", ServeTagging, TaggingHandler},
+    {"masked_language_model", ServeMaskedLanguageModel, HandlerOf<MaskedLanguageModelRoute>},
+    {"tagging", ServeTagging, HandlerOf<TaggingRoute>},
     {"translation", ServeTranslation, TranslationHandler}};
 
 }  // namespace
@@ -44,7 +49,7 @@ std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::stri
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context) {
   std::vector<std::unique_ptr<TaskHandler>> handlers;
   for (const ServedTask& task : kTasks) handlers.push_back(task.handler(context));
-  handlers.push_back(EmbeddingsHandler(context));
+  handlers.push_back(HandlerOf<EmbeddingsRoute>(context));
   return handlers;
 }
 

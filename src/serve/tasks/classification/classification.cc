@@ -6,7 +6,6 @@
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
-#include "serve/tasks/encoder_handler.h"
 #include "tasks/classification/classification_json.h"
 
 namespace attend {
@@ -75,10 +74,8 @@ std::shared_ptr<ServedModel> ServeClassification(const ModelToServe& model,
   return std::make_shared<ServedClassifier>(model, options, pool);
 }
 
-std::unique_ptr<TaskHandler> ClassificationHandler(const HandlerContext& context) {
-  return std::make_unique<EncoderHandler>(
-      context,
-      std::vector<EncoderRoute>{{kClassifyRoute, ReadClassify, ResultsToJson, DescribeClassify}});
+EncoderRoute ClassificationRoute() {
+  return {kClassifyRoute, ReadClassify, ResultsToJson, DescribeClassify};
 }
 
 }  // namespace attend

@@ -10,7 +10,6 @@
 #include "attend/error.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
-#include "serve/tasks/encoder_handler.h"
 
 namespace attend {
 namespace {
@@ -110,10 +109,8 @@ void DescribeEmbeddings(const ModelStore& models, Json* document) {
 
 }  // namespace
 
-std::unique_ptr<TaskHandler> EmbeddingsHandler(const HandlerContext& context) {
-  return std::make_unique<EncoderHandler>(
-      context, std::vector<EncoderRoute>{
-                   {kEmbeddingsRoute, ReadEmbeddings, EmbeddingsToJson, DescribeEmbeddings}});
+EncoderRoute EmbeddingsRoute() {
+  return {kEmbeddingsRoute, ReadEmbeddings, EmbeddingsToJson, DescribeEmbeddings};
 }
 
 }  // namespace attend

@@ -3,15 +3,13 @@
 #ifndef ATTEND_SERVE_TASKS_EMBEDDINGS_EMBEDDINGS_H_
 #define ATTEND_SERVE_TASKS_EMBEDDINGS_EMBEDDINGS_H_
 
-#include <memory>
-
-#include "serve/task_handler.h"
+#include "serve/tasks/encoder_handler.h"
 
 namespace attend {
 
 constexpr const char* kEmbeddingsRoute = "/v1/embeddings";
 
-std::unique_ptr<TaskHandler> EmbeddingsHandler(const HandlerContext& context);
+EncoderRoute EmbeddingsRoute();
 
 }  // namespace attend
 

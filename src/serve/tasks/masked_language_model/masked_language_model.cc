@@ -5,7 +5,6 @@
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
-#include "serve/tasks/encoder_handler.h"
 #include "tasks/masked_language_model/filled_json.h"
 #include "text/mask_token.h"
 
@@ -73,9 +72,8 @@ std::shared_ptr<ServedModel> ServeMaskedLanguageModel(const ModelToServe& model,
   return std::make_shared<ServedEncoder>(model, routes, options, pool);
 }
 
-std::unique_ptr<TaskHandler> MaskedLanguageModelHandler(const HandlerContext& context) {
-  return std::make_unique<EncoderHandler>(
-      context, std::vector<EncoderRoute>{{kFillRoute, ReadFill, ResultsToJson, DescribeFill}});
+EncoderRoute MaskedLanguageModelRoute() {
+  return {kFillRoute, ReadFill, ResultsToJson, DescribeFill};
 }
 
 }  // namespace attend

@@ -7,7 +7,7 @@
 
 #include "base/work_pool.h"
 #include "serve/served_model.h"
-#include "serve/task_handler.h"
+#include "serve/tasks/encoder_handler.h"
 
 namespace attend {
 
@@ -15,7 +15,7 @@ namespace attend {
 std::shared_ptr<ServedModel> ServeMaskedLanguageModel(const ModelToServe& model,
                                                       const ServeOptions& options, WorkPool* pool);
 
-std::unique_ptr<TaskHandler> MaskedLanguageModelHandler(const HandlerContext& context);
+EncoderRoute MaskedLanguageModelRoute();
 
 }  // namespace attend
 

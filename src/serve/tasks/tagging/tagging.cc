@@ -9,7 +9,6 @@
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
-#include "serve/tasks/encoder_handler.h"
 #include "tasks/tagging/tagged_json.h"
 
 namespace attend {
@@ -134,9 +133,6 @@ std::shared_ptr<ServedModel> ServeTagging(const ModelToServe& model, const Serve
   return std::make_shared<ServedTagger>(model, options, pool);
 }
 
-std::unique_ptr<TaskHandler> TaggingHandler(const HandlerContext& context) {
-  return std::make_unique<EncoderHandler>(
-      context, std::vector<EncoderRoute>{{kTagRoute, ReadTag, ResultsToJson, DescribeTag}});
-}
+EncoderRoute TaggingRoute() { return {kTagRoute, ReadTag, ResultsToJson, DescribeTag}; }
 
 }  // namespace attend

@@ -6,7 +6,7 @@
 
 #include "base/work_pool.h"
 #include "serve/served_model.h"
-#include "serve/task_handler.h"
+#include "serve/tasks/encoder_handler.h"
 
 namespace attend {
 
@@ -14,7 +14,7 @@ namespace attend {
 std::shared_ptr<ServedModel> ServeTagging(const ModelToServe& model, const ServeOptions& options,
                                           WorkPool* pool);
 
-std::unique_ptr<TaskHandler> TaggingHandler(const HandlerContext& context);
+EncoderRoute TaggingRoute();
 
 }  // namespace attend
 
