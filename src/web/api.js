@@ -26,7 +26,7 @@ export const pause = (milliseconds, signal) => new Promise((resolve, reject) => 
   signal?.addEventListener("abort", stop, {once: true});
 });
 
-// Rejects once the server says nothing any more, for a translation may take its time.
+// Rejects once the server says nothing any more, for an answer may take its time.
 async function silence(signal) {
   for (;;) {
     await pause(kPatience, signal);
@@ -56,7 +56,7 @@ async function ask(path, body, signal) {
     ({response, text} = await Promise.race([exchange(path, body, either), silence(either)]));
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Problem("gone", "The translation server does not answer.");
+    throw new Problem("gone", "The server does not answer.");
   } finally {
     ended.abort();
   }

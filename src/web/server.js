@@ -63,7 +63,7 @@ function untilBack(problem) {
 }
 async function watch(problem) {
   for (let seconds = 1; ; seconds = Math.min(2 * seconds, 8)) {
-    show(problem, `${problem.message} Your text is kept; translation goes on as soon as it is back.`);
+    show(problem, `${problem.message} Your text is kept; work goes on as soon as it is back.`);
     await countDown(seconds);
     try {
       await listModels();
