@@ -23,6 +23,23 @@ Corpus::Corpus(std::vector<CorpusColumn> columns) : columns_(std::move(columns))
       digests_.push_back({path, "", 0, fmt::format("{} file {}", columns_[column].name, number)});
     }
   }
+  stamps_.resize(digests_.size());
+}
+
+void Corpus::Stamp(int64_t column, int64_t file) {
+  stamps_[column * files() + file] = StampOf(digest(column, file).path);
+}
+
+void Corpus::CheckUnchanged(int64_t column, int64_t file) const {
+  if (StampOf(digest(column, file).path) != stamps_[column * files() + file])
+    RefuseChanged(column, file);
+}
+
+void Corpus::RefuseChanged(int64_t column, int64_t file) const {
+  throw Error(ErrorKind::kInput,
+              fmt::format("'{}' was written to since training started; leave the text as it is "
+                          "while it is trained on",
+                          digest(column, file).path));
 }
 
 std::string Corpus::Where(const Origin& origin) const { return Where(origin, 0); }

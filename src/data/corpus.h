@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attend/vocabulary.h"
+#include "base/files.h"
 #include "data/corpus_report.h"
 #include "data/example_source.h"
 
@@ -51,6 +52,11 @@ class Corpus : public ExampleSource {
   const FileDigest& digest(int64_t column, int64_t file) const {
     return digests_[column * files() + file];
   }
+  // Notes what tells that a file was written to since.
+  void Stamp(int64_t column, int64_t file);
+  // Throws Error(kInput) for a file that was written to since Stamp().
+  void CheckUnchanged(int64_t column, int64_t file) const;
+  [[noreturn]] void RefuseChanged(int64_t column, int64_t file) const;
   // Adds the line to those that have something in common.
   void Count(const Origin& origin, size_t column, NamedLines* lines) const;
 
@@ -59,9 +65,11 @@ class Corpus : public ExampleSource {
 
   std::vector<CorpusColumn> columns_;
   std::vector<FileDigest> digests_;
+  std::vector<FileStamp> stamps_;  // as digests_
 };
 
-// A corpus of one column, which is encoded as a whole.
+// A corpus of one column. Its tokens are counted over all of it, or over its beginning where it is
+// read as training goes.
 class TextCorpus : public Corpus {
  public:
   using Corpus::Corpus;

@@ -49,9 +49,9 @@ TEST(DocumentCorpus, EndsDocumentsAtBlankLines) {
   const auto vocabulary = Words();
   const DocumentCorpus corpus({FileOf("text.txt", kText)}, vocabulary, {.context_tokens = 100}, 2);
   EXPECT_EQ(corpus.text_size().documents, 3);
-  EXPECT_EQ(Read(*vocabulary, corpus.Document(0)),
+  EXPECT_EQ(Read(*vocabulary, corpus.documents()[0]),
             "\u2581a \u2581b <newline> \u2581c <newline> </s>");
-  EXPECT_EQ(Read(*vocabulary, corpus.Document(2)), "\u2581c \u2581c <newline> </s>");
+  EXPECT_EQ(Read(*vocabulary, corpus.documents()[2]), "\u2581c \u2581c <newline> </s>");
   EXPECT_EQ(corpus.text_size().tokens, 6 + 8 + 4);
   EXPECT_EQ(corpus.text_size().words, 10 + 5);  // and five ends of lines
   EXPECT_EQ(corpus.text_size().characters, 3 + 1 + 7 + 1 + 3 + 5);
@@ -64,7 +64,7 @@ TEST(DocumentCorpus, AFileMayBeOneDocument) {
   const DocumentCorpus corpus({FileOf("one.txt", "a\n\nb\n"), FileOf("two.txt", "c\n")}, vocabulary,
                               {.context_tokens = 100, .documents = DocumentEnd::kFile}, 1);
   EXPECT_EQ(corpus.text_size().documents, 2);
-  EXPECT_EQ(Read(*vocabulary, corpus.Document(0)),
+  EXPECT_EQ(Read(*vocabulary, corpus.documents()[0]),
             "\u2581a <newline> <newline> \u2581b <newline> </s>");
   EXPECT_EQ(corpus.text_size().characters, 5 + 2);
 }
@@ -74,13 +74,13 @@ TEST(DocumentCorpus, CutsWithoutLoss) {
   const std::string path = FileOf("text.txt", kText);
   const DocumentCorpus across({path}, vocabulary, {.context_tokens = 5}, 1);
   EXPECT_THAT(
-      RowsOf(*vocabulary, across.Contexts()),
+      RowsOf(*vocabulary, across.documents().Contexts()),
       ElementsAre("<s> \u2581a \u2581b <newline> \u2581c <newline>",
                   "<s> </s> \u2581b \u2581b \u2581a \u2581c",
                   "<s> <newline> \u2581a <newline> </s> \u2581c", "<s> \u2581c <newline> </s>"));
   const DocumentCorpus apart({path}, vocabulary, {.context_tokens = 5, .across_documents = false},
                              1);
-  EXPECT_THAT(RowsOf(*vocabulary, apart.Contexts()),
+  EXPECT_THAT(RowsOf(*vocabulary, apart.documents().Contexts()),
               ElementsAre("<s> \u2581a \u2581b <newline> \u2581c <newline>", "<s> </s>",
                           "<s> \u2581b \u2581b \u2581a \u2581c <newline>",
                           "<s> \u2581a <newline> </s>", "<s> \u2581c \u2581c <newline> </s>"));
@@ -93,7 +93,7 @@ TEST(DocumentCorpus, EveryEpochHasEveryToken) {
   corpus.Shuffle(7);
   std::map<int32_t, int64_t> expected;
   for (int64_t i = 0; i < 3; ++i) {
-    for (const int32_t id : corpus.Document(i)) ++expected[id];
+    for (const int32_t id : corpus.documents()[i]) ++expected[id];
   }
   const auto reader = corpus.Open(0, {}, {});
   std::set<std::vector<std::string>> epochs;

@@ -16,10 +16,13 @@ class MaskedCorpus::Reader : public WindowReader {
 
   WindowWork Next() override {
     WindowWork work = text_->Next();
-    work.make = [corpus = corpus_, epoch = static_cast<uint64_t>(work.epoch),
+    // No window has as many contexts.
+    const uint64_t first = static_cast<uint64_t>(work.start.number) << 32;
+    work.make = [corpus = corpus_, epoch = static_cast<uint64_t>(work.epoch), first,
                  make = std::move(work.make)] {
       Window window = make();
-      window.examples = std::make_shared<const ExampleTable>(corpus->Mask(*window.examples, epoch));
+      window.examples =
+          std::make_shared<const ExampleTable>(corpus->Mask(*window.examples, epoch, first));
       return window;
     };
     return work;
@@ -30,7 +33,7 @@ class MaskedCorpus::Reader : public WindowReader {
   std::unique_ptr<WindowReader> text_;
 };
 
-MaskedCorpus::MaskedCorpus(std::shared_ptr<const DocumentCorpus> text,
+MaskedCorpus::MaskedCorpus(std::shared_ptr<const PlainTextCorpus> text,
                            std::shared_ptr<const Masking> masking, uint64_t seed)
     : text_(std::move(text)),
       masking_(std::move(masking)),
@@ -42,16 +45,17 @@ std::unique_ptr<WindowReader> MaskedCorpus::Open(int64_t epoch, const WindowStar
   return std::make_unique<Reader>(this, text_->Open(epoch, start, part));
 }
 
-ExampleTable MaskedCorpus::Contexts() const {
-  return Mask(text_->Contexts(), std::numeric_limits<uint64_t>::max());
+ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts) const {
+  return Mask(contexts, std::numeric_limits<uint64_t>::max(), 0);
 }
 
-ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts, uint64_t epoch) const {
+ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts, uint64_t epoch,
+                                uint64_t first) const {
   ExampleTable table({ColumnType{}, ColumnType{.kind = ColumnKind::kLabels}});
   std::vector<int32_t> labels;
   for (int64_t row = 0; row < contexts.size(); ++row) {
     const std::span<const int32_t> ids = contexts[row].Ids(0);
-    const uint64_t key = Random{seed_, epoch, static_cast<uint64_t>(row)}.Next();
+    const uint64_t key = Random{seed_, epoch, first + static_cast<uint64_t>(row)}.Next();
     const MaskedTokens masked = masking_->Mask(ids, key);
     labels.assign(ids.size(), kNotMasked);
     for (const int64_t place : masked.places) labels[place] = ids[place];

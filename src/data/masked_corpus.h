@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "data/document_corpus.h"
+#include "data/documents.h"
 #include "data/masking.h"
 
 namespace attend {
@@ -15,26 +15,26 @@ inline constexpr int32_t kNotMasked = -1;
 
 // The contexts of a text. An example has two columns of equal length: ids (bos, what Masking makes
 // of a context's tokens, eos), and for each of them the token to find again, or kNotMasked. What is
-// hidden in a context follows from (seed, epoch, the context's number in it). Immutable; safe to
-// use from many threads.
+// hidden in a context follows from (seed, epoch, window, the context's number in it). Immutable;
+// safe to use from many threads.
 class MaskedCorpus : public ExampleSource {
  public:
-  MaskedCorpus(std::shared_ptr<const DocumentCorpus> text, std::shared_ptr<const Masking> masking,
+  MaskedCorpus(std::shared_ptr<const PlainTextCorpus> text, std::shared_ptr<const Masking> masking,
                uint64_t seed);
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
   std::string Where(const Origin& origin) const override { return text_->Where(origin); }
 
-  const DocumentCorpus& text() const { return *text_; }
-  // In the order of the text, the same tokens hidden each time: what a model is judged by.
-  ExampleTable Contexts() const;
+  // Contexts of Documents, the same tokens hidden each time: what a model is judged by.
+  ExampleTable Mask(const ExampleTable& contexts) const;
 
  private:
   class Reader;
-  ExampleTable Mask(const ExampleTable& contexts, uint64_t epoch) const;
+  // `first`: the number of the first context.
+  ExampleTable Mask(const ExampleTable& contexts, uint64_t epoch, uint64_t first) const;
 
-  std::shared_ptr<const DocumentCorpus> text_;
+  std::shared_ptr<const PlainTextCorpus> text_;
   std::shared_ptr<const Masking> masking_;
   uint64_t seed_;
   int32_t eos_;

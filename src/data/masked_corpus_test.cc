@@ -52,7 +52,8 @@ std::vector<std::vector<int32_t>> Restored(const ExampleTable& table) {
 
 TEST_F(MaskedCorpusTest, LabelsAreWhatWasHidden) {
   const MaskedCorpus corpus = Make(1);
-  const ExampleTable table = corpus.Contexts(), plain = text_->Contexts();
+  const ExampleTable table = corpus.Mask(text_->documents().Contexts()),
+                     plain = text_->documents().Contexts();
   const auto rows = Restored(table);
   ASSERT_EQ(std::ssize(rows), plain.size());
   int64_t hidden = 0, tokens = 0;
@@ -77,8 +78,10 @@ TEST_F(MaskedCorpusTest, EachEpochHidesOtherTokens) {
   };
   EXPECT_EQ(labels(Epoch(Make(1), 3)), labels(Epoch(Make(1), 3)));
   EXPECT_NE(labels(Epoch(Make(1), 3)), labels(Epoch(Make(1), 4)));
-  EXPECT_NE(labels(Make(1).Contexts()), labels(Make(2).Contexts()));
-  EXPECT_EQ(labels(Make(1).Contexts()), labels(Make(1).Contexts()));
+  EXPECT_NE(labels(Make(1).Mask(text_->documents().Contexts())),
+            labels(Make(2).Mask(text_->documents().Contexts())));
+  EXPECT_EQ(labels(Make(1).Mask(text_->documents().Contexts())),
+            labels(Make(1).Mask(text_->documents().Contexts())));
 }
 
 }  // namespace

@@ -59,13 +59,6 @@ struct Group {
   }
 };
 
-[[noreturn]] void RefuseChanged(const std::string& path) {
-  throw Error(ErrorKind::kInput,
-              fmt::format("'{}' was written to since training started; leave the text as it is "
-                          "while it is trained on",
-                          path));
-}
-
 // Where each `step`-th line of a file begins.
 std::vector<int64_t> LineOffsets(const std::string& path, int64_t step, int64_t* lines) {
   LineReader reader(path);
@@ -302,7 +295,7 @@ void StreamedCorpus::Reader::ReadText(std::vector<Line>* lines) {
     while (files.line <= line.origin.line) {  // what comes before is not this part's
       for (size_t column = 0; column < files.columns.size(); ++column) {
         if (!files.columns[column]->Next(&line.text[column]))
-          RefuseChanged(files.columns[column]->name());
+          corpus_->RefuseChanged(static_cast<int64_t>(column), segment.file);
       }
       ++files.line;
     }
@@ -355,20 +348,17 @@ double StreamedCorpus::WeightOf(int64_t file) const {
 }
 
 void StreamedCorpus::CheckUnchanged(const Segment& segment) const {
-  for (int64_t column = 0; column < std::ssize(columns()); ++column) {
-    const std::string& path = digest(column, segment.file).path;
-    if (StampOf(path) != stamps_[column * files() + segment.file]) RefuseChanged(path);
-  }
+  for (int64_t column = 0; column < std::ssize(columns()); ++column)
+    Corpus::CheckUnchanged(column, segment.file);
 }
 
 void StreamedCorpus::CutFiles(int threads) {
   const int64_t count = files(), sides = std::ssize(columns());
   const int64_t step = std::max(kMinSegmentLines, options_.shuffle_buffer / kSegmentsOfAWindow);
   std::vector<std::vector<int64_t>> offsets(count * sides);
-  stamps_.resize(count * sides);
   ThreadPool(threads).ParallelFor(count * sides, [&](int64_t task, int) {
     FileDigest& known = digest(task / count, task % count);
-    stamps_[task] = StampOf(known.path);
+    Stamp(task / count, task % count);
     offsets[task] = LineOffsets(known.path, step, &known.lines);
     known.sha256 = Sha256OfFile(known.path);
   });

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "base/log.h"
 #include "data/line_corpus.h"
 
@@ -61,7 +60,6 @@ class StreamedCorpus : public LineCorpus {
   StreamOptions options_;
   const CorpusReport none_;
   std::vector<Segment> segments_;  // in the order of the files
-  std::vector<FileStamp> stamps_;  // as digests()
 };
 
 }  // namespace attend

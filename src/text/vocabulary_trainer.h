@@ -37,6 +37,11 @@ struct VocabularyOptions {
   LetterCase letter_case = LetterCase::kKeep;
   bool lower_cases() const { return letter_case == LetterCase::kLower; }
   int64_t max_sentences = 0;  // train on a random sample of this many lines; 0: all
+
+  // For text that may be larger than memory.
+  void LimitSentences() {
+    if (max_sentences == 0) max_sentences = StreamedSentences(type);
+  }
 };
 
 // Fields under the names a vocabulary's own command gives them; with the prefix "vocab_" those that

@@ -5,9 +5,7 @@ import json
 import math
 import pathlib
 import random
-import signal
 import subprocess
-import time
 
 import data_parallel_test
 import pytest
@@ -101,15 +99,15 @@ def test_the_model_proves_itself_and_generates(run):
 
 
 def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
-    output = tmp_path / "run"
-    for _ in range(2):
-        process = subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL)
-        tiny_run.wait_for_updates(output, [process], 9)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        time.sleep(0.05)
-    tiny_run.trained(options, output)
-    tiny_run.assert_same(output, run)
+    tiny_run.trained_though_killed(options, tmp_path / "run", updates=9)
+    tiny_run.assert_same(tmp_path / "run", run)
+
+
+def test_so_does_one_of_streamed_text(options, tmp_path):
+    options = tiny_run.streamed_documents(options, tmp_path)
+    tiny_run.trained(options, tmp_path / "unbroken")
+    tiny_run.trained_though_killed(options, tmp_path / "killed", updates=9)
+    tiny_run.assert_same(tmp_path / "killed", tmp_path / "unbroken")
 
 
 def losses(output):

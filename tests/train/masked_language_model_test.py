@@ -4,7 +4,6 @@ import json
 import math
 import random
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -85,13 +84,15 @@ def test_the_model_proves_itself(run):
 
 
 def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
-    output = tmp_path / "run"
-    for _ in range(2):  # each time after a checkpoint more
-        with subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as process:
-            tiny_run.wait_for_updates(output, [process], 105)
-            process.send_signal(signal.SIGKILL)
-    tiny_run.trained(options, output)
-    tiny_run.assert_same(output, run)
+    tiny_run.trained_though_killed(options, tmp_path / "run", updates=105)
+    tiny_run.assert_same(tmp_path / "run", run)
+
+
+def test_so_does_one_of_streamed_text(options, tmp_path):
+    options = tiny_run.streamed_documents(options, tmp_path)
+    tiny_run.trained(options, tmp_path / "unbroken")
+    tiny_run.trained_though_killed(options, tmp_path / "killed", updates=105)
+    tiny_run.assert_same(tmp_path / "killed", tmp_path / "unbroken")
 
 
 def test_two_processes_train_as_one(options, tmp_path):
@@ -148,6 +149,13 @@ def test_a_model_of_labels_begins_with_the_encoder(run, labelled, tmp_path):
 def test_another_vocabulary_or_shape_is_refused(run, labelled, tmp_path, change, parts):
     done = tiny_run.train(labelled | {"init": run / "model"} | change, tmp_path / "run")
     tiny_run.refused(done, 2, *parts)
+    assert not (tmp_path / "run/checkpoints").exists()
+
+
+def test_a_model_of_other_stacks_is_refused(options, run, labelled, tmp_path):
+    other = {name: value for name, value in options.items() if not name.startswith(("vocab", "encoder.", "preset"))}
+    done = tiny_run.train(other | {"task": "language_model", "init": run / "model"}, tmp_path / "run")
+    tiny_run.refused(done, 3, f"'{run / 'model'}' has an encoder, which task language_model does not train")
     assert not (tmp_path / "run/checkpoints").exists()
 
 

@@ -91,6 +91,15 @@ def streamed(options, folder):
     return options | shards | {"train_weights": ["1", "2.5", "1"], "shuffle_buffer": 37, "bpe_dropout": 0.2}
 
 
+def streamed_documents(options, folder):
+    """The same plain text in two files, one packed, in windows of a few blocks."""
+    lines = options["train_text"].read_bytes().splitlines(keepends=True)
+    files = [folder / "0.txt", folder / "1.txt.gz"]
+    files[0].write_bytes(b"".join(lines[:len(lines) // 2]))
+    files[1].write_bytes(gzip.compress(b"".join(lines[len(lines) // 2:])))
+    return options | {"train_text": files, "stream": [], "shuffle_buffer": 100}
+
+
 def command_line(options, output, program=TRAIN):
     arguments = [program, "train", "--output", output]
     for name, value in ({"quiet": []} | options).items():
@@ -142,6 +151,15 @@ def wait_for_updates(output, processes, count):
         for process in processes:
             assert process.poll() is None, process.communicate()
         time.sleep(0.01)
+
+
+def trained_though_killed(options, output, updates):
+    """A run that is killed twice, each time after so many updates more, and then goes on to its end."""
+    for _ in range(2):
+        with subprocess.Popen(command_line(options, output), env=environment(), stderr=subprocess.DEVNULL) as process:
+            wait_for_updates(output, [process], updates)
+            process.kill()
+    trained(options, output)
 
 
 def timeless(report):

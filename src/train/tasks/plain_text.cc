@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "data/streamed_documents.h"
 #include "train/set_up.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/text_files.h"
@@ -45,13 +46,21 @@ PlainText SetUpPlainText(const TaskSetup& setup, const PlainTextOptions& own, in
   CheckContext(own, options.model, beside);
   PlainText text;
   text.vocabulary = VocabularyOf(setup, own.vocabulary, [&] {
-    return TrainVocabulary(own.train_text, own.vocabulary.made, static_cast<uint64_t>(options.seed),
-                           setup.log);
+    VocabularyOptions making = own.vocabulary.made;
+    if (own.stream) making.LimitSentences();
+    return TrainVocabulary(own.train_text, making, static_cast<uint64_t>(options.seed), setup.log);
   });
   options.model.source_vocab_size = options.model.target_vocab_size = text.vocabulary->size();
   options.model.special_ids = text.vocabulary->special_ids();
   CheckModelConfig(options.model);
-  text.train = ReadDocuments(own.train_text, setup, own.context, text.vocabulary);
+  if (own.stream) {
+    text.train = std::make_shared<StreamedDocuments>(
+        own.train_text, text.vocabulary, own.context,
+        DocumentStreamOptions{static_cast<uint64_t>(options.seed), own.shuffle_buffer},
+        setup.settings->threads);
+  } else {
+    text.train = ReadDocuments(own.train_text, setup, own.context, text.vocabulary);
+  }
   text.valid = ReadDocuments(own.valid_text, setup, own.context, text.vocabulary);
   if (setup.group->first())
     text.test = ReadDocuments(own.test_text, setup, own.context, text.vocabulary);

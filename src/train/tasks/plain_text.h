@@ -3,6 +3,7 @@
 #ifndef ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_
 #define ATTEND_TRAIN_TASKS_PLAIN_TEXT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct PlainTextOptions {
 
   std::vector<std::string> train_text, valid_text, test_text;
   ContextOptions context;
+  bool stream = false;
+  int64_t shuffle_buffer = 100000;
   VocabularyChoice vocabulary;
 };
 
@@ -30,7 +33,11 @@ struct PlainText {
   TaskTexts texts() const { return {vocabulary, train, valid, test}; }
 
   std::shared_ptr<const Vocabulary> vocabulary;
-  std::shared_ptr<const DocumentCorpus> train, valid, test;  // null: none; test on rank 0 alone
+  std::shared_ptr<const PlainTextCorpus> train;
+  std::shared_ptr<const DocumentCorpus> valid, test;  // null: none; test on rank 0 alone
+
+  // What a model is judged by: of the validation text, if there is one.
+  const PlainTextCorpus& Judged() const { return valid != nullptr ? *valid : *train; }
 };
 
 // Reads all of it, and completes the model in the setup's options with the vocabulary's size and

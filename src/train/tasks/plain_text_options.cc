@@ -21,6 +21,10 @@ FieldList PlainTextOptions::FieldsFor(const TrainOptions& options) {
            "plain text to train on; several files are one text, in this order", kPath | kRequired)
       .Add("valid_text", &valid_text, "plain text to validate on", kPath)
       .Add("test_text", &test_text, "plain text to score the finished model on", kPath)
+      .Add("stream", &stream, "read the training text from disk during training, in bounded memory",
+           kIdentity)
+      .Add("shuffle_buffer", &shuffle_buffer, 1, 1e9,
+           "number of lines of streamed text that are shuffled together", kIdentity)
       .Nest("", Fields(context), kIdentity)
       .Nest("", vocabulary.FieldsFor(options));
   return fields;

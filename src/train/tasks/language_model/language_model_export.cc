@@ -40,11 +40,11 @@ Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
 
 }  // namespace
 
-Json SampleIds(const DocumentCorpus& corpus, const ModelConfig& model) {
+Json SampleIds(const Documents& documents, const ModelConfig& model) {
   Json samples = Json::array();
   const int64_t most = std::min(kSampleTokens, MaxTokens(*model.decoder));
-  for (int64_t i = 0; i < std::min(kSamples, corpus.text_size().documents); ++i) {
-    const std::span<const int32_t> ids = corpus.Document(i);
+  for (int64_t i = 0; i < std::min(kSamples, documents.text_size().documents); ++i) {
+    const std::span<const int32_t> ids = documents[i];
     const auto taken = ids.first(std::min(most, std::ssize(ids)));
     samples.push_back(std::vector<int32_t>(taken.begin(), taken.end()));
   }

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "base/json.h"
-#include "data/document_corpus.h"
+#include "data/documents.h"
 #include "model/model_directory.h"
 #include "train/export.h"
 
 namespace attend {
 
 // Beginnings of documents, as ids, that the exported model is to prove itself on.
-Json SampleIds(const DocumentCorpus& corpus, const ModelConfig& model);
+Json SampleIds(const Documents& documents, const ModelConfig& model);
 
 // As TrainableTask::complete_model promises.
 void CompleteLanguageModel(const ExportedRun& run, Model* model);

@@ -34,7 +34,7 @@ std::map<std::string, double> FiguresOf(double sum, const TextSize& text) {
 
 LanguageModelTask::LanguageModelTask(const TaskSetup& setup, PlainText text)
     : TextTask(setup, text.texts()), text_(std::move(text)) {
-  if (text_.valid != nullptr) valid_contexts_ = text_.valid->Contexts();
+  if (text_.valid != nullptr) valid_contexts_ = text_.valid->documents().Contexts();
 }
 
 const TaskInfo& LanguageModelTask::info() const { return TrainableLanguageModel().info; }
@@ -87,7 +87,7 @@ void LanguageModelTask::WriteSamples(ValidationResult* result) {
   constexpr int64_t kSamples = 4, kPrompt = 16, kWritten = 64;
   std::vector<std::vector<int32_t>> prompts, references;
   for (int64_t i = 0; i < std::min(kSamples, text_.valid->text_size().documents); ++i) {
-    const std::span<const int32_t> ids = text_.valid->Document(i);
+    const std::span<const int32_t> ids = text_.valid->documents()[i];
     const auto prompt = std::min(kPrompt, std::ssize(ids) - 1);
     const auto end = std::min(prompt + kWritten, std::ssize(ids));
     prompts.emplace_back(ids.begin(), ids.begin() + prompt);
@@ -114,8 +114,7 @@ std::shared_ptr<Model> LanguageModelTask::CurrentModel() {
 }
 
 Json LanguageModelTask::ForExport() const {
-  return {{"sample_ids",
-           SampleIds(text_.valid != nullptr ? *text_.valid : *text_.train, options_.model)}};
+  return {{"sample_ids", SampleIds(text_.Judged().beginning(), options_.model)}};
 }
 
 void LanguageModelTask::Describe(const Log& log) const {
@@ -131,7 +130,7 @@ void LanguageModelTask::Describe(const Log& log) const {
 Json LanguageModelTask::TestText(const TestSetting& setting) {
   std::vector<std::vector<int32_t>> documents;
   for (int64_t i = 0; i < text_.test->text_size().documents; ++i) {
-    const std::span<const int32_t> ids = text_.test->Document(i);
+    const std::span<const int32_t> ids = text_.test->documents()[i];
     documents.emplace_back(ids.begin(), ids.end() - 1);  // the end is scored besides
   }
   const int64_t context = LanguageModelOf(options_).text.context.context_tokens;

@@ -37,12 +37,11 @@ Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
 
 }  // namespace
 
-Json MaskedSamples(const MaskedCorpus& corpus) {
+Json MaskedSamples(const ExampleTable& contexts) {
   Json samples = Json::array();
-  const ExampleTable table = corpus.Contexts();
-  for (int64_t row = 0; row < std::min(kSamples, table.size()); ++row) {
+  for (int64_t row = 0; row < std::min(kSamples, contexts.size()); ++row) {
     const auto take = [&](int64_t column) {
-      const std::span<const int32_t> ids = table[row].Ids(column);
+      const std::span<const int32_t> ids = contexts[row].Ids(column);
       return std::vector<int32_t>(ids.begin(),
                                   ids.begin() + std::min(kSampleTokens, std::ssize(ids)));
     };

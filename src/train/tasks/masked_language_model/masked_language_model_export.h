@@ -11,7 +11,7 @@ namespace attend {
 
 // Beginnings of documents, with what is hidden of them, that the exported model is to prove itself
 // on: lists of ids that it reads, and of those that stand there.
-Json MaskedSamples(const MaskedCorpus& corpus);
+Json MaskedSamples(const ExampleTable& contexts);
 
 // As TrainableTask::complete_model promises.
 void CompleteMaskedLanguageModel(const ExportedRun& run, Model* model);

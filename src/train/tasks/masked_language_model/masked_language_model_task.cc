@@ -23,7 +23,7 @@ int64_t CountHidden(const Example& example) {
   return std::ranges::count_if(example.Ids(1), [](int32_t label) { return label != kNotMasked; });
 }
 
-std::unique_ptr<const MaskedCorpus> MaskedText(const std::shared_ptr<const DocumentCorpus>& text,
+std::unique_ptr<const MaskedCorpus> MaskedText(const std::shared_ptr<const PlainTextCorpus>& text,
                                                const TrainOptions& options,
                                                const Vocabulary& vocabulary) {
   if (text == nullptr) return nullptr;
@@ -41,7 +41,7 @@ MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainTe
       train_(MaskedText(text_.train, options_, *text_.vocabulary)),
       valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
   if (valid_ == nullptr) return;
-  valid_contexts_ = valid_->Contexts();
+  valid_contexts_ = valid_->Mask(text_.valid->documents().Contexts());
   for (int64_t row = 0; row < valid_contexts_->size(); ++row)
     if (CountHidden((*valid_contexts_)[row]) > 0) return;
   throw Error(ErrorKind::kInput,
@@ -150,7 +150,8 @@ void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
 }
 
 Json MaskedLanguageModelTask::ForExport() const {
-  return {{"samples", MaskedSamples(valid_ != nullptr ? *valid_ : *train_)}};
+  const MaskedCorpus& masked = valid_ != nullptr ? *valid_ : *train_;
+  return {{"samples", MaskedSamples(masked.Mask(text_.Judged().beginning().Contexts()))}};
 }
 
 Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
@@ -158,7 +159,7 @@ Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
   ReadParameters(LoadModel(setting.model)->tensors, transformer_.ptr().get());
   transformer_->eval();
   const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
-  return FiguresOf(test->Contexts());
+  return FiguresOf(test->Mask(text_.test->documents().Contexts()));
 }
 
 std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {

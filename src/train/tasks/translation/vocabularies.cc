@@ -17,8 +17,7 @@ std::shared_ptr<const Vocabulary> Make(const std::vector<std::string>& files,
                                        const TrainOptions& options, const Log& log) {
   const CorpusOptions& corpus = TranslationOf(options).corpus;
   VocabularyOptions making = corpus.vocabulary;
-  if (making.max_sentences == 0 && corpus.Streams())
-    making.max_sentences = StreamedSentences(making.type);
+  if (corpus.Streams()) making.LimitSentences();
   std::string message = fmt::format("making a vocabulary of {} pieces", making.size);
   if (making.max_sentences > 0)
     message += fmt::format(", from a sample of at most {} lines", making.max_sentences);
