@@ -15,7 +15,11 @@ KINDS = {"tagging": "columns", "classification": "table", "language_model": "tex
 
 def run_before(name):
     """The recipe whose model the recipe `name` goes on from, where its README puts that; None where it begins anew."""
-    return pathlib.Path(RECIPES[name]["init"]).parts[1] if "init" in RECIPES[name] else None
+    return "/".join(pathlib.Path(RECIPES[name]["init"]).parts[1:-1]) if "init" in RECIPES[name] else None
+
+
+def task_of(name):
+    return RECIPES[name].get("task", "translation")
 
 
 def as_columns(line):
@@ -42,19 +46,19 @@ def text_of(task, options, folder):
     return text
 
 
-def run_small(name, text, output):
-    smaller = text | {"batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
+def run_small(name, options, output):
+    output.parent.mkdir(exist_ok=True)
+    smaller = text_of(task_of(name), options, output.parent) | {"batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
     if first := run_before(name):
-        smaller["init"] = run_small(first, text, output.with_name("first")) / "model"
+        smaller["init"] = run_small(first, options, output.parent / "first/out") / "model"
     tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml"}, output)
     return output
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipes_run_on_any_text_of_their_task(name, options, tmp_path):
-    task = RECIPES[name].get("task", "translation")
-    figure = {"translation": "bleu", "language_model": "perplexity"}.get(task, "accuracy")
-    output = run_small(name, text_of(task, options, tmp_path), tmp_path / "out")
+    figure = {"translation": "bleu", "language_model": "perplexity"}.get(task_of(name), "accuracy")
+    output = run_small(name, options, tmp_path / "out")
     assert figure in (output / "result.json").read_text(encoding="utf-8").lower()
 
 
