@@ -5,11 +5,8 @@
 #include "base/json.h"
 #include "fuzz/harness.h"
 #include "serve/json_request.h"
-#include "serve/tasks/classification/classification.h"
-#include "serve/tasks/embeddings/embeddings.h"
 #include "serve/tasks/language_model/completion_options.h"
-#include "serve/tasks/masked_language_model/masked_language_model.h"
-#include "serve/tasks/tagging/tagging.h"
+#include "serve/tasks/registry.h"
 
 namespace attend {
 namespace {
@@ -21,8 +18,7 @@ void ReadCompletion(Json body) {
 
 std::vector<std::function<void(Json)>> Readers() {
   std::vector<std::function<void(Json)>> readers = {ReadCompletion};
-  for (const EncoderRoute& route :
-       {ClassificationRoute(), EmbeddingsRoute(), MaskedLanguageModelRoute(), TaggingRoute()}) {
+  for (const EncoderRoute& route : EncoderRoutes()) {
     readers.emplace_back([route](Json body) {
       const EncoderRequest asked = route.read(std::move(body));
       if (!asked.words.empty() && asked.words.size() != asked.texts.size()) std::abort();

@@ -4,8 +4,8 @@
 usage: tools/check_includes.py [ROOT]
 
 The table's first column names folders, its last one what a folder may include besides itself and the public headers:
-folders of src/, "all above", "all", "itself" or nothing. Three rules stand beside it: Torch only in include/attend/nn and
-src/train, instruction-set headers only in src/engine/kernels, and no third-party header in include/attend.
+folders of src/, "all above", "all", "itself" or nothing. Three rules stand beside it: Torch only in include/attend/nn,
+src/nn and src/train, instruction-set headers only in src/kernels, and no third-party header in include/attend.
 """
 
 import pathlib

@@ -14,6 +14,7 @@
 #include "cli/line_windows.h"
 #include "model/model_directory.h"
 #include "tasks/language_model/generation_options.h"
+#include "tasks/task_names.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 #include "text/utf8.h"
@@ -186,6 +187,7 @@ int RunScore(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   const auto model = LoadModel(options.model);
   const bool language_model = model->config.task == "language_model";
+  if (!language_model) CheckTask(model->config, "translation");
   CheckGiven(command_line, language_model);
   if (language_model) {
     options.texts.batch_tokens = options.pairs.batch_tokens;

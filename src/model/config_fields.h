@@ -10,6 +10,8 @@ namespace attend {
 
 FieldList Fields(StackConfig& config);
 FieldList Fields(SpecialIds& ids);
+// Of what stands on the last stack: a model that is trained on for another task begins it anew.
+FieldList HeadFields(ModelConfig& config);
 // The stacks that are present are nested under `encoder.` and `decoder.`.
 FieldList Fields(ModelConfig& config);
 

@@ -113,7 +113,7 @@ FieldList Fields(SpecialIds& ids) {
 
 FieldList Fields(ModelConfig& config) {
   FieldList fields;
-  fields.Add("task", &config.task, "what the model does: translation", kDerived)
+  fields.Add("task", &config.task, "what the model does, such as translation", kDerived)
       .Add("languages", &config.languages, "two languages, the source first")
       .Add("input", &config.input, {"tokens"}, "what the first stack reads", kDerived)
       .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
@@ -123,6 +123,16 @@ FieldList Fields(ModelConfig& config) {
       .Nest("special_ids", Fields(config.special_ids), kDerived);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
+  fields.Nest("", HeadFields(config))
+      .Add("tie_source_target", &config.tie_source_target,
+           "encoder and decoder share one embedding", kIdentity)
+      .Add("tie_target_output", &config.tie_target_output,
+           "the output projection is the last stack's embedding", kIdentity);
+  return fields;
+}
+
+FieldList HeadFields(ModelConfig& config) {
+  FieldList fields;
   fields
       .Add("head", &config.head, {"none", "vocabulary", "labels"}, "what stands on the last stack",
            kDerived)
@@ -138,11 +148,7 @@ FieldList Fields(ModelConfig& config) {
       .Add("label_scheme", &config.label_scheme, {"iob1", "iob2", "iobes", "none"},
            "how labels spell entities", kDerived)
       .Add("crf", &config.crf,
-           "scores of labels that follow each other (a conditional random field)", kDerived)
-      .Add("tie_source_target", &config.tie_source_target,
-           "encoder and decoder share one embedding", kIdentity)
-      .Add("tie_target_output", &config.tie_target_output,
-           "the output projection is the last stack's embedding", kIdentity);
+           "scores of labels that follow each other (a conditional random field)", kDerived);
   return fields;
 }
 

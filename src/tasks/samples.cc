@@ -135,7 +135,7 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
                                   std::vector<Sample> samples) {
   const auto loaded = Load(model, {.instruction_set = "reference"});
   CheckReplayable(loaded->weights);
-  if (loaded->config().task == "translation") {
+  if (loaded->config().encoder && loaded->config().decoder) {
     const Translator translator(loaded, {.threads = 1});
     const auto eos = static_cast<int32_t>(loaded->config().special_ids.eos);
     for (Sample& sample : samples) Translate(translator, eos, &sample);

@@ -70,15 +70,8 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
 }
 
 // What stands on the stacks: a model for another task has its own, which begins anew.
-void TakeHead(const ModelConfig& from, ModelConfig* to) {
-  to->head = from.head;
-  to->head_bias = from.head_bias;
-  to->head_transform = from.head_transform;
-  to->head_pooler = from.head_pooler;
-  to->pooling = from.pooling;
-  to->labels = from.labels;
-  to->label_scheme = from.label_scheme;
-  to->crf = from.crf;
+void TakeHead(ModelConfig from, ModelConfig* to) {
+  FieldsFromJson(FieldsToJson(HeadFields(from)), HeadFields(*to), "head");
   to->tie_target_output = from.tie_target_output;
 }
 

@@ -146,6 +146,7 @@ CASES = [
     ("translate", "--model {L} --input {F}/text", 2, "run it with `attend generate`"),
     ("score", "--model {L} --source {F}/text --target {F}/text", 2, "give --input"),
     ("score", "--model {L}", 2, "--input is missing"),
+    ("score", "--model {C} --input {F}/text", 2, "attend classify"),
     ("score", "--model {L} --input {F}/text --window 4 --stride 5", 2, "stride is 5"),
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
     ("score", "--model {G} --source {F}/text", 2, "--target is missing"),

@@ -18,20 +18,13 @@ struct ServedTask {
   const char* name;  // ModelConfig::task
   std::shared_ptr<ServedModel> (*serve)(const ModelToServe& model, const ServeOptions& options,
                                         WorkPool* pool);
-  std::unique_ptr<TaskHandler> (*handler)(const HandlerContext& context);
 };
 
-template <EncoderRoute (*route)()>
-std::unique_ptr<TaskHandler> HandlerOf(const HandlerContext& context) {
-  return std::make_unique<EncoderHandler>(context, route());
-}
-
-constexpr ServedTask kTasks[] = {
-    {"classification", ServeClassification, HandlerOf<ClassificationRoute>},
-    {"language_model", ServeLanguageModel, LanguageModelHandler},
-    {"masked_language_model", ServeMaskedLanguageModel, HandlerOf<MaskedLanguageModelRoute>},
-    {"tagging", ServeTagging, HandlerOf<TaggingRoute>},
-    {"translation", ServeTranslation, TranslationHandler}};
+constexpr ServedTask kTasks[] = {{"classification", ServeClassification},
+                                 {"language_model", ServeLanguageModel},
+                                 {"masked_language_model", ServeMaskedLanguageModel},
+                                 {"tagging", ServeTagging},
+                                 {"translation", ServeTranslation}};
 
 }  // namespace
 
@@ -46,10 +39,16 @@ std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::stri
                                              directory, model.model->config.task));
 }
 
+std::vector<EncoderRoute> EncoderRoutes() {
+  return {ClassificationRoute(), EmbeddingsRoute(), MaskedLanguageModelRoute(), TaggingRoute()};
+}
+
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context) {
   std::vector<std::unique_ptr<TaskHandler>> handlers;
-  for (const ServedTask& task : kTasks) handlers.push_back(task.handler(context));
-  handlers.push_back(HandlerOf<EmbeddingsRoute>(context));
+  handlers.push_back(LanguageModelHandler(context));
+  handlers.push_back(TranslationHandler(context));
+  for (const EncoderRoute& route : EncoderRoutes())
+    handlers.push_back(std::make_unique<EncoderHandler>(context, route));
   return handlers;
 }
 

@@ -9,6 +9,7 @@
 #include "base/work_pool.h"
 #include "serve/served_model.h"
 #include "serve/task_handler.h"
+#include "serve/tasks/encoder_handler.h"
 
 namespace attend {
 
@@ -16,6 +17,9 @@ namespace attend {
 // directory. Throws as LoadModel and the task do, and Error(kUsage) for a task that is not served.
 std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::string& directory,
                                         const ServeOptions& options, WorkPool* pool);
+
+// The routes of encoders alone.
+std::vector<EncoderRoute> EncoderRoutes();
 
 // Of every task one, and what several tasks have.
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context);
