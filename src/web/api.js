@@ -43,23 +43,27 @@ function send(path, body, signal) {
   return fetch(path, options);
 }
 
-async function exchange(path, body, signal) {
-  const response = await send(path, body, signal);
-  return {response, text: await response.text()};
-}
-
-// The answer's JSON, and its headers.
-async function ask(path, body, signal) {
-  const ended = new AbortController(), either = AbortSignal.any([ended.signal, signal].filter(Boolean));
-  let response, text;
+// What `work(signal, unlessSilent)` gives; all that it waits for goes through `unlessSilent`, which rejects once the server says
+// nothing any more.
+async function whileItLives(work, signal) {
+  const ended = new AbortController(), either = AbortSignal.any([ended.signal, signal].filter(Boolean)), silent = silence(either);
+  silent.catch(() => {});
   try {
-    ({response, text} = await Promise.race([exchange(path, body, either), silence(either)]));
+    return await work(either, promise => Promise.race([promise, silent]));
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof Problem) throw error;
     throw new Problem("gone", "The server does not answer.");
   } finally {
     ended.abort();
   }
+}
+
+// The answer's JSON, and its headers.
+async function ask(path, body, signal) {
+  const {response, text} = await whileItLives(async (either, unlessSilent) => {
+    const response = await unlessSilent(send(path, body, either));
+    return {response, text: await unlessSilent(response.text())};
+  }, signal);
   if (!response.ok) throw problemOf(response, text);
   try {
     return {answer: JSON.parse(text), headers: response.headers};
@@ -69,14 +73,17 @@ async function ask(path, body, signal) {
 }
 const request = async (path, body, signal) => (await ask(path, body, signal)).answer;
 
+// Of an error in the OpenAI API's form or in that of the other routes.
+const messageOf = ({error}) => error.message ?? error;
+
 function problemOf({status, headers}, text) {
   if (status === 429 || status === 503) {
     const seconds = Number(headers.get("Retry-After"));
     return new Problem("busy", "The server has much to do.", seconds > 0 ? Math.min(seconds, 60) : 2);
   }
-  if (status === 403) return new Problem("key", key ? "The server does not know this API key." : "This server asks for an API key.");
+  if (status === 401 || status === 403) return new Problem("key", key ? "The server does not know this API key." : "This server asks for an API key.");
   try {
-    return new Problem("refused", JSON.parse(text).error);
+    return new Problem("refused", messageOf(JSON.parse(text)));
   } catch {  // of something between the server and this page
     return new Problem("refused", `the answer has status ${status}`);
   }
@@ -120,37 +127,35 @@ export async function translateDocument(html, {name: model, source, target}, sig
 }
 
 // The data of server-sent events, as they come.
-async function* eventsOf(response) {
+async function* eventsOf(response, unlessSilent) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = "";;) {
-    const {done, value} = await reader.read();
+    const {done, value} = await unlessSilent(reader.read());
     if (done) return;
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop();
     for (const block of blocks) {
       const [, name, data] = block.match(/^(?:event: (.*)\n)?data: (.*)$/);
-      if (name === "error") throw new Problem("refused", JSON.parse(data).error);
+      if (name === "error") throw new Problem("refused", messageOf(JSON.parse(data)));
       yield data;
     }
   }
 }
 
 // Has a language model write on; `show` gets each piece of the text. Gives why it ended: "stop" or "length".
-export async function generate(body, show, signal) {
-  try {
-    const response = await send(kCompletions, {...body, prompt: body.prompt.toWellFormed(), stream: true}, signal);
-    if (!response.ok) throw problemOf(response, await response.text());
+export function generate(body, show, signal) {
+  return whileItLives(async (either, unlessSilent) => {
+    const response = await unlessSilent(send(kCompletions, {...body, prompt: body.prompt.toWellFormed(), stream: true}, either));
+    if (!response.ok) throw problemOf(response, await unlessSilent(response.text()));
     let ending = null;
-    for await (const data of eventsOf(response)) {
+    for await (const data of eventsOf(response, unlessSilent)) {
       if (data === "[DONE]") return ending;
       const [choice] = JSON.parse(data).choices;
       if (choice.text) show(choice.text);
       ending = choice.finish_reason;
     }
-  } catch (error) {
-    if (signal.aborted || error instanceof Problem) throw error;
-  }
-  throw new Problem("gone", "The server does not answer.");
+    throw new Error("the events have no end");
+  }, signal);
 }
 
 // What an encoder says of a text.

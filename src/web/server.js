@@ -39,6 +39,10 @@ const next = (target, name, signal) => new Promise((resolve, reject) => {
   signal?.addEventListener("abort", () => reject(signal.reason), {once: true});
 });
 
+const aborted = signal => new Promise((_, reject) => {
+  signal.addEventListener("abort", () => reject(signal.reason), {once: true});
+});
+
 // `seconds`, counted down in the notice; less where "Try now" is pressed.
 async function countDown(seconds, signal) {
   const end = performance.now() + 1000 * seconds;
@@ -56,10 +60,10 @@ let returning = null;
 const listeners = [];
 export function onReturn(listener) { listeners.push(listener); }
 
-// Resolves when the server answers again; all who wait share one watch.
-function untilBack(problem) {
+// Resolves when the server answers again; all who wait share one watch. Rejects where `signal` aborts.
+function untilBack(problem, signal) {
   returning ??= watch(problem).finally(() => { returning = null; });
-  return returning;
+  return Promise.race([returning, aborted(signal)]);
 }
 async function watch(problem) {
   for (let seconds = 1; ; seconds = Math.min(2 * seconds, 8)) {
@@ -86,8 +90,7 @@ export async function patiently(work, signal) {
     } catch (error) {
       if (signal.aborted || !(error instanceof Problem) || error.kind === "refused") throw error;
       if (error.kind === "gone") {
-        await untilBack(error);
-        signal.throwIfAborted();
+        await untilBack(error, signal);
         continue;
       }
       show(error);

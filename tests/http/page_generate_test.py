@@ -1,5 +1,7 @@
 """The panel of language models on the page, in a real Chromium, with the service itself."""
 
+import signal
+
 import pytest
 from server import LANGUAGE_MODEL, MODEL, serving
 from web_page import Keys, Page, opened
@@ -63,8 +65,7 @@ def test_there_is_nothing_of_translation(writing):
 
 
 def test_it_comes_piece_by_piece_and_stops(writing, service):
-    writing.js("""void (window.fetch = (real => (path, options) =>
-        real(path, {...options, body: options.body?.replace("{", '{"min_tokens": 1000000, ')}))(window.fetch))""")  # it does not end
+    never_end(writing)
     write(writing, "The", max_tokens=1000000)
     writing.until(lambda: len(writing["generated-text"].get_property("textContent")) > 20, "a beginning")
     assert not writing["generate"].is_enabled()
@@ -72,6 +73,57 @@ def test_it_comes_piece_by_piece_and_stops(writing, service):
     writing.until(lambda: writing["generate-state"].text.startswith("Stopped."), "the end")
     assert writing["generate"].is_enabled() and not writing["generate-stop"].is_displayed()
     service.wait_for_metric("attend_live_sentences", 0)
+
+
+def never_end(page):
+    """Texts that the page asks for."""
+    page.js("""void (window.fetch = (real => (path, options) =>
+        real(path, {...options, body: options.body?.replace("{", '{"min_tokens": 1000000, ')}))(window.fetch))""")
+
+
+def lone_panel(browser, service):
+    browser.get(f"http://127.0.0.1:{service.port}/")
+    page = Page(browser, service)
+    page.until(lambda: page["generate"].is_displayed(), "the panel")
+    return page
+
+
+def test_stop_ends_the_wait_for_a_server_that_is_away(browser, tmp_path):
+    with serving(tmp_path, "--model", f"tales={LANGUAGE_MODEL}", model=None) as service:
+        page = lone_panel(browser, service)
+        service.process.kill()
+        service.process.wait()
+        write(page, "The", max_tokens=20)
+        page.until(lambda: "does not answer" in page.notice, "the message")
+        page["generate-stop"].click()
+        page.until(lambda: page["generate-state"].text.startswith("Stopped."), "the end", 5)
+        assert page["generate"].is_enabled() and not page["generate-stop"].is_displayed()
+
+
+def test_a_stream_that_goes_silent_is_noticed(browser, tmp_path):
+    with serving(tmp_path, "--model", f"tales={LANGUAGE_MODEL}", model=None) as service:
+        page = lone_panel(browser, service)
+        never_end(page)
+        write(page, "The", max_tokens=1000000)
+        page.until(lambda: len(page["generated-text"].get_property("textContent")) > 20, "a beginning")
+        service.process.send_signal(signal.SIGSTOP)
+        page.until(lambda: "does not answer" in page.notice, "the message")
+        service.process.send_signal(signal.SIGCONT)
+        page.until(lambda: not page.notice and len(page["generated-text"].get_property("textContent")) > 20, "the text, from its beginning on")
+        page["generate-stop"].click()
+        page.until(lambda: page["generate-state"].text.startswith("Stopped."), "the end")
+
+
+def test_a_key_is_asked_for(browser, tmp_path):
+    (tmp_path / "keys").write_text("secret\n", encoding="utf-8")
+    with serving(tmp_path, "--model", f"tales={LANGUAGE_MODEL}", "--api-keys", tmp_path / "keys", model=None) as service:
+        page = lone_panel(browser, service)
+        write(page, "The", max_tokens=20, seed=7)
+        page.until(lambda: page.notice == "This server asks for an API key.", "the question")
+        page["key"].send_keys("wrong", Keys.ENTER)
+        page.until(lambda: page.notice == "The server does not know this API key.", "the refusal")
+        page["key"].send_keys("secret", Keys.ENTER)
+        assert len(ended(page)) > 3 and not page.notice
 
 
 def test_a_refusal_is_said(writing):
