@@ -71,6 +71,7 @@ class Program {
     callbacks.handle = [this](const auto& exchange) { service_->Handle(exchange); };
     callbacks.answered = [this](const HttpRequest& request, const RequestFacts& facts,
                                 const AnswerFacts& answer) { Answered(request, facts, answer); };
+    callbacks.errors = [this](const std::string& path) { return service_->ErrorsAt(path); };
     callbacks.reload = [this] { Reload(); };
     callbacks.stopping = [this] {
       log_.Write("stopping", Json::object());

@@ -12,6 +12,9 @@
 
 namespace attend {
 
+// The body of an error: {"error": message}, or what the OpenAI API's clients read.
+enum class ErrorForm { kPlain, kOpenAi };
+
 struct HttpRequest {
   std::string method, path, query;  // path and query as they were sent, not decoded
   std::string content_type, authorization;
@@ -22,8 +25,9 @@ struct HttpRequest {
   std::string id;       // of the request, in its answer and in logs
   std::string client;   // its address
   std::string network;  // what a limit counts: of IPv6 the network, for a client has 2^64 addresses
-  std::string scheme = "http", prefix;  // by which the client asks, where a proxy tells
-  bool monitoring = false;              // came to the address of metrics
+  std::string scheme = "http", prefix;   // by which the client asks, where a proxy tells
+  bool monitoring = false;               // came to the address of metrics
+  ErrorForm errors = ErrorForm::kPlain;  // of its path
   std::string body;
 };
 
@@ -37,10 +41,10 @@ struct HttpResponse {
   std::string failure = "";  // why the server could not do what was asked; for the log
 };
 
-// {"error": message}
-HttpResponse ErrorResponse(int status, const std::string& message, HttpHeaders headers = {});
+HttpResponse ErrorResponse(ErrorForm form, int status, const std::string& message,
+                           HttpHeaders headers = {});
 // 503, to whom may come again after so many seconds.
-HttpResponse BusyResponse(const std::string& message, int seconds);
+HttpResponse BusyResponse(ErrorForm form, const std::string& message, int seconds);
 
 // A server-sent event of one line of data; `name` may be empty.
 std::string ToEvent(const std::string& name, const std::string& data);

@@ -32,6 +32,7 @@ struct HttpOptions {
 struct HttpCallbacks {
   HttpHandler handle;
   HttpObserver answered;
+  std::function<ErrorForm(const std::string& path)> errors;
   std::function<void()> reload;    // SIGHUP came
   std::function<void()> stopping;  // SIGTERM or SIGINT came
 };

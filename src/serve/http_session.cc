@@ -92,7 +92,7 @@ void HttpSession::Start() {
 
 void HttpSession::TurnAway() {
   net::dispatch(stream_.get_executor(), [self = shared_from_this()] {
-    self->Refuse(BusyResponse("too many connections; try again later", 1));
+    self->Refuse(BusyResponse(ErrorForm::kPlain, "too many connections; try again later", 1));
   });
 }
 
@@ -136,11 +136,11 @@ bool HttpSession::RefuseUnread(Error error) {
   if (foreign || error == http::error::end_of_stream || error == http::error::partial_message) {
     Close();
   } else if (error == http::error::header_limit) {
-    Refuse(ErrorResponse(431, "the header is too large"));
+    Refuse(431, "the header is too large");
   } else if (error == http::error::body_limit) {
-    Refuse(ErrorResponse(413, "the body is too large; send less text at once"));
+    Refuse(413, "the body is too large; send less text at once");
   } else {
-    Refuse(ErrorResponse(400, "not valid HTTP: " + error.message()));
+    Refuse(400, "not valid HTTP: " + error.message());
   }
   return true;
 }
@@ -182,7 +182,7 @@ void HttpSession::OnHeader(Error error) {
   keep_alive_ = request.keep_alive();
   id_ = RequestId(Joined(request, "X-Request-Id"));
   if (const auto [status, reason] = Judge(); status != 0) {
-    return Refuse(ErrorResponse(status, reason));
+    return Refuse(status, reason);
   }
   stream_.expires_after(Seconds(shared_->options.read_timeout));
   if (!beast::iequals(request[http::field::expect], "100-continue")) return ReadBody();
@@ -225,6 +225,7 @@ void HttpSession::Dispatch() {
   request.method = Text(message.method_string());
   request.host = Text(message[http::field::host]);
   ReadTarget(Text(message.target()), &request);
+  request.errors = shared_->callbacks.errors(request.path);
   request.content_type = Text(message[http::field::content_type]);
   request.authorization = Text(message[http::field::authorization]);
   request.origin = Text(message[http::field::origin]);
@@ -273,7 +274,8 @@ void HttpSession::SetLimit(const Live* exchange, std::chrono::milliseconds limit
   limit_.async_wait([self = shared_from_this(), live](Error error) {
     if (error) return;
     live->Abandon();
-    self->Write(live.get(), ErrorResponse(504, "the deadline has passed; send less text at once"));
+    self->Write(live.get(), ErrorResponse(live->request().errors, 504,
+                                          "the deadline has passed; send less text at once"));
   });
 }
 
@@ -291,6 +293,13 @@ void HttpSession::Refuse(HttpResponse response) {
   keep_alive_ = false;
   if (id_.empty()) id_ = RequestId("");
   Write(nullptr, std::move(response));
+}
+
+// Of a request whose header, or a part of it, is read.
+void HttpSession::Refuse(int status, const std::string& message) {
+  HttpRequest request;
+  ReadTarget(Text(parser_->get().target()), &request);
+  Refuse(ErrorResponse(shared_->callbacks.errors(request.path), status, message));
 }
 
 void HttpSession::Write(const Live* exchange, HttpResponse response) {
@@ -333,7 +342,8 @@ void HttpSession::OnWritten(Error error, bool keep_alive) {
 void HttpSession::StartEvents(const Live* exchange) {
   if (version_ != 11) {
     current_->Abandon();
-    return Write(exchange, ErrorResponse(400, "a stream of events needs HTTP/1.1"));
+    return Write(exchange, ErrorResponse(exchange->request().errors, 400,
+                                         "a stream of events needs HTTP/1.1"));
   }
   streaming_ = std::move(current_);
   keep_alive_ = keep_alive_ && !shared_->stopping;

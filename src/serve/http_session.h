@@ -68,6 +68,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   // The status and reason with which a header is refused; 0: it is taken.
   std::pair<int, const char*> Judge() const;
   void Refuse(HttpResponse response);
+  void Refuse(int status, const std::string& message);
 
   void WatchForHangUp();
   void Abandon();

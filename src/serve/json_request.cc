@@ -21,6 +21,23 @@ Json ReadJsonRequest(const HttpRequest& request) {
   return ParseJson(request.body, "request body");
 }
 
+std::string KindOf(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::array:
+      return "a list";
+    case Json::value_t::string:
+      return "a text";
+    case Json::value_t::boolean:
+      return "a boolean";
+    default:
+      return "a number";
+  }
+}
+
 std::vector<std::string> TakeTexts(Json* body, const std::string& name) {
   const auto refuse = [](const std::string& message) {
     throw Error(ErrorKind::kInput, "request body: " + message);
@@ -31,7 +48,10 @@ std::vector<std::string> TakeTexts(Json* body, const std::string& name) {
   body->erase(name);
   std::vector<std::string> texts;
   for (const Json& item : given.is_array() ? given : Json::array({given})) {
-    if (!item.is_string()) refuse(name + " is no text, expected one or a list");
+    if (!item.is_string()) {
+      refuse(fmt::format("{} {} {}, expected a text or a list of texts", name,
+                         given.is_array() ? "holds" : "is", KindOf(item)));
+    }
     texts.push_back(item.get<std::string>());
   }
   return texts;

@@ -13,6 +13,9 @@ namespace attend {
 // Throws Refusal 415 for another type, Error(kInput) for a query or bad syntax.
 Json ReadJsonRequest(const HttpRequest& request);
 
+// "a number", "a list": for errors.
+std::string KindOf(const Json& value);
+
 // Removes the member, a text or a list of texts. Throws Error(kInput) where `body` is no object,
 // and where the member is missing or another thing.
 std::vector<std::string> TakeTexts(Json* body, const std::string& name);

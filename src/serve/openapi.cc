@@ -1,5 +1,7 @@
 #include "serve/openapi.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -70,18 +72,25 @@ Json RequestSchema(Json inputs, const FieldList& fields, const ModelStore& model
 
 Json Reference(const std::string& schema) { return {{"$ref", "#/components/schemas/" + schema}}; }
 
-// One operation; refused with each of `errors`.
-Json Operation(const std::string& summary, Json answer, const std::vector<int>& errors) {
+Json Operation(const std::string& summary, Json answer, const std::vector<int>& errors,
+               ErrorForm form) {
+  const std::string prefix =
+      fmt::format("#/components/responses/{}", form == ErrorForm::kOpenAi ? "OpenAi" : "");
   answer["description"] = summary;
   Json operation;
   operation["summary"] = summary;
   operation["responses"]["200"] = std::move(answer);
   for (const int status : errors) {
     const bool busy = status == 429 || status == 503;
-    operation["responses"][std::to_string(status)] = {
-        {"$ref", busy ? "#/components/responses/Busy" : "#/components/responses/Error"}};
+    operation["responses"][std::to_string(status)] = {{"$ref", prefix + (busy ? "Busy" : "Error")}};
   }
   return operation;
+}
+
+std::vector<int> ErrorsOfModels(ErrorForm form) {
+  std::vector<int> errors = {400, 403, 413, 415, 421, 429, 500, 503, 504};
+  if (form == ErrorForm::kOpenAi) errors.push_back(401);
+  return errors;
 }
 
 Json WithBody(Json operation, Json body) {
@@ -107,7 +116,7 @@ Json OpenApiOfServer(const ServeOptions& options) {
   paths["/openapi.json"]["get"] = Operation("this description", Content(json, any), {});
   paths["/v1/models"]["get"] = Operation("the models", Content(json, Reference("Models")), {});
   Json& model = paths["/v1/models/{name}"]["get"];
-  model = Operation("one model", Content(json, Reference("Model")), {404});
+  model = Operation("one model", Content(json, Reference("Model")), {404}, ErrorForm::kOpenAi);
   model["parameters"] = Json::array(
       {{{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}}});
   return document;

@@ -30,8 +30,11 @@ Json RequestSchema(Json inputs, const FieldList& fields, const ModelStore& model
                    const std::string& route);
 Json Reference(const std::string& schema);
 Json Content(const std::string& type, Json schema);
-// One operation; refused with each of `errors`.
-Json Operation(const std::string& summary, Json answer, const std::vector<int>& errors);
+// One operation; refused with each of `errors`, in this form.
+Json Operation(const std::string& summary, Json answer, const std::vector<int>& errors,
+               ErrorForm form = ErrorForm::kPlain);
+// Statuses of errors at a route of models that takes JSON.
+std::vector<int> ErrorsOfModels(ErrorForm form);
 // The operation, for whoever has a key where one is needed, with a body.
 Json WithBody(Json operation, Json body);
 

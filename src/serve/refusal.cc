@@ -9,29 +9,30 @@
 namespace attend {
 namespace {
 
-HttpResponse FailureResponse(const std::string& message, const std::string& failure) {
-  HttpResponse response = ErrorResponse(500, message);
+HttpResponse FailureResponse(ErrorForm form, const std::string& message,
+                             const std::string& failure) {
+  HttpResponse response = ErrorResponse(form, 500, message);
   response.failure = failure;
   return response;
 }
 
 }  // namespace
 
-HttpResponse ResponseTo(const std::exception_ptr& error) {
+HttpResponse ResponseTo(const std::exception_ptr& error, ErrorForm form) {
   try {
     std::rethrow_exception(error);
   } catch (const Refusal& refusal) {
-    return ErrorResponse(refusal.status, refusal.what(), refusal.headers);
+    return ErrorResponse(form, refusal.status, refusal.what(), refusal.headers);
   } catch (const Error& failed) {
-    if (failed.kind() != ErrorKind::kRuntime) return ErrorResponse(400, failed.what());
-    return FailureResponse(failed.what(), failed.what());
+    if (failed.kind() != ErrorKind::kRuntime) return ErrorResponse(form, 400, failed.what());
+    return FailureResponse(form, failed.what(), failed.what());
   } catch (const std::bad_alloc&) {
     HttpResponse response =
-        BusyResponse("out of memory; send less text at once, or take a smaller beam_size", 5);
+        BusyResponse(form, "out of memory; send less text at once, or take a smaller beam_size", 5);
     response.failure = "out of memory";
     return response;
   } catch (const std::exception& failed) {
-    return FailureResponse(fmt::format("internal error: {}", failed.what()), failed.what());
+    return FailureResponse(form, fmt::format("internal error: {}", failed.what()), failed.what());
   }
 }
 
@@ -42,7 +43,7 @@ bool Attempt(const std::shared_ptr<Exchange>& exchange, const std::function<void
   } catch (const std::exception&) {
     const std::exception_ptr error = std::current_exception();
     try {
-      exchange->Answer(ResponseTo(error));
+      exchange->Answer(ResponseTo(error, exchange->request().errors));
     } catch (const std::bad_alloc&) {  // the exchange's limit answers
     }
     return false;

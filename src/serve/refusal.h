@@ -23,7 +23,7 @@ class Refusal : public std::runtime_error {
 };
 
 // The answer for what a handler or an engine threw.
-HttpResponse ResponseTo(const std::exception_ptr& error);
+HttpResponse ResponseTo(const std::exception_ptr& error, ErrorForm form);
 
 // Does the work. False: it threw, and that is the answer.
 bool Attempt(const std::shared_ptr<Exchange>& exchange, const std::function<void()>& work);

@@ -59,11 +59,20 @@ bool Route::Fits(const std::string& asked) const {
   return name == std::string::npos ? asked == path : asked.starts_with(path.substr(0, name));
 }
 
+const Route* Router::Find(const std::string& path) const {
+  const auto found =
+      std::ranges::find_if(routes_, [&](const Route& route) { return route.Fits(path); });
+  return found == routes_.end() ? nullptr : &*found;
+}
+
 std::string Router::RouteOf(const HttpRequest& request) const {
-  for (const Route& route : routes_) {
-    if (route.Fits(request.path)) return route.path;
-  }
-  return "other";
+  const Route* route = Find(request.path);
+  return route != nullptr ? route->path : "other";
+}
+
+ErrorForm Router::ErrorsAt(const std::string& path) const {
+  const Route* route = Find(path);
+  return route != nullptr ? route->errors : ErrorForm::kPlain;
 }
 
 void Router::Close() {
@@ -171,10 +180,11 @@ void Router::CheckClient(const ExchangePtr& exchange, const std::string& key) co
     throw Refusal(429, fmt::format("too many requests; try again in {} s", seconds),
                   {{"Retry-After", std::to_string(seconds)}});
   }
-  if (!name) {
-    throw Refusal(403, key.empty() ? "an API key is needed; send it as Authorization: Bearer KEY"
-                                   : "the API key is not known");
-  }
+  if (name) return;
+  const char* why = key.empty() ? "an API key is needed; send it as Authorization: Bearer KEY"
+                                : "the API key is not known";
+  if (exchange->request().errors == ErrorForm::kPlain) throw Refusal(403, why);
+  throw Refusal(401, why, {{"WWW-Authenticate", "Bearer"}});
 }
 
 // A body that can't be read counts as well.

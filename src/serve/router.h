@@ -32,6 +32,7 @@ struct Route {
   std::function<void(const ExchangePtr&)> answer;
   Effort effort = Effort::kLook;
   KeySource key = KeySource::kHeader;
+  ErrorForm errors = ErrorForm::kPlain;
 
   bool Fits(const std::string& asked) const;
 };
@@ -57,6 +58,8 @@ class Router {
   void Close();
   // The path where it is one of ours, or "other": what log and metrics may hold.
   std::string RouteOf(const HttpRequest& request) const;
+  // Of a path, ours or not.
+  ErrorForm ErrorsAt(const std::string& path) const;
 
   // For handlers.
   // Has a worker go on with a request, the one for what is large if the body or `large` says so.
@@ -73,6 +76,7 @@ class Router {
   [[noreturn]] void RefuseWork() const;
 
  private:
+  const Route* Find(const std::string& path) const;  // null: it is none of ours
   void Dispatch(const ExchangePtr& exchange) const;
   // Has a worker answer, or refuses at once.
   void Begin(const ExchangePtr& exchange, const Route& route) const;

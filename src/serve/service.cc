@@ -16,14 +16,18 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
       metrics_(metrics),
       handlers_(TaskHandlers({options, *models, *keys, *metrics, *this})) {
   const auto look = [this](const std::string& path,
-                           void (Service::*answer)(const ExchangePtr&) const) {
-    Add({{path, "GET, HEAD", [this, answer](const auto& exchange) { (this->*answer)(exchange); }}});
+                           void (Service::*answer)(const ExchangePtr&) const,
+                           ErrorForm errors = ErrorForm::kPlain) {
+    Add({{.path = path,
+          .methods = "GET, HEAD",
+          .answer = [this, answer](const auto& exchange) { (this->*answer)(exchange); },
+          .errors = errors}});
   };
   look("/health", &Service::Health);
   look("/metrics", &Service::MetricsText);
   look("/openapi.json", &Service::OpenApi);
-  look("/v1/models", &Service::Models);
-  look("/v1/models/{name}", &Service::Model);
+  look("/v1/models", &Service::Models, ErrorForm::kOpenAi);
+  look("/v1/models/{name}", &Service::Model, ErrorForm::kOpenAi);
   for (const auto& handler : handlers_) Add(handler->Routes());
   look("/", &Service::Page);
   for (const WebFile& file : WebFiles()) {

@@ -99,6 +99,7 @@ std::shared_ptr<SentenceJob> JobOfOneSentence(const ServedTranslator& model) {
 }
 
 constexpr const char* kGolden = ATTEND_SOURCE_DIR "/tests/data/golden_v1";
+constexpr const char* kLanguageModel = ATTEND_SOURCE_DIR "/tests/data/golden_language_model";
 
 class ServiceTest : public testing::Test {
  protected:
@@ -169,7 +170,8 @@ class ServiceTest : public testing::Test {
 };
 
 TEST_F(ServiceTest, MemoryThatRanOutIsNoInternalError) {
-  const HttpResponse response = ResponseTo(std::make_exception_ptr(std::bad_alloc()));
+  const HttpResponse response =
+      ResponseTo(std::make_exception_ptr(std::bad_alloc()), ErrorForm::kPlain);
   EXPECT_EQ(response.status, 503);
   EXPECT_NE(response.body.find("out of memory; send less text"), std::string::npos);
   EXPECT_EQ(response.headers, (HttpHeaders{{"Retry-After", "5"}}));
@@ -178,7 +180,7 @@ TEST_F(ServiceTest, MemoryThatRanOutIsNoInternalError) {
 
 TEST_F(ServiceTest, AnInternalErrorHasAReasonForTheLog) {
   const auto failure = [](const auto& error) {
-    const HttpResponse response = ResponseTo(std::make_exception_ptr(error));
+    const HttpResponse response = ResponseTo(std::make_exception_ptr(error), ErrorForm::kPlain);
     return std::to_string(response.status) + " " + response.failure;
   };
   EXPECT_EQ(failure(Error(ErrorKind::kRuntime, "ICU is gone")), "500 ICU is gone");
@@ -302,6 +304,41 @@ TEST_F(ServiceTest, ASentenceWithoutPiecesHasNoAttention) {
   const Json json = SentenceToJson(Translator(0), sentence);
   EXPECT_EQ(json["hypotheses"].size(), 2);
   EXPECT_FALSE(json.contains("attention"));
+}
+
+class LanguageModelServiceTest : public ServiceTest {
+ protected:
+  LanguageModelServiceTest() : ServiceTest(4096, 0, {kLanguageModel}) {}
+
+  static HttpRequest CompletionOf(int tokens) {
+    HttpRequest request;
+    request.method = "POST";
+    request.path = "/v1/completions";
+    request.content_type = "application/json";
+    const std::string number = std::to_string(tokens);
+    request.body = R"({"prompt": "The", "logprobs": 0, "max_tokens": )" + number +
+                   R"(, "min_tokens": )" + number + "}";
+    return request;
+  }
+};
+
+TEST_F(LanguageModelServiceTest, LongCompletionsAreWrittenBesideSmallAnswers) {
+  std::latch release(1);
+  HttpRequest large = CompletionOf(1);
+  large.body += std::string(20000, ' ');
+  HoldWorker(large, &release);
+  const auto asked = Ask(CompletionOf(2000));
+  asked->Wait();  // in the queue
+  AwaitEngine();
+  for (int i = 0; i < 20; ++i) {
+    const auto small = Ask(CompletionOf(9));
+    small->WaitForAnswer();
+    EXPECT_EQ(small->response.status, 200);
+  }
+  EXPECT_FALSE(asked->Answered());
+  release.count_down();
+  asked->WaitForAnswer();
+  EXPECT_EQ(asked->response.status, 200);
 }
 
 class LimitedServiceTest : public ServiceTest {

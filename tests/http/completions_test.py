@@ -7,6 +7,7 @@ import time
 
 import openai
 import pytest
+from random_models import write_language_model
 from server import ATTEND, LANGUAGE_MODEL, MODEL, PATIENCE, TEXT, command_line, serving
 
 PROMPTS = ["The", "A small", "", "The old man sees\nThe"]
@@ -104,6 +105,15 @@ def test_tokens_of_a_stop_text_are_not_told(client):
     assert (answer.text, answer.logprobs.tokens) == ("", [])
 
 
+def test_a_prompt_is_never_longer_than_learned_positions(tmp_path):
+    (tmp_path / "model").mkdir()
+    with serving(tmp_path, model=write_language_model(tmp_path / "model", positions="learned", max_positions=20)) as server:
+        most = server.get("/v1/models")["models"][0]["max_prompt_tokens"]
+        assert most == 19  # and bos
+        assert server.post("/v1/completions", {"prompt": [4] * most})[0] == 200
+        assert server.post("/v1/completions", {"prompt": [4] * (most + 1)})[0] == 400
+
+
 def test_models_are_listed_for_both_apis(server, client):
     assert [model.id for model in client.models.list()] == ["ka-su", "tales"]
     assert client.models.retrieve("tales").id == "tales"
@@ -123,14 +133,25 @@ def test_translation_does_not_see_the_language_model(server):
 
 @pytest.mark.parametrize(("body", "part"), [
     ({}, "expected an object with prompt"),
-    ({"prompt": [[1, 2]]}, "prompt is no text"),
+    ({"prompt": 7}, "prompt is a number, expected a text or a list of texts"),
+    ({"prompt": ["a", {}]}, "prompt holds an object, expected a text or a list of texts"),
+    ({"prompt": ["a", 1]}, "prompt holds a number, expected a text"),
+    ({"prompt": [1, "a"]}, "prompt holds a text among token ids"),
+    ({"prompt": [1, 2.5]}, "prompt holds 2.5 among token ids"),
+    ({"prompt": [[1], 2]}, "prompt holds a number among lists of token ids"),
+    ({"prompt": [1, 9999]}, "id 9999 is outside the vocabulary; expected 0 to"),
+    ({"prompt": [4] * 5000}, "prompt 1 has 5000 tokens, expected at most"),
     ({"prompt": []}, "0 prompts"),
     ({"prompt": "a", "n": 2, "temperature": 0}, "at temperature 0 all outputs are the same"),
     ({"prompt": "a", "model": "ka-su"}, "the task of the model 'ka-su' is translation; ask it at /v1/translate"),
     ({"prompt": "a", "model": "others"}, "expected one of tales"),
     ({"prompt": "a", "presence_penalty": 1}, "presence_penalty is not supported"),
     ({"prompt": "a", "max_tokens": 0}, "echo"),
-    ({"prompt": "a", "stream": True, "logprobs": 1}, "logprobs is not for stream"),
+    ({"prompt": "a", "stream": True, "logprobs": 1}, "with stream logprobs is 0 at most"),
+    ({"prompt": "a", "stream": True, "logprobs": 0, "echo": True}, "with stream logprobs is 0 at most, and without echo"),
+    ({"prompt": "a", "stream": True, "stream_options": "on"}, 'stream_options is a text, expected an object such as {"include_usage": true}'),
+    ({"prompt": "a", "logprobs": 4, "n": 4, "max_tokens": 10001}, "could have 200020 log-probabilities, expected at most 200000; lower max_tokens, n or logprobs"),
+    ({"prompt": ["aaaaaaaaaa"] * 20, "logprobs": 0, "echo": True, "max_tokens": 9991}, "could have 200020 log-probabilities"),
     ({"prompt": "a", "temprature": 1}, "temperature"),
     ({"prompt": ["a"] * 200, "n": 6}, "200 prompts"),
     ({"prompt": "a" * 5000}, "prompt 1 has 5000 tokens, expected at most"),
@@ -138,13 +159,69 @@ def test_translation_does_not_see_the_language_model(server):
 def test_what_cannot_be_is_refused(server, body, part):
     status, answer = server.post("/v1/completions", body)
     assert status == 400
-    assert part in answer["error"]
+    assert part in answer["error"]["message"]
 
 
 def test_the_client_sees_a_refusal_as_one(client):
     with pytest.raises(openai.BadRequestError) as refusal:
         client.completions.create(model="tales", prompt="a", frequency_penalty=1)
-    assert refusal.value.body == "frequency_penalty is not supported; leave it out"
+    assert refusal.value.body == {
+        "message": "frequency_penalty is not supported; leave it out", "type": "invalid_request_error", "param": None, "code": None}
+    assert (refusal.value.type, refusal.value.code, refusal.value.param) == ("invalid_request_error", None, None)
+    with pytest.raises(openai.NotFoundError) as missing:
+        client.models.retrieve("others")
+    assert missing.value.body["message"] == "there is no model of this name; /v1/models lists them"
+    with pytest.raises(openai.APIStatusError) as large:
+        client.completions.create(model="tales", prompt="a" * (1 << 21))
+    assert (large.value.status_code, large.value.body["message"]) == (413, "the body is too large; send less text at once")
+
+
+def test_the_client_sees_the_error_of_a_stream(client):
+    """Pieces come, and then the deadline."""
+    events = client.completions.create(
+        model="tales", prompt="The", max_tokens=900000, stream=True, extra_body={"min_tokens": 900000, "deadline_ms": 500})
+    with pytest.raises(openai.APIError, match="^the deadline has passed; send less text at once$") as failure:
+        for event in events:
+            assert event.choices[0].text
+    assert failure.value.type == "server_error"
+
+
+def test_an_unknown_key_is_what_the_client_takes_for_one(tmp_path):
+    (tmp_path / "keys").write_text("alice: secret\n", encoding="utf-8")
+    with serving(tmp_path, "--api-keys", tmp_path / "keys", model=LANGUAGE_MODEL) as server:
+        url = f"http://127.0.0.1:{server.port}/v1"
+        assert openai.OpenAI(base_url=url, api_key="secret").completions.create(model="", prompt="a", max_tokens=3).choices
+        with pytest.raises(openai.AuthenticationError) as refusal:
+            openai.OpenAI(base_url=url, api_key="wrong").completions.create(model="", prompt="a")
+        assert refusal.value.body["message"] == "the API key is not known"
+        assert refusal.value.response.headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("options", [{}, {"n": 3}, {"stop": ["house", "e s"]}, {"stop": " ", "temperature": 0}])
+def test_a_stream_tells_the_log_probabilities_of_the_whole_answer(client, options):
+    options = {"model": "tales", "prompt": PROMPTS[:2], "max_tokens": 50, "seed": 4, "logprobs": 0, **options}
+    whole = client.completions.create(**options).choices
+    told = [{"tokens": [], "token_logprobs": [], "text_offset": []} for _ in whole]
+    pieces = 0
+    for event in client.completions.create(**options, stream=True):
+        for choice in event.choices:
+            pieces += bool(choice.logprobs.tokens)
+            assert choice.logprobs.top_logprobs is None
+            for name, values in told[choice.index].items():
+                values += getattr(choice.logprobs, name)
+    assert told == [{name: getattr(choice.logprobs, name) for name in told[0]} for choice in whole]
+    assert pieces > 20 or options.get("temperature") == 0
+
+
+def test_token_ids_are_taken_for_prompts(client):
+    written = [outputs[0] for outputs in generated("The", "A", max_tokens=9, temperature=0)]
+    texts, ids = [output["text"] for output in written], [output["ids"] for output in written]
+    options = {"model": "tales", "max_tokens": 20, "temperature": 0, "echo": True, "logprobs": 1}
+    wanted = client.completions.create(prompt=texts, **options)
+    for given, choices in ((ids, wanted.choices), (ids[0], wanted.choices[:1])):
+        answer = client.completions.create(prompt=given, **options)
+        assert answer.choices == choices
+    assert answer.usage.prompt_tokens == 9
 
 
 def test_neutral_members_and_nulls_are_taken(server):

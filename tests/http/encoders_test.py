@@ -179,14 +179,16 @@ def test_models_say_where_they_answer(server, client):
     ("/v1/tag", {"text": "a", "model": "others"}, "expected one of cloth"),
     ("/v1/tag", {"text": ["a"] * 1025}, "1025 texts, expected 1 to 1024"),
     ("/v1/tag", {"text": ["a", "silk " * 5000]}, "tokens, expected at most 4096; shorten it"),
-    ("/v1/classify", {"text": 1}, "text is no text"),
+    ("/v1/classify", {"text": 1}, "text is a number, expected a text or a list of texts"),
     ("/v1/classify", {"text": "a", "top": 0}, "top"),
     ("/v1/classify", {"text": ["a"] * 300, "top": 1000}, "asks for 300000 classes or tokens"),
     ("/v1/fill", {"text": "a red apple"}, "no [MASK]"),
     ("/v1/fill", {"text": "apple " * 70 + "[MASK]"}, "[MASK] stands after the 64 tokens"),
     ("/v1/fill", {"text": "a [MASK]", "model": "tales"}, "ask it at /v1/completions"),
     ("/v1/embeddings", {"input": "a"}, "several models fit"),
-    ("/v1/embeddings", {"input": [[1, 2]], "model": "news"}, "input is no text"),
+    ("/v1/embeddings", {"input": [[1, 2]], "model": "news"}, "input holds token ids, expected a text or a list of texts"),
+    ("/v1/embeddings", {"input": [1, 2], "model": "news"}, "input holds token ids, expected a text or a list of texts"),
+    ("/v1/embeddings", {"input": [None], "model": "news"}, "input holds null, expected a text or a list of texts"),
     ("/v1/embeddings", {"input": "a", "model": "news", "dimensions": 3}, "dimensions is not supported"),
     ("/v1/embeddings", {"input": "a", "model": "news", "pooling": "tokens"}, "pooling"),
     ("/v1/embeddings", {"input": "a", "model": "tales"}, "ask it at /v1/completions"),
@@ -194,7 +196,8 @@ def test_models_say_where_they_answer(server, client):
 ])
 def test_what_cannot_be_is_refused(server, route, body, part):
     status, answer = server.post(route, body)
-    assert (status, part in answer["error"]) == (400, True), answer
+    message = answer["error"]["message"] if route == "/v1/embeddings" else answer["error"]
+    assert (status, part in message) == (400, True), answer
 
 
 def test_a_wrong_text_does_not_spoil_those_beside_it(server):

@@ -151,8 +151,8 @@ def test_a_sentence_that_is_too_long_is_translated_in_parts_as_the_command_does(
     ({"text": TEXT, "model": "other"}, "expected one of ka-su (ka to su)"),
     ({"text": TEXT, "source": "de"}, "no models fit"),
     ({"text": TEXT, "batch_tokens": 5}, "batch_tokens"),
-    ({"text": [TEXT, 3]}, "text is no text"),
-    ({"text": None}, "text is no text"),
+    ({"text": [TEXT, 3]}, "text holds a number, expected a text or a list of texts"),
+    ({"text": None}, "text is null, expected a text or a list of texts"),
     ({"txt": TEXT}, "expected an object with text"),
     ([TEXT], "expected an object with text"),
 ], ids=str)

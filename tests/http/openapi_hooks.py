@@ -19,6 +19,13 @@ def go_together(body):
     return one_sentence and number["n_best"] <= 4 and max(number["max_length"], number["min_length"]) <= MOST_WITH_ATTENTION
 
 
+def ids_can_be(prompt):
+    """Token ids are below the size of the vocabulary."""
+    lists = prompt if isinstance(prompt, list) and prompt and isinstance(prompt[0], list) else [prompt]
+    ids = [item for ids in lists if isinstance(ids, list) for item in ids if isinstance(item, int | float)]
+    return all(item < 50 for item in ids)
+
+
 def completion_can_be(body):
     """Members of /v1/completions that hang on one another."""
     defaults = {"max_tokens": 256, "min_tokens": 0, "n": 1, "temperature": 1, "logprobs": -1}
@@ -30,7 +37,9 @@ def completion_can_be(body):
         number["min_tokens"] <= number["max_tokens"]
         and (number["max_tokens"] > 0 or body.get("echo") is True)
         and (number["n"] == 1 or number["temperature"] > 0)
-        and not (stream and number["logprobs"] >= 0)
+        and not (stream and (number["logprobs"] > 0 or (number["logprobs"] == 0 and body.get("echo"))))
+        and (number["logprobs"] < 0 or number["n"] * number["max_tokens"] < 1000)
+        and ids_can_be(body.get("prompt"))
         and (stream or not body.get("stream_options"))
         and "" not in ([stop] if isinstance(stop, str) else stop or []))
 

@@ -16,6 +16,8 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 def tensors_of_stack(name, stack, rows):
     d_model, d_ff = stack["d_model"], stack["d_ff"]
     yield f"{name}.embedding.weight", [rows, d_model]
+    if stack["positions"] == "learned":
+        yield f"{name}.positions.weight", [stack["max_positions"], d_model]
     for layer in range(stack["layers"]):
         prefix = f"{name}.layers.{layer}."
         for part in ("query", "key", "value", "output"):
@@ -63,10 +65,11 @@ def write_model(folder, config):
     return folder
 
 
-def write_language_model(folder):
-    """With the golden model's vocabulary."""
+def write_language_model(folder, **decoder):
+    """With the golden model's vocabulary; the decoder has these values."""
     config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))
     config["model"] |= {"task": "language_model", "languages": ["ka"], "encoder": None, "source_vocab_size": 0}
+    config["model"]["decoder"] |= decoder
     shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)
 
@@ -79,8 +82,8 @@ OF_TASKS = {
 }
 
 
-def write_encoders(folder):
-    """A model for each task of an encoder alone, with a vocabulary of words that has [MASK]."""
+def write_encoders(folder, **encoder):
+    """A model for each task of an encoder alone, with a vocabulary of words that has [MASK]; the encoders have these values."""
     (folder / "text").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
     command = [pathlib.Path(os.environ["BUILD_DIR"]) / "attend", "vocab", "--input", folder / "text", "--output", folder / "vocab.spm"]
     subprocess.run([*command, "--type", "word", "--mask", "--size", "40", "--quiet"], check=True)
@@ -91,7 +94,7 @@ def write_encoders(folder):
         model = config["model"]
         model |= {"task": task, "languages": ["en"], "decoder": None, "source_vocab_size": size, "target_vocab_size": size}
         model |= {"head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False} | more
-        model["encoder"]["embedding_norm"] = False
+        model["encoder"] |= {"embedding_norm": False, **encoder}
         models[task] = folder / task
         models[task].mkdir()
         shutil.copy(folder / "vocab.spm", models[task])

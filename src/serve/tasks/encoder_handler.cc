@@ -13,7 +13,7 @@ namespace attend {
 namespace {
 
 // Classes or tokens of a whole answer: some tens of megabytes.
-constexpr int64_t kMostTold = 200000;
+constexpr int64_t kMostAnswerItems = 200000;
 // From so many texts on an answer is large to write.
 constexpr int64_t kManyTexts = 32;
 
@@ -35,17 +35,20 @@ Json ResultsToJson(EncoderJob* job) {
 }
 
 Json EncoderOperation(const std::string& summary, const std::string& request,
-                      const std::string& answer) {
+                      const std::string& answer, ErrorForm errors) {
   using openapi::Content, openapi::Reference;
   return openapi::WithBody(
       openapi::Operation(summary, Content("application/json", Reference(answer)),
-                         {400, 403, 413, 415, 421, 429, 500, 503, 504}),
+                         openapi::ErrorsOfModels(errors), errors),
       Content("application/json", Reference(request)));
 }
 
 std::vector<Route> EncoderHandler::Routes() {
-  return {{route_.path, "POST", [this](const ExchangePtr& exchange) { Answer(exchange); },
-           Effort::kModel}};
+  return {{.path = route_.path,
+           .methods = "POST",
+           .answer = [this](const ExchangePtr& exchange) { Answer(exchange); },
+           .effort = Effort::kModel,
+           .errors = route_.errors}};
 }
 
 void EncoderHandler::Describe(Json* document) const { route_.describe(context_.models, document); }
@@ -57,11 +60,11 @@ void EncoderHandler::CheckSize(const EncoderRequest& asked) const {
     throw Error(ErrorKind::kInput,
                 fmt::format("the request has {} texts, expected 1 to {}", texts, most));
   }
-  if (asked.told > kMostTold) {
+  if (asked.answer_items > kMostAnswerItems) {
     throw Error(ErrorKind::kInput,
                 fmt::format("the request asks for {} classes or tokens, expected at most {}; lower "
                             "top, or send fewer texts at once",
-                            asked.told, kMostTold));
+                            asked.answer_items, kMostAnswerItems));
   }
 }
 

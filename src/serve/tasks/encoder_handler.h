@@ -20,7 +20,7 @@ struct EncoderRequest {
   QueueOptions queue;
   std::vector<std::string> texts;
   std::vector<std::vector<std::string>> words;  // of each text; or empty
-  int64_t told = 0;                             // classes or tokens that the answer may have
+  int64_t answer_items = 0;                     // classes or tokens that the answer may have
   EncoderCall call;
 };
 
@@ -34,13 +34,14 @@ struct EncoderRoute {
   Json (*answer)(EncoderJob* job);
   // Adds the route and its schemas to the OpenAPI description.
   void (*describe)(const ModelStore& models, Json* document);
+  ErrorForm errors = ErrorForm::kPlain;
 };
 
 // {"model": its name, "results": the answers}
 Json ResultsToJson(EncoderJob* job);
 // The operation of a route that takes the schema `request` and answers with `answer`.
 Json EncoderOperation(const std::string& summary, const std::string& request,
-                      const std::string& answer);
+                      const std::string& answer, ErrorForm errors = ErrorForm::kPlain);
 
 class EncoderHandler : public TaskHandler {
  public:

@@ -46,7 +46,7 @@ EncoderRequest ReadClassify(Json body) {
   asked.texts = TakeTexts(&body, "text");
   int64_t top = 1;
   FieldsFromJson(body, ClassifyFields(&asked, &top), "request body");
-  asked.told = top * std::ssize(asked.texts);
+  asked.answer_items = top * std::ssize(asked.texts);
   asked.call = {fmt::format("classify {}", top),
                 [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
                   return static_cast<const ServedClassifier&>(model).Classify(texts, top);

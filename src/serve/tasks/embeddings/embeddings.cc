@@ -61,8 +61,20 @@ std::vector<Json> Embed(const ServedEncoder& model, std::span<EncoderText* const
   return answers;
 }
 
+// Which the OpenAI API takes too.
+void RefuseTokenIds(const Json& body) {
+  const auto input = body.find("input");
+  if (input == body.end() || !input->is_array() || input->empty()) return;
+  const Json& first = input->front();
+  if (!first.is_number() && !first.is_array()) return;
+  throw Error(ErrorKind::kInput,
+              "request body: input holds token ids, expected a text or a list of texts; send the "
+              "texts that the ids stand for");
+}
+
 EncoderRequest ReadEmbeddings(Json body) {
   EncoderRequest asked;
+  RefuseTokenIds(body);
   asked.texts = TakeTexts(&body, "input");
   if (body.contains("dimensions")) {
     throw Error(ErrorKind::kUsage, "dimensions is not supported; leave it out");
@@ -103,14 +115,16 @@ void DescribeEmbeddings(const ModelStore& models, Json* document) {
   request = openapi::RequestSchema({{"input", openapi::TextOrMoreTexts("what to embed")}},
                                    EmbeddingsFields(&asked, &options), models, kEmbeddingsRoute);
   request["required"] = {"input"};
-  (*document)["paths"][kEmbeddingsRoute]["post"] = EncoderOperation(
-      "give each text a vector, as the OpenAI API has it", "EmbeddingsRequest", "Embeddings");
+  (*document)["paths"][kEmbeddingsRoute]["post"] =
+      EncoderOperation("give each text a vector, as the OpenAI API has it", "EmbeddingsRequest",
+                       "Embeddings", ErrorForm::kOpenAi);
 }
 
 }  // namespace
 
 EncoderRoute EmbeddingsRoute() {
-  return {kEmbeddingsRoute, ReadEmbeddings, EmbeddingsToJson, DescribeEmbeddings};
+  return {kEmbeddingsRoute, ReadEmbeddings, EmbeddingsToJson, DescribeEmbeddings,
+          ErrorForm::kOpenAi};
 }
 
 }  // namespace attend

@@ -1,6 +1,7 @@
 #include "serve/tasks/language_model/completion_json.h"
 
-#include "tasks/language_model/growing_text.h"
+#include <utility>
+
 #include "text/utf8.h"
 
 namespace attend {
@@ -20,64 +21,31 @@ Json UsageOf(const CompletionJob& job) {
       {"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
 }
 
-// Of an output's tokens, or of its prompt's too. Offsets are characters from the prompt's
-// beginning.
-class LogprobsWriter {
- public:
-  LogprobsWriter(const CompletionJob& job, const JobPrompt& prompt, size_t output)
-      : vocabulary_(job.model->vocabulary()), tops_(job.asked.logprobs > 0) {
-    const std::vector<ScoredToken>& scored = prompt.scored[output];
-    const Generation& generation = prompt.outputs[output];
-    const std::string& text = job.texts[prompt.index];
-    const size_t echoed = job.asked.echo ? prompt.ids().size() : 0;
-    if (!job.asked.echo) before_.assign(prompt.ids().begin(), prompt.ids().end());
-    offset_ = job.asked.echo ? 0 : CountCodePoints(text);
-    size_t written = 0;  // bytes of the output
-    for (size_t t = 0; t < scored.size(); ++t) {
-      const bool cut = generation.ending == Ending::kStop && written >= generation.text.size();
-      if (t >= echoed && cut) break;  // of the stop text
-      const size_t bytes = Add(scored[t]);
-      if (t >= echoed) written += bytes;
-    }
+// Of an output's tokens, and of its prompt's where that is echoed.
+Json LogprobsOf(const CompletionJob& job, const JobPrompt& prompt, size_t output) {
+  const Generation& generation = prompt.outputs[output];
+  const size_t echoed = job.asked.echo ? prompt.ids().size() : 0;
+  LogprobsWriter writer = WriterOf(job, prompt);
+  int64_t before = 0;  // bytes of the prompt
+  const std::vector<ScoredToken>& scored = prompt.scored[output];
+  for (size_t t = 0; t < scored.size(); ++t) {
+    if (t == echoed) before = writer.bytes();
+    const bool stopped = generation.ending == Ending::kStop;
+    if (t >= echoed && stopped && writer.bytes() - before >= std::ssize(generation.text)) break;
+    writer.Add(scored[t]);
   }
-
-  Json json() const {
-    return {{"tokens", tokens_},
-            {"token_logprobs", logprobs_},
-            {"top_logprobs", tops_ ? top_ : Json()},
-            {"text_offset", offsets_}};
-  }
-
- private:
-  // Returns the bytes of its text.
-  size_t Add(const ScoredToken& token) {
-    const Continuation continuation(&vocabulary_, before_);
-    const auto text_of = [&](int32_t id) {
-      const std::string text = continuation.Decode({&id, 1});
-      return text.empty() ? vocabulary_.Piece(id) : text;
-    };
-    const std::string text = text_of(token.id);
-    tokens_.push_back(text);
-    logprobs_.push_back(token.log_probability);
-    offsets_.push_back(offset_);
-    Json top = Json::object();
-    for (const Candidate& best : token.best) top[text_of(best.id)] = best.log_probability;
-    top[text] = token.log_probability;
-    top_.push_back(std::move(top));
-    offset_ += CountCodePoints(text);
-    before_.push_back(token.id);
-    return text.size();
-  }
-
-  const Vocabulary& vocabulary_;
-  const bool tops_;
-  std::vector<int32_t> before_;
-  int64_t offset_ = 0;
-  Json tokens_ = Json::array(), logprobs_ = Json::array(), top_ = Json::array(),
-       offsets_ = Json::array();
-};
+  return writer.Take();
+}
 
 }  // namespace
+
+LogprobsWriter WriterOf(const CompletionJob& job, const JobPrompt& prompt) {
+  const bool echo = job.asked.echo;
+  const auto ids = prompt.ids();
+  return {&job.model->vocabulary(),
+          echo ? std::vector<int32_t>() : std::vector<int32_t>(ids.begin(), ids.end()),
+          echo ? 0 : CountCodePoints(job.texts[prompt.index]), job.asked.logprobs > 0};
+}
 
 const char* FinishReasonOf(const Generation& output) {
   return output.ending == Ending::kLength ? "length" : "stop";
@@ -90,23 +58,22 @@ Json CompletionToJson(const CompletionHead& head, const CompletionJob& job) {
     const std::string before = job.asked.echo ? job.texts[prompt.index] : "";
     for (size_t i = 0; i < prompt.outputs.size(); ++i) {
       const Generation& output = prompt.outputs[i];
-      choices.push_back(
-          {{"text", before + output.text},
-           {"index", choices.size()},
-           {"logprobs", job.asked.logprobs < 0 ? Json() : LogprobsWriter(job, prompt, i).json()},
-           {"finish_reason", FinishReasonOf(output)}});
+      choices.push_back({{"text", before + output.text},
+                         {"index", choices.size()},
+                         {"logprobs", job.asked.logprobs < 0 ? Json() : LogprobsOf(job, prompt, i)},
+                         {"finish_reason", FinishReasonOf(output)}});
     }
   }
   json["usage"] = UsageOf(job);
   return json;
 }
 
-Json PieceToJson(const CompletionHead& head, int64_t index, const std::string& text,
+Json PieceToJson(const CompletionHead& head, int64_t index, const std::string& text, Json logprobs,
                  const char* finish_reason) {
   Json json = HeadToJson(head);
   json["choices"].push_back({{"text", text},
                              {"index", index},
-                             {"logprobs", nullptr},
+                             {"logprobs", std::move(logprobs)},
                              {"finish_reason", finish_reason ? Json(finish_reason) : Json()}});
   return json;
 }

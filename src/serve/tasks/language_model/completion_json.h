@@ -20,10 +20,12 @@ struct CompletionHead {
 // A whole answer.
 Json CompletionToJson(const CompletionHead& head, const CompletionJob& job);
 // An event's: one piece of one output, which `finish_reason` ends where it is not null.
-Json PieceToJson(const CompletionHead& head, int64_t index, const std::string& text,
+Json PieceToJson(const CompletionHead& head, int64_t index, const std::string& text, Json logprobs,
                  const char* finish_reason = nullptr);
 // The event after all others that stream_options ask for.
 Json UsageToJson(const CompletionHead& head, const CompletionJob& job);
+// For the log-probabilities of an output: from its prompt's beginning where that is echoed.
+LogprobsWriter WriterOf(const CompletionJob& job, const JobPrompt& prompt);
 const char* FinishReasonOf(const Generation& output);
 
 }  // namespace attend

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "attend/error.h"
+#include "serve/json_request.h"
 #include "tasks/language_model/generation_options.h"
 
 namespace attend {
@@ -41,7 +44,12 @@ bool TakeUsageEvent(Json* body) {
   const Json options = std::move(*found);
   body->erase("stream_options");
   bool usage = false;
-  if (!options.is_object()) Refuse("stream_options is no object");
+  if (!options.is_object()) {
+    Refuse(
+        fmt::format("stream_options is {}, expected an object such as "
+                    "{{\"include_usage\": true}}",
+                    KindOf(options)));
+  }
   for (const auto& [name, value] : options.items()) {
     if (name != "include_usage" || !value.is_boolean()) {
       Refuse("stream_options takes include_usage, true or false");
@@ -51,7 +59,44 @@ bool TakeUsageEvent(Json* body) {
   return usage;
 }
 
+std::vector<int32_t> IdsOf(const Json& given) {
+  std::vector<int32_t> ids;
+  for (const Json& item : given) {
+    const double value = item.is_number() ? item.get<double>() : -1;
+    if (value < 0 || value > std::numeric_limits<int32_t>::max() || value != std::floor(value)) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("request body: prompt holds {} among token ids, expected integers "
+                              "from 0 on alone",
+                              item.is_number() ? item.dump() : KindOf(item)));
+    }
+    ids.push_back(static_cast<int32_t>(value));
+  }
+  return ids;
+}
+
 }  // namespace
+
+std::vector<GivenPrompt> TakePrompts(Json* body) {
+  std::vector<GivenPrompt> prompts;
+  const auto found = body->find("prompt");
+  const bool list = found != body->end() && found->is_array() && !found->empty();
+  if (!list || !(found->front().is_number() || found->front().is_array())) {
+    for (std::string& text : TakeTexts(body, "prompt")) prompts.push_back({std::move(text), {}});
+    return prompts;
+  }
+  const Json given = std::move(*found);
+  body->erase("prompt");
+  for (const Json& ids : given.front().is_array() ? given : Json::array({given})) {
+    if (!ids.is_array()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("request body: prompt holds {} among lists of token ids, expected "
+                              "such lists alone",
+                              KindOf(ids)));
+    }
+    prompts.push_back({"", IdsOf(ids)});
+  }
+  return prompts;
+}
 
 FieldList Fields(CompletionOptions& options) {
   FieldList fields;
@@ -61,7 +106,7 @@ FieldList Fields(CompletionOptions& options) {
                              "repetition_penalty", "n", "seed", "stop", "allow_unknown"}))
       .Add("logprobs", &options.logprobs, -1, kMostLogprobs,
            "give each token's log-probability, and so many likeliest tokens beside it; -1: none; "
-           "not with stream")
+           "with stream 0 at most, and without echo")
       .Add("echo", &options.echo, "begin each text with its prompt")
       .Add("stream", &options.stream, "answer with events, as the text comes")
       .Nest("", Fields(options.queue));
@@ -81,7 +126,11 @@ CompletionOptions ReadCompletionOptions(Json body) {
   if (asked.no_output && !asked.echo) Refuse("max_tokens is 0, which is for echo alone");
   if (asked.no_output) asked.generation.min_tokens = 0;
   if (asked.usage_event && !asked.stream) Refuse("stream_options are given, but stream is false");
-  if (asked.stream && asked.logprobs >= 0) Refuse("logprobs is not for stream; leave one out");
+  if (asked.stream && (asked.logprobs > 0 || (asked.logprobs == 0 && asked.echo))) {
+    Refuse(
+        "with stream logprobs is 0 at most, and without echo; lower it, or leave out stream or "
+        "echo");
+  }
   CheckGenerationOptions(asked.generation);
   return asked;
 }

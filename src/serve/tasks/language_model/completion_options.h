@@ -3,7 +3,9 @@
 #define ATTEND_SERVE_TASKS_LANGUAGE_MODEL_COMPLETION_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "attend/generator.h"
 #include "base/fields.h"
@@ -24,6 +26,15 @@ struct CompletionOptions {
   bool usage_event = false;
 };
 FieldList Fields(CompletionOptions& options);
+
+struct GivenPrompt {
+  std::string text;
+  std::optional<std::vector<int32_t>> ids;  // in place of the text
+};
+
+// Removes `prompt`: a text or its token ids, or a list of such. Throws Error(kInput) for anything
+// else, as TakeTexts does.
+std::vector<GivenPrompt> TakePrompts(Json* body);
 
 // Of a request's members but for the prompt. Takes what the OpenAI API has and attend has not where
 // it asks for nothing. Throws Error(kUsage) for options that do not go together.

@@ -26,11 +26,12 @@ class Completions {
 
   void Complete(const ExchangePtr& exchange) const;
   void AddPrompts(const ExchangePtr& exchange, const CompletionHead& head,
-                  std::vector<std::string> prompts, const JobPtr& job) const;
+                  std::vector<GivenPrompt> prompts, const JobPtr& job) const;
   void Run(const ExchangePtr& exchange, const CompletionHead& head, const JobPtr& job) const;
-  // Has a worker go on with a request. What it throws ends the job, and is the answer.
-  void Continue(const ExchangePtr& exchange, const std::weak_ptr<CompletionJob>& job,
-                const std::function<void(const CompletionJob&)>& work) const;
+  // Has a worker go on with a request, the one for what is large if `large` says so. What it throws
+  // ends the job, and is the answer.
+  void Continue(const ExchangePtr& exchange, const JobPtr& job, bool large,
+                const std::function<void(CompletionJob&)>& work) const;
 
   const HandlerContext context_;
 };

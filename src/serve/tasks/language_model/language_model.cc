@@ -11,7 +11,12 @@ namespace {
 Json CompletionRequest(const ModelStore& models) {
   CompletionOptions asked;
   const FieldList fields = Fields(asked);
-  const Json prompt = openapi::TextOrMoreTexts("what the texts begin with");
+  Json prompt = openapi::TextOrMoreTexts("what the texts begin with: texts or token ids");
+  const Json ids = {{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}};
+  Json one_prompt = ids;
+  one_prompt["minItems"] = 1;
+  prompt["oneOf"].push_back(std::move(one_prompt));
+  prompt["oneOf"].push_back({{"type", "array"}, {"items", ids}, {"minItems", 1}});
   Json schema = openapi::RequestSchema({{"prompt", prompt}}, fields, models, kCompletionsRoute);
   schema["required"] = {"prompt"};
   Json& properties = schema["properties"];
@@ -41,7 +46,7 @@ class GeneratingHandler : public TaskHandler {
     answer["content"]["text/event-stream"] = {{"schema", Reference("CompletionEvent")}};
     (*document)["paths"][kCompletionsRoute]["post"] = openapi::WithBody(
         openapi::Operation("write on from prompts, as the OpenAI API has it", std::move(answer),
-                           {400, 403, 413, 415, 421, 429, 500, 503, 504}),
+                           openapi::ErrorsOfModels(ErrorForm::kOpenAi), ErrorForm::kOpenAi),
         Content("application/json", Reference("CompletionRequest")));
   }
 

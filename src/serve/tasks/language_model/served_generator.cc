@@ -40,6 +40,10 @@ class QueuedPrompts : public SharedQueue {
     JobPrompt& prompt = Of(input);
     const CompletionOptions& asked = JobOf(prompt).asked;
     if (asked.no_output || (!asked.stream && asked.generation.stop.empty())) return true;
+    if (asked.stream && asked.logprobs >= 0) {
+      prompt.fresh[growth.sample].push_back(
+          {growth.ids.back(), growth.token_log_probabilities.back(), {}});
+    }
     return prompt.growing->Grow(growth);
   }
   void Dropped(const SearchInput& input) override { queue_->Dropped(Of(input)); }
@@ -120,23 +124,30 @@ ServedGenerator::ServedGenerator(const ModelToServe& model, const ServeOptions& 
   search_ = std::make_unique<SearchWork>(MakeSearchModel(loaded_->weights), prompts_.get(), pool);
 }
 
-void ServedGenerator::AddPrompt(std::string text, GrowingOutputs::Show show,
+void ServedGenerator::AddPrompt(GivenPrompt given, GrowingOutputs::Show show,
                                 CompletionJob* job) const {
   const std::string name = fmt::format("prompt {}", job->prompts.size() + 1);
-  limit_.CheckBytes(name, std::ssize(text));
-  const std::vector<int32_t> ids = EncodeText(vocabulary(), text);
+  limit_.CheckBytes(name, std::ssize(given.text));
+  const std::vector<int32_t> ids = given.ids ? *given.ids : EncodeText(vocabulary(), given.text);
   limit_.CheckTokens(name, std::ssize(ids));
   JobPrompt& prompt = job->prompts.emplace_back();
   static_cast<SearchInput&>(prompt) =
       MakeSearchInput(loaded_->weights, ids, job->asked.generation, name);
   prompt.index = job->prompts.size() - 1;
   prompt.room = prompt.SearchInput::tokens();
+  prompt.fresh.resize(job->asked.generation.n);
   prompt.growing.emplace(&vocabulary(), ids, job->asked.generation,
                          job->asked.no_output ? nullptr : std::move(show));
-  job->texts.push_back(std::move(text));
+  job->texts.push_back(given.ids ? DecodeText(vocabulary(), ids) : std::move(given.text));
 }
 
-void ServedGenerator::Describe(Json* json) const { (*json)["max_prompt_tokens"] = limit_.tokens(); }
+int64_t ServedGenerator::max_prompt_tokens() const {
+  return std::min(limit_.tokens(), MaxTokens(*config().decoder));
+}
+
+void ServedGenerator::Describe(Json* json) const {
+  (*json)["max_prompt_tokens"] = max_prompt_tokens();
+}
 
 void ServedGenerator::Stop() {
   queue_.Close();

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "search/stepper.h"
 #include "serve/request_queue.h"
 #include "serve/serve_options.h"
 #include "serve/served_model.h"
 #include "serve/tasks/language_model/completion_options.h"
+#include "serve/tasks/language_model/logprobs_writer.h"
 #include "serve/text_limit.h"
 #include "tasks/language_model/generation_search.h"
 #include "tasks/loaded_model.h"
@@ -23,12 +23,6 @@ namespace attend {
 
 constexpr const char* kCompletionsRoute = "/v1/completions";
 
-struct ScoredToken {
-  int32_t id = 0;
-  double log_probability = 0;
-  std::vector<Candidate> best;  // the likeliest tokens in its place
-};
-
 struct JobPrompt : JobItem, SearchInput {
   size_t index = 0;  // of the job's
   int worker = 0;    // the thread that searches it
@@ -36,6 +30,8 @@ struct JobPrompt : JobItem, SearchInput {
   std::vector<Generation> outputs;
   // With logprobs, by output: of the prompt where it is echoed, and of the output.
   std::vector<std::vector<ScoredToken>> scored;
+  // With logprobs and stream, by output: tokens since its last piece; the searching thread's alone.
+  std::vector<std::vector<ScoredToken>> fresh;
 
   std::span<const int32_t> ids() const { return std::span(prompt).subspan(1); }  // without bos
 };
@@ -52,7 +48,9 @@ struct CompletionJob : Job {
   CompletionOptions asked;
   std::vector<std::string> texts;  // the prompts
   std::deque<JobPrompt> prompts;
-  bool failed = false;  // its request has an error for an answer; the worker's alone
+  // The worker's alone.
+  std::vector<StreamedLogprobs> streamed;  // of each output of the answer, with logprobs and stream
+  bool failed = false;                     // its request has an error for an answer
 };
 
 class ServedGenerator final : public ServedModel {
@@ -64,8 +62,10 @@ class ServedGenerator final : public ServedModel {
   const Vocabulary& vocabulary() const { return loaded_->target(); }
   RequestQueue& queue() { return queue_; }
   // Adds a prompt to a job; `show` as GrowingOutputs has it. Throws Error(kInput) for a prompt that
-  // is too long.
-  void AddPrompt(std::string text, GrowingOutputs::Show show, CompletionJob* job) const;
+  // is too long, Error(kUsage) for ids outside the vocabulary.
+  void AddPrompt(GivenPrompt given, GrowingOutputs::Show show, CompletionJob* job) const;
+  // The most tokens that a prompt may have.
+  int64_t max_prompt_tokens() const;
 
   int64_t waiting() const override { return queue_.waiting(); }
   int64_t live() const override { return queue_.live(); }

@@ -41,7 +41,7 @@ EncoderRequest ReadFill(Json body) {
   asked.texts = TakeTexts(&body, "text");
   int64_t top = kUsualTop;
   FieldsFromJson(body, FillFields(&asked, &top), "request body");
-  for (const std::string& text : asked.texts) asked.told += top * MasksIn(text);
+  for (const std::string& text : asked.texts) asked.answer_items += top * MasksIn(text);
   asked.call = {fmt::format("fill {}", top),
                 [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
                   return Fill(model, texts, top);
