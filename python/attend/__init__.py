@@ -10,7 +10,7 @@ Options have the names and ranges of the command line's, in snake_case; an unkno
 
 from attend._attend import Classifier, Encoder, Generator, Tagger, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
 from attend._attend import version as __version__
-from attend._errors import ConfigurationError, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
+from attend._errors import ConfigurationError, CutTextWarning, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import (
     Attention,
     Classification,
@@ -22,6 +22,7 @@ from attend._results import (
     Output,
     Score,
     TaggedText,
+    TextAttention,
     TextScore,
     Training,
     Translation,
@@ -34,6 +35,7 @@ __all__ = [
     "Classification",
     "Classifier",
     "ConfigurationError",
+    "CutTextWarning",
     "Encoder",
     "Error",
     "FilledText",
@@ -50,6 +52,7 @@ __all__ = [
     "Score",
     "TaggedText",
     "Tagger",
+    "TextAttention",
     "TextScore",
     "Training",
     "Translation",

@@ -25,5 +25,9 @@ class ScoreWarning(UserWarning):
     """A score that may say little: of tokenised text, or of text that the metric's tokenizer does not suit."""
 
 
+class CutTextWarning(UserWarning):
+    """Texts that are longer than the model can read, of which the beginning was used."""
+
+
 class MalformedTextWarning(UserWarning):
     """Text that is no Unicode, such as lone surrogates, of which each became U+FFFD."""

@@ -170,6 +170,13 @@ class Attention(NamedTuple):
     cross: NDArray[numpy.float32]  # target_pieces, as they are written, look at source_pieces
 
 
+class TextAttention(NamedTuple):
+    """What the tokens of a text look at, in a model of one stack."""
+
+    pieces: list[str]  # as the model reads the text: bos first; an encoder's end with eos
+    weights: NDArray[numpy.float32]  # [layers, heads, queries, keys], rows that sum to 1
+
+
 class MetricScore(float):
     """A metric's score of a text: a float that knows how it was counted."""
 

@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "attend/error.h"
+#include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/model_runner.h"
@@ -49,27 +50,27 @@ nb::object GeneratedOf(const std::vector<Generation>& generations) {
   return Make(PythonClass(kGenerated, "Generation"), nb::tuple(outputs));
 }
 
-nb::list GenerateAll(const GeneratorRunner& self, const std::vector<std::string>& prompts,
+nb::list GenerateAll(const Runner<Generator>& self, const std::vector<std::string>& prompts,
                      GenerationOptions options) {
   nb::list results;
   InWindows(prompts, [&](std::span<const std::string> window, Windows* windows) {
     std::vector<std::vector<Generation>> found;
     windows->Run([&](const std::atomic<bool>* stop) {
       options.stop_call = stop;
-      found = self.generator.Generate(window, options);
+      found = self.task.Generate(window, options);
     });
     for (const auto& outputs : found) results.append(GeneratedOf(outputs));
   });
   return results;
 }
 
-nb::object GenerateOne(const GeneratorRunner& self, const nb::str& prompt,
+nb::object GenerateOne(const Runner<Generator>& self, const nb::str& prompt,
                        const nb::kwargs& arguments) {
   const GenerationOptions options = GenerationOptionsOf(arguments, "generate");
   return GenerateAll(self, {TextOf(prompt)}, options)[0];
 }
 
-nb::list GenerateList(const GeneratorRunner& self, const nb::iterable& prompts,
+nb::list GenerateList(const Runner<Generator>& self, const nb::iterable& prompts,
                       const nb::kwargs& arguments) {
   const GenerationOptions options = GenerationOptionsOf(arguments, "generate");
   return GenerateAll(self, TextsOf(prompts), options);
@@ -78,7 +79,7 @@ nb::list GenerateList(const GeneratorRunner& self, const nb::iterable& prompts,
 // The pieces of one text, which a thread of its own has made, as they are asked for.
 class TextStream {
  public:
-  TextStream(std::shared_ptr<const GeneratorRunner> runner, std::string prompt,
+  TextStream(std::shared_ptr<const Runner<Generator>> runner, std::string prompt,
              GenerationOptions options)
       : runner_(std::move(runner)), options_(std::move(options)) {
     if (options_.n > 1) {
@@ -88,7 +89,7 @@ class TextStream {
     }
     options_.stop_call = &stop_;
     done_ = std::async(std::launch::async, [this, prompt = std::move(prompt)] {
-      runner_->generator.Generate({&prompt, 1}, options_, [this](const GeneratedPiece& piece) {
+      runner_->task.Generate({&prompt, 1}, options_, [this](const GeneratedPiece& piece) {
         const std::lock_guard lock(mutex_);
         pieces_.push_back(piece.text);
         more_.notify_one();
@@ -139,7 +140,7 @@ class TextStream {
     done_.wait();
   }
 
-  std::shared_ptr<const GeneratorRunner> runner_;
+  std::shared_ptr<const Runner<Generator>> runner_;
   GenerationOptions options_;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
@@ -156,13 +157,13 @@ TextScoreOptions TextScoreOptionsOf(const nb::kwargs& arguments) {
   return options;
 }
 
-nb::list ScoreAll(const GeneratorRunner& self, const std::vector<std::string>& texts,
+nb::list ScoreAll(const Runner<Generator>& self, const std::vector<std::string>& texts,
                   const TextScoreOptions& options) {
   const nb::object make = PythonClass(kGenerated, "TextScore");
   nb::list results;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     std::vector<TextScore> scores;
-    windows->Run([&](const std::atomic<bool>*) { scores = self.generator.Score(window, options); });
+    windows->Run([&](const std::atomic<bool>*) { scores = self.task.Score(window, options); });
     for (const TextScore& score : scores) {
       results.append(Make(make, score.log_probability, score.token_log_probabilities));
     }
@@ -170,15 +171,15 @@ nb::list ScoreAll(const GeneratorRunner& self, const std::vector<std::string>& t
   return results;
 }
 
-void LoadGenerator(GeneratorRunner* self, const std::filesystem::path& path,
+void LoadGenerator(Runner<Generator>* self, const std::filesystem::path& path,
                    const nb::kwargs& arguments) {
   LoadingOptions options;
   SetOptions(Fields(options), arguments, "Generator");
   const WithoutGil released;
-  new (self) GeneratorRunner(Load(path, {.type = options.type}), options);
+  new (self) Runner<Generator>(Load(path, {.type = options.type}), options);
 }
 
-using GeneratorClass = nb::class_<GeneratorRunner>;
+using GeneratorClass = nb::class_<Runner<Generator>>;
 
 void BindGenerating(GeneratorClass& generator) {
   GenerationOptions options;
@@ -203,7 +204,7 @@ void BindGenerating(GeneratorClass& generator) {
            help.c_str())
       .def(
           "stream",
-          [](std::shared_ptr<GeneratorRunner> self, const nb::str& prompt,
+          [](std::shared_ptr<Runner<Generator>> self, const nb::str& prompt,
              const nb::kwargs& arguments) {
             return std::make_shared<TextStream>(std::move(self), TextOf(prompt),
                                                 GenerationOptionsOf(arguments, "stream"));
@@ -228,7 +229,7 @@ void BindTextScoring(GeneratorClass& generator) {
   generator
       .def(
           "score",
-          [](const GeneratorRunner& self, const nb::str& text,
+          [](const Runner<Generator>& self, const nb::str& text,
              const nb::kwargs& arguments) -> nb::object {
             return ScoreAll(self, {TextOf(text)}, TextScoreOptionsOf(arguments))[0];
           },
@@ -239,7 +240,8 @@ void BindTextScoring(GeneratorClass& generator) {
           help.c_str())
       .def(
           "score",
-          [](const GeneratorRunner& self, const nb::iterable& texts, const nb::kwargs& arguments) {
+          [](const Runner<Generator>& self, const nb::iterable& texts,
+             const nb::kwargs& arguments) {
             return ScoreAll(self, TextsOf(texts), TextScoreOptionsOf(arguments));
           },
           nb::arg("texts"), nb::arg("options"),
@@ -271,17 +273,18 @@ void BindGenerator(nb::module_& module) {
            OptionsHelp("Loads the model directory at `path`.", fields).c_str())
       .def_prop_ro(
           "instruction_set",
-          [](const GeneratorRunner& self) { return self.generator.instruction_set(); },
+          [](const Runner<Generator>& self) { return self.task.instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
       .def_prop_ro(
           "vocabulary",
-          [](const GeneratorRunner& self) {
+          [](const Runner<Generator>& self) {
             return std::const_pointer_cast<Vocabulary>(self.loaded->target_vocabulary);
           },
           nb::sig("def vocabulary(self, /) -> Vocabulary | None"),
           "What cuts text into tokens; None where the model has no vocabulary.");
   BindGenerating(generator);
   BindTextScoring(generator);
+  BindAttention(generator);
 }
 
 }  // namespace attend

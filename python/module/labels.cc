@@ -5,8 +5,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "attend/classifier.h"
+#include "attend/error.h"
 #include "attend/tagger.h"
+#include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/model_runner.h"
@@ -40,6 +44,9 @@ nb::object ResultOf(const Classification& found) {
   return Make(PythonClass(kLabelled, "Classification"), nb::tuple(classes), found.cut);
 }
 
+bool IsCut(const TaggedText&) { return false; }  // long texts are read in parts
+bool IsCut(const Classification& found) { return found.cut; }
+
 std::vector<TaggedText> RunOn(const Tagger& tagger, std::span<const std::string> texts) {
   return tagger.Tag(texts);
 }
@@ -49,31 +56,83 @@ std::vector<Classification> RunOn(const Classifier& classifier,
   return classifier.Classify(texts);
 }
 
-template <class Runner>
-nb::list LabelAll(const Runner& self, const std::vector<std::string>& texts) {
+template <class Task>
+nb::list LabelAll(const Runner<Task>& self, const std::vector<std::string>& texts) {
   nb::list results;
+  CutTexts cut;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
-    decltype(RunOn(self, window)) found;
-    windows->Run([&](const std::atomic<bool>*) { found = RunOn(self, window); });
-    for (const auto& each : found) results.append(ResultOf(each));
+    decltype(RunOn(self.task, window)) found;
+    windows->Run([&](const std::atomic<bool>*) { found = RunOn(self.task, window); });
+    for (const auto& each : found) {
+      cut.Add(IsCut(each), static_cast<int64_t>(nb::len(results)));
+      results.append(ResultOf(each));
+    }
+  });
+  Warn(cut);
+  return results;
+}
+
+nb::list TagAllWords(const Runner<Tagger>& self,
+                     const std::vector<std::vector<std::string>>& sentences) {
+  for (size_t s = 0; s < sentences.size(); ++s) {
+    if (std::ranges::count(sentences[s], "") == 0) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("tag_words: sentence {} holds an empty word; leave it out", s));
+  }
+  using Sentence = std::vector<std::string>;
+  nb::list results;
+  InWindows(sentences, [&](std::span<const Sentence> window, Windows* windows) {
+    std::vector<TaggedText> found;
+    windows->Run([&](const std::atomic<bool>*) { found = self.task.TagWords(window); });
+    for (const TaggedText& each : found) results.append(ResultOf(each));
   });
   return results;
 }
 
-// `method` ("tag") gives a `result` for a text, and a list of them for several.
-template <class Runner>
-void BindLabels(nb::module_& module, const char* name, const char* help, const char* method,
-                const char* method_help, const char* result) {
+// One sentence is a sequence of str that is not empty; all else is the next overload's.
+nb::object TagWordsOfOne(const Runner<Tagger>& self, const nb::sequence& words) {
+  const bool str = PyUnicode_Check(words.ptr());
+  if (!str && (nb::len(words) == 0 || !PyUnicode_Check(words[0].ptr()))) throw nb::next_overload();
+  return TagAllWords(self, {TextsOf(words)})[0];
+}
+
+nb::list TagWordsOfMany(const Runner<Tagger>& self, const nb::iterable& sentences) {
+  std::vector<std::vector<std::string>> all;
+  const nb::object iterator = IteratorOf(sentences);
+  for (nb::object next = NextOf(iterator); next.is_valid(); next = NextOf(iterator))
+    all.push_back(TextsOf(next));
+  return TagAllWords(self, all);
+}
+
+void BindTagWords(nb::class_<Runner<Tagger>>& tagger) {
+  const char* help =
+      "Labels of words that are divided already: those of one text, or of each of a list.\n"
+      "Positions count in the words joined by blanks.";
+  tagger
+      .def("tag_words", &TagWordsOfOne, nb::arg("words"),
+           nb::sig("def tag_words(self, words: collections.abc.Sequence[str]) -> "
+                   "attend._results.TaggedText"),
+           help)
+      .def("tag_words", &TagWordsOfMany, nb::arg("texts"),
+           nb::sig("def tag_words(self, texts: "
+                   "collections.abc.Iterable[collections.abc.Iterable[str]]) -> "
+                   "list[attend._results.TaggedText]"),
+           help);
+}
+
+template <class Task>
+void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
   LoadingOptions options;
   const FieldList fields = Fields(options);
-  nb::class_<Runner>(module, name, help)
+  model
       .def(
           "__init__",
-          [name](Runner* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
+          [name](Runner<Task>* self, const std::filesystem::path& path,
+                 const nb::kwargs& arguments) {
             LoadingOptions given;
             SetOptions(Fields(given), arguments, name);
             const WithoutGil released;
-            new (self) Runner(Load(path, {.type = given.type}), static_cast<int>(given.threads));
+            new (self) Runner<Task>(Load(path, {.type = given.type}), given);
           },
           nb::arg("path"), nb::arg("options"),
           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
@@ -81,23 +140,30 @@ void BindLabels(nb::module_& module, const char* name, const char* help, const c
                       .c_str()),
           OptionsHelp("Loads the model directory at `path`.", fields).c_str())
       .def_prop_ro(
-          "labels", [](const Runner& self) { return self.labels(); },
+          "labels", [](const Runner<Task>& self) { return self.task.labels(); },
           nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.")
       .def_prop_ro(
-          "instruction_set", [](const Runner& self) { return self.instruction_set(); },
-          "The instruction set that runs, such as 'avx2'.")
+          "instruction_set", [](const Runner<Task>& self) { return self.task.instruction_set(); },
+          "The instruction set that runs, such as 'avx2'.");
+}
+
+// `method` ("tag") gives a `result` for a text, and a list of them for several.
+template <class Task>
+void BindLabelling(nb::class_<Runner<Task>>& model, const char* method, const char* help,
+                   const char* result) {
+  model
       .def(
           method,
-          [](const Runner& self, const nb::str& text) -> nb::object {
+          [](const Runner<Task>& self, const nb::str& text) -> nb::object {
             return LabelAll(self, {TextOf(text)})[0];
           },
           nb::arg("text"),
           nb::sig(
               fmt::format("def {}(self, text: str) -> attend._results.{}", method, result).c_str()),
-          method_help)
+          help)
       .def(
           method,
-          [](const Runner& self, const nb::iterable& texts) {
+          [](const Runner<Task>& self, const nb::iterable& texts) {
             return LabelAll(self, TextsOf(texts));
           },
           nb::arg("texts"),
@@ -105,23 +171,30 @@ void BindLabels(nb::module_& module, const char* name, const char* help, const c
                               "list[attend._results.{}]",
                               method, result)
                       .c_str()),
-          method_help);
+          help);
 }
 
 }  // namespace
 
 void BindLabels(nb::module_& module) {
-  BindLabels<Tagger>(
+  nb::class_<Runner<Tagger>> tagger(
       module, "Tagger",
       "Labels the words of texts. The same text gets the same labels, bit for bit, whatever else\n"
-      "runs and however many threads do.",
-      "tag", "Labels of a text's words and its entities, or of each of a list.", "TaggedText");
-  BindLabels<Classifier>(
+      "runs and however many threads do.");
+  BindMaking(tagger, "Tagger");
+  BindLabelling(tagger, "tag", "Labels of a text's words and its entities, or of each of a list.",
+                "TaggedText");
+  BindTagWords(tagger);
+  BindAttention(tagger);
+  nb::class_<Runner<Classifier>> classifier(
       module, "Classifier",
       "Tells the class of texts. The same text gets the same probabilities, bit for bit, whatever\n"
-      "else runs and however many threads do.",
-      "classify", "The classes of a text, the likeliest first, or of each of a list.",
-      "Classification");
+      "else runs and however many threads do.");
+  BindMaking(classifier, "Classifier");
+  BindLabelling(classifier, "classify",
+                "The classes of a text, the likeliest first, or of each of a list.",
+                "Classification");
+  BindAttention(classifier);
 }
 
 }  // namespace attend

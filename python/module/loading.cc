@@ -6,6 +6,7 @@
 
 #include "attend/classifier.h"
 #include "attend/error.h"
+#include "attend/generator.h"
 #include "attend/tagger.h"
 #include "attend/text_encoder.h"
 #include "model/config_file.h"
@@ -25,19 +26,16 @@ struct TaskClass {
   nb::object (*make)(const LoadedPtr& loaded, const LoadingOptions& options);
 };
 
-template <class Runner>
+template <class Task>
 nb::object MakeOfTask(const LoadedPtr& loaded, const LoadingOptions& options) {
-  return nb::cast(std::make_shared<Runner>(loaded, static_cast<int>(options.threads)));
+  return nb::cast(std::make_shared<Runner<Task>>(loaded, options));
 }
 
 constexpr TaskClass kTaskClasses[] = {
     {"classification", MakeOfTask<Classifier>},
     {"masked_language_model", MakeOfTask<TextEncoder>},
     {"tagging", MakeOfTask<Tagger>},
-    {"language_model",
-     [](const LoadedPtr& loaded, const LoadingOptions& options) {
-       return nb::cast(std::make_shared<GeneratorRunner>(loaded, options));
-     }},
+    {"language_model", MakeOfTask<Generator>},
     {"translation", [](const LoadedPtr& loaded, const LoadingOptions& options) {
        return nb::cast(std::make_shared<ModelRunner>(loaded, RunnerOptions{options, {}}));
      }}};

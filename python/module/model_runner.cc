@@ -4,9 +4,12 @@
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
+#include "tasks/encoder_attention.h"
+#include "tasks/language_model/text_attention.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_options.h"
+#include "text/newlines.h"
 
 namespace attend {
 namespace {
@@ -107,6 +110,22 @@ PairAttention ModelRunner::Attention(const std::string& source,
           .encoder = Dense(score.encoder_self),
           .decoder = Dense(score.decoder_self),
           .cross = Dense(score.cross)};
+}
+
+TextAttention AttentionOf(const LoadedModel& loaded, const std::string& text) {
+  const bool encodes = loaded.config().encoder.has_value();
+  const Vocabulary& vocabulary = encodes ? loaded.source() : loaded.target();
+  EncoderAttention found;
+  if (encodes) {
+    found = AttentionOfEncoder(loaded, text);
+  } else {
+    found.ids = EncodeText(vocabulary, text);
+    found.weights = AttentionOfText(loaded.weights, found.ids);
+    found.ids.insert(found.ids.begin(), static_cast<int32_t>(vocabulary.special_ids().bos));
+  }
+  TextAttention attention{.pieces = {}, .weights = Dense(found.weights)};
+  for (const int32_t id : found.ids) attention.pieces.push_back(vocabulary.Piece(id));
+  return attention;
 }
 
 }  // namespace attend

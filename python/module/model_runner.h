@@ -1,4 +1,4 @@
-// What attend.Translator and attend.Generator stand on: a model with what runs it; no Python.
+// What the classes of models stand on: a model with what runs it; no Python.
 #ifndef ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_
 #define ATTEND_PYTHON_MODULE_MODEL_RUNNER_H_
 
@@ -10,9 +10,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "attend/generator.h"
 #include "attend/scorer.h"
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
@@ -89,15 +89,25 @@ class ModelRunner {
   mutable std::unique_ptr<Scorer> scorer_;
 };
 
-// Safe to use from many threads.
-struct GeneratorRunner {
-  // Throws as Generator's constructor.
-  GeneratorRunner(std::shared_ptr<const LoadedModel> model, const LoadingOptions& options)
-      : loaded(std::move(model)), generator(loaded, static_cast<int>(options.threads)) {}
+// A model of another task: Generator, Tagger, Classifier or TextEncoder. Safe to use from many
+// threads.
+template <class Task>
+struct Runner {
+  // Throws as Task's constructor.
+  Runner(std::shared_ptr<const LoadedModel> model, const LoadingOptions& options)
+      : loaded(std::move(model)), task(loaded, static_cast<int>(options.threads)) {}
 
   const std::shared_ptr<const LoadedModel> loaded;
-  const Generator generator;
+  const Task task;
 };
+
+// What the tokens of a text look at in a model of one stack.
+struct TextAttention {
+  std::vector<std::string> pieces;  // as the model reads the text, bos (and an encoder's eos) too
+  DenseAttention weights;
+};
+// Throws Error(kInput) for a text that is longer than the model can read.
+TextAttention AttentionOf(const LoadedModel& loaded, const std::string& text);
 
 }  // namespace attend
 

@@ -10,6 +10,7 @@
 
 #include <memory>
 
+#include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/model_runner.h"
@@ -20,6 +21,8 @@
 namespace attend {
 namespace nb = nanobind;
 namespace {
+
+using EncoderOfTexts = Runner<TextEncoder>;
 
 FieldList FillFields(int64_t* top) {
   FieldList fields;
@@ -48,44 +51,54 @@ nb::object ResultOf(const FilledText& filled) {
               filled.cut);
 }
 
-nb::list FillAll(const TextEncoder& self, const std::vector<std::string>& texts,
+nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& texts,
                  const nb::kwargs& options) {
   int64_t top = 5;
   SetOptions(FillFields(&top), options, "fill");
   std::vector<FilledText> filled;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>*) {
-      for (FilledText& each : self.Fill(window, top)) filled.push_back(std::move(each));
+      for (FilledText& each : self.task.Fill(window, top)) filled.push_back(std::move(each));
     });
   });
   nb::list results;
-  for (const FilledText& each : filled) results.append(ResultOf(each));
+  CutTexts cut;
+  for (const FilledText& each : filled) {
+    cut.Add(each.cut, static_cast<int64_t>(nb::len(results)));
+    results.append(ResultOf(each));
+  }
+  Warn(cut);
   return results;
 }
 
 // NumPy's [texts, width], or [width] of `one`.
-nb::object EmbedAll(const TextEncoder& self, const std::vector<std::string>& texts, bool one,
+nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& texts, bool one,
                     const nb::kwargs& options) {
   EmbeddingOptions given;
   SetOptions(EmbedFields(given), options, "embed");
   auto values = std::make_unique<std::vector<float>>();
+  CutTexts cut;
+  int64_t number = 0;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>*) {
-      for (const TextVector& each : self.Embed(window, given))
+      for (const TextVector& each : self.task.Embed(window, given)) {
         values->insert(values->end(), each.values_D.begin(), each.values_D.end());
+        cut.Add(each.cut, number++);
+      }
     });
   });
+  Warn(cut);
   float* const data = values->data();
   const nb::capsule owner(
       values.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
   values.release();
   NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
-  const auto width = static_cast<size_t>(self.width());
+  const auto width = static_cast<size_t>(self.task.width());
   if (one) return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {width}, owner));
   return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {texts.size(), width}, owner));
 }
 
-void BindFill(nb::class_<TextEncoder>& encoder) {
+void BindFill(nb::class_<EncoderOfTexts>& encoder) {
   int64_t top = 5;
   const FieldList fields = FillFields(&top);
   const std::string signature = OptionsSignature(fields);
@@ -96,7 +109,7 @@ void BindFill(nb::class_<TextEncoder>& encoder) {
   encoder
       .def(
           "fill",
-          [](const TextEncoder& self, const nb::str& text, const nb::kwargs& options)
+          [](const EncoderOfTexts& self, const nb::str& text, const nb::kwargs& options)
               -> nb::object { return FillAll(self, {TextOf(text)}, options)[0]; },
           nb::arg("text"), nb::arg("options"),
           nb::sig(
@@ -105,7 +118,7 @@ void BindFill(nb::class_<TextEncoder>& encoder) {
           help.c_str())
       .def(
           "fill",
-          [](const TextEncoder& self, const nb::iterable& texts, const nb::kwargs& options) {
+          [](const EncoderOfTexts& self, const nb::iterable& texts, const nb::kwargs& options) {
             return FillAll(self, TextsOf(texts), options);
           },
           nb::arg("texts"), nb::arg("options"),
@@ -116,7 +129,7 @@ void BindFill(nb::class_<TextEncoder>& encoder) {
           help.c_str());
 }
 
-void BindEmbed(nb::class_<TextEncoder>& encoder) {
+void BindEmbed(nb::class_<EncoderOfTexts>& encoder) {
   EmbeddingOptions options;
   const FieldList fields = EmbedFields(options);
   const std::string help =
@@ -125,7 +138,7 @@ void BindEmbed(nb::class_<TextEncoder>& encoder) {
   encoder
       .def(
           "embed",
-          [](const TextEncoder& self, const nb::str& text, const nb::kwargs& given) {
+          [](const EncoderOfTexts& self, const nb::str& text, const nb::kwargs& given) {
             return EmbedAll(self, {TextOf(text)}, /*one=*/true, given);
           },
           nb::arg("text"), nb::arg("options"),
@@ -135,7 +148,7 @@ void BindEmbed(nb::class_<TextEncoder>& encoder) {
           help.c_str())
       .def(
           "embed",
-          [](const TextEncoder& self, const nb::iterable& texts, const nb::kwargs& given) {
+          [](const EncoderOfTexts& self, const nb::iterable& texts, const nb::kwargs& given) {
             return EmbedAll(self, TextsOf(texts), /*one=*/false, given);
           },
           nb::arg("texts"), nb::arg("options"),
@@ -150,19 +163,18 @@ void BindEmbed(nb::class_<TextEncoder>& encoder) {
 void BindTextEncoder(nb::module_& module) {
   LoadingOptions options;
   const FieldList fields = Fields(options);
-  auto encoder = nb::class_<TextEncoder>(
+  auto encoder = nb::class_<EncoderOfTexts>(
       module, "Encoder",
       "Fills in hidden tokens of texts, and gives texts vectors. The same text gives the same\n"
       "numbers, bit for bit, whatever else runs and however many threads do.");
   encoder
       .def(
           "__init__",
-          [](TextEncoder* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
+          [](EncoderOfTexts* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
             LoadingOptions given;
             SetOptions(Fields(given), arguments, "Encoder");
             const WithoutGil released;
-            new (self)
-                TextEncoder(Load(path, {.type = given.type}), static_cast<int>(given.threads));
+            new (self) EncoderOfTexts(Load(path, {.type = given.type}), given);
           },
           nb::arg("path"), nb::arg("options"),
           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
@@ -170,13 +182,14 @@ void BindTextEncoder(nb::module_& module) {
                       .c_str()),
           OptionsHelp("Loads the model directory at `path`, of an encoder alone.", fields).c_str())
       .def_prop_ro(
-          "width", [](const TextEncoder& self) { return self.width(); },
+          "width", [](const EncoderOfTexts& self) { return self.task.width(); },
           "The length of a text's vector.")
       .def_prop_ro(
-          "instruction_set", [](const TextEncoder& self) { return self.instruction_set(); },
+          "instruction_set", [](const EncoderOfTexts& self) { return self.task.instruction_set(); },
           "The instruction set that runs, such as 'avx2'.");
   BindFill(encoder);
   BindEmbed(encoder);
+  BindAttention(encoder);
 }
 
 }  // namespace attend

@@ -63,6 +63,20 @@ void WarnAs(const char* warning, const std::string& message) {
   if (done != 0) throw nb::python_error();
 }
 
+void CutTexts::Add(bool cut, int64_t number) {
+  if (cut && count++ == 0) first = number;
+}
+
+void Warn(const CutTexts& cut) {
+  if (cut.count == 0) return;
+  WarnAs("CutTextWarning",
+         fmt::format("{}, of which the beginning was used; the first is text {}",
+                     cut.count == 1
+                         ? "1 text is longer than the model can read"
+                         : fmt::format("{} texts are longer than the model can read", cut.count),
+                     cut.first));
+}
+
 nb::object IteratorOf(nb::handle values) {
   return NewFromPython([&] { return PyObject_GetIter(values.ptr()); });
 }

@@ -25,6 +25,17 @@ std::string TextOf(nanobind::handle value, int64_t number, Repairs* repairs);
 // attend.MalformedTextWarning, where there is something to tell.
 void Warn(const Repairs& repairs);
 void WarnOfMalformed(const std::string& message);
+
+// Texts of a call of which only the beginning was read.
+struct CutTexts {
+  int64_t count = 0;
+  int64_t first = 0;  // number of the first one
+
+  void Add(bool cut, int64_t number);
+};
+// attend.CutTextWarning, where there is something to tell.
+void Warn(const CutTexts& cut);
+
 // With a class of attend._errors.
 void WarnAs(const char* warning, const std::string& message);
 

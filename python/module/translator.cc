@@ -2,7 +2,6 @@
 #include "attend/translator.h"
 
 #include <fmt/format.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -14,6 +13,7 @@
 #include <iterator>
 
 #include "attend/error.h"
+#include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/model_runner.h"
@@ -204,25 +204,6 @@ nb::list ScoreList(const ModelRunner& self, const nb::iterable& sources,
                    const nb::iterable& targets, const nb::kwargs& arguments) {
   const ScoreOptions options = ScoreOptionsOf(arguments);
   return ScoreTexts(self, TextsOf(sources), TextsOf(targets), options);
-}
-
-// The array takes over the weights as they lie in memory.
-nb::object ArrayOf(DenseAttention attention) {
-  auto owned = std::make_unique<std::vector<float>>(std::move(attention.weights));
-  float* const data = owned->data();
-  const nb::capsule owner(owned.get(), [](void* weights) noexcept {
-    delete static_cast<std::vector<float>*>(weights);
-  });
-  owned.release();
-  using Array = nb::ndarray<nb::numpy, float, nb::ndim<4>, nb::c_contig>;
-  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
-  return nb::cast(Array(data, 4, attention.shape.data(), owner));
-}
-
-nb::list StrsOf(const std::vector<std::string>& texts) {
-  nb::list strs;
-  for (const std::string& text : texts) strs.append(StrOf(text));
-  return strs;
 }
 
 nb::object AttentionOf(const ModelRunner& self, const nb::str& source,

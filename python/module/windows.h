@@ -11,7 +11,7 @@
 #include <functional>
 #include <future>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "python/module/interpreter.h"
 
@@ -53,12 +53,12 @@ class Windows {
 };
 
 // Calls run(window, windows) with one window of the texts after another.
-template <class Run>
-void InWindows(std::span<const std::string> texts, const Run& run) {
+template <class Text, class Run>
+void InWindows(const std::vector<Text>& texts, const Run& run) {
   Windows windows;
   for (size_t begin = 0; begin < texts.size();) {
     const size_t count = std::min(windows.size(), texts.size() - begin);
-    run(texts.subspan(begin, count), &windows);
+    run(std::span<const Text>(texts).subspan(begin, count), &windows);
     begin += count;
   }
 }

@@ -31,6 +31,10 @@ likely: float = generator.score("a", stride=4).log_probability + generator.score
 any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Classifier | attend.Encoder = attend.load("model", type="f32")
 tagged: attend.TaggedText = attend.Tagger("model", threads=2).tag("a")
 entity: str = attend.Tagger("model").tag(["a"])[0].entities[0].label
+words: list[attend.LabelledText] = [*attend.Tagger("model").tag_words(["a", "b"]).words]
+sentences: list[attend.TaggedText] = attend.Tagger("model").tag_words([["a", "b"], ["c"]])
+looks: attend.TextAttention = attend.Classifier("model").attention("a")
+heads: int = generator.attention("a").weights.shape[1] + attend.Encoder("model").attention("a").weights.shape[1] + len(looks.pieces)
 label: str = attend.Classifier("model").classify("a").label
 encoder = attend.Encoder("model", threads=2)
 token: str = encoder.fill("a [MASK]", top=3).masks[0][0][0] + encoder.fill(["[MASK]"])[0].text
@@ -47,6 +51,8 @@ WRONG = [
     'attend.Generator("model").generate("a", max_token=9)',
     'attend.Generator("model").generate("a", stop=7)',
     'attend.Tagger("model").tag(7)',
+    'attend.Tagger("model").tag_words(7)',
+    'attend.Tagger("model").attention(["a"])',
     'attend.Encoder("model").embed("a", pooling=7)',
     'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
