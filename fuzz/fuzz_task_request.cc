@@ -12,7 +12,7 @@ namespace attend {
 namespace {
 
 void ReadCompletion(Json body) {
-  TakeTexts(&body, "prompt");
+  TakePrompts(&body);
   ReadCompletionOptions(std::move(body));
 }
 
