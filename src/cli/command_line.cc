@@ -276,7 +276,7 @@ std::vector<std::string> CommandLine::Groups() const {
 }
 
 bool CommandLine::Parse(const std::vector<std::string>& arguments) {
-  if (arguments == std::vector<std::string>{"--help-markdown"}) {
+  if (!arguments.empty() && arguments.back() == "--help-markdown") {
     PrintMarkdown();
     return false;
   }

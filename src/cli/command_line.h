@@ -67,7 +67,7 @@ class CommandLine {
   // Reads what is given of these options alone, by command line or file, and passes over all else,
   // what is required and --help included.
   void ParseThese(const std::vector<std::string>& arguments);
-  // What `--help-markdown` prints: this command's part of docs/options.md.
+  // What `--help-markdown` prints as the last argument: this command's part of docs/options.md.
   void PrintMarkdown() const;
   // The option was given, by command line or file.
   bool IsSet(const std::string& name) const { return set_.count(name) > 0; }

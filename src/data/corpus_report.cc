@@ -57,6 +57,7 @@ void CorpusReport::Add(const CorpusReport& next) {
   lines += next.lines;
   kept += next.kept;
   for (const Reason& reason : kDropped) (this->*reason.member).Add(next.*reason.member);
+  dividing += next.dividing;
   malformed.Add(next.malformed);
   protected_spans += next.protected_spans;
   unequal_spans += next.unequal_spans;
@@ -72,6 +73,7 @@ std::string CorpusReport::Text() const {
     if (&reason != kDropped) text += ", ";
     text += WithLines(this->*reason.member, reason.text);
   }
+  if (dividing > 0) text += fmt::format("; {} between documents", dividing);
   if (malformed.count > 0)
     text += "; " + WithLines(malformed, "with malformed UTF-8, read as U+FFFD");
   if (protected_spans + unequal_spans > 0) {
@@ -86,6 +88,7 @@ Json ToJson(const CorpusReport& report) {
   json["lines"] = report.lines;
   json["kept"] = report.kept;
   for (const Reason& reason : kDropped) json[reason.name] = ToJson(report.*reason.member);
+  json["between_documents"] = report.dividing;
   json["malformed"] = ToJson(report.malformed);
   json["protected_spans"] = report.protected_spans;
   json["unequal_spans"] = report.unequal_spans;
@@ -103,6 +106,8 @@ CorpusReport CorpusReportFromJson(const Json& json, const std::string& where) {
     report.protected_spans = MemberOf<int64_t>(json, "protected_spans", where);
     report.unequal_spans = MemberOf<int64_t>(json, "unequal_spans", where);
   }
+  if (json.contains("between_documents"))  // an older checkpoint has none
+    report.dividing = MemberOf<int64_t>(json, "between_documents", where);
   report.malformed = NamedLinesFromJson(json, "malformed", where);
   report.tokens = MemberOf<std::vector<int64_t>>(json, "tokens", where);
   return report;

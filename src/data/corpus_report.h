@@ -28,6 +28,7 @@ struct CorpusReport {
   int64_t lines = 0;
   int64_t kept = 0;
   NamedLines empty, too_short, too_long, ratio;
+  int64_t dividing = 0;         // blank lines between documents, which are none of those kept
   NamedLines malformed;         // lines of any column with malformed UTF-8, read as U+FFFD
   int64_t protected_spans = 0;  // that became placeholders on both sides
   int64_t unequal_spans = 0;    // of the source, that stay text: the target has others

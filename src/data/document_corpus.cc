@@ -20,7 +20,7 @@ class DocumentCorpus::Reader : public WindowReader {
   Reader(const DocumentCorpus* corpus, int64_t epoch) : corpus_(corpus), epoch_(epoch) {}
   WindowWork Next() override {
     const MakeWindow make = [corpus = corpus_, epoch = epoch_] {
-      const Random random{corpus->seed_, static_cast<uint64_t>(epoch), 0x637574};
+      const Random random{corpus->seed_, static_cast<uint64_t>(epoch), kContextKey};
       return Window{
           std::make_shared<const ExampleTable>(corpus->documents_.ShuffledContexts(random)), {}};
     };

@@ -117,6 +117,28 @@ TEST(DocumentCorpus, EveryEpochHasEveryToken) {
   EXPECT_GT(epochs.size(), 4U);
 }
 
+// Where no context goes on with another document, each document is cut elsewhere in each epoch.
+TEST(DocumentCorpus, EveryDocumentIsCutElsewhereInEachEpoch) {
+  const auto vocabulary = Words();
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += i == 10 ? "\na\n" : "a b c\n";
+  DocumentCorpus corpus({FileOf("long.txt", text)}, vocabulary,
+                        {.context_tokens = 12, .across_documents = false}, 1);
+  corpus.Shuffle(7);
+  std::map<int64_t, std::set<size_t>> lengths;  // of first contexts, by the document's first line
+  for (int64_t epoch = 0; epoch < 12; ++epoch) {
+    const Window window = corpus.Open(epoch, {}, {})->Next().make();
+    std::set<int64_t> seen;
+    for (int64_t row = 0; row < window.examples->size(); ++row) {
+      const Example example = (*window.examples)[row];
+      if (seen.insert(example.origin().line).second)
+        lengths[example.origin().line].insert(example.Ids(0).size());
+    }
+  }
+  ASSERT_EQ(lengths.size(), 2U);
+  for (const auto& [line, found] : lengths) EXPECT_GT(found.size(), 4U);
+}
+
 TEST(DocumentCorpus, NeedsText) {
   EXPECT_THROW(DocumentCorpus({FileOf("empty.txt", "\n\n")}, Words(), {}, 1), Error);
 }

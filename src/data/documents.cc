@@ -16,6 +16,7 @@ namespace {
 // Fills examples with tokens that follow each other.
 class ContextWriter {
  public:
+  // `first`: tokens of the first context.
   ContextWriter(ExampleTable* table, int32_t bos, int64_t context, int64_t first)
       : table_(table), bos_(bos), context_(context), room_(first) {}
 
@@ -26,15 +27,15 @@ class ContextWriter {
       table_->Append(0, ids.first(taken));
       ids = ids.subspan(taken);
       room_ -= taken;
-      if (room_ == 0) End();
+      if (room_ == 0) End(context_);
     }
   }
 
-  // The next context is a whole one.
-  void End() {
+  // The next context has room for so many tokens.
+  void End(int64_t room) {
     if (open_) table_->EndExample(origin_);
     open_ = false;
-    room_ = context_;
+    room_ = room;
   }
 
  private:
@@ -110,29 +111,31 @@ void Documents::Break() {
 
 int64_t Documents::Count(int32_t id) const { return std::ranges::count(ids_, id); }
 
-ExampleTable Documents::Contexts() const { return Cut(AllDocuments(), options_.context_tokens); }
+ExampleTable Documents::Contexts(int64_t most) const {
+  ExampleTable table({ColumnType{}});
+  ContextWriter writer(&table, bos_, options_.context_tokens, options_.context_tokens);
+  for (int64_t i = 0; i < size_.documents && table.size() < most; ++i) {
+    writer.Write((*this)[i], origins_[i]);
+    if (!options_.across_documents) writer.End(options_.context_tokens);
+  }
+  writer.End(0);
+  return table;
+}
 
 ExampleTable Documents::ShuffledContexts(Random random) const {
-  std::vector<int64_t> order = AllDocuments();
-  random.Shuffle(&order);
-  return Cut(order, 1 + static_cast<int64_t>(random.Below(options_.context_tokens)));
-}
-
-std::vector<int64_t> Documents::AllDocuments() const {
   std::vector<int64_t> order(size_.documents);
   std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
-// `order`: documents; `first`: tokens of the first context.
-ExampleTable Documents::Cut(const std::vector<int64_t>& order, int64_t first) const {
+  random.Shuffle(&order);
+  const auto drawn = [&] {
+    return 1 + static_cast<int64_t>(random.Below(options_.context_tokens));
+  };
   ExampleTable table({ColumnType{}});
-  ContextWriter writer(&table, bos_, options_.context_tokens, first);
+  ContextWriter writer(&table, bos_, options_.context_tokens, drawn());
   for (const int64_t document : order) {
     writer.Write((*this)[document], origins_[document]);
-    if (!options_.across_documents) writer.End();
+    if (!options_.across_documents) writer.End(drawn());
   }
-  writer.End();
+  writer.End(0);
   return table;
 }
 
@@ -141,7 +144,7 @@ void PlainTextCorpus::Add(const std::string& text, const Documents::Line& line,
   ++report->lines;
   if (line.malformed > 0) Count(origin, 0, &report->malformed);
   if (documents->Divides(text)) {
-    Count(origin, 0, &report->empty);
+    ++report->dividing;
     documents->End();
   } else {
     ++report->kept;
@@ -150,7 +153,10 @@ void PlainTextCorpus::Add(const std::string& text, const Documents::Line& line,
 }
 
 void PlainTextCorpus::RefuseNoText() const {
-  throw Error(ErrorKind::kInput, fmt::format("'{}' has no text", columns()[0].files[0]));
+  throw Error(ErrorKind::kInput, files() == 1
+                                     ? fmt::format("'{}' has no text", digest(0, 0).path)
+                                     : fmt::format("none of {} files has text, the first is '{}'",
+                                                   files(), digest(0, 0).path));
 }
 
 }  // namespace attend

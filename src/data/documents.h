@@ -4,6 +4,7 @@
 #define ATTEND_DATA_DOCUMENTS_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,9 @@ struct TextSize {
   int64_t documents = 0;
 };
 
+// A key of Random, for what ShuffledContexts draws.
+inline constexpr uint64_t kContextKey = 0x637574;
+
 // Documents in memory, 4 bytes a token. The end of a line is the newline token (text/newlines.h),
 // if the vocabulary has one, and the end of a document eos.
 class Documents {
@@ -67,15 +71,14 @@ class Documents {
   }
 
   // Examples of one column: bos and up to context_tokens of the tokens that follow each other. Each
-  // token is in one example. In the order of the text, from its beginning.
-  ExampleTable Contexts() const;
-  // Of documents in a drawn order; the first context has a drawn length.
+  // token is in one example. In the order of the text, from its beginning: those of the documents
+  // that have the first `most` contexts.
+  ExampleTable Contexts(int64_t most = std::numeric_limits<int64_t>::max()) const;
+  // Of documents in a drawn order. The first context has a drawn length, and so has each document's
+  // first one where no context goes on with another document.
   ExampleTable ShuffledContexts(Random random) const;
 
  private:
-  ExampleTable Cut(const std::vector<int64_t>& order, int64_t first) const;
-  std::vector<int64_t> AllDocuments() const;
-
   ContextOptions options_;
   int32_t bos_, eos_, newline_;
   std::vector<int32_t> ids_;         // of all documents

@@ -55,9 +55,9 @@ TEST_F(MaskedCorpusTest, LabelsAreWhatWasHidden) {
   const ExampleTable table = corpus.Mask(text_->documents().Contexts()),
                      plain = text_->documents().Contexts();
   const auto rows = Restored(table);
-  ASSERT_EQ(std::ssize(rows), plain.size());
+  ASSERT_EQ(std::ssize(rows), plain.size() - 1);  // the last context is the end of the document
   int64_t hidden = 0, tokens = 0;
-  for (int64_t row = 0; row < plain.size(); ++row) {
+  for (int64_t row = 0; row < std::ssize(rows); ++row) {
     std::vector<int32_t> want(plain[row].Ids(0).begin(), plain[row].Ids(0).end());
     if (want.back() != 3) want.push_back(3);  // eos
     EXPECT_EQ(rows[row], want);
@@ -66,6 +66,22 @@ TEST_F(MaskedCorpusTest, LabelsAreWhatWasHidden) {
   }
   EXPECT_NEAR(static_cast<double>(hidden), 0.25 * static_cast<double>(tokens),
               0.05 * static_cast<double>(tokens));
+}
+
+// A context of unknown words alone has nothing to learn from.
+TEST_F(MaskedCorpusTest, EveryExampleHidesSomething) {
+  const std::string path = testing::TempDir() + "unknown.txt";
+  WriteFileAtomically(path, "a b c d\n\nx y z\n\ne f\n");
+  const auto text = std::make_shared<const DocumentCorpus>(
+      std::vector{path}, vocabulary_,
+      ContextOptions{.context_tokens = 20, .across_documents = false}, 1);
+  const MaskedCorpus corpus(
+      text, std::make_shared<const Masking>(MaskingOptions{.share = 0.25}, *vocabulary_), 1);
+  const ExampleTable table = Epoch(corpus, 0);
+  EXPECT_EQ(table.size(), 2);
+  for (int64_t row = 0; row < table.size(); ++row)
+    EXPECT_TRUE(
+        std::ranges::any_of(table[row].Ids(1), [](int32_t id) { return id != kNotMasked; }));
 }
 
 // What a run hides follows from the seed, the epoch and the context.

@@ -45,7 +45,7 @@ class StreamedCorpus : public LineCorpus {
                                      const WindowPart& part) const override;
   bool in_parts() const override { return true; }
   std::string Text() const override;
-  const CorpusReport& report() const override { return none_; }
+  const CorpusReport& report() const override { return empty_report_; }
 
  private:
   class Reader;
@@ -58,7 +58,7 @@ class StreamedCorpus : public LineCorpus {
   Window Make(int64_t epoch, const std::vector<Line>& lines) const;
 
   StreamOptions options_;
-  const CorpusReport none_;
+  const CorpusReport empty_report_;
   std::vector<Segment> segments_;  // in the order of the files
 };
 

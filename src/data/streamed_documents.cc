@@ -19,7 +19,6 @@ constexpr size_t kOpenRuns = 4;                    // that give blocks in turn
 constexpr int64_t kBlocksOfAWindow = 64;           // or more
 constexpr int64_t kMinBlockLines = 64;             // shorter ones would not be worth the seeking
 constexpr uint64_t kBlockOrderKey = 0x6f72646572;  // "order"
-constexpr uint64_t kContextKey = 0x637574;         // "cut"
 
 // Blocks that are read one after another.
 struct Run {

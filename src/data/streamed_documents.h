@@ -34,7 +34,7 @@ class StreamedDocuments : public PlainTextCorpus {
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
   std::string Text() const override;
-  const CorpusReport& report() const override { return none_; }
+  const CorpusReport& report() const override { return empty_report_; }
   const Documents& beginning() const override { return beginning_; }
 
  private:
@@ -46,7 +46,7 @@ class StreamedDocuments : public PlainTextCorpus {
   void Encode(const BlockText& block, Documents* documents, CorpusReport* report) const;
 
   DocumentStreamOptions options_;
-  const CorpusReport none_;
+  const CorpusReport empty_report_;
   std::vector<Block> blocks_;  // in the order of the text
   Documents beginning_;
 };

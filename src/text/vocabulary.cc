@@ -55,6 +55,7 @@ std::string OneLine(std::string text) {
 }
 
 using Pieces = sentencepiece::ImmutableSentencePieceText;
+using TextPiece = sentencepiece::ImmutableSentencePieceText_ImmutableSentencePiece;
 
 // What decoded pieces say, of which their places count; `pieces.text()` may be unmasked.
 std::string SurfaceOf(const Pieces& pieces) {
@@ -185,6 +186,29 @@ struct Vocabulary::Impl {
     return ids;
   }
 
+  // Tokens of one of SentencePiece's pieces. It joins unknown words, or unknown characters, that
+  // follow each other; where tokens are words or characters, each is one.
+  int64_t TokensOf(const TextPiece& piece) const {
+    if (!processor.IsUnknown(static_cast<int>(piece.id()))) return 1;
+    if (type == VocabularyType::kChar) return CountCodePoints(piece.piece());
+    if (type != VocabularyType::kWord) return 1;
+    int64_t words = 0;
+    for (size_t at = 0; (at = piece.piece().find(kSpaceSign, at)) != std::string::npos; ++at)
+      ++words;
+    return std::max<int64_t>(words, 1);
+  }
+
+  void Encode(absl::string_view text, std::vector<int>* ids) const {
+    if (type == VocabularyType::kBpe || type == VocabularyType::kUnigram) {
+      Check(processor.Encode(text, ids), "encode a line");
+      return;
+    }
+    Pieces pieces;
+    Check(processor.Encode(text, pieces.mutable_proto()), "encode a line");
+    for (const TextPiece& piece : pieces.pieces())
+      ids->insert(ids->end(), TokensOf(piece), static_cast<int>(piece.id()));
+  }
+
   std::string Unmasked(std::string text) const {
     if (!masks) return text;
     Replace(kMaskedSpaceSign, kSpaceSign, &text);
@@ -244,9 +268,8 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
 }
 
 std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malformed) const {
-  return impl_->Ids(Repaired(line, malformed).view(), [&](absl::string_view text, auto* ids) {
-    Check(impl_->processor.Encode(text, ids), "encode a line");
-  });
+  return impl_->Ids(Repaired(line, malformed).view(),
+                    [&](absl::string_view text, auto* ids) { impl_->Encode(text, ids); });
 }
 
 // A generator that is seeded for every line has no state to save.
@@ -298,7 +321,14 @@ std::vector<int64_t> Vocabulary::WordsOfLine(std::string_view line) const {
   Pieces pieces;
   if (impl_->mark_ids.empty()) {
     Check(impl_->processor.Encode(text, pieces.mutable_proto()), "encode a line");
-    return WordsOf(pieces, text);
+    const std::vector<size_t> ends = WordEnds(text);
+    std::vector<int64_t> words;
+    for (const TextPiece& piece : pieces.pieces()) {
+      const int64_t first = WordAt(piece.begin(), ends), count = impl_->TokensOf(piece);
+      const int64_t step = type() == VocabularyType::kWord ? 1 : 0;
+      for (int64_t i = 0; i < count; ++i) words.push_back(first + i * step);
+    }
+    return words;
   }
   bool leads = false;
   const MarkedText marked = impl_->Mark(text, &leads);

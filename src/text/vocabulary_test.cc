@@ -230,6 +230,25 @@ TEST(Vocabulary, LinesWithTheReservedCharacterAreLearntFromToo) {
   EXPECT_EQ(vocabulary->Encode("\u2585").back(), vocabulary->special_ids().unk);
 }
 
+// SentencePiece alone would join them.
+TEST(Vocabulary, EachUnknownWordOrCharacterIsAToken) {
+  const std::string path = testing::TempDir() + "units.txt";
+  WriteFileAtomically(path, "a b c\n");
+  VocabularyOptions options;
+  options.type = VocabularyType::kWord;
+  const auto words = Vocabulary::FromBytes(TrainVocabulary({path}, options, 1, NoLog()), "words");
+  const auto unk = static_cast<int32_t>(words->special_ids().unk);
+  const int32_t a = words->Id("\u2581a");
+  EXPECT_EQ(words->Encode("x yy a <unk> <unk> z"),
+            (std::vector<int32_t>{unk, unk, a, unk, unk, unk}));
+  EXPECT_EQ(words->WordsOfLine("x yy a z zz"), (std::vector<int64_t>{0, 1, 2, 3, 4}));
+  options.type = VocabularyType::kChar;
+  const auto letters = Vocabulary::FromBytes(TrainVocabulary({path}, options, 1, NoLog()), "chars");
+  EXPECT_EQ(letters->Encode("xyz b"),
+            (std::vector<int32_t>{unk, unk, unk, letters->Id("\u2581"), letters->Id("b")}));
+  EXPECT_EQ(letters->WordsOfLine("xy b").size(), letters->Encode("xy b").size());
+}
+
 TEST(Vocabulary, TextIsOneLine) {
   VocabularyOptions options = SmallBpe();
   options.size = 320;

@@ -45,6 +45,14 @@ class Progress {
 void DescribeData(const Setup& setup, const Log& log) {
   setup.task->Describe(log);
   const RunOptions& run = setup.options.run;
+  const OptimizationOptions& optimization = setup.options.optimization;
+  if (optimization.schedule != nn::ScheduleKind::kNoam &&
+      optimization.warmup_updates >= run.max_updates) {
+    log(LogLevel::kWarning,
+        fmt::format("the learning rate only rises: warmup_updates is {}, and training ends after "
+                    "max_updates ({})",
+                    optimization.warmup_updates, run.max_updates));
+  }
   if (!setup.task->CanValidate() || run.validate_every <= run.max_updates) return;
   log(LogLevel::kWarning,
       fmt::format("no validation will take place: validate_every is {}, and training ends after "

@@ -3,7 +3,6 @@ prove themselves and say what is wrong with their text."""
 
 import json
 import random
-import signal
 import subprocess
 import sys
 
@@ -68,15 +67,15 @@ def write_table(path, seed, lines):
 
 
 def make_options(task, folder):
-    kind, write = ("columns", write_columns) if task == "tagging" else ("table", write_table)
-    options = COMMON | {"task": task}
+    kind, write = ("table", write_table) if task == "classification" else ("columns", write_columns)
+    options = COMMON | ({"task": "tagging", "crf": []} if task == "tagging-crf" else {"task": task})
     for number, (part, count) in enumerate([("train", 300), ("valid", 40), ("test", 40)]):
         write(folder / f"{part}.{kind}", number + 1, count)
         options[f"{part}_{kind}"] = folder / f"{part}.{kind}"
     return options
 
 
-@pytest.fixture(name="options", scope="module", params=["tagging", "classification"])
+@pytest.fixture(name="options", scope="module", params=["tagging", "tagging-crf", "classification"])
 def prepared(request, tmp_path_factory):
     return make_options(request.param, tmp_path_factory.mktemp(request.param))
 
@@ -127,13 +126,8 @@ def test_the_model_proves_itself(run, tmp_path):
 
 
 def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
-    output = tmp_path / "run"
-    for _ in range(2):  # each time after a checkpoint more
-        with subprocess.Popen(tiny_run.command_line(options, output), env=tiny_run.environment(), stderr=subprocess.DEVNULL) as process:
-            tiny_run.wait_for_updates(output, [process], 65)
-            process.send_signal(signal.SIGKILL)
-    tiny_run.trained(options, output)
-    tiny_run.assert_same(output, run)
+    tiny_run.trained_though_killed(options, tmp_path / "run", updates=65)
+    tiny_run.assert_same(tmp_path / "run", run)
 
 
 def test_two_processes_train_as_one(options, tmp_path):
@@ -218,6 +212,28 @@ def test_a_model_of_the_same_labels_is_fine_tuned(tagger, tagging, tmp_path):
     config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))["model"]
     assert config["label_scheme"] == "iobes"
     assert config["crf"] is True
+    tiny_run.trained({"config": tmp_path / "run/config.toml", "max_updates": 6}, tmp_path / "run")
+
+
+def test_a_classifier_that_is_fine_tuned_goes_on_by_its_own_options(tmp_path):
+    options = make_options("classification", tmp_path) | {"max_updates": 2, "validate_every": 2}
+    tiny_run.trained(options | {"pooling": "first", "head_pooler": []}, tmp_path / "first")
+    rest = {name: value for name, value in options.items() if not name.startswith(("vocab", "encoder.", "preset"))}
+    tiny_run.trained(rest | {"init": tmp_path / "first/model"}, tmp_path / "run")
+    tiny_run.trained({"config": tmp_path / "run/config.toml", "max_updates": 4}, tmp_path / "run")
+    config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))["model"]
+    assert (config["pooling"], config["head_pooler"]) == ("first", True)
+
+
+def test_long_texts_have_samples_too(tmp_path):
+    options = make_options("classification", tmp_path) | {"max_updates": 2, "validate_every": 2}
+    for part in ("train", "valid", "test"):
+        path = options[f"{part}_table"]
+        lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        path.write_text("".join(f"{label}\t{' '.join([text] * 50)}\n" for label, text in lines), encoding="utf-8")
+    tiny_run.trained(options, tmp_path / "run")
+    assert len(json.loads((tmp_path / "run/model/samples.json").read_text(encoding="utf-8"))) == 8
+    attend("verify", tmp_path / "run/model")
 
 
 @pytest.mark.parametrize(

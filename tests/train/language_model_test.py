@@ -114,6 +114,19 @@ def losses(output):
     return [line["loss"] for line in tiny_run.metrics(output) if "loss" in line]
 
 
+def test_the_plan_of_streamed_text_counts_its_lines(options, tmp_path):
+    options = tiny_run.streamed_documents(options, tmp_path) | {"dry_run": [], "json": [], "quiet": None}
+    lines = json.loads(tiny_run.trained(options, tmp_path / "dry").stdout)["train_lines"]
+    assert lines["lines"] == lines["kept"] + lines["between_documents"] > 0
+    assert lines["empty"]["count"] == 0
+
+
+def test_text_that_is_mostly_unknown_is_refused(options, tmp_path):
+    (tmp_path / "strange.txt").write_text("zzz the yyy xxx www\n" * 9, encoding="utf-8")
+    done = tiny_run.train(options | {"valid_text": tmp_path / "strange.txt"}, tmp_path / "run")
+    tiny_run.refused(done, 3, "% of the tokens of the validation text", "strange.txt", "unknown to the vocabulary")
+
+
 def test_two_processes_train_as_one(options, tmp_path):
     few = options | {"max_updates": 20, "threads": 1, "accumulate": 3}
     tiny_run.trained(few, tmp_path / "one")

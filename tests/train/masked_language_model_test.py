@@ -141,6 +141,9 @@ def test_a_model_of_labels_begins_with_the_encoder(run, labelled, tmp_path):
     ("change", "parts"),
     [
         ({"vocab_size": 50}, ["vocab_size is 50", "the vocabulary given has"]),
+        ({"vocab_type": "bpe"}, ["vocab_type is bpe", "the vocabulary given is of type word"]),
+        ({"normalization": "none"}, ["normalization changes only a vocabulary that is made", "init gives one"]),
+        ({"case": "lower"}, ["case is lower, but the vocabulary given has keep"]),
         ({"vocab": "other.spm"}, ["vocab and init are both given"]),
         ({"encoder.layers": 3}, ["encoder.layers is 3", "has 2; leave it out when fine-tuning"]),
         ({"preset": "bert-base"}, ["encoder.layers is 12", "has 2; leave it out when fine-tuning"]),
@@ -152,7 +155,14 @@ def test_another_vocabulary_or_shape_is_refused(run, labelled, tmp_path, change,
     assert not (tmp_path / "run/checkpoints").exists()
 
 
-def test_a_model_of_other_stacks_is_refused(options, run, labelled, tmp_path):
+@pytest.mark.parametrize("part", ["valid", "test"])
+def test_text_without_a_known_word_is_refused(options, tmp_path, part):
+    (tmp_path / "strange.txt").write_text("zzz yyy xxx\n", encoding="utf-8")
+    done = tiny_run.train(options | {f"{part}_text": tmp_path / "strange.txt"}, tmp_path / "run")
+    tiny_run.refused(done, 3, f"{part}_text has no token that the vocabulary knows")
+
+
+def test_a_model_of_other_stacks_is_refused(options, run, tmp_path):
     other = {name: value for name, value in options.items() if not name.startswith(("vocab", "encoder.", "preset"))}
     done = tiny_run.train(other | {"task": "language_model", "init": run / "model"}, tmp_path / "run")
     tiny_run.refused(done, 3, f"'{run / 'model'}' has an encoder, which task language_model does not train")

@@ -126,7 +126,7 @@ ModelConfig ModelConfigOf(const Json& model, const std::string& where) {
 
 RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
   // It would make a vocabulary, and the run has that of the model which it was fine-tuned from.
-  if (before.data_digests.contains(kInitDigest) && now.options.contains("joint_vocab"))
+  if (before.data_digests.contains(kInitDigest) && now.options.contains("vocab_size"))
     return {.forbidden = {"init, the model to fine-tune, is not given any more"}, .applied = {}};
   RunChanges changes = CompareOptions(before.options, now.options);
   if (before.model != now.model)
@@ -146,11 +146,12 @@ RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
 }
 
 bool RecordValidation(const RunOptions& options, const Measurement& measured, TrainState* state) {
-  const bool is_number = !std::isnan(measured.value);
+  // Neither NaN nor infinity is anybody's best, and JSON has neither.
+  const bool is_number = std::isfinite(measured.value);
   const bool better = is_number && (!state->best_metric || IsBetter(measured, *state->best_metric));
   if (better) state->best_metric = measured.value;
   state->validations_without_better = better ? 0 : state->validations_without_better + 1;
-  if (!is_number) return false;  // NaN is nobody's best
+  if (!is_number) return false;
   auto place = state->best.begin();
   while (place != state->best.end() && !IsBetter(measured, place->metric)) ++place;
   state->best.insert(place, {state->update, measured.value});

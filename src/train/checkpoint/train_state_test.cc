@@ -49,12 +49,13 @@ TEST(TrainStateTest, HigherIsBetterWhereItIsSaidAndTiesAreNot) {
   EXPECT_EQ(StopReason(options, state), "no better validation in 3");
 }
 
-TEST(TrainStateTest, NanIsNobodysBest) {
+TEST(TrainStateTest, NoNumberIsNobodysBest) {
   TrainState state;
   state.update = 1;
   EXPECT_FALSE(RecordValidation({}, {std::nan("")}, &state));
+  EXPECT_FALSE(RecordValidation({}, {std::numeric_limits<double>::infinity()}, &state));
   EXPECT_THAT(Best(state), ElementsAre());
-  EXPECT_EQ(state.validations_without_better, 1);
+  EXPECT_EQ(state.validations_without_better, 2);
 }
 
 TEST(TrainStateTest, KeepsWhatAveragingAndGoingOnNeed) {

@@ -7,10 +7,9 @@
 
 #include "attend/nn/transformer.h"
 #include "model/sample.h"
-#include "train/loop/parameters.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
-#include "train/tasks/vocabulary_choice.h"
+#include "train/tasks/text_export.h"
 
 namespace attend {
 namespace {
@@ -40,12 +39,7 @@ Sample LabelSample(nn::Transformer& transformer, std::vector<int32_t> ids) {
 }  // namespace
 
 void CompleteLabelModel(const ExportedRun& run, Model* model) {
-  const auto vocabulary = VocabularyOf(run);
-  model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
-  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
-  nn::Transformer transformer(model->config);
-  ReadParameters(model->tensors, transformer.ptr().get());
-  transformer->eval();
+  nn::Transformer transformer = CompleteTextModel(run, model).transformer;
   std::vector<Sample> samples;
   const auto texts =
       MemberOf<std::vector<std::string>>(run.identity.task, "sample_texts", run.where);

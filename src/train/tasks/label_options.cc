@@ -11,14 +11,12 @@ void LabelOptions::Check(const TrainOptions& options) const {
   const auto refuse = [](const std::string& message) {
     throw Error(ErrorKind::kConfiguration, message);
   };
-  if (const size_t count = options.model.languages.size(); count > 1)
-    refuse(fmt::format("languages holds {}, expected the one of the text", count));
+  CheckOneText(options);
   if (train.empty()) refuse(fmt::format("train_{} is needed", kind()));
   CheckNotStandardInput(("train_" + kind()).c_str(), train);
   CheckNotStandardInput(("valid_" + kind()).c_str(), valid);
   CheckNotStandardInput(("test_" + kind()).c_str(), test);
   vocabulary.Check(options);
-  if (options.optimization.r_drop > 0) refuse("r_drop is for translation; leave it out");
   if (options.model.head_bias)
     refuse("head_bias is on, but it is for a vocabulary: labels always have a bias; leave it out");
   if (!options.model.tie_target_output) {

@@ -56,10 +56,10 @@ LabelCorpora SetUpLabelCorpora(const TaskSetup& setup, LabelledTexts texts) {
                                                model.labels[0]));
   }
   CheckShape(model);
-  const LabelOptions& own = LabelOptionsOf(options);
+  LabelOptions& own = LabelOptionsOf(options);
   LabelCorpora text;
   text.vocabulary =
-      VocabularyOf(setup, own.vocabulary, [&] { return MakeVocabulary(setup, texts.train); });
+      VocabularyOf(setup, &own.vocabulary, [&] { return MakeVocabulary(setup, texts.train); });
   model.source_vocab_size = model.target_vocab_size = text.vocabulary->size();
   model.special_ids = text.vocabulary->special_ids();
   CheckModelConfig(model);

@@ -38,16 +38,17 @@ struct LabelCorpora {
 // labels are those of the training text, unless the model to fine-tune has its own.
 LabelCorpora SetUpLabelCorpora(const TaskSetup& setup, LabelledTexts texts);
 
-// What an option says of the head, or the model to fine-tune where it has labels already. Throws
-// Error(kConfiguration) where both do, and differ.
+// What an option says of the head, or the model to fine-tune where it has labels already; both say
+// it afterwards. Throws Error(kConfiguration) where both do before, and differ.
 template <class Value>
-void TakeHeadOption(const TaskSetup& setup, const char* name, Value option, Value* of_model) {
+void TakeHeadOption(const TaskSetup& setup, const char* name, Value* option, Value* of_model) {
   if (setup.options->model.labels.empty()) {
-    *of_model = option;
-  } else if (setup.settings->is_given(name) && *of_model != option) {
+    *of_model = *option;
+  } else if (setup.settings->is_given(name) && *of_model != *option) {
     throw Error(ErrorKind::kConfiguration,
                 std::string(name) + " is not as in the model to fine-tune; leave it out");
   }
+  *option = *of_model;
 }
 
 class LabelTask : public TextTask {

@@ -17,14 +17,14 @@ void CheckFilesOf(const PlainTextOptions& own) {
     CheckReadable(*files, FormatCheck::kSentences);
 }
 
-void CheckContext(const PlainTextOptions& own, const ModelConfig& model, int64_t beside) {
+void CheckContext(const PlainTextOptions& own, const ModelConfig& model, int64_t tokens_at_ends) {
   const int64_t tokens = own.context.context_tokens;
   const int64_t longest = MaxTokens(model.last_stack());
-  if (tokens + beside - 1 <= longest) return;
+  if (tokens + tokens_at_ends - 1 <= longest) return;
   throw Error(ErrorKind::kConfiguration,
               fmt::format("context_tokens is {}, but the model's learned positions reach {} "
                           "tokens; set context_tokens to at most that, or a larger max_positions",
-                          tokens, longest + 1 - beside));
+                          tokens, longest + 1 - tokens_at_ends));
 }
 
 std::shared_ptr<const DocumentCorpus> ReadDocuments(
@@ -39,31 +39,31 @@ std::shared_ptr<const DocumentCorpus> ReadDocuments(
 
 }  // namespace
 
-PlainText SetUpPlainText(const TaskSetup& setup, const PlainTextOptions& own, int64_t beside) {
+PlainText SetUpPlainText(const TaskSetup& setup, PlainTextOptions* own, int64_t tokens_at_ends) {
   TrainOptions& options = *setup.options;
-  CheckFilesOf(own);
+  CheckFilesOf(*own);
   CheckShape(options.model);
-  CheckContext(own, options.model, beside);
+  CheckContext(*own, options.model, tokens_at_ends);
   PlainText text;
-  text.vocabulary = VocabularyOf(setup, own.vocabulary, [&] {
-    VocabularyOptions making = own.vocabulary.made;
-    if (own.stream) making.LimitSentences();
-    return TrainVocabulary(own.train_text, making, static_cast<uint64_t>(options.seed), setup.log);
+  text.vocabulary = VocabularyOf(setup, &own->vocabulary, [&] {
+    VocabularyOptions making = own->vocabulary.made;
+    if (own->stream) making.LimitSentences();
+    return TrainVocabulary(own->train_text, making, static_cast<uint64_t>(options.seed), setup.log);
   });
   options.model.source_vocab_size = options.model.target_vocab_size = text.vocabulary->size();
   options.model.special_ids = text.vocabulary->special_ids();
   CheckModelConfig(options.model);
-  if (own.stream) {
+  if (own->stream) {
     text.train = std::make_shared<StreamedDocuments>(
-        own.train_text, text.vocabulary, own.context,
-        DocumentStreamOptions{static_cast<uint64_t>(options.seed), own.shuffle_buffer},
+        own->train_text, text.vocabulary, own->context,
+        DocumentStreamOptions{static_cast<uint64_t>(options.seed), own->shuffle_buffer},
         setup.settings->threads);
   } else {
-    text.train = ReadDocuments(own.train_text, setup, own.context, text.vocabulary);
+    text.train = ReadDocuments(own->train_text, setup, own->context, text.vocabulary);
   }
-  text.valid = ReadDocuments(own.valid_text, setup, own.context, text.vocabulary);
+  text.valid = ReadDocuments(own->valid_text, setup, own->context, text.vocabulary);
   if (setup.group->first())
-    text.test = ReadDocuments(own.test_text, setup, own.context, text.vocabulary);
+    text.test = ReadDocuments(own->test_text, setup, own->context, text.vocabulary);
   return text;
 }
 

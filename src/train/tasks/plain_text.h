@@ -37,13 +37,13 @@ struct PlainText {
   std::shared_ptr<const DocumentCorpus> valid, test;  // null: none; test on rank 0 alone
 
   // What a model is judged by: of the validation text, if there is one.
-  const PlainTextCorpus& Judged() const { return valid != nullptr ? *valid : *train; }
+  const PlainTextCorpus& ValidationOrTraining() const { return valid != nullptr ? *valid : *train; }
 };
 
 // Reads all of it, and completes the model in the setup's options with the vocabulary's size and
-// ids. The model reads `beside` tokens with each context. Throws Error for files that can't be
+// ids. The model reads so many tokens with each context. Throws Error for files that can't be
 // read, and for a context longer than the model's positions.
-PlainText SetUpPlainText(const TaskSetup& setup, const PlainTextOptions& own, int64_t beside);
+PlainText SetUpPlainText(const TaskSetup& setup, PlainTextOptions* own, int64_t tokens_at_ends);
 
 }  // namespace attend
 

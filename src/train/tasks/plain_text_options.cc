@@ -6,13 +6,6 @@
 #include "train/train_options.h"
 
 namespace attend {
-namespace {
-
-[[noreturn]] void RefuseText(const std::string& message) {
-  throw Error(ErrorKind::kConfiguration, message);
-}
-
-}  // namespace
 
 FieldList PlainTextOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
@@ -31,14 +24,12 @@ FieldList PlainTextOptions::FieldsFor(const TrainOptions& options) {
 }
 
 void PlainTextOptions::Check(const TrainOptions& options) const {
-  if (const size_t count = options.model.languages.size(); count > 1)
-    RefuseText(fmt::format("languages holds {}, expected the one of the text", count));
-  if (train_text.empty()) RefuseText("train_text is needed");
+  CheckOneText(options);
+  if (train_text.empty()) throw Error(ErrorKind::kConfiguration, "train_text is needed");
   CheckNotStandardInput("train_text", train_text);
   CheckNotStandardInput("valid_text", valid_text);
   CheckNotStandardInput("test_text", test_text);
   vocabulary.Check(options);
-  if (options.optimization.r_drop > 0) RefuseText("r_drop is for translation; leave it out");
 }
 
 }  // namespace attend

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "train/train_options.h"
 
 namespace attend {
 
@@ -14,6 +15,15 @@ void CheckNotStandardInput(const char* option, const std::vector<std::string>& f
               fmt::format("{} is '-', expected a file: training reads its text more than once, "
                           "which standard input does not allow",
                           option));
+}
+
+void CheckOneText(const TrainOptions& options) {
+  if (const size_t count = options.model.languages.size(); count > 1) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("languages holds {}, expected the one of the text", count));
+  }
+  if (options.optimization.r_drop > 0)
+    throw Error(ErrorKind::kConfiguration, "r_drop is for translation; leave it out");
 }
 
 void CheckReadable(const std::vector<std::string>& files, FormatCheck check) {

@@ -13,8 +13,13 @@
 
 namespace attend {
 
+struct TrainOptions;
+
 // Throws Error(kConfiguration) for standard input: text is read more than once.
 void CheckNotStandardInput(const char* option, const std::vector<std::string>& files);
+
+// Throws Error(kConfiguration) for options that only a task with two texts has a use for.
+void CheckOneText(const TrainOptions& options);
 
 // Throws Error(kInput) for a file that can't be read: better known before a vocabulary is made,
 // which may take long.

@@ -53,7 +53,7 @@ void TextTask::Describe(const Log& log) const {
 }
 
 Json TextTask::CheckData(const Log& log) const {
-  constexpr double kMany = 0.01;
+  constexpr double kMany = 0.01, kMistake = 0.5;
   Json counts = Json::object();
   const auto check = [&](const char* name, const TextCorpus* corpus) {
     if (corpus == nullptr) return;
@@ -61,6 +61,14 @@ Json TextTask::CheckData(const Log& log) const {
     counts[name] = {{"unknown_tokens", unknown}, {"tokens", tokens}};
     const double share = static_cast<double>(unknown) / static_cast<double>(tokens);
     if (share < kMany) return;
+    if (share >= kMistake) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{:.0f} % of the tokens of the {} text ({}) are unknown to the "
+                              "vocabulary, expected less than {:.0f} %; make a vocabulary from "
+                              "this text (vocab_size), or one that spells unknown characters by "
+                              "their bytes (vocab_byte_fallback)",
+                              100 * share, name, corpus->columns()[0].files[0], 100 * kMistake));
+    }
     log(LogLevel::kWarning,
         fmt::format("{:.1f} % of the tokens of the {} text are unknown to the vocabulary",
                     100 * share, name));
@@ -71,10 +79,12 @@ Json TextTask::CheckData(const Log& log) const {
   return counts;
 }
 
-Json TextTask::Plan(const CorpusReport& /*read*/) const {
+Json TextTask::Plan(const CorpusReport& read) const {
+  CorpusReport lines = texts_.train->report();
+  lines.Add(read);
   Json plan = Json::object();
   plan["train"] = texts_.train->Text();
-  plan["train_lines"] = ToJson(texts_.train->report());
+  plan["train_lines"] = ToJson(lines);
   if (texts_.valid != nullptr) plan["valid"] = texts_.valid->Text();
   if (texts_.test != nullptr) plan["test"] = texts_.test->Text();
   plan["vocabulary"] = vocabulary().size();
@@ -82,10 +92,7 @@ Json TextTask::Plan(const CorpusReport& /*read*/) const {
 }
 
 Json TextTask::Test(const TestSetting& setting) {
-  if (texts_.test == nullptr) return Json();
-  const Json scores = TestText(setting);
-  WriteFileAtomically(setting.output / "result.json", scores.dump() + "\n");
-  return scores;
+  return texts_.test == nullptr ? Json() : TestText(setting);
 }
 
 }  // namespace attend

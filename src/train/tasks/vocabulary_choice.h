@@ -30,10 +30,10 @@ struct VocabularyChoice {
   VocabularyOptions made;
 };
 
-// Every rank gets the same. Rank 0 makes it with `make`, or knows where it is. Throws
-// Error(kConfiguration) for one whose size is not the one asked for.
-std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup,
-                                               const VocabularyChoice& choice,
+// Every rank gets the same. Rank 0 makes it with `make`, or knows where it is. `choice` says its
+// case afterwards. Throws Error(kConfiguration) for a given one of which the options say what is
+// not true, or how it is to be made.
+std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup, VocabularyChoice* choice,
                                                const std::function<std::string()>& make);
 
 // As the run's directory keeps it. Throws Error(kInput) for another one than it was trained with.

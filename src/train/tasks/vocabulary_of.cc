@@ -5,8 +5,10 @@
 #include "attend/error.h"
 #include "base/sha256.h"
 #include "model/config_file.h"
+#include "text/letter_case.h"
 #include "train/export.h"
 #include "train/set_up.h"
+#include "train/tasks/given_vocabulary.h"
 #include "train/tasks/vocabulary_choice.h"
 
 namespace attend {
@@ -37,21 +39,19 @@ std::shared_ptr<const Vocabulary> OwnVocabulary(const TaskSetup& setup,
 
 }  // namespace
 
-std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup,
-                                               const VocabularyChoice& choice,
+std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup, VocabularyChoice* choice,
                                                const std::function<std::string()>& make) {
+  const TrainOptions& options = *setup.options;
+  const bool given = !choice->Makes(options);
+  if (given) CheckMakingOptions(options, *setup.settings, options.init.empty() ? "vocab" : "init");
   std::shared_ptr<const Vocabulary> vocabulary;
-  if (setup.group->first()) vocabulary = OwnVocabulary(setup, choice, make);
+  if (setup.group->first()) vocabulary = OwnVocabulary(setup, *choice, make);
   const std::string bytes =
       setup.group->FromFirst(vocabulary != nullptr ? vocabulary->bytes() : "");
   if (vocabulary == nullptr) vocabulary = Vocabulary::FromBytes(bytes, "rank 0's vocabulary");
-  if (!choice.Makes(*setup.options) && choice.made.size != 0 &&
-      choice.made.size != vocabulary->size()) {
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("vocab_size is {}, but the vocabulary given has {} tokens; leave "
-                            "vocab_size out, or set it to 0",
-                            choice.made.size, vocabulary->size()));
-  }
+  if (given) CheckGivenVocabulary(*vocabulary, choice->made, *setup.settings);
+  CheckGivenCase(*vocabulary, choice->made.letter_case, *setup.settings);
+  choice->made.letter_case = CaseOf(*vocabulary);
   return vocabulary;
 }
 

@@ -59,9 +59,12 @@ Json ClassificationTask::TestModel(const TestSetting& setting,
 }
 
 std::unique_ptr<TrainingTask> SetUpClassification(const TaskSetup& setup) {
-  const auto& own = dynamic_cast<const ClassificationOptions&>(*setup.options->task);
-  TakeHeadOption(setup, "pooling", PoolingOf(own.pooling), &setup.options->model.pooling);
-  TakeHeadOption(setup, "head_pooler", own.head_pooler, &setup.options->model.head_pooler);
+  auto& own = dynamic_cast<ClassificationOptions&>(*setup.options->task);
+  ModelConfig& model = setup.options->model;
+  Pooling pooling = PoolingOf(own.pooling);
+  TakeHeadOption(setup, "pooling", &pooling, &model.pooling);
+  own.pooling = pooling == Pooling::kFirst ? TextPooling::kFirst : TextPooling::kMean;
+  TakeHeadOption(setup, "head_pooler", &own.head_pooler, &model.head_pooler);
   LabelledTexts texts = ReadTexts(setup);
   return std::make_unique<ClassificationTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));
 }

@@ -19,10 +19,7 @@ TaskInfo DescribeLanguageModel() {
   info.charts = {{"Validation perplexity",
                   "by token and by word, less is better",
                   {"perplexity", "word_perplexity"}}};
-  info.test = {{"loss", "loss"},
-               {"perplexity", "perplexity"},
-               {"word_perplexity", "perplexity by word"},
-               {"bits_per_character", "bits a character"}};
+  info.test = info.validation;
   info.samples = "Sample texts";
   info.sample_input = "prompt";
   return info;

@@ -9,9 +9,8 @@
 #include "attend/vocabulary.h"
 #include "model/sample.h"
 #include "text/newlines.h"
-#include "train/loop/parameters.h"
 #include "train/tasks/run_model.h"
-#include "train/tasks/vocabulary_choice.h"
+#include "train/tasks/text_export.h"
 
 namespace attend {
 namespace {
@@ -52,12 +51,7 @@ Json SampleIds(const Documents& documents, const ModelConfig& model) {
 }
 
 void CompleteLanguageModel(const ExportedRun& run, Model* model) {
-  const auto vocabulary = VocabularyOf(run);
-  model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
-  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
-  nn::Transformer transformer(model->config);
-  ReadParameters(model->tensors, transformer.ptr().get());
-  transformer->eval();
+  auto [vocabulary, transformer] = CompleteTextModel(run, model);
   std::vector<Sample> samples;
   for (const auto& ids :
        MemberOf<std::vector<std::vector<int32_t>>>(run.identity.task, "sample_ids", run.where))

@@ -21,6 +21,7 @@ struct LanguageModelOptions : TaskOptions {
 };
 
 // Precondition: the task of `options` is a language model.
+LanguageModelOptions& LanguageModelOf(TrainOptions& options);
 const LanguageModelOptions& LanguageModelOf(const TrainOptions& options);
 
 }  // namespace attend

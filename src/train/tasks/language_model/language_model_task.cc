@@ -114,7 +114,7 @@ std::shared_ptr<Model> LanguageModelTask::CurrentModel() {
 }
 
 Json LanguageModelTask::ForExport() const {
-  return {{"sample_ids", SampleIds(text_.Judged().beginning(), options_.model)}};
+  return {{"sample_ids", SampleIds(text_.ValidationOrTraining().beginning(), options_.model)}};
 }
 
 void LanguageModelTask::Describe(const Log& log) const {
@@ -147,7 +147,8 @@ Json LanguageModelTask::TestText(const TestSetting& setting) {
 
 std::unique_ptr<TrainingTask> SetUpLanguageModel(const TaskSetup& setup) {
   // A context's last token is not read, but bos is.
-  PlainText text = SetUpPlainText(setup, LanguageModelOf(*setup.options).text, /*beside=*/0);
+  PlainText text =
+      SetUpPlainText(setup, &LanguageModelOf(*setup.options).text, /*tokens_at_ends=*/0);
   return std::make_unique<LanguageModelTask>(setup, std::move(text));
 }
 

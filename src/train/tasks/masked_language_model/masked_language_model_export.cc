@@ -6,15 +6,14 @@
 #include "attend/nn/transformer.h"
 #include "attend/vocabulary.h"
 #include "model/sample.h"
-#include "train/loop/parameters.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
-#include "train/tasks/vocabulary_choice.h"
+#include "train/tasks/text_export.h"
 
 namespace attend {
 namespace {
 
-constexpr int64_t kSamples = 8, kSampleTokens = 32;  // at most
+constexpr int64_t kSampleTokens = 32;  // at most
 
 Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
                 std::vector<int32_t> read, std::vector<int32_t> hidden) {
@@ -51,12 +50,7 @@ Json MaskedSamples(const ExampleTable& contexts) {
 }
 
 void CompleteMaskedLanguageModel(const ExportedRun& run, Model* model) {
-  const auto vocabulary = VocabularyOf(run);
-  model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
-  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
-  nn::Transformer transformer(model->config);
-  ReadParameters(model->tensors, transformer.ptr().get());
-  transformer->eval();
+  auto [vocabulary, transformer] = CompleteTextModel(run, model);
   using Ids = std::vector<int32_t>;
   std::vector<Sample> samples;
   for (const std::vector<Ids>& ids :

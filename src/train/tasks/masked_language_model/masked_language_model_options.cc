@@ -14,6 +14,10 @@ FieldList MaskedLanguageModelOptions::FieldsFor(const TrainOptions& options) {
   return fields;
 }
 
+MaskedLanguageModelOptions& MaskedLanguageModelOf(TrainOptions& options) {
+  return dynamic_cast<MaskedLanguageModelOptions&>(*options.task);
+}
+
 const MaskedLanguageModelOptions& MaskedLanguageModelOf(const TrainOptions& options) {
   return dynamic_cast<const MaskedLanguageModelOptions&>(*options.task);
 }

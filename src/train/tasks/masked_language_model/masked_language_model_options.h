@@ -23,6 +23,7 @@ struct MaskedLanguageModelOptions : TaskOptions {
 };
 
 // Precondition: the task of `options` is a masked language model.
+MaskedLanguageModelOptions& MaskedLanguageModelOf(TrainOptions& options);
 const MaskedLanguageModelOptions& MaskedLanguageModelOf(const TrainOptions& options);
 
 }  // namespace attend

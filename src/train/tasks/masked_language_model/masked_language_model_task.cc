@@ -33,6 +33,16 @@ std::unique_ptr<const MaskedCorpus> MaskedText(const std::shared_ptr<const Plain
                                         static_cast<uint64_t>(options.seed));
 }
 
+// What the text's contexts are judged by.
+ExampleTable Masked(const MaskedCorpus& corpus, const DocumentCorpus& text, const char* option) {
+  ExampleTable contexts = corpus.Mask(text.documents().Contexts());
+  if (contexts.size() > 0) return contexts;
+  throw Error(ErrorKind::kInput,
+              fmt::format("{} has no token that the vocabulary knows, so none can be hidden; make "
+                          "the vocabulary from text like it",
+                          option));
+}
+
 }  // namespace
 
 MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainText text)
@@ -40,13 +50,9 @@ MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainTe
       text_(std::move(text)),
       train_(MaskedText(text_.train, options_, *text_.vocabulary)),
       valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
-  if (valid_ == nullptr) return;
-  valid_contexts_ = valid_->Mask(text_.valid->documents().Contexts());
-  for (int64_t row = 0; row < valid_contexts_->size(); ++row)
-    if (CountHidden((*valid_contexts_)[row]) > 0) return;
-  throw Error(ErrorKind::kInput,
-              "valid_text has no token that the vocabulary knows, so none can be "
-              "hidden");
+  if (valid_ != nullptr) valid_contexts_ = Masked(*valid_, *text_.valid, "valid_text");
+  if (text_.test != nullptr)
+    Masked(*MaskedText(text_.test, options_, *text_.vocabulary), *text_.test, "test_text");
 }
 
 const TaskInfo& MaskedLanguageModelTask::info() const {
@@ -151,7 +157,8 @@ void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
 
 Json MaskedLanguageModelTask::ForExport() const {
   const MaskedCorpus& masked = valid_ != nullptr ? *valid_ : *train_;
-  return {{"samples", MaskedSamples(masked.Mask(text_.Judged().beginning().Contexts()))}};
+  return {{"samples", MaskedSamples(masked.Mask(
+                          text_.ValidationOrTraining().beginning().Contexts(kSamples)))}};
 }
 
 Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
@@ -159,7 +166,7 @@ Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
   ReadParameters(LoadModel(setting.model)->tensors, transformer_.ptr().get());
   transformer_->eval();
   const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
-  return FiguresOf(test->Mask(text_.test->documents().Contexts()));
+  return FiguresOf(Masked(*test, *text_.test, "test_text"));
 }
 
 std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {
@@ -171,7 +178,7 @@ std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {
     model.head_transform = true;
     if (!setup.settings->is_given("head_bias")) model.head_bias = true;
   }
-  PlainText text = SetUpPlainText(setup, MaskedLanguageModelOf(*setup.options).text, kBosAndEos);
+  PlainText text = SetUpPlainText(setup, &MaskedLanguageModelOf(*setup.options).text, kBosAndEos);
   return std::make_unique<MaskedLanguageModelTask>(setup, std::move(text));
 }
 

@@ -160,8 +160,8 @@ Json TaggingTask::TestModel(const TestSetting& setting, const std::vector<Labell
 }
 
 std::unique_ptr<TrainingTask> SetUpTagging(const TaskSetup& setup) {
-  const bool crf = dynamic_cast<const TaggingOptions&>(*setup.options->task).crf;
-  TakeHeadOption(setup, "crf", crf, &setup.options->model.crf);
+  auto& own = dynamic_cast<TaggingOptions&>(*setup.options->task);
+  TakeHeadOption(setup, "crf", &own.crf, &setup.options->model.crf);
   LabelledTexts texts = ReadTexts(setup);
   ChooseScheme(setup, &texts);
   return std::make_unique<TaggingTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));

@@ -10,6 +10,7 @@
 #include "tasks/translation/protection.h"
 #include "text/letter_case.h"
 #include "text/lines.h"
+#include "train/tasks/given_vocabulary.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/text_checks.h"
 #include "train/tasks/translation/translation_task.h"
@@ -50,58 +51,10 @@ Vocabularies VocabulariesFor(const TaskSetup& setup) {
   return MakeVocabularies(options, setup.log);
 }
 
-std::string TypeText(VocabularyOptions options) {
-  return Fields(options).Find("type")->ValueText();
-}
-
-// Of a vocabulary that is to be made, where none is.
-void CheckMakingOptions(TrainOptions options, const RunSettings& settings) {
-  if (MakesVocabulary(options)) return;
-  const FieldList fields = Fields(options);
-  std::vector<std::string> given;
-  for (const Field& field : fields.fields()) {
-    // These two are compared with what is given.
-    const bool compared = field.name == "vocab_size" || field.name == "vocab_type";
-    if (field.Is(kMaking) && !compared && settings.is_given(field.name))
-      given.push_back(field.name);
-  }
-  if (given.empty()) return;
-  const bool joint = !TranslationOf(options).corpus.vocab.empty();
-  const char* giver = !options.init.empty() ? "init" : joint ? "vocab" : "source_vocab";
-  throw Error(ErrorKind::kConfiguration,
-              fmt::format("{} {} only a vocabulary that is made from the training text, but {} "
-                          "gives one; leave {} out",
-                          fmt::join(given, ", "), given.size() == 1 ? "changes" : "change", giver,
-                          given.size() == 1 ? "it" : "them"));
-}
-
-// What is said of a vocabulary that is given must be true of it.
-void CheckGivenVocabularies(const Vocabularies& vocabularies, const TrainOptions& options,
-                            const RunSettings& settings) {
-  if (MakesVocabulary(options)) return;
-  const VocabularyOptions& said = TranslationOf(options).corpus.vocabulary;
-  for (const auto& vocabulary : {vocabularies.source, vocabularies.target}) {
-    if (said.size != 0 && said.size != vocabulary->size()) {
-      throw Error(ErrorKind::kConfiguration,
-                  fmt::format("vocab_size is {}, but the vocabulary given has {} pieces; leave "
-                              "vocab_size out, or set it to 0",
-                              said.size, vocabulary->size()));
-    }
-    VocabularyOptions found;
-    found.type = vocabulary->type();
-    if (settings.is_given("vocab_type") && said.type != found.type) {
-      throw Error(ErrorKind::kConfiguration,
-                  fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "
-                              "vocab_type out",
-                              TypeText(said), TypeText(found)));
-    }
-  }
-}
-
-std::string CaseText(LetterCase letter_case) {
-  VocabularyOptions options;
-  options.letter_case = letter_case;
-  return Fields(options).Find("case")->ValueText();
+// The option that gives a vocabulary where none is made.
+const char* GiverOf(const TrainOptions& options) {
+  if (!options.init.empty()) return "init";
+  return TranslationOf(options).corpus.vocab.empty() ? "source_vocab" : "vocab";
 }
 
 // What becomes of case stands in the vocabulary; what scores outputs must know it.
@@ -109,13 +62,8 @@ void CompleteCase(const Vocabularies& vocabularies, const RunSettings& settings,
                   CorpusOptions* corpus) {
   LetterCase* said = &corpus->vocabulary.letter_case;
   const LetterCase source = CaseOf(*vocabularies.source), target = CaseOf(*vocabularies.target);
-  for (const LetterCase found : {source, target}) {
-    if (!settings.is_given("case") || *said == found) continue;
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("case is {0}, but the vocabulary given has {1}; make one with "
-                            "`attend vocab --case {0}`, or leave case out",
-                            CaseText(*said), CaseText(found)));
-  }
+  for (const auto& vocabulary : {vocabularies.source, vocabularies.target})
+    CheckGivenCase(*vocabulary, *said, settings);
   *said = target;
   const bool marks = source == LetterCase::kFactor && target == LetterCase::kFactor;
   if (!marks && settings.is_given("case_noise") && corpus->case_noise > 0) {
@@ -198,7 +146,7 @@ std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
 // What can be checked before a vocabulary is made, which may take long.
 void CheckBefore(TrainOptions* options, const RunSettings& settings) {
   CorpusOptions& corpus = TranslationOf(*options).corpus;
-  CheckMakingOptions(*options, settings);
+  if (!MakesVocabulary(*options)) CheckMakingOptions(*options, settings, GiverOf(*options));
   CheckTextFiles(corpus);
   CheckSides(*options);
   if (!corpus.protection.empty() && MakesVocabulary(*options) &&
@@ -217,7 +165,10 @@ std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
   CheckBefore(&options, settings);
   std::optional<ParallelText> test = TestText(corpus);
   const Vocabularies vocabularies = SharedVocabularies(setup);
-  CheckGivenVocabularies(vocabularies, options, settings);
+  if (!MakesVocabulary(options)) {
+    for (const auto& vocabulary : {vocabularies.source, vocabularies.target})
+      CheckGivenVocabulary(*vocabulary, corpus.vocabulary, settings);
+  }
   CompleteCase(vocabularies, settings, &corpus);
   CompleteProtection(vocabularies, setup.init.get(), settings, &corpus.protection);
   CompleteModel(vocabularies, settings, &options.model);

@@ -1,0 +1,17 @@
+#include "train/tasks/text_export.h"
+
+#include "train/loop/parameters.h"
+#include "train/tasks/vocabulary_choice.h"
+
+namespace attend {
+
+ExportedTextModel CompleteTextModel(const ExportedRun& run, Model* model) {
+  ExportedTextModel text{VocabularyOf(run), nn::Transformer(model->config)};
+  model->source_vocabulary = model->target_vocabulary = text.vocabulary->bytes();
+  model->tokenization = {{"kind", "sentencepiece"}, {"joint", true}};
+  ReadParameters(model->tensors, text.transformer.ptr().get());
+  text.transformer->eval();
+  return text;
+}
+
+}  // namespace attend
