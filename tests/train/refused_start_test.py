@@ -36,7 +36,7 @@ def test_wrong_recipes_are_refused(recipe, tmp_path):
 
 def test_what_is_said_of_a_given_vocabulary_must_be_true(options, tmp_path):
     output = tmp_path / "out"
-    tiny_run.refused(tiny_run.train(options | {"vocab_size": 70}, output), 2, "vocab_size is 70", "has 60 pieces", "leave vocab_size out")
+    tiny_run.refused(tiny_run.train(options | {"vocab_size": 70}, output), 2, "vocab_size is 70", "has 60 tokens", "leave vocab_size out")
     tiny_run.refused(tiny_run.train(options | {"vocab_type": "unigram"}, output), 2, "vocab_type is unigram", "is of type bpe")
     tiny_run.trained(options | {"vocab_size": 60, "vocab_type": "bpe", "max_updates": 2}, output)
     saved = (output / "config.toml").read_text(encoding="utf-8")

@@ -271,7 +271,7 @@ def test_fine_tuning_starts_from_the_model(run, options, tmp_path):
     assert tuned[0] < np.mean(trained_losses[:5]) * 0.7
     tiny_run.refused(tiny_run.train(tuning | {"encoder.layers": 2}, tmp_path / "other"), 2, "encoder.layers is 2", "has 1")
     tiny_run.refused(tiny_run.train(tuning | {"vocab": options["vocab"]}, tmp_path / "other"), 2, "more than one of")
-    tiny_run.refused(tiny_run.train(tuning | {"vocab_size": 61}, tmp_path / "other"), 2, "vocab_size is 61", "has 60 pieces")
+    tiny_run.refused(tiny_run.train(tuning | {"vocab_size": 61}, tmp_path / "other"), 2, "vocab_size is 61", "has 60 tokens")
     tiny_run.trained(tuning | {"vocab_size": 60}, tmp_path / "tuned")  # as the recipe that the model is from says
     without = tuning | {"init": None, "vocab_size": 60, "max_updates": 3}
     tiny_run.refused(tiny_run.train(without, tmp_path / "tuned"), 2, "init, the model to fine-tune, is not given any more")
