@@ -143,7 +143,7 @@ children = []
 for worker in range(3):
     child = os.fork()
     if child == 0:
-        if worker > 0: print(translator.translate("lumi tavo keri"), flush=True)
+        if worker > 0: os.write(1, f"{translator.translate('lumi tavo keri')}\\n".encode())  # at once
         sys.exit(worker)
     children.append(child)
 assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 1, 2]
