@@ -6,6 +6,7 @@
 
 #include "attend/error.h"
 #include "engine/forward.h"
+#include "tasks/attention_sink.h"
 #include "tasks/encoder_runner.h"
 #include "text/mask_token.h"
 #include "text/text_words.h"
@@ -40,16 +41,9 @@ std::vector<int32_t> ReadText(const LoadedModel& loaded, const std::string& text
 }  // namespace
 
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text) {
-  const StackConfig& stack = *loaded.config().encoder;
   EncoderAttention found;
   found.ids = ReadText(loaded, RepairUtf8(text));
-  found.weights.assign(stack.layers, std::vector<std::vector<std::vector<float>>>(stack.heads));
-  Sinks sinks;
-  sinks.attention = [&](AttentionPlace, int64_t layer, int64_t, const float* weights_HS,
-                        int64_t keys) {
-    for (int64_t h = 0; h < stack.heads; ++h)
-      found.weights[layer][h].emplace_back(weights_HS + h * keys, weights_HS + (h + 1) * keys);
-  };
+  const Sinks sinks = {KeepAttention(*loaded.config().encoder, &found.weights), nullptr};
   Activations activations;
   const std::span<const int32_t> ids = found.ids;
   Encode(loaded.weights, {&ids, 1}, sinks, &activations);

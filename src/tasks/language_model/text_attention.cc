@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "attend/error.h"
+#include "tasks/attention_sink.h"
 #include "tasks/forced_decoding.h"
 
 namespace attend {
 
 AttentionWeights AttentionOfText(const Weights& weights, std::span<const int32_t> ids) {
   const ModelConfig& config = weights.config();
-  const int64_t heads = config.decoder->heads, most = MaxTokens(*config.decoder);
+  const int64_t most = MaxTokens(*config.decoder);
   if (std::ssize(ids) > most) {
     throw Error(ErrorKind::kInput, fmt::format("the text has {} tokens, expected at most {}, the "
                                                "model's learned positions; shorten it",
@@ -20,15 +21,8 @@ AttentionWeights AttentionOfText(const Weights& weights, std::span<const int32_t
   std::vector<int32_t> read = {static_cast<int32_t>(config.special_ids.bos)};
   read.insert(read.end(), ids.begin(), ids.end());
   read.push_back(static_cast<int32_t>(config.special_ids.eos));  // which is not read
-  AttentionWeights kept(config.decoder->layers,
-                        std::vector<std::vector<std::vector<float>>>(heads));
-  Sinks sinks;
-  sinks.attention = [&](AttentionPlace, int64_t layer, int64_t, const float* weights_HS,
-                        int64_t keys) {
-    for (int64_t h = 0; h < heads; ++h) {
-      kept[layer][h].emplace_back(weights_HS + h * keys, weights_HS + (h + 1) * keys);
-    }
-  };
+  AttentionWeights kept;
+  const Sinks sinks = {KeepAttention(*config.decoder, &kept), nullptr};
   ForcedDecoding decoding;
   decoding.Start(weights, std::vector<std::vector<int32_t>>(1), sinks);
   decoding.Add(0, read);
