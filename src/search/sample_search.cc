@@ -18,26 +18,26 @@ void SampleSearch::Start(const SearchInput* input, const SearchOptions* options,
   outputs_.assign(sample.count, {});
   for (int64_t s = 0; s < sample.count; ++s) {
     draws_.push_back({.key = key, .sample = s, .step = 0});
-    for (const int32_t id : input->prompt) See(id, &outputs_[s]);
+    for (const int32_t id : input->prompt) Remember(id, &outputs_[s]);
   }
   live_.resize(sample.count);
   std::iota(live_.begin(), live_.end(), 0);
 }
 
-bool SampleSearch::Plain() const {
+bool SampleSearch::NeedsOnlyBestToken() const {
   return input_->sample->sampling.greedy() && !input_->sample->sampling.penalises();
 }
 
-void SampleSearch::See(int32_t id, Output* output) const {
+void SampleSearch::Remember(int32_t id, Output* output) const {
   if (!input_->sample->sampling.penalises()) return;
   const auto at = std::ranges::lower_bound(output->seen, id);
   if (at == output->seen.end() || *at != id) output->seen.insert(at, id);
 }
 
-void SampleSearch::Ask(std::span<const Draw> draws, Output* output, StepRow* row) {
+void SampleSearch::FillRow(std::span<const Draw> draws, Output* output, StepRow* row) {
   row->may_end = std::ssize(output->result.ids) >= input_->options.min_length;
   row->may_be_unknown = input_->options.allow_unknown;
-  if (Plain()) return;
+  if (NeedsOnlyBestToken()) return;
   output->sampling = {&input_->sample->sampling, draws, output->seen};
   row->sampling = &output->sampling;
 }
@@ -51,13 +51,13 @@ int64_t SampleSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) {
       rows->push_back({.slot = slot, .token = token, .asks = false});
     }
     rows->back().asks = true;
-    Ask(draws_, &outputs_[0], &rows->back());
+    FillRow(draws_, &outputs_[0], &rows->back());
     return 1;
   }
   for (size_t i = 0; i < live_.size(); ++i) {
     Output& output = outputs_[live_[i]];
     rows->push_back({.slot = slot + static_cast<int32_t>(i), .token = output.result.ids.back()});
-    Ask({&draws_[live_[i]], 1}, &output, &rows->back());
+    FillRow({&draws_[live_[i]], 1}, &output, &rows->back());
   }
   return std::ssize(live_);
 }
@@ -66,8 +66,9 @@ std::span<const int32_t> SampleSearch::Advance(const Candidate* best, int64_t k)
   parents_.clear();
   size_t kept = 0;
   for (size_t i = 0; i < live_.size(); ++i) {
-    const Candidate& drawn = started_ ? best[static_cast<int64_t>(i) * k] : best[Plain() ? 0 : i];
-    if (!Take(drawn, live_[i])) continue;
+    const Candidate& drawn =
+        started_ ? best[static_cast<int64_t>(i) * k] : best[NeedsOnlyBestToken() ? 0 : i];
+    if (!Append(drawn, live_[i])) continue;
     parents_.push_back(started_ ? static_cast<int32_t>(i) : 0);
     live_[kept++] = live_[i];
   }
@@ -76,7 +77,7 @@ std::span<const int32_t> SampleSearch::Advance(const Candidate* best, int64_t k)
   return parents_;
 }
 
-bool SampleSearch::Take(const Candidate& drawn, int64_t sample) {
+bool SampleSearch::Append(const Candidate& drawn, int64_t sample) {
   Output& output = outputs_[sample];
   SearchResult& result = output.result;
   ++draws_[sample].step;
@@ -87,7 +88,7 @@ bool SampleSearch::Take(const Candidate& drawn, int64_t sample) {
   result.finished = drawn.id == options_->eos;
   if (result.finished) return false;
   result.ids.push_back(drawn.id);
-  See(drawn.id, &output);
+  Remember(drawn.id, &output);
   const bool goes_on = queue_->Grew(*input_, {sample, result.ids, result.token_log_probabilities});
   return goes_on && std::ssize(result.ids) < input_->max_length;
 }

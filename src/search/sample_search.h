@@ -28,12 +28,12 @@ class SampleSearch : public ItemSearch {
     Sampling sampling;
   };
 
-  // A greedy output without penalties needs no more than the best token.
-  bool Plain() const;
-  void Ask(std::span<const Draw> draws, Output* output, StepRow* row);
-  // false: the output ends.
-  bool Take(const Candidate& drawn, int64_t sample);
-  void See(int32_t id, Output* output) const;
+  // Of each step: of a greedy output without penalties.
+  bool NeedsOnlyBestToken() const;
+  void FillRow(std::span<const Draw> draws, Output* output, StepRow* row);
+  // Returns false where the output ends.
+  bool Append(const Candidate& drawn, int64_t sample);
+  void Remember(int32_t id, Output* output) const;
 
   const SearchInput* input_ = nullptr;
   const SearchOptions* options_ = nullptr;

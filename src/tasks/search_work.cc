@@ -61,7 +61,7 @@ void SearchWork::Count(Thread* thread) {
   sentences_ += thread->counted - before;
 }
 
-// Anew where it was dismissed: those who had another step to do may be free again.
+// Makes a new team if the last was dismissed: threads that had other work then may be idle now.
 void SearchWork::GiveTeam(Thread* thread) {
   if (pool_->size() == 1) return;
   {

@@ -68,7 +68,7 @@ GrowingOutputs::GrowingOutputs(const Vocabulary* vocabulary, std::span<const int
 bool GrowingOutputs::Grow(const Growth& growth) {
   const auto output = static_cast<size_t>(growth.sample);
   const bool goes_on = texts_[output].Grow(continuation_->Decode(growth.ids), options_.stop);
-  ShowMore(output, /*ended=*/false);
+  SendNewText(output, /*ended=*/false);
   return goes_on;
 }
 
@@ -85,13 +85,13 @@ std::vector<Generation> GrowingOutputs::End(std::vector<SearchResult> results) {
     if (!texts_[i].Grow(continuation_->Decode(outputs[i].ids), options_.stop)) {
       outputs[i].ending = Ending::kStop;
     }
-    ShowMore(i, /*ended=*/true);
+    SendNewText(i, /*ended=*/true);
     outputs[i].text = texts_[i].text();
   }
   return outputs;
 }
 
-void GrowingOutputs::ShowMore(size_t output, bool ended) {
+void GrowingOutputs::SendNewText(size_t output, bool ended) {
   if (!show_) return;
   std::string piece = texts_[output].Show(options_.stop, ended);
   if (!piece.empty()) show_(static_cast<int64_t>(output), std::move(piece));

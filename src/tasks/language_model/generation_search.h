@@ -43,7 +43,7 @@ class GrowingOutputs {
   std::vector<Generation> End(std::vector<SearchResult> results);
 
  private:
-  void ShowMore(size_t output, bool ended);
+  void SendNewText(size_t output, bool ended);
 
   const GenerationOptions& options_;
   const Show show_;

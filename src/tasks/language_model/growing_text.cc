@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // of bytes that are no character (yet)
 
 // Bytes at the end of the text that begin the stop text.
-size_t Begun(std::string_view text, std::string_view stop) {
+size_t BegunStopBytes(std::string_view text, std::string_view stop) {
   for (size_t count = std::min(text.size(), stop.size() - 1); count > 0; --count) {
     if (text.ends_with(stop.substr(0, count))) return count;
   }
@@ -52,7 +52,7 @@ std::string GrowingText::Show(std::span<const std::string> stop, bool ended) {
   size_t end = text_.size();
   if (!ended && !stopped_) {
     size_t held = 0;
-    for (const std::string& each : stop) held = std::max(held, Begun(text_, each));
+    for (const std::string& each : stop) held = std::max(held, BegunStopBytes(text_, each));
     end -= held;
     while (std::string_view(text_).substr(0, end).ends_with(kReplacement)) {
       end -= kReplacement.size();

@@ -31,8 +31,8 @@ class GrowingText {
   // the first.
   bool Grow(std::string text, std::span<const std::string> stop);
   const std::string& text() const { return text_; }
-  // What may be shown and was not yet: not the beginning of a stop text, nor of a character, unless
-  // the text has ended.
+  // The text that may be shown and has not been. Held back until the end: what may be the start of
+  // a stop text or half a character.
   std::string Show(std::span<const std::string> stop, bool ended);
 
  private:
