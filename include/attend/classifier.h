@@ -5,6 +5,7 @@
 #ifndef ATTEND_CLASSIFIER_H_
 #define ATTEND_CLASSIFIER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,7 +46,9 @@ class Classifier {
   Classifier& operator=(const Classifier&) = delete;
 
   // One for each text. Of a text that is longer than the model can read, its beginning.
-  std::vector<Classification> Classify(std::span<const std::string> texts) const;
+  // Where another thread sets `stop`, the call ends after a batch with Error(kRuntime).
+  std::vector<Classification> Classify(std::span<const std::string> texts,
+                                       const std::atomic<bool>* stop = nullptr) const;
 
   const std::vector<std::string>& labels() const;
   std::string instruction_set() const;

@@ -41,9 +41,10 @@ struct GenerationOptions {
   int64_t beam_size = 1;
   double length_penalty = 0.6;  // of a beam, as TranslationOptions has it
   bool allow_unknown = false;   // outputs may contain the unknown token
-  // Prompts of the call that run together on a thread at most, and their tokens.
+  // Prompts of the call that run together on a thread at most, and the tokens of prompts and
+  // outputs, max_tokens for each output. One prompt always runs.
   int64_t batch_sentences = 1024;
-  int64_t batch_tokens = 8192;
+  int64_t batch_tokens = 65536;
   // Where another thread sets it, the call ends after a step with Error(kRuntime).
   const std::atomic<bool>* stop_call = nullptr;
 };
@@ -82,6 +83,8 @@ struct TextScoreOptions {
   int64_t stride = 0;
   bool end = true;              // the end of a text is scored as a token of it
   int64_t batch_tokens = 2048;  // that run together on a thread
+  // Where another thread sets it, the call ends after a batch with Error(kRuntime).
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct TextScore {

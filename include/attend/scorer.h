@@ -5,6 +5,7 @@
 #ifndef ATTEND_SCORER_H_
 #define ATTEND_SCORER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +26,8 @@ struct ScoreOptions {
   bool attention = false;
   int64_t batch_tokens = 2048;  // pieces that run together on a thread
   int64_t first_line = 1;       // the number that errors give the first pair
+  // Where another thread sets it, the call ends after a batch with Error(kRuntime).
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct PairScore {

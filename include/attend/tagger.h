@@ -6,6 +6,7 @@
 #ifndef ATTEND_TAGGER_H_
 #define ATTEND_TAGGER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,9 +52,12 @@ class Tagger {
   Tagger& operator=(const Tagger&) = delete;
 
   // Of plain texts. White space and punctuation divide words. Malformed UTF-8 is read as U+FFFD.
-  std::vector<TaggedText> Tag(std::span<const std::string> texts) const;
+  // Where another thread sets `stop`, the call ends after a batch with Error(kRuntime).
+  std::vector<TaggedText> Tag(std::span<const std::string> texts,
+                              const std::atomic<bool>* stop = nullptr) const;
   // Of words that are divided already, not empty; positions count in the words joined by blanks.
-  std::vector<TaggedText> TagWords(std::span<const std::vector<std::string>> sentences) const;
+  std::vector<TaggedText> TagWords(std::span<const std::vector<std::string>> sentences,
+                                   const std::atomic<bool>* stop = nullptr) const;
 
   const std::vector<std::string>& labels() const;
   std::string instruction_set() const;

@@ -6,6 +6,7 @@
 #ifndef ATTEND_TEXT_ENCODER_H_
 #define ATTEND_TEXT_ENCODER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -60,9 +61,12 @@ class TextEncoder {
 
   // Each token that [MASK] stands for by itself, `top` of them for each. Throws Error(kUsage) for a
   // model of another task, Error(kInput) for a text without [MASK] in what the model can read.
-  std::vector<FilledText> Fill(std::span<const std::string> texts, int64_t top = 5) const;
+  // Where another thread sets `stop`, a call ends after a batch with Error(kRuntime).
+  std::vector<FilledText> Fill(std::span<const std::string> texts, int64_t top = 5,
+                               const std::atomic<bool>* stop = nullptr) const;
   std::vector<TextVector> Embed(std::span<const std::string> texts,
-                                const EmbeddingOptions& options = {}) const;
+                                const EmbeddingOptions& options = {},
+                                const std::atomic<bool>* stop = nullptr) const;
 
   int64_t width() const;  // of a text's vector
   std::string instruction_set() const;

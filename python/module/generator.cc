@@ -35,10 +35,6 @@ GenerationOptions GenerationOptionsOf(const nb::kwargs& arguments, const char* w
   return options;
 }
 
-const char* NameOf(Ending ending) {
-  return ending == Ending::kText ? "text" : ending == Ending::kStop ? "stop" : "length";
-}
-
 nb::object GeneratedOf(const std::vector<Generation>& generations) {
   const nb::object make = PythonClass(kGenerated, "Output");
   nb::list outputs;
@@ -158,12 +154,15 @@ TextScoreOptions TextScoreOptionsOf(const nb::kwargs& arguments) {
 }
 
 nb::list ScoreAll(const Runner<Generator>& self, const std::vector<std::string>& texts,
-                  const TextScoreOptions& options) {
+                  TextScoreOptions options) {
   const nb::object make = PythonClass(kGenerated, "TextScore");
   nb::list results;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     std::vector<TextScore> scores;
-    windows->Run([&](const std::atomic<bool>*) { scores = self.task.Score(window, options); });
+    windows->Run([&](const std::atomic<bool>* stop) {
+      options.stop = stop;
+      scores = self.task.Score(window, options);
+    });
     for (const TextScore& score : scores) {
       results.append(Make(make, score.log_probability, score.token_log_probabilities));
     }

@@ -47,13 +47,14 @@ nb::object ResultOf(const Classification& found) {
 bool IsCut(const TaggedText&) { return false; }  // long texts are read in parts
 bool IsCut(const Classification& found) { return found.cut; }
 
-std::vector<TaggedText> RunOn(const Tagger& tagger, std::span<const std::string> texts) {
-  return tagger.Tag(texts);
+std::vector<TaggedText> RunOn(const Tagger& tagger, std::span<const std::string> texts,
+                              const std::atomic<bool>* stop) {
+  return tagger.Tag(texts, stop);
 }
 
-std::vector<Classification> RunOn(const Classifier& classifier,
-                                  std::span<const std::string> texts) {
-  return classifier.Classify(texts);
+std::vector<Classification> RunOn(const Classifier& classifier, std::span<const std::string> texts,
+                                  const std::atomic<bool>* stop) {
+  return classifier.Classify(texts, stop);
 }
 
 template <class Task>
@@ -61,8 +62,8 @@ nb::list LabelAll(const Runner<Task>& self, const std::vector<std::string>& text
   nb::list results;
   CutTexts cut;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
-    decltype(RunOn(self.task, window)) found;
-    windows->Run([&](const std::atomic<bool>*) { found = RunOn(self.task, window); });
+    decltype(RunOn(self.task, window, nullptr)) found;
+    windows->Run([&](const std::atomic<bool>* stop) { found = RunOn(self.task, window, stop); });
     for (const auto& each : found) {
       cut.Add(IsCut(each), static_cast<int64_t>(nb::len(results)));
       results.append(ResultOf(each));
@@ -83,7 +84,7 @@ nb::list TagAllWords(const Runner<Tagger>& self,
   nb::list results;
   InWindows(sentences, [&](std::span<const Sentence> window, Windows* windows) {
     std::vector<TaggedText> found;
-    windows->Run([&](const std::atomic<bool>*) { found = self.task.TagWords(window); });
+    windows->Run([&](const std::atomic<bool>* stop) { found = self.task.TagWords(window, stop); });
     for (const TaggedText& each : found) results.append(ResultOf(each));
   });
   return results;

@@ -57,8 +57,8 @@ nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& tex
   SetOptions(FillFields(&top), options, "fill");
   std::vector<FilledText> filled;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
-    windows->Run([&](const std::atomic<bool>*) {
-      for (FilledText& each : self.task.Fill(window, top)) filled.push_back(std::move(each));
+    windows->Run([&](const std::atomic<bool>* stop) {
+      for (FilledText& each : self.task.Fill(window, top, stop)) filled.push_back(std::move(each));
     });
   });
   nb::list results;
@@ -80,8 +80,8 @@ nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& 
   CutTexts cut;
   int64_t number = 0;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
-    windows->Run([&](const std::atomic<bool>*) {
-      for (const TextVector& each : self.task.Embed(window, given)) {
+    windows->Run([&](const std::atomic<bool>* stop) {
+      for (const TextVector& each : self.task.Embed(window, given, stop)) {
         values->insert(values->end(), each.values_D.begin(), each.values_D.end());
         cut.Add(each.cut, number++);
       }

@@ -181,7 +181,8 @@ nb::list ScoreTexts(const ModelRunner& self, const std::vector<std::string>& sou
   for (size_t begin = 0; begin < sources.size();) {
     const size_t count = std::min(windows.size(), sources.size() - begin);
     options.first_line = static_cast<int64_t>(begin) + 1;
-    windows.Run([&](const std::atomic<bool>*) {
+    windows.Run([&](const std::atomic<bool>* stop) {
+      options.stop = stop;
       scores = self.scorer().Score(std::span(sources).subspan(begin, count),
                                    std::span(targets).subspan(begin, count), options);
     });

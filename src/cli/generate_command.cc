@@ -35,10 +35,6 @@ FieldList Fields(GenerateOptions& options) {
   return fields;
 }
 
-const char* NameOf(Ending ending) {
-  return ending == Ending::kText ? "text" : ending == Ending::kStop ? "stop" : "length";
-}
-
 Json ToJson(const std::string& prompt, const std::vector<Generation>& outputs) {
   Json all = Json::array();
   for (const Generation& output : outputs) {

@@ -134,5 +134,23 @@ TEST(SampleSearchTest, AQueueEndsAnOutput) {
   EXPECT_TRUE(queue.results_[1].finished);
 }
 
+TEST(SampleSearchTest, WhatRunsTogetherHasRoomForItsOutputs) {
+  const std::vector<SearchInput> inputs(2, InputOf({2, 4}, {.count = 2}, 50));
+  EXPECT_EQ(inputs[0].tokens(), 102);
+  CountingStepper together, one_by_one;
+  SearchAll(inputs, {.max_beam_size = 2}, &together, {.tokens = 204});
+  SearchAll(inputs, {.max_beam_size = 2}, &one_by_one, {.tokens = 203});
+  EXPECT_EQ(one_by_one.steps_, 2 * together.steps_);
+}
+
+TEST(SampleSearchTest, ABeamAfterAPromptHasRoomForItsHypotheses) {
+  SearchInput input = InputOf({2, 4}, {}, 50);
+  input.sample.reset();
+  input.options.beam_size = 3;
+  EXPECT_EQ(input.tokens(), 152);
+  input.prompt.clear();  // a translation
+  EXPECT_EQ(input.tokens(), kLeastSourceTokens);
+}
+
 }  // namespace
 }  // namespace attend

@@ -45,7 +45,7 @@ struct SearchOptions {
   std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
 };
 
-// A short sentence counts as this many: its output takes memory too.
+// A short sentence counts as this many: its translation takes memory too.
 constexpr int64_t kLeastSourceTokens = 16;
 
 struct SearchInput {
@@ -59,9 +59,12 @@ struct SearchInput {
   // (in tokens) and allow_unknown count; prefix and `once` must be empty.
   std::optional<SampleOptions> sample;
 
-  // What it counts for in SearchRoom::tokens.
+  // What it counts for in SearchRoom::tokens: what it reads, and after a prompt all that it may
+  // write, for the cache keeps both.
   int64_t tokens() const {
-    return std::max(kLeastSourceTokens, std::ssize(source) + std::ssize(prompt));
+    const int64_t outputs = sample ? sample->count : prompt.empty() ? 0 : options.beam_size;
+    return std::max(kLeastSourceTokens,
+                    std::ssize(source) + std::ssize(prompt) + outputs * max_length);
   }
 };
 

@@ -27,4 +27,8 @@ void CheckIds(std::span<const int32_t> ids, int64_t size) {
   }
 }
 
+void CheckNotStopped(const std::atomic<bool>* stop) {
+  if (stop != nullptr && *stop) throw Error(ErrorKind::kRuntime, "the call was stopped");
+}
+
 }  // namespace attend

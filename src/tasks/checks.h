@@ -2,6 +2,7 @@
 #ifndef ATTEND_TASKS_CHECKS_H_
 #define ATTEND_TASKS_CHECKS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -14,6 +15,9 @@ void CheckRanges(const FieldList& fields);
 
 // Throws Error(kUsage) for an id outside a vocabulary of `size`.
 void CheckIds(std::span<const int32_t> ids, int64_t size);
+
+// Throws Error(kRuntime) once another thread has set `stop`, which may be null.
+void CheckNotStopped(const std::atomic<bool>* stop);
 
 }  // namespace attend
 

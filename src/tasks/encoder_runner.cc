@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "engine/forward.h"
 #include "tasks/batches.h"
+#include "tasks/checks.h"
 #include "tasks/task_names.h"
 #include "text/word_ids.h"
 
@@ -91,8 +92,8 @@ void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpo
                           purpose.of_tokens ? "tokens" : "texts"));
 }
 
-std::vector<std::vector<float>> EncoderRunner::RunAll(std::span<const EncoderInput> inputs,
-                                                      const Finish& finish) const {
+void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Finish& finish,
+                           const TakeRow& take, const std::atomic<bool>* stop) const {
   constexpr int64_t kBatchTokens = 2048;
   std::vector<int64_t> lengths;
   for (const EncoderInput& input : inputs) lengths.push_back(std::ssize(input.ids));
@@ -100,43 +101,46 @@ std::vector<std::vector<float>> EncoderRunner::RunAll(std::span<const EncoderInp
   Threads& threads = threads_.Get();
   // Few texts still give every thread something to do.
   const Batches batches(lengths, std::min(kBatchTokens, total / threads.size() + 1));
-  std::vector<std::vector<float>> found(inputs.size());
   threads.ForEach(batches.size(), [&](int64_t b, Activations* activations) {
+    CheckNotStopped(stop);
     const std::span<const int64_t> batch = batches[b];
     std::vector<std::span<const int32_t>> texts;
     for (const int64_t item : batch) texts.emplace_back(inputs[item].ids);
     Encode(loaded_->weights, texts, {}, activations);
     const Rows rows = finish(batch, activations);
-    const float* from = rows.found;
+    const float* next = rows.found;
     for (size_t i = 0; i < batch.size(); ++i) {
-      const float* const end = from + rows.counts[i] * rows.width;
-      if (!std::all_of(from, end, [](float x) { return std::isfinite(x); })) {
-        throw Error(ErrorKind::kRuntime,
-                    "the model gives numbers that are not finite; `attend verify` finds bad "
-                    "weights");
+      for (int64_t row = 0; row < rows.counts[i]; ++row, next += rows.width) {
+        const std::span<const float> found(next, rows.width);
+        if (!std::ranges::all_of(found, [](float x) { return std::isfinite(x); })) {
+          throw Error(ErrorKind::kRuntime,
+                      "the model gives numbers that are not finite; `attend verify` finds bad "
+                      "weights");
+        }
+        take(batch[i], found);
       }
-      found[batch[i]].assign(from, end);
-      from = end;
     }
   });
-  return found;
 }
 
-std::vector<std::vector<float>> EncoderRunner::Run(std::span<const EncoderInput> inputs) const {
-  return RunAll(inputs, [&](std::span<const int64_t> batch, Activations* activations) {
+void EncoderRunner::Run(std::span<const EncoderInput> inputs, const TakeRow& take,
+                        const std::atomic<bool>* stop) const {
+  const auto finish = [&](std::span<const int64_t> batch, Activations* activations) {
     return HeadOf(inputs, batch, activations);
-  });
+  };
+  RunAll(inputs, finish, take, stop);
 }
 
-std::vector<std::vector<float>> EncoderRunner::Vectors(std::span<const EncoderInput> inputs,
-                                                       Pooling pooling) const {
-  return RunAll(inputs, [&](std::span<const int64_t> batch, Activations* activations) {
+void EncoderRunner::Vectors(std::span<const EncoderInput> inputs, Pooling pooling,
+                            const TakeRow& take, const std::atomic<bool>* stop) const {
+  const auto finish = [&](std::span<const int64_t> batch, Activations* activations) {
     std::vector<int64_t> lengths;
     for (const int64_t item : batch) lengths.push_back(std::ssize(inputs[item].ids));
     Pool(loaded_->weights, pooling, lengths, activations);
     return Rows{activations->memory_SD.Get(0), loaded_->config().encoder->d_model,
                 std::vector<int64_t>(batch.size(), 1)};
-  });
+  };
+  RunAll(inputs, finish, take, stop);
 }
 
 EncoderRunner::Rows EncoderRunner::HeadOf(std::span<const EncoderInput> inputs,

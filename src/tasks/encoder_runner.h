@@ -2,6 +2,7 @@
 #ifndef ATTEND_TASKS_ENCODER_RUNNER_H_
 #define ATTEND_TASKS_ENCODER_RUNNER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,7 +20,8 @@
 
 namespace attend {
 
-// As a model reads a text, and the rows whose labels are wanted; rising. None: of the whole text.
+// As a model reads a text, and the rows whose labels are wanted, rising. Empty: the whole text is
+// labelled.
 struct EncoderInput {
   std::vector<int32_t> ids;  // bos and eos included
   std::vector<int32_t> rows;
@@ -54,12 +56,16 @@ class EncoderRunner {
   int64_t max_tokens() const { return MaxEncoderTokens(loaded_->config()); }
   const std::vector<std::string>& labels() const { return loaded_->config().labels; }
 
-  // [rows, L], or the vocabulary's size for L, for each input. Throws Error(kRuntime) for numbers
-  // that are not finite.
-  std::vector<std::vector<float>> Run(std::span<const EncoderInput> inputs) const;
+  // Gets the rows of an input one after another, those of other inputs at the same time from other
+  // threads. A row is gone when it returns.
+  using TakeRow = std::function<void(size_t input, std::span<const float> row)>;
+  // A row [L], or [V] of a vocabulary, for each wanted row of the inputs. Throws Error(kRuntime)
+  // for numbers that are not finite, and once `stop` is set.
+  void Run(std::span<const EncoderInput> inputs, const TakeRow& take,
+           const std::atomic<bool>* stop = nullptr) const;
   // The texts' vectors [D]; the inputs' rows are not read. Precondition: not Pooling::kTokens.
-  std::vector<std::vector<float>> Vectors(std::span<const EncoderInput> inputs,
-                                          Pooling pooling) const;
+  void Vectors(std::span<const EncoderInput> inputs, Pooling pooling, const TakeRow& take,
+               const std::atomic<bool>* stop = nullptr) const;
 
  private:
   // What batches run on.
@@ -86,8 +92,8 @@ class EncoderRunner {
     std::vector<int64_t> counts;
   };
   using Finish = std::function<Rows(std::span<const int64_t> batch, Activations* activations)>;
-  std::vector<std::vector<float>> RunAll(std::span<const EncoderInput> inputs,
-                                         const Finish& finish) const;
+  void RunAll(std::span<const EncoderInput> inputs, const Finish& finish, const TakeRow& take,
+              const std::atomic<bool>* stop) const;
   Rows HeadOf(std::span<const EncoderInput> inputs, std::span<const int64_t> batch,
               Activations* activations) const;
 

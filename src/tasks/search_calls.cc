@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "attend/error.h"
+#include "tasks/checks.h"
 
 namespace attend {
 namespace {
@@ -25,7 +25,7 @@ struct SearchCalls::Call {
 
   bool stopped() const { return options.stop != nullptr && *options.stop; }
   bool unwanted() const { return failed || stopped(); }
-  size_t PlaceOf(const SearchInput& input) const {
+  size_t IndexOf(const SearchInput& input) const {
     return static_cast<const CallInput*>(&input) - inputs.data();
   }
 
@@ -49,7 +49,7 @@ std::vector<std::vector<SearchResult>> SearchCalls::Run(std::vector<SearchInput>
     Wait(&call);
   }
   if (call.error) std::rethrow_exception(call.error);
-  if (call.stopped()) throw Error(ErrorKind::kRuntime, "the call was stopped");
+  CheckNotStopped(options.stop);
   return std::move(call.results);
 }
 
@@ -100,14 +100,21 @@ bool SearchCalls::Wanted(const SearchInput& input) {
 
 void SearchCalls::Done(const SearchInput& input, std::vector<SearchResult> results) {
   const auto& done = static_cast<const CallInput&>(input);
-  done.call->results[done.call->PlaceOf(input)] = std::move(results);
+  done.call->results[done.call->IndexOf(input)] = std::move(results);
   const std::lock_guard lock(mutex_);
   Leave(done);
 }
 
 bool SearchCalls::Grew(const SearchInput& input, const Growth& growth) {
-  const Call& call = *static_cast<const CallInput&>(input).call;
-  return !call.options.grew || call.options.grew(call.PlaceOf(input), growth);
+  Call& call = *static_cast<const CallInput&>(input).call;
+  if (!call.options.grew) return true;
+  try {
+    return call.options.grew(call.IndexOf(input), growth);
+  } catch (...) {  // of the caller's own function; other calls go on
+    const std::lock_guard lock(mutex_);
+    Fail(&call, std::current_exception());
+    return false;
+  }
 }
 
 void SearchCalls::Dropped(const SearchInput& input) {
@@ -118,10 +125,14 @@ void SearchCalls::Dropped(const SearchInput& input) {
 void SearchCalls::Failed(const SearchInput& input, const std::exception_ptr& error) {
   const auto& failed = static_cast<const CallInput&>(input);
   const std::lock_guard lock(mutex_);
-  if (!failed.call->error) failed.call->error = error;
-  failed.call->failed = true;
-  Drop(failed.call);
+  Fail(failed.call, error);
   Leave(failed);
+}
+
+void SearchCalls::Fail(Call* call, const std::exception_ptr& error) {
+  if (!call->error) call->error = error;
+  call->failed = true;
+  Drop(call);
 }
 
 void SearchCalls::Spent(const WorkSeconds& seconds) {

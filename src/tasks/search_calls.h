@@ -22,8 +22,8 @@ struct CallOptions {
   SearchRoom room;                          // on each thread
   WorkSeconds* work = nullptr;              // as TranslationOptions::work
   const std::atomic<bool>* stop = nullptr;  // where another thread sets it, the call ends
-  // Called for each drawn output after each token, from any thread, with the input's place in the
-  // call. false: the output ends.
+  // Called for each drawn output after each token, from any thread, with the input's index in the
+  // call. false: the output ends. If it throws, the call alone fails.
   std::function<bool(size_t input, const Growth& growth)> grew = {};
 };
 
@@ -59,6 +59,8 @@ class SearchCalls : public SharedQueue {
   // Drops the waiting sentences of the call.
   void Drop(Call* call);
   void Leave(const CallInput& input);
+  // Its other sentences leave at their next step.
+  void Fail(Call* call, const std::exception_ptr& error);
 
   WorkPool* pool_;
   std::mutex mutex_;

@@ -148,6 +148,7 @@ CASES = [
     ("score", "--model {L}", 2, "--input is missing"),
     ("score", "--model {C} --input {F}/text", 2, "attend classify"),
     ("score", "--model {L} --input {F}/text --window 4 --stride 5", 2, "stride is 5"),
+    ("score", "--model {P} --input {F}/text --stride 99", 2, "stride is 99, above the window of"),
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
     ("score", "--model {G} --source {F}/text", 2, "--target is missing"),
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),

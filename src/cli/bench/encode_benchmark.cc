@@ -60,7 +60,8 @@ int RunBenchEncode(const std::vector<std::string>& arguments) {
   const auto run = [&](int64_t first, int64_t size) {
     for (int64_t end = first + size; first < end; first += options.model.batch_size) {
       const int64_t batch = std::min(options.model.batch_size, end - first);
-      runner.Vectors(std::span(inputs).subspan(first, batch), Pooling::kMean);
+      runner.Vectors(std::span(inputs).subspan(first, batch), Pooling::kMean,
+                     [](size_t, std::span<const float>) {});
     }
   };
   Measurement measurement = Measure(options.model, options.texts, run);

@@ -50,7 +50,8 @@ Classifier::Classifier(std::shared_ptr<const LoadedModel> loaded, int threads)
 
 Classifier::~Classifier() = default;
 
-std::vector<Classification> Classifier::Classify(std::span<const std::string> texts) const {
+std::vector<Classification> Classifier::Classify(std::span<const std::string> texts,
+                                                 const std::atomic<bool>* stop) const {
   const EncoderRunner& logits = impl_->logits;
   std::vector<EncoderInput> inputs;
   std::vector<Classification> found(texts.size());
@@ -59,9 +60,10 @@ std::vector<Classification> Classifier::Classify(std::span<const std::string> te
     found[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }
-  const std::vector<std::vector<float>> answers = logits.Run(inputs);
-  for (size_t i = 0; i < texts.size(); ++i)
-    found[i].classes = ProbabilitiesOf(answers[i], logits.labels());
+  const auto take = [&](size_t text, std::span<const float> logits_L) {
+    found[text].classes = ProbabilitiesOf(logits_L, logits.labels());
+  };
+  logits.Run(inputs, take, stop);
   return found;
 }
 

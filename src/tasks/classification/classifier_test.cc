@@ -108,5 +108,12 @@ TEST(Classifier, ReadsTheBeginningOfALongText) {
   EXPECT_TRUE(found[1].cut);
 }
 
+TEST(Classifier, ACallThatIsStoppedEnds) {
+  const Classifier classifier(MakeLabelModel("classification", Pooling::kMean, {"a", "b"}),
+                              {.threads = 1});
+  const std::atomic<bool> stop = true;
+  EXPECT_THROW(classifier.Classify(Texts(), &stop), Error);
+}
+
 }  // namespace
 }  // namespace attend

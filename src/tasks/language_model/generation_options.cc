@@ -37,7 +37,7 @@ FieldList Fields(GenerationOptions& options) {
       .Add("batch_sentences", &options.batch_sentences, 1, 1e6,
            "maximum number of prompts that run together on a thread")
       .Add("batch_tokens", &options.batch_tokens, 1, 1e15,
-           "prompt tokens that run together on a thread; a prompt counts as at least 16");
+           "prompt and output tokens that run together on a thread, max_tokens for each output");
   return fields;
 }
 
@@ -51,6 +51,10 @@ FieldList Fields(TextScoreOptions& options) {
       .Add("end", &options.end, "score the end of a text as a token of it")
       .Add("batch_tokens", &options.batch_tokens, 1, 1e15, "tokens that run together on a thread");
   return fields;
+}
+
+const char* NameOf(Ending ending) {
+  return ending == Ending::kText ? "text" : ending == Ending::kStop ? "stop" : "length";
 }
 
 void CheckGenerationOptions(const GenerationOptions& options) {

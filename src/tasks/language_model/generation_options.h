@@ -13,6 +13,9 @@ FieldList Fields(GeneratorOptions& options);  // those of a model; not what mach
 FieldList Fields(GenerationOptions& options);
 FieldList Fields(TextScoreOptions& options);
 
+// As JSON and Python have it.
+const char* NameOf(Ending ending);
+
 // Throw Error(kUsage) for values that do not go together or are out of range.
 void CheckGenerationOptions(const GenerationOptions& options);
 void CheckTextScoreOptions(const TextScoreOptions& options);

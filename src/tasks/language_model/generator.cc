@@ -28,8 +28,6 @@ struct Generator::Impl {
   const std::shared_ptr<const LoadedModel> loaded;
   PerProcess<RunningSearch> running;
 
-  int64_t max_prompt_tokens() const { return MaxTokens(*loaded->config().decoder); }
-
   std::vector<SearchInput> InputsOf(std::span<const std::vector<int32_t>> prompts,
                                     const GenerationOptions& options) const {
     std::vector<SearchInput> inputs;
@@ -154,7 +152,7 @@ std::vector<int32_t> Generator::Encode(const std::string& text) const {
   return EncodeText(impl_->loaded->target(), text);
 }
 
-int64_t Generator::max_prompt_tokens() const { return impl_->max_prompt_tokens(); }
+int64_t Generator::max_prompt_tokens() const { return MaxTokens(*impl_->loaded->config().decoder); }
 
 std::string Generator::instruction_set() const { return impl_->loaded->weights.kernels.name; }
 

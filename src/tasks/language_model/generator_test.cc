@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <map>
+#include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "attend/error.h"
@@ -254,6 +257,36 @@ TEST(GeneratorTest, ACallThatIsStoppedEnds) {
     stop = true;
   });
   EXPECT_THROW(generator.GenerateIds(RandomSentences(5, 9, 6), options), Error);
+}
+
+// Both calls run on one thread, step by step together.
+TEST(GeneratorTest, ASinkThatThrowsFailsItsOwnCallAlone) {
+  const Generator generator(TextModel(), {.threads = 1});
+  const std::vector<std::string> prompts = {"ala", "melo"};
+  const GenerationOptions options{.max_tokens = 200, .min_tokens = 200};
+  const auto wanted = generator.Generate(prompts, options);
+  std::promise<void> begun;
+  std::once_flag once;
+  std::vector<std::vector<Generation>> found;
+  std::jthread other([&] {
+    found = generator.Generate(prompts, options, [&](const GeneratedPiece&) {
+      std::call_once(once, [&] {
+        begun.set_value();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      });
+    });
+  });
+  begun.get_future().wait();
+  try {
+    generator.Generate(prompts, options,
+                       [](const GeneratedPiece&) { throw std::runtime_error("a full disk"); });
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "a full disk");
+  }
+  other.join();
+  ASSERT_EQ(found.size(), 2U);
+  for (size_t i = 0; i < found.size(); ++i) ExpectEqual(found[i], wanted[i]);
 }
 
 }  // namespace

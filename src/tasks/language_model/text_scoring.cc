@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "tasks/batches.h"
+#include "tasks/checks.h"
 
 namespace attend {
 namespace {
@@ -30,6 +31,17 @@ int64_t WindowSize(const StackConfig& decoder, const TextScoreOptions& options) 
   return bound ? most + 1 : most;
 }
 
+int64_t Stride(int64_t window, const TextScoreOptions& options) {
+  const int64_t stride = options.stride > 0 ? options.stride : std::max<int64_t>(1, window / 2);
+  if (stride > window) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("stride is {}, above the window of {} tokens that the model sees at "
+                            "once; some tokens would not be scored; lower stride",
+                            stride, window));
+  }
+  return stride;
+}
+
 }  // namespace
 
 std::vector<TextWindow> WindowsOf(int64_t tokens, int64_t window, int64_t stride) {
@@ -47,7 +59,7 @@ std::vector<TextScore> ScoreTexts(const Weights& weights,
                                   const TextScoreOptions& options, TaskThreads* threads) {
   const SpecialIds& special = weights.config().special_ids;
   const int64_t window = WindowSize(*weights.config().decoder, options);
-  const int64_t stride = options.stride > 0 ? options.stride : std::max<int64_t>(1, window / 2);
+  const int64_t stride = Stride(window, options);
   std::vector<std::vector<int32_t>> read(texts.size());
   std::vector<TextScore> scores(texts.size());
   std::vector<Item> items;
@@ -66,6 +78,7 @@ std::vector<TextScore> ScoreTexts(const Weights& weights,
   // Few items still give every thread something to do.
   const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
   threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
+    CheckNotStopped(options.stop);
     ForcedDecoding& decoding = threads->forced[worker];
     const std::span<const int64_t> taken = batches[batch];
     decoding.Start(weights, std::vector<std::vector<int32_t>>(taken.size()), {});

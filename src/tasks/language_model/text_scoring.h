@@ -23,8 +23,9 @@ struct TextWindow {
 // context but bos; each later one moves on by `stride` and scores as many, or what is left.
 std::vector<TextWindow> WindowsOf(int64_t tokens, int64_t window, int64_t stride);
 
-// Throws Error(kUsage) for a window beyond the model's positions. Preconditions:
-// CheckTextScoreOptions takes the options; ids are in the vocabulary.
+// Throws Error(kUsage) for a window beyond the model's positions and a stride beyond the window,
+// and Error(kRuntime) once options.stop is set. Preconditions: CheckTextScoreOptions takes the
+// options; ids are in the vocabulary.
 std::vector<TextScore> ScoreTexts(const Weights& weights,
                                   std::span<const std::vector<int32_t>> texts,
                                   const TextScoreOptions& options, TaskThreads* threads);

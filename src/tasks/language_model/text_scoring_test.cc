@@ -95,5 +95,30 @@ TEST(TextScoringTest, LearnedPositionsBoundTheWindow) {
   EXPECT_TRUE(generator.ScoreIds({{{}}}, {.end = false})[0].token_log_probabilities.empty());
 }
 
+TEST(TextScoringTest, AStrideAboveWhatTheModelSeesAtOnceIsRefused) {
+  ModelConfig config = SmallLanguageModel();
+  config.decoder->positions = PositionKind::kLearned;
+  config.decoder->max_positions = 12;
+  const Generator generator(Load(MakeModel(config)), 1);
+  const auto texts = RandomSentences(1, 90, 1);
+  EXPECT_EQ(generator.ScoreIds(texts, {.stride = 12})[0].token_log_probabilities.size(),
+            texts[0].size() + 1);
+  try {
+    generator.ScoreIds(texts, {.stride = 13});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_STREQ(error.what(),
+                 "stride is 13, above the window of 12 tokens that the model sees at once; some "
+                 "tokens would not be scored; lower stride");
+  }
+}
+
+TEST(TextScoringTest, ACallThatIsStoppedEnds) {
+  const Generator generator(Load(MakeModel(SmallLanguageModel())), 1);
+  const std::atomic<bool> stop = true;
+  EXPECT_THROW(generator.ScoreIds(RandomSentences(2, 9, 1), {.stop = &stop}), Error);
+}
+
 }  // namespace
 }  // namespace attend

@@ -75,7 +75,8 @@ TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
 
 TextEncoder::~TextEncoder() = default;
 
-std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, int64_t top) const {
+std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, int64_t top,
+                                          const std::atomic<bool>* stop) const {
   const LoadedModel& loaded = impl_->runner.loaded();
   EncoderRunner::CheckPurpose(loaded.config(), kFilling);
   const Vocabulary& vocabulary = loaded.source();
@@ -96,25 +97,27 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
                     : fmt::format("a text has no {}, which says where a token is wanted: '{}'",
                                   kMaskToken, Excerpt(texts[i])));
   }
-  const std::vector<std::vector<float>> logits = impl_->runner.Run(inputs);
+  std::vector<std::vector<int32_t>> likeliest(texts.size());  // a token for each mask
+  const auto take = [&](size_t text, std::span<const float> logits_V) {
+    const std::vector<Filling> best =
+        LikeliestTokens(logits_V, vocabulary.special_ids(), mask, std::max<int64_t>(top, 1));
+    likeliest[text].push_back(best[0].id);
+    std::vector<FillingToken>& tokens = filled[text].masks.emplace_back();
+    for (const Filling& each : best)
+      tokens.push_back({WithoutSpace(vocabulary.Piece(each.id)), each.probability});
+  };
+  impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {
-    const std::vector<int32_t>& rows = inputs[i].rows;
-    const size_t width = logits[i].size() / rows.size();
-    for (size_t m = 0; m < rows.size(); ++m) {
-      const auto best = LikeliestTokens(std::span(logits[i]).subspan(m * width, width),
-                                        vocabulary.special_ids(), mask, std::max<int64_t>(top, 1));
-      inputs[i].ids[rows[m]] = best[0].id;
-      std::vector<FillingToken>& tokens = filled[i].masks.emplace_back();
-      for (const Filling& each : best)
-        tokens.push_back({WithoutSpace(vocabulary.Piece(each.id)), each.probability});
-    }
-    filled[i].text = vocabulary.Decode(inputs[i].ids);
+    auto& [ids, rows] = inputs[i];
+    for (size_t m = 0; m < rows.size(); ++m) ids[rows[m]] = likeliest[i][m];
+    filled[i].text = vocabulary.Decode(ids);
   }
   return filled;
 }
 
 std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
-                                           const EmbeddingOptions& options) const {
+                                           const EmbeddingOptions& options,
+                                           const std::atomic<bool>* stop) const {
   std::vector<EncoderInput> inputs;
   std::vector<TextVector> vectors(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -123,15 +126,16 @@ std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
     vectors[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }
-  std::vector<std::vector<float>> found = impl_->runner.Vectors(inputs, PoolingOf(options.pooling));
-  for (size_t i = 0; i < texts.size(); ++i) {
-    vectors[i].values_D = std::move(found[i]);
-    if (!options.normalize) continue;
+  const auto take = [&](size_t text, std::span<const float> vector_D) {
+    std::vector<float>& values = vectors[text].values_D;
+    values.assign(vector_D.begin(), vector_D.end());
+    if (!options.normalize) return;
     double squares = 0;
-    for (const float x : vectors[i].values_D) squares += static_cast<double>(x) * x;
+    for (const float x : values) squares += static_cast<double>(x) * x;
     const double length = std::max(std::sqrt(squares), 1e-12);
-    for (float& x : vectors[i].values_D) x = static_cast<float>(x / length);
-  }
+    for (float& x : values) x = static_cast<float>(x / length);
+  };
+  impl_->runner.Vectors(inputs, PoolingOf(options.pooling), take, stop);
   return vectors;
 }
 

@@ -206,5 +206,12 @@ TEST(TextEncoder, SaysWhenATextIsCut) {
   EXPECT_THAT(ErrorOf([&] { encoder.Fill(late); }), HasSubstr("stands after the 22 tokens"));
 }
 
+TEST(TextEncoder, ACallThatIsStoppedEnds) {
+  const TextEncoder encoder(MaskedModel(VocabularyWithMask()), {.threads = 2});
+  const std::atomic<bool> stop = true;
+  EXPECT_THAT(ErrorOf([&] { encoder.Fill(kTexts, 5, &stop); }), HasSubstr("stopped"));
+  EXPECT_THAT(ErrorOf([&] { encoder.Embed(kTexts, {}, &stop); }), HasSubstr("stopped"));
+}
+
 }  // namespace
 }  // namespace attend

@@ -44,14 +44,16 @@ struct Tagger::Impl {
       : logits(std::move(loaded), kTagging, threads),
         transitions(TransitionsOf(logits.loaded().config(), logits.loaded().model().tensors)) {}
 
-  std::vector<TaggedText> Label(std::span<const ReadText> texts) const;
+  std::vector<TaggedText> Label(std::span<const ReadText> texts,
+                                const std::atomic<bool>* stop) const;
   void LabelOne(const ReadText& read, std::span<const float> scores_TL, TaggedText* tagged) const;
 
   EncoderRunner logits;
   LabelTransitions transitions;
 };
 
-std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts) const {
+std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts,
+                                            const std::atomic<bool>* stop) const {
   std::vector<TaggedText> tagged;
   std::vector<EncoderInput> inputs;
   std::vector<size_t> text_of;  // by input
@@ -65,7 +67,11 @@ std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts) con
       text_of.push_back(i);
     }
   }
-  const std::vector<std::vector<float>> found = logits.Run(inputs);
+  std::vector<std::vector<float>> found(inputs.size());  // [rows, L]
+  const auto take = [&](size_t input, std::span<const float> logits_L) {
+    found[input].insert(found[input].end(), logits_L.begin(), logits_L.end());
+  };
+  logits.Run(inputs, take, stop);
   std::vector<std::vector<float>> scores(texts.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     scores[text_of[i]].insert(scores[text_of[i]].end(), found[i].begin(), found[i].end());
@@ -109,17 +115,18 @@ Tagger::Tagger(std::shared_ptr<const LoadedModel> loaded, int threads)
 
 Tagger::~Tagger() = default;
 
-std::vector<TaggedText> Tagger::Tag(std::span<const std::string> texts) const {
+std::vector<TaggedText> Tagger::Tag(std::span<const std::string> texts,
+                                    const std::atomic<bool>* stop) const {
   std::vector<ReadText> read;
   for (const std::string& text : texts) {
     read.push_back({RepairUtf8(text), {}});
     read.back().places = WordsOfText(read.back().text);
   }
-  return impl_->Label(read);
+  return impl_->Label(read, stop);
 }
 
-std::vector<TaggedText> Tagger::TagWords(
-    std::span<const std::vector<std::string>> sentences) const {
+std::vector<TaggedText> Tagger::TagWords(std::span<const std::vector<std::string>> sentences,
+                                         const std::atomic<bool>* stop) const {
   std::vector<ReadText> read(sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
     for (const std::string& word : sentences[i]) {
@@ -130,7 +137,7 @@ std::vector<TaggedText> Tagger::TagWords(
       read[i].places.push_back({begin, text.size()});
     }
   }
-  return impl_->Label(read);
+  return impl_->Label(read, stop);
 }
 
 const std::vector<std::string>& Tagger::labels() const { return impl_->logits.labels(); }

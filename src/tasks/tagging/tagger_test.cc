@@ -128,5 +128,13 @@ TEST(Tagger, IsForModelsOfTagging) {
   }
 }
 
+TEST(Tagger, ACallThatIsStoppedEnds) {
+  const Tagger tagger(TaggingModel(), {.threads = 1});
+  const std::atomic<bool> stop = true;
+  EXPECT_THROW(tagger.Tag(Texts(), &stop), Error);
+  const std::vector<std::vector<std::string>> words = {{"lumi"}};
+  EXPECT_THROW(tagger.TagWords(words, &stop), Error);
+}
+
 }  // namespace
 }  // namespace attend

@@ -114,6 +114,8 @@ TEST(ConcurrentCallsTest, AMistakeIsItsCallsAlone) {
   const std::atomic<bool> stop{true};
   EXPECT_THROW(translator.TranslateIds(SomeSentences(3), {.stop = &stop}), Error);
   EXPECT_EQ(translator.TranslateIds(SomeSentences(3)).size(), 3u);
+  const Scorer scorer(Golden(), 2);
+  EXPECT_THROW(scorer.ScoreIds(SomeSentences(3), SomeSentences(3), {.stop = &stop}), Error);
 }
 
 #if !defined(__SANITIZE_THREAD__)  // it ends children that start threads

@@ -141,6 +141,7 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
   // Few items still give every thread something to do.
   const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
   threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
+    CheckNotStopped(options.stop);
     ScoreBatch(pairs, batches[batch], options, &threads->forced[worker], &scores);
   });
   return scores;

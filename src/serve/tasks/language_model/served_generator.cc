@@ -11,6 +11,9 @@
 namespace attend {
 namespace {
 
+// Of prompts and outputs that run together on a thread.
+constexpr int64_t kBatchTokens = 65536;
+
 class QueuedPrompts : public SharedQueue {
  public:
   QueuedPrompts(const Weights* weights, RequestQueue* queue, int workers)
@@ -117,8 +120,7 @@ ServedGenerator::ServedGenerator(const ModelToServe& model, const ServeOptions& 
     : ServedModel(model, {kCompletionsRoute}),
       loaded_(Load(model.model, options.load)),
       limit_(options),
-      queue_(options.queue_sentences,
-             {options.translation.batch_sentences, options.translation.batch_tokens}, pool),
+      queue_(options.queue_sentences, {options.translation.batch_sentences, kBatchTokens}, pool),
       prompts_(std::make_unique<QueuedPrompts>(&loaded_->weights, &queue_, pool->size())) {
   vocabulary();  // throws where there is none
   search_ = std::make_unique<SearchWork>(MakeSearchModel(loaded_->weights), prompts_.get(), pool);
