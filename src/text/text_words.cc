@@ -8,7 +8,9 @@
 namespace attend {
 namespace {
 
-constexpr std::string_view kEndings[] = {"'s", "'re", "'ve", "'ll", "'d", "'m", "n't"};
+constexpr std::string_view kEndings[] = {"'s",       "'re",     "'ve",     "'ll",      "'d",
+                                         "'m",       "n't",     "\u2019s", "\u2019re", "\u2019ve",
+                                         "\u2019ll", "\u2019d", "\u2019m", "n\u2019t"};
 
 UChar32 CharacterAt(std::string_view text, size_t* at) {
   UChar32 character;

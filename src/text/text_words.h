@@ -16,7 +16,7 @@ struct TextWord {
 // White space divides; at the begin and at the end of what is between, each punctuation character
 // is a word of its own. Not the full stop of an abbreviation (a letter alone, or with one inside:
 // "U.S."). English 's, 're, 've, 'll, 'd and 'm are words of their own, and n't is, as in the Penn
-// Treebank. Precondition: well-formed UTF-8.
+// Treebank; U+2019 counts as '. Precondition: well-formed UTF-8.
 std::vector<TextWord> WordsOfText(std::string_view text);
 
 }  // namespace attend

@@ -30,6 +30,9 @@ TEST(TextWords, KeepAbbreviationsAndCutEnglishEndings) {
   EXPECT_THAT(JustWords("J. Smith's U.S. firm didn't."),
               ElementsAre("J.", "Smith", "'s", "U.S.", "firm", "did", "n't", "."));
   EXPECT_THAT(JustWords("They're 'so' 's"), ElementsAre("They", "'re", "'", "so", "'", "'", "s"));
+  EXPECT_THAT(
+      JustWords("Smith\u2019s firm Didn\u2019T. \u2019so\u2019"),
+      ElementsAre("Smith", "\u2019s", "firm", "Did", "n\u2019T", ".", "\u2019", "so", "\u2019"));
 }
 
 }  // namespace
