@@ -12,8 +12,10 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
+#include "data/documents.h"
 #include "model/model_directory.h"
 #include "tasks/language_model/generation_options.h"
+#include "tasks/loaded_model.h"
 #include "tasks/task_names.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
@@ -22,8 +24,12 @@
 namespace attend {
 namespace {
 
+// What is scored as one text.
+enum class ScoredText { kLine, kBlankLine, kFile };
+
 struct ScoreCommandOptions {
   std::string model, source, target, input;
+  ScoredText documents = ScoredText::kLine;
   ScoreOptions pairs;
   TextScoreOptions texts;
 };
@@ -34,8 +40,10 @@ FieldList Fields(ScoreCommandOptions& options) {
       .Add("source", &options.source, "source text, a sentence a line; -: standard input")
       .Add("target", &options.target, "its translation, line by line; -: standard input")
       .Nest("", Fields(options.pairs))
-      .Add("input", &options.input,
-           "text for a language model to score, line by line; -: standard input")
+      .Add("input", &options.input, "text for a language model to score; -: standard input")
+      .Add("documents", &options.documents, {"line", "blank_line", "file"},
+           "what is scored as one text: each line, what blank lines divide, or the whole input; "
+           "lines of one text end in the newline token, as in training")
       .Nest("", Fields(options.texts).Select({"window", "stride", "end"}));
   return fields;
 }
@@ -44,7 +52,7 @@ FieldList Fields(ScoreCommandOptions& options) {
 void CheckGiven(const CommandLine& command_line, bool language_model) {
   using Names = std::vector<std::string>;
   const Names for_pairs = {"source", "target", "alignments", "alignment_layer"},
-              for_texts = {"input", "window", "stride", "end"};
+              for_texts = {"input", "documents", "window", "stride", "end"};
   for (const std::string& name : language_model ? for_pairs : for_texts) {
     if (!command_line.IsSet(name)) continue;
     throw Error(ErrorKind::kUsage,
@@ -144,32 +152,82 @@ void Report(const ScoreTotal& total, const Json& scored, const CommonOptions& co
   PrintReport(common, report);
 }
 
-void ScoreLines(const std::shared_ptr<const Model>& model, const TextScoreOptions& options,
-                const std::string& input, const CommonOptions& common) {
-  const Generator generator(model, {.threads = common.ThreadCount()});
-  LineWindows lines({common.DataPath(input)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
-  ScoreTotal total;
-  Json scored = Json::array();
-  while (lines.Next()) {
-    const std::vector<TextScore> scores = generator.Score(lines.lines(), options);
-    for (size_t i = 0; i < scores.size(); ++i) {
-      const std::string& line = lines.lines()[i];
-      total.log_probability += scores[i].log_probability;
-      total.tokens += std::ssize(scores[i].token_log_probabilities);
-      total.words += CountWords(line) + (options.end ? 1 : 0);
-      total.characters += CountCodePoints(line) + (options.end ? 1 : 0);
-      if (common.json) {
-        scored.push_back({{"log_probability", scores[i].log_probability},
-                          {"tokens", scores[i].token_log_probabilities.size()}});
+// One call of the command for a language model.
+class TextScoring {
+ public:
+  TextScoring(const std::shared_ptr<const Model>& model, const TextScoreOptions& options,
+              const CommonOptions& common)
+      : loaded_(Load(model, {})),
+        generator_(loaded_, common.ThreadCount()),
+        options_(options),
+        common_(common) {}
+
+  void Lines(const std::string& path) {
+    LineWindows lines({path}, isatty(STDOUT_FILENO) == 1, common_.ThreadCount());
+    while (lines.Next()) {
+      Add(generator_.Score(lines.lines(), options_));
+      for (const std::string& line : lines.lines()) {
+        total_.words += CountWords(line) + (options_.end ? 1 : 0);
+        total_.characters += CountCodePoints(line) + (options_.end ? 1 : 0);
+      }
+    }
+    lines.ReportMalformed(common_.MakeLog());
+    Report(total_, scored_, common_);
+  }
+
+  // As training reads documents and scores its test text.
+  void WholeDocuments(const std::string& path, DocumentEnd end) {
+    constexpr int64_t kTokensAtOnce = 1 << 20;
+    const Vocabulary& vocabulary = loaded_->target();
+    Documents documents(vocabulary, {.documents = end});
+    LineReader reader(path);
+    int64_t malformed = 0;
+    for (std::string text; reader.Next(&text);) {
+      const auto line = Documents::Encode(vocabulary, text);
+      malformed += line.malformed;
+      documents.Add(text, line, {});
+      if (documents.text_size().tokens < kTokensAtOnce) continue;
+      Add(documents);
+      documents = Documents(vocabulary, {.documents = end});
+    }
+    documents.End();
+    Add(documents);
+    LogMalformed(malformed, reader.name(), common_.MakeLog());
+    Report(total_, scored_, common_);
+  }
+
+ private:
+  void Add(const Documents& documents) {
+    const TextSize& size = documents.text_size();
+    std::vector<std::vector<int32_t>> ids;
+    for (int64_t i = 0; i < size.documents; ++i)
+      ids.emplace_back(documents[i].begin(), documents[i].end() - 1);  // the end is scored besides
+    Add(generator_.ScoreIds(ids, options_));
+    total_.words += size.words;
+    total_.characters += size.characters;
+  }
+
+  void Add(const std::vector<TextScore>& scores) {
+    for (const TextScore& score : scores) {
+      const int64_t tokens = std::ssize(score.token_log_probabilities);
+      total_.log_probability += score.log_probability;
+      total_.tokens += tokens;
+      if (common_.json) {
+        scored_.push_back({{"log_probability", score.log_probability}, {"tokens", tokens}});
       } else {
-        std::cout << fmt::format("{:.6f}\n", scores[i].log_probability);
+        std::cout << fmt::format("{:.6f}\n", score.log_probability);
       }
     }
     FlushOutput();
   }
-  lines.ReportMalformed(common.MakeLog());
-  Report(total, scored, common);
-}
+
+  const std::shared_ptr<const LoadedModel> loaded_;
+  const Generator generator_;
+  const TextScoreOptions options_;
+  const CommonOptions& common_;
+  ScoreTotal total_;
+  Json scored_ = Json::array();  // with --json, which prints them at the end
+};
 
 }  // namespace
 
@@ -191,7 +249,15 @@ int RunScore(const std::vector<std::string>& arguments) {
   CheckGiven(command_line, language_model);
   if (language_model) {
     options.texts.batch_tokens = options.pairs.batch_tokens;
-    ScoreLines(model, options.texts, options.input, common);
+    TextScoring scoring(model, options.texts, common);
+    const std::string path = common.DataPath(options.input);
+    if (options.documents == ScoredText::kLine) {
+      scoring.Lines(path);
+    } else {
+      scoring.WholeDocuments(path, options.documents == ScoredText::kFile
+                                       ? DocumentEnd::kFile
+                                       : DocumentEnd::kBlankLine);
+    }
   } else {
     ScorePairs(model, options.pairs, options, common);
   }

@@ -86,13 +86,18 @@ bool Documents::Divides(const std::string& text) const {
          text.find_first_not_of(" \t\r") == std::string::npos;
 }
 
-void Documents::Add(const Line& line, const Origin& origin) {
+bool Documents::Add(const std::string& text, const Line& line, const Origin& origin) {
+  if (Divides(text)) {
+    End();
+    return false;
+  }
   if (!open_) origins_.push_back(origin);
   open_ = true;
   ids_.insert(ids_.end(), line.ids.begin(), line.ids.end());
   if (newline_ >= 0) ids_.push_back(newline_);
   size_.words += line.words;
   size_.characters += line.characters;
+  return true;
 }
 
 void Documents::End() {
@@ -143,12 +148,10 @@ void PlainTextCorpus::Add(const std::string& text, const Documents::Line& line,
                           const Origin& origin, Documents* documents, CorpusReport* report) const {
   ++report->lines;
   if (line.malformed > 0) Count(origin, 0, &report->malformed);
-  if (documents->Divides(text)) {
-    ++report->dividing;
-    documents->End();
-  } else {
+  if (documents->Add(text, line, origin)) {
     ++report->kept;
-    documents->Add(line, origin);
+  } else {
+    ++report->dividing;
   }
 }
 

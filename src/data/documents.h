@@ -56,8 +56,8 @@ class Documents {
   // Whether the line stands between two documents, and is part of none.
   bool Divides(const std::string& text) const;
 
-  // Adds a line to the document, which it may begin.
-  void Add(const Line& line, const Origin& origin);
+  // Adds a line to the document, which it may begin. False for one that divides documents.
+  bool Add(const std::string& text, const Line& line, const Origin& origin);
   // Ends the document, if one has begun.
   void End();
   // Ends what is here of it, without eos: its other lines are elsewhere.

@@ -91,6 +91,20 @@ def test_the_test_text_is_scored_by_the_exported_model(options, run):
     assert result["loss"] == pytest.approx(validations[-1]["loss"], abs=0.3)
 
 
+def test_score_gives_the_figures_of_the_test(options, run):
+    """The test's window is a context, its stride half of one."""
+    scored = json.loads(attend("score", "--input", options["test_text"], "--model", run / "model", "--documents", "blank_line",
+                               "--window", options["context_tokens"], "--json"))
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    assert len(scored["texts"]) == 8
+    for name in ("perplexity", "word_perplexity", "bits_per_character"):
+        assert scored[name] == pytest.approx(result[name], rel=1e-9)
+    text = options["test_text"].read_text(encoding="utf-8")
+    whole = json.loads(attend("score", "--input", "-", "--model", run / "model", "--documents", "file", "--json", text=text))
+    # Seven ends fewer, and seven more newlines: those of blank lines.
+    assert [text["tokens"] for text in whole["texts"]] == [scored["tokens"]]
+
+
 def test_the_model_proves_itself_and_generates(run):
     attend("verify", run / "model")
     out = attend("generate", "the the cat", "--model", run / "model", "--temperature", 0, "--max-tokens", 4)

@@ -5,13 +5,13 @@
 
 namespace attend {
 
-void NamedLines::Add(int64_t line) {
+void LineList::Add(int64_t line) {
   constexpr size_t kNamed = 5;
   if (first_.size() < kNamed) first_.push_back(line);
   ++count_;
 }
 
-std::string NamedLines::Text() const {
+std::string LineList::Text() const {
   const int64_t more = count_ - std::ssize(first_);
   return fmt::format("line{} {}{}", count_ == 1 ? "" : "s", fmt::join(first_, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");

@@ -13,7 +13,7 @@
 namespace attend {
 
 // Counts lines, and remembers the first of them.
-class NamedLines {
+class LineList {
  public:
   void Add(int64_t line);
   int64_t count() const { return count_; }
@@ -35,7 +35,7 @@ class TranslationCounts {
 
  private:
   int64_t most_pieces_;
-  NamedLines cut_, divided_, with_unknown_;
+  LineList cut_, divided_, with_unknown_;
   UnknownCharacters unknown_;
   int64_t spans_ = 0, kept_ = 0;  // of the best hypotheses
 };
