@@ -17,27 +17,13 @@
 #include "python/module/options.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
+#include "tasks/masked_language_model/text_encoder_options.h"
 
 namespace attend {
 namespace nb = nanobind;
 namespace {
 
 using EncoderOfTexts = Runner<TextEncoder>;
-
-FieldList FillFields(int64_t* top) {
-  FieldList fields;
-  fields.Add("top", top, 1, 1e6, "tokens to tell for each [MASK]");
-  return fields;
-}
-
-FieldList EmbedFields(EmbeddingOptions& options) {
-  FieldList fields;
-  fields
-      .Add("pooling", &options.pooling, {"first", "mean"},
-           "a text's vector: the mean of its tokens' vectors, or the first one's")
-      .Add("normalize", &options.normalize, "make every vector's length 1");
-  return fields;
-}
 
 nb::object ResultOf(const FilledText& filled) {
   nb::list masks;
@@ -53,12 +39,13 @@ nb::object ResultOf(const FilledText& filled) {
 
 nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& texts,
                  const nb::kwargs& options) {
-  int64_t top = 5;
-  SetOptions(FillFields(&top), options, "fill");
+  FillOptions given;
+  SetOptions(Fields(given), options, "fill");
   std::vector<FilledText> filled;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>* stop) {
-      for (FilledText& each : self.task.Fill(window, top, stop)) filled.push_back(std::move(each));
+      for (FilledText& each : self.task.Fill(window, given.top, stop))
+        filled.push_back(std::move(each));
     });
   });
   nb::list results;
@@ -75,7 +62,7 @@ nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& tex
 nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& texts, bool one,
                     const nb::kwargs& options) {
   EmbeddingOptions given;
-  SetOptions(EmbedFields(given), options, "embed");
+  SetOptions(Fields(given), options, "embed");
   auto values = std::make_unique<std::vector<float>>();
   CutTexts cut;
   int64_t number = 0;
@@ -99,8 +86,8 @@ nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& 
 }
 
 void BindFill(nb::class_<EncoderOfTexts>& encoder) {
-  int64_t top = 5;
-  const FieldList fields = FillFields(&top);
+  FillOptions options;
+  const FieldList fields = Fields(options);
   const std::string signature = OptionsSignature(fields);
   const std::string help = OptionsHelp(
       "The likeliest tokens where [MASK] stands in a text, or in each of a list. For masked\n"
@@ -131,7 +118,7 @@ void BindFill(nb::class_<EncoderOfTexts>& encoder) {
 
 void BindEmbed(nb::class_<EncoderOfTexts>& encoder) {
   EmbeddingOptions options;
-  const FieldList fields = EmbedFields(options);
+  const FieldList fields = Fields(options);
   const std::string help =
       OptionsHelp("A text's vector, [width], or those of a list, [texts, width].", fields);
   const std::string returned = "numpy.typing.NDArray[numpy.float32]";

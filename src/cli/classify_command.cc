@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/encoder_commands.h"
 #include "tasks/classification/classification_json.h"
+#include "tasks/classification/classification_options.h"
 #include "tasks/loaded_model.h"
 
 namespace attend {
@@ -18,7 +19,7 @@ namespace {
 
 struct ClassifyOptions {
   std::string model;
-  int64_t top = 1;
+  ClassificationOptions classification;
   ClassifierOptions classifier;
 };
 
@@ -26,7 +27,7 @@ FieldList Fields(ClassifyOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
       .Nest("", TypeField(&options.classifier.type))
-      .Add("top", &options.top, 1, 1e6, "classes to tell of each text, the likeliest first");
+      .Nest("", Fields(options.classification));
   return fields;
 }
 
@@ -62,7 +63,7 @@ int RunClassify(const std::vector<std::string>& arguments) {
   RunOnLines(files, common, [&](const LineWindows& lines) {
     const std::vector<Classification> found = classifier->Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
-      Print(lines.lines()[i], found[i], options.top, common.json);
+      Print(lines.lines()[i], found[i], options.classification.top, common.json);
     return std::ranges::count_if(found, &Classification::cut);
   });
   return 0;

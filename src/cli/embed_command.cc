@@ -11,6 +11,7 @@
 #include "cli/encoder_commands.h"
 #include "cli/npy_file.h"
 #include "tasks/loaded_model.h"
+#include "tasks/masked_language_model/text_encoder_options.h"
 
 namespace attend {
 namespace {
@@ -25,16 +26,16 @@ FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory, of an encoder alone")
       .Nest("", TypeField(&options.encoder.type))
-      .Add("pooling", &options.embedding.pooling, {"first", "mean"},
-           "a text's vector: the mean of its tokens' vectors, or the first one's")
-      .Add("normalize", &options.embedding.normalize, "make every vector's length 1")
+      .Nest("", Fields(options.embedding))
       .Add("output", &options.output,
            "write a NumPy file [texts, width] in place of JSON lines on standard output");
   return fields;
 }
 
 void PrintVector(const std::string& text, const TextVector& vector) {
-  std::cout << Printable(Dump(Json{{"text", text}, {"embedding", vector.values_D}})) << '\n';
+  std::cout << Printable(
+                   Dump(Json{{"text", text}, {"embedding", vector.values_D}, {"cut", vector.cut}}))
+            << '\n';
 }
 
 }  // namespace

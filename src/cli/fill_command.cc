@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include "attend/error.h"
@@ -13,13 +14,14 @@
 #include "cli/encoder_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/filled_json.h"
+#include "tasks/masked_language_model/text_encoder_options.h"
 
 namespace attend {
 namespace {
 
 struct FillCommandOptions {
   std::string model, input = "-";
-  int64_t top = 5;
+  FillOptions fill;
   TextEncoderOptions encoder;
 };
 
@@ -29,7 +31,7 @@ FieldList Fields(FillCommandOptions& options) {
       .Nest("", TypeField(&options.encoder.type))
       .Add("input", &options.input,
            "texts, a line each, where none are arguments; -: standard input")
-      .Add("top", &options.top, 1, 1e6, "tokens to tell for each [MASK], the likeliest first");
+      .Nest("", Fields(options.fill));
   return fields;
 }
 
@@ -80,6 +82,20 @@ struct FillCall {
   }
 };
 
+// The name of a file may stand where a text is expected.
+int64_t RunArguments(const FillCall& call, const std::vector<std::string>& texts) {
+  const auto is_file = [](const std::string& text) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(text, ignored);
+  };
+  try {
+    return call.Run(texts);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput || std::ranges::none_of(texts, is_file)) throw;
+    throw Error(error.kind(), fmt::format("{}; --input reads a file", error.what()));
+  }
+}
+
 }  // namespace
 
 int RunFill(const std::vector<std::string>& arguments) {
@@ -101,12 +117,12 @@ int RunFill(const std::vector<std::string>& arguments) {
   }
   options.encoder.threads = common.ThreadCount();
   const auto encoder = TextEncoder::Load(options.model, options.encoder);
-  const FillCall call{*encoder, options.top, common.json};
+  const FillCall call{*encoder, options.fill.top, common.json};
   if (texts.empty()) {
     RunOnLines({options.input}, common,
                [&](const LineWindows& lines) { return call.RunLines(lines); });
   } else {
-    const int64_t cut = call.Run(texts);
+    const int64_t cut = RunArguments(call, texts);
     FlushOutput();
     WarnOfCutTexts(cut, common.MakeLog());
   }

@@ -51,9 +51,8 @@ Json ToJson(const std::string& prompt, const std::vector<Generation>& outputs) {
 struct GenerateCall {
   const GenerateOptions& options;
   const Generator& generator;
-  bool json = false;
+  bool json = false, watched = false;  // watched: somebody sees each text as it comes
 
-  // Each text as it comes, on a terminal.
   void Stream(const std::string& prompt) const {
     if (options.echo) std::cout << prompt << std::flush;
     generator.Generate({&prompt, 1}, options.generation,
@@ -80,7 +79,7 @@ struct GenerateCall {
 
   void Run(std::span<const std::string> prompts, int64_t first_number) const {
     const bool plain = !json && !options.scores && options.generation.n == 1;
-    if (plain && options.generation.beam_size == 1 && isatty(STDOUT_FILENO) == 1) {
+    if (plain && options.generation.beam_size == 1 && watched) {
       for (const std::string& prompt : prompts) Stream(prompt);
     } else {
       const auto all = generator.Generate(prompts, options.generation);
@@ -117,7 +116,9 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   CheckGenerationOptions(options.generation);
   options.generator.threads = common.ThreadCount();
   const auto generator = Generator::Load(options.model, options.generator);
-  const GenerateCall call{options, *generator, common.json};
+  // One prompt alone is not the faster for waiting, whoever reads.
+  const bool watched = isatty(STDOUT_FILENO) == 1 || prompts.size() == 1;
+  const GenerateCall call{options, *generator, common.json, watched};
   if (!prompts.empty()) {
     call.Run(prompts, 1);
     return 0;

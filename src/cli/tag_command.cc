@@ -80,11 +80,13 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
   while (reader.Next(&sentence)) {
     if (options.word_column > reader.columns()) {
       throw Error(ErrorKind::kUsage,
-                  "attend tag: word_column is beyond the last column of " + path);
+                  fmt::format("attend tag: word_column is {}, but {} has {} columns",
+                              options.word_column, path, reader.columns()));
     }
     if (!sentence.begins_document()) words.push_back(sentence.Column(options.word_column - 1));
     sentences.push_back(sentence);
-    if (sentences.size() == at_once) run();
+    // Who asks through a pipe may wait for the answer before it goes on.
+    if (sentences.size() == at_once || !reader.Ready()) run();
   }
   run();
   PrintBlanks(sentence);
@@ -98,10 +100,12 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
 
 // Options that say nothing where columns are read, or are not.
 void CheckTagOptions(const CommandLine& command_line, const TagOptions& options) {
-  const char* unused = options.columns ? "words" : "word_column";
-  if (!command_line.IsSet(unused)) return;
-  throw Error(ErrorKind::kUsage, fmt::format("attend tag: {} is {} --columns; leave it out", unused,
-                                             options.columns ? "not for" : "for"));
+  using Names = std::vector<std::string>;
+  for (const std::string& name : options.columns ? Names{"words", "json"} : Names{"word_column"}) {
+    if (!command_line.IsSet(name)) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("attend tag: {} is {} --columns; leave it out", name,
+                                               options.columns ? "not for" : "for"));
+  }
 }
 
 }  // namespace

@@ -48,27 +48,38 @@ void ColumnReader::Check(const std::vector<std::string>& word, std::string_view 
   if (word[0].empty()) refuse("the word is empty");
 }
 
-bool ColumnReader::Next(ColumnSentence* sentence) {
-  *sentence = {};
-  sentence->blanks = std::exchange(blanks_, {});
+// False at the end of the file.
+bool ColumnReader::AddLine() {
   std::string line;
-  while (reader_.Next(&line)) {
-    int64_t malformed = 0;
-    line = RepairUtf8(line, &malformed);
-    malformed_ += malformed > 0 ? 1 : 0;
-    if (line.find_first_not_of(" \t") == line.npos) {
-      const bool ends = !sentence->words.empty();
-      (ends ? blanks_ : sentence->blanks).push_back(std::move(line));
-      if (ends) return true;
-      continue;
-    }
-    std::vector<std::string> word = ColumnsOf(line);
-    Check(word, line);
-    if (sentence->words.empty()) sentence->first_line = reader_.lines();
-    sentence->words.push_back(std::move(word));
-    sentence->lines.push_back(std::move(line));
+  ended_ = !reader_.Next(&line);
+  if (ended_) return false;
+  int64_t malformed = 0;
+  line = RepairUtf8(line, &malformed);
+  malformed_ += malformed > 0 ? 1 : 0;
+  if (line.find_first_not_of(" \t") == line.npos) {
+    whole_ = !sentence_.words.empty();
+    (whole_ ? blanks_ : sentence_.blanks).push_back(std::move(line));
+    return true;
   }
+  std::vector<std::string> word = ColumnsOf(line);
+  Check(word, line);
+  if (sentence_.words.empty()) sentence_.first_line = reader_.lines();
+  sentence_.words.push_back(std::move(word));
+  sentence_.lines.push_back(std::move(line));
+  return true;
+}
+
+bool ColumnReader::Next(ColumnSentence* sentence) {
+  while (!whole_ && !ended_ && AddLine()) continue;
+  *sentence = std::exchange(sentence_, {});
+  sentence_.blanks = std::exchange(blanks_, {});
+  whole_ = false;
   return !sentence->words.empty();
+}
+
+bool ColumnReader::Ready() {
+  while (!whole_ && !ended_ && reader_.Ready()) AddLine();
+  return whole_ || ended_;
 }
 
 }  // namespace attend

@@ -36,17 +36,23 @@ class ColumnReader {
   // Error(kInput) that names file and line for a word that has another number of columns than the
   // file's first one, or is of a tree.
   bool Next(ColumnSentence* sentence);
+  // Next will not wait: a whole sentence or the end of the file is there. Throws as Next does.
+  bool Ready();
   int64_t columns() const { return columns_; }  // 0: nothing was read yet
   // Lines that were not UTF-8, and were repaired.
   int64_t malformed() const { return malformed_; }
 
  private:
+  bool AddLine();
   void Check(const std::vector<std::string>& word, std::string_view line);
 
   LineReader reader_;
   int64_t columns_ = 0;
   int64_t malformed_ = 0;
-  std::vector<std::string> blanks_;  // that end the sentence given last
+  ColumnSentence sentence_;  // that Next will give
+  bool whole_ = false;       // the blank line after it was read
+  bool ended_ = false;
+  std::vector<std::string> blanks_;  // that end the sentence
 };
 
 }  // namespace attend

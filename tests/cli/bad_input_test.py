@@ -25,7 +25,7 @@ def make_files(tmp_path):
     return folder
 
 
-# command, arguments ({F} is the folder of files, {G} a good model, {L} a language model, {M} a masked one, {T} a tagger, {C} a classifier), exit status, what the message names
+# command, arguments ({F} is the folder of files, {G} a good model, {L} a language model, {P} one with learned positions, {M} a masked one, {T} a tagger, {C} a classifier), exit status, what the message names
 CASES = [
     ("vocab", "--input {F}/gone --output {F}/v.spm", 3, "{F}/gone"),
     ("vocab", "--input {F}/folder --output {F}/v.spm", 3, "{F}/folder"),
@@ -46,7 +46,8 @@ CASES = [
     ("tag", "{F}/gone --model {T} --columns", 3, "{F}/gone"),
     ("tag", "- - --model {T} --columns", 2, "given twice"),
     ("tag", "{F}/text --model {T} --columns --words", 2, "leave it out"),
-    ("tag", "{F}/text --model {T} --columns --word-column 9", 2, "beyond the last column of {F}/text"),
+    ("tag", "{F}/text --model {T} --columns --json", 2, "attend tag: json is not for --columns; leave it out"),
+    ("tag", "{F}/text --model {T} --columns --word-column 9", 2, "word_column is 9, but {F}/text has 2 columns"),
     ("classify", "{F}/text --model {L}", 2, "attend generate"),
     ("classify", "{F}/text --model {G} --top 0", 2, "--top"),
     ("classify", "{F}/text", 2, "--model"),
@@ -58,6 +59,7 @@ CASES = [
     ("fill", "[MASK]", 2, "--model"),
     ("fill", "[MASK] --model {F}/gone", 3, "{F}/gone"),
     ("fill", "[MASK] --model {T}", 2, "attend tag"),
+    ("fill", "{F}/text --model {M}", 3, "; --input reads a file"),
     ("fill", "[MASK] --model {G}", 2, "attend translate"),
     ("fill", "[MASK] --model {M} --top 0", 2, "--top"),
     ("fill", "[MASK] --model {M} --input {F}/text", 2, "leave out one"),
@@ -194,12 +196,12 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case[:2]))
-def test_bad_input_is_refused(case, files, language_model, encoders):
+def test_bad_input_is_refused(case, files, language_model, learned_positions, encoders):
     command, arguments, status, part = case
     if command not in HERE:
         pytest.skip(f"this build has no attend {command}")
     before = sorted(files.rglob("*"))
-    models = {"G": GOLDEN, "L": language_model, "M": encoders["masked_language_model"], "T": encoders["tagging"], "C": encoders["classification"]}
+    models = {"G": GOLDEN, "L": language_model, "P": learned_positions, "M": encoders["masked_language_model"], "T": encoders["tagging"], "C": encoders["classification"]}
     done = attend(command, *arguments.format(F=files, **models).split())
     refused(done, status, part.format(F=files))
     assert sorted(files.rglob("*")) == before

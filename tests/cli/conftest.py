@@ -10,5 +10,10 @@ def language_model(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def learned_positions(tmp_path_factory):
+    return random_models.write_language_model(tmp_path_factory.mktemp("learned_positions"), positions="learned", max_positions=16)
+
+
+@pytest.fixture(scope="session")
 def encoders(tmp_path_factory):
     return random_models.write_encoders(tmp_path_factory.mktemp("encoders"))

@@ -1,11 +1,14 @@
 """attend tag, classify, fill and embed with models of random weights: the same bits whatever shares the call, whole files or none."""
 
 import json
+import os
 import random
+import select
 import signal
 import subprocess
 
 import pytest
+import random_models
 from programs import ATTEND, attend, refused
 from random_models import TEXT
 
@@ -50,6 +53,20 @@ def test_columns_get_the_labels_of_words(encoders):
     assert attend("tag", "--columns", "--model", encoders["tagging"], "--threads", "1", stdin=columns).stdout == together
     words = [line for line in together.splitlines() if line]
     assert len(words) == sum(len(text.split()) for text in lines()) and len({line.split()[1] for line in words}) > 2
+
+
+def test_columns_are_answered_while_the_pipe_is_open(encoders):
+    command = [ATTEND, "tag", "--columns", "--model", encoders["tagging"]]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        # With the second one comes a part of the third.
+        for sent, words in [("the\nhouse\n\n", ["the", "house"]), ("old\n\nwall\n", ["old"]), ("is\n\n", ["wall", "is"])]:
+            process.stdin.write(sent.encode())
+            process.stdin.flush()
+            answer = ""
+            while answer.split()[::2] != words:
+                assert select.select([process.stdout], [], [], 60)[0], f"no answer for {words}"
+                answer += os.read(process.stdout.fileno(), 4096).decode()
+        process.stdin.close()
 
 
 def test_vectors_in_a_file_are_those_of_the_lines(encoders, tmp_path):
@@ -101,3 +118,12 @@ def test_attention_of_an_encoder_is_drawn(task, encoders, tmp_path):
     assert "Self-attention, layer 2 of 2" in drawn("a.svg")
     assert drawn("b.svg", "--kind", "encoder", "--layer", 2) == drawn("a.svg")
     assert "Self-attention" in drawn("a.html", "--layer", 1)
+
+
+@pytest.mark.parametrize("command", ["classify", "fill", "embed"])
+def test_json_says_which_text_was_cut(command, encoders, tmp_path):
+    """The model of random weights has no end of positions; a copy with learned ones has."""
+    task, options = COMMANDS[command]
+    model = random_models.with_positions(encoders[task], tmp_path / task, 8)
+    texts = ["[MASK] wall", "[MASK] " + "wall " * 20]
+    assert [json.loads(line)["cut"] for line in told(command, {task: model}, texts)] == [False, True]

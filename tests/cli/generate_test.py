@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pty
+import select
 import subprocess
 
 import pytest
@@ -115,3 +116,11 @@ def test_a_quantized_language_model_proves_itself(language_model, tmp_path):
     assert attend("verify", tmp_path / "int8").returncode == 0
     stored = generate(tmp_path / "int8", "lumi", "--max-tokens", "20")
     assert generate(language_model, "lumi", "--max-tokens", "20", "--type", "int8") == stored
+
+
+def test_one_prompt_alone_is_written_as_it_comes(language_model):
+    command = [ATTEND, "generate", "lumi", "--model", language_model, "--max-tokens", "1000000", "--min-tokens", "1000000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        came = bool(select.select([process.stdout], [], [], 60)[0])
+        process.kill()
+    assert came

@@ -100,3 +100,12 @@ def write_encoders(folder, **encoder):
         shutil.copy(folder / "vocab.spm", models[task])
         write_model(models[task], config)
     return models
+
+
+def with_positions(model, folder, positions):
+    """A copy of an encoder, with so many learned positions."""
+    folder.mkdir()
+    shutil.copy(model / "vocab.spm", folder)
+    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    config["model"]["encoder"] |= {"positions": "learned", "max_positions": positions}
+    return write_model(folder, config)

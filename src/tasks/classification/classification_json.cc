@@ -13,7 +13,7 @@ Json ClassificationToJson(const std::string& text, const Classification& found, 
   Json classes = Json::array();
   for (const ClassProbability& each : LikeliestClasses(found, top))
     classes.push_back({{"label", each.label}, {"probability", each.probability}});
-  return {{"text", text}, {"classes", std::move(classes)}};
+  return {{"text", text}, {"classes", std::move(classes)}, {"cut", found.cut}};
 }
 
 }  // namespace attend

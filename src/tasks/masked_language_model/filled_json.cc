@@ -11,7 +11,7 @@ Json FilledToJson(const std::string& text, const FilledText& found) {
     for (const FillingToken& token : tokens)
       mask.push_back({{"token", token.text}, {"probability", token.probability}});
   }
-  return {{"text", text}, {"filled", found.text}, {"masks", std::move(masks)}};
+  return {{"text", text}, {"filled", found.text}, {"masks", std::move(masks)}, {"cut", found.cut}};
 }
 
 }  // namespace attend

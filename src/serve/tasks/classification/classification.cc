@@ -7,6 +7,7 @@
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
 #include "tasks/classification/classification_json.h"
+#include "tasks/classification/classification_options.h"
 
 namespace attend {
 namespace {
@@ -23,10 +24,8 @@ class ServedClassifier final : public ServedEncoder {
   std::vector<Json> Classify(std::span<EncoderText* const> texts, int64_t top) const {
     const std::vector<Classification> found = classifier_.Classify(TextsOf(texts));
     std::vector<Json> answers;
-    for (size_t i = 0; i < texts.size(); ++i) {
-      Json& answer = answers.emplace_back(ClassificationToJson(texts[i]->text, found[i], top));
-      answer["cut"] = found[i].cut;
-    }
+    for (size_t i = 0; i < texts.size(); ++i)
+      answers.push_back(ClassificationToJson(texts[i]->text, found[i], top));
     return answers;
   }
 
@@ -34,18 +33,18 @@ class ServedClassifier final : public ServedEncoder {
   const Classifier classifier_;
 };
 
-FieldList ClassifyFields(EncoderRequest* asked, int64_t* top) {
-  FieldList fields;
-  fields.Add("top", top, 1, 1000, "classes to tell of each text, the likeliest first")
-      .Nest("", CommonFields(asked));
+FieldList ClassifyFields(EncoderRequest* asked, ClassificationOptions* options) {
+  FieldList fields = Fields(*options);
+  fields.Nest("", CommonFields(asked));
   return fields;
 }
 
 EncoderRequest ReadClassify(Json body) {
   EncoderRequest asked;
   asked.texts = TakeTexts(&body, "text");
-  int64_t top = 1;
-  FieldsFromJson(body, ClassifyFields(&asked, &top), "request body");
+  ClassificationOptions options;
+  FieldsFromJson(body, ClassifyFields(&asked, &options), "request body");
+  const int64_t top = options.top;
   asked.answer_items = top * std::ssize(asked.texts);
   asked.call = {fmt::format("classify {}", top),
                 [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
@@ -58,10 +57,10 @@ void DescribeClassify(const ModelStore& models, Json* document) {
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("classification_openapi.json"));
   EncoderRequest asked;
-  int64_t top = 1;
+  ClassificationOptions options;
   Json& request = schemas["ClassifyRequest"];
   request = openapi::RequestSchema({{"text", openapi::TextOrMoreTexts("what to classify")}},
-                                   ClassifyFields(&asked, &top), models, kClassifyRoute);
+                                   ClassifyFields(&asked, &options), models, kClassifyRoute);
   request["required"] = {"text"};
   (*document)["paths"][kClassifyRoute]["post"] =
       EncoderOperation("tell the class of texts", "ClassifyRequest", "ClassifyResults");

@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
+#include "tasks/masked_language_model/text_encoder_options.h"
 
 namespace attend {
 namespace {
@@ -19,8 +20,7 @@ enum class EncodingFormat { kFloat, kBase64 };
 // What POST /v1/embeddings takes beside its texts.
 struct EmbeddingsOptions {
   EncodingFormat encoding_format = EncodingFormat::kFloat;
-  TextPooling pooling = TextPooling::kMean;
-  bool normalize = false;
+  EmbeddingOptions embedding;
   std::string user;
 };
 
@@ -29,9 +29,7 @@ FieldList EmbeddingsFields(EncoderRequest* asked, EmbeddingsOptions* options) {
   fields
       .Add("encoding_format", &options->encoding_format, {"float", "base64"},
            "vectors as lists of numbers, or as the base64 of their f32, the lowest byte first")
-      .Add("pooling", &options->pooling, {"first", "mean"},
-           "a text's vector: the mean of its tokens' vectors, or the first one's")
-      .Add("normalize", &options->normalize, "make every vector's length 1")
+      .Nest("", Fields(options->embedding))
       .Add("user", &options->user, "taken for the OpenAI API's sake; changes nothing")
       .Nest("", CommonFields(asked));
   return fields;
@@ -81,10 +79,10 @@ EncoderRequest ReadEmbeddings(Json body) {
   }
   EmbeddingsOptions options;
   FieldsFromJson(body, EmbeddingsFields(&asked, &options), "request body");
-  const EmbeddingOptions embedding{.pooling = options.pooling, .normalize = options.normalize};
+  const EmbeddingOptions embedding = options.embedding;
   const EncodingFormat format = options.encoding_format;
   asked.call = {
-      fmt::format("embed {} {} {}", static_cast<int>(options.pooling), options.normalize,
+      fmt::format("embed {} {} {}", static_cast<int>(embedding.pooling), embedding.normalize,
                   static_cast<int>(format)),
       [embedding, format](const ServedEncoder& model, std::span<EncoderText* const> texts) {
         return Embed(model, texts, embedding, format);

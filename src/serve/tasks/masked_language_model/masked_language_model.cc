@@ -6,13 +6,13 @@
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
 #include "tasks/masked_language_model/filled_json.h"
+#include "tasks/masked_language_model/text_encoder_options.h"
 #include "text/mask_token.h"
 
 namespace attend {
 namespace {
 
 constexpr const char* kFillRoute = "/v1/fill";
-constexpr int64_t kUsualTop = 5, kMostTop = 100;
 
 int64_t MasksIn(const std::string& text) {
   int64_t count = 0;
@@ -25,22 +25,22 @@ std::vector<Json> Fill(const ServedEncoder& model, std::span<EncoderText* const>
   const std::vector<FilledText> filled = model.encoder().Fill(TextsOf(texts), top);
   std::vector<Json> answers;
   for (size_t i = 0; i < texts.size(); ++i)
-    answers.emplace_back(FilledToJson(texts[i]->text, filled[i]))["cut"] = filled[i].cut;
+    answers.push_back(FilledToJson(texts[i]->text, filled[i]));
   return answers;
 }
 
-FieldList FillFields(EncoderRequest* asked, int64_t* top) {
-  FieldList fields;
-  fields.Add("top", top, 1, kMostTop, "tokens to tell for each [MASK], the likeliest first")
-      .Nest("", CommonFields(asked));
+FieldList FillFields(EncoderRequest* asked, FillOptions* options) {
+  FieldList fields = Fields(*options);
+  fields.Nest("", CommonFields(asked));
   return fields;
 }
 
 EncoderRequest ReadFill(Json body) {
   EncoderRequest asked;
   asked.texts = TakeTexts(&body, "text");
-  int64_t top = kUsualTop;
-  FieldsFromJson(body, FillFields(&asked, &top), "request body");
+  FillOptions options;
+  FieldsFromJson(body, FillFields(&asked, &options), "request body");
+  const int64_t top = options.top;
   for (const std::string& text : asked.texts) asked.answer_items += top * MasksIn(text);
   asked.call = {fmt::format("fill {}", top),
                 [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
@@ -53,11 +53,12 @@ void DescribeFill(const ModelStore& models, Json* document) {
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("masked_language_model_openapi.json"));
   EncoderRequest asked;
-  int64_t top = kUsualTop;
+  FillOptions options;
   Json text = openapi::TextOrMoreTexts("with [MASK] where a token is wanted");
   text["oneOf"][0]["pattern"] = text["oneOf"][1]["items"]["pattern"] = R"(\[MASK\])";
   Json& request = schemas["FillRequest"];
-  request = openapi::RequestSchema({{"text", text}}, FillFields(&asked, &top), models, kFillRoute);
+  request =
+      openapi::RequestSchema({{"text", text}}, FillFields(&asked, &options), models, kFillRoute);
   request["required"] = {"text"};
   (*document)["paths"][kFillRoute]["post"] =
       EncoderOperation("tell what fits where [MASK] stands", "FillRequest", "FillResults");
