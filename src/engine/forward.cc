@@ -50,7 +50,7 @@ void Start(const Weights& weights, std::span<const NewSentence> sentences, const
   activations->new_sources.clear();
   for (const NewSentence& sentence : sentences) {
     activations->sources.push_back(sentence.source);
-    activations->new_sources.push_back({sentence.place, std::ssize(sentence.source)});
+    activations->new_sources.push_back({sentence.index, std::ssize(sentence.source)});
   }
   if (weights.encoder) Encode(weights, activations->sources, sinks, activations);
   WorkTimer& timer = activations->scratch.timer;

@@ -29,12 +29,12 @@ int64_t Pool(const Weights& weights, Pooling pooling, std::span<const int64_t> l
 // Precondition: the model is an encoder with a head.
 void EncoderLogits(const Weights& weights, int64_t rows, Activations* activations);
 
-// Encodes sentences (nothing of them for a model without encoder) into their places. Precondition:
+// Encodes sentences (nothing of them for a model without encoder) and begins them. Precondition:
 // the model has a decoder.
 void Start(const Weights& weights, std::span<const NewSentence> sentences, const Sinks& sinks,
            Activations* activations, DecoderCache* cache);
-// The same of these sources alone, one hypothesis each: source i in slot i of a cache that forgets
-// what it held.
+// The same of these sources alone, one hypothesis each: source i is sentence i of a cache that
+// forgets what it held.
 void StartAll(const Weights& weights, std::span<const std::vector<int32_t>> sources,
               const Sinks& sinks, Activations* activations, DecoderCache* cache);
 

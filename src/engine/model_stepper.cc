@@ -28,8 +28,8 @@ void ModelStepper::Start(std::span<const NewSentence> sentences) {
 }
 
 void ModelStepper::SelectColumns(const NewSentence& sentence) {
-  if (std::ssize(short_heads_) <= sentence.place) short_heads_.resize(sentence.place + 1);
-  short_heads_[sentence.place].Select(*weights_, *shortlist_, sentence);
+  if (std::ssize(short_heads_) <= sentence.index) short_heads_.resize(sentence.index + 1);
+  short_heads_[sentence.index].Select(*weights_, *shortlist_, sentence);
 }
 
 NextToken ModelStepper::AskedOf(const StepRow& row) {
@@ -43,7 +43,7 @@ NextToken ModelStepper::AskedOf(const StepRow& row) {
     never = own;
   }
   const bool whole = shortlist_ == nullptr || row.forced >= 0;
-  const ShortHead* head = whole ? nullptr : &short_heads_[row.slot / cache_.beam_size()];
+  const ShortHead* head = whole ? nullptr : &short_heads_[row.hypothesis / cache_.beam_size()];
   return {row.forced, never, row.scored, row.also, head, row.sampling};
 }
 
@@ -60,7 +60,7 @@ void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* bes
       asking_.push_back(static_cast<int32_t>(rows_.size()));
       asked_.push_back(AskedOf(row));
     }
-    rows_.push_back({row.slot, row.token});
+    rows_.push_back({row.hypothesis, row.token});
   }
   Decode(*weights_, rows_, {}, activations_, &cache_);
   KeepRows(*weights_, asking_, activations_);
@@ -68,8 +68,8 @@ void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* bes
   timer.Book(&WorkSeconds::output);
 }
 
-void ModelStepper::Reorder(int64_t place, std::span<const int32_t> parents) {
-  cache_.Reorder(place, parents);
+void ModelStepper::Reorder(int64_t sentence, std::span<const int32_t> parents) {
+  cache_.Reorder(sentence, parents);
 }
 
 }  // namespace attend

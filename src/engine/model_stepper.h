@@ -27,11 +27,11 @@ class ModelStepper : public Stepper {
   void Reset(int64_t beam_size) override;
   void Start(std::span<const NewSentence> sentences) override;
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
-  void Reorder(int64_t place, std::span<const int32_t> parents) override;
+  void Reorder(int64_t sentence, std::span<const int32_t> parents) override;
 
  private:
   NextToken AskedOf(const StepRow& row);
-  // Of a sentence that starts in its place.
+  // Of a sentence that begins.
   void SelectColumns(const NewSentence& sentence);
 
   const Weights* weights_;
@@ -40,7 +40,7 @@ class ModelStepper : public Stepper {
   // unk first, eos last: rows that may have them leave them out.
   std::array<int32_t, 4> forbidden_;
   DecoderCache cache_;
-  std::vector<ShortHead> short_heads_;  // by place; with a shortlist
+  std::vector<ShortHead> short_heads_;  // by sentence; with a shortlist
   std::vector<DecoderRow> rows_;
   std::vector<int32_t> asking_;  // rows, rising
   std::vector<NextToken> asked_;

@@ -19,7 +19,7 @@ std::vector<Candidate> After(const std::vector<std::vector<int32_t>>& prompts, s
   ModelStepper stepper(&weights, nullptr, &activations);
   stepper.Reset(2);
   std::vector<NewSentence> sentences(prompts.size());
-  for (size_t i = 0; i < prompts.size(); ++i) sentences[i].place = static_cast<int64_t>(i);
+  for (size_t i = 0; i < prompts.size(); ++i) sentences[i].index = static_cast<int64_t>(i);
   stepper.Start(sentences);
   std::vector<Candidate> best(3 * prompts.size());
   for (size_t first = 0; first < prompts[0].size(); first += together) {
@@ -28,7 +28,7 @@ std::vector<Candidate> After(const std::vector<std::vector<int32_t>>& prompts, s
       const size_t last = std::min(prompts[i].size(), first + together);
       for (size_t t = first; t < last; ++t) {
         StepRow& row = rows.emplace_back();
-        row.slot = static_cast<int32_t>(2 * i);
+        row.hypothesis = static_cast<int32_t>(2 * i);
         row.token = prompts[i][t];
         row.asks = t + 1 == last;
       }

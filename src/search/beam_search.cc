@@ -61,13 +61,13 @@ std::span<const int32_t> BeamSearch::Prompt() const {
 }
 
 // What is read before the last token; the prefix's tokens are asked for where they are scored.
-int64_t BeamSearch::AddFirstRows(int64_t first_slot, std::vector<StepRow>* rows) const {
+int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const {
   const std::span<const int32_t> prompt = Prompt();
   int64_t asking = 0;
   for (int64_t i = 0; i + 1 < std::ssize(prompt) + length_; ++i) {
     const int64_t next = i + 1 - std::ssize(prompt);  // in the prefix
     StepRow& row = rows->emplace_back();
-    row.slot = static_cast<int32_t>(first_slot);
+    row.hypothesis = static_cast<int32_t>(first_hypothesis);
     row.token = next <= 0 ? prompt[i] : input_->prefix[next - 1];
     row.asks = next >= 0 && Scored();
     if (!row.asks) continue;
@@ -77,14 +77,14 @@ int64_t BeamSearch::AddFirstRows(int64_t first_slot, std::vector<StepRow>* rows)
   return asking;
 }
 
-int64_t BeamSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) {
-  int64_t asking = started_ ? 0 : AddFirstRows(first_slot, rows);
+int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
+  int64_t asking = started_ ? 0 : AddFirstRows(first_hypothesis, rows);
   if (length_ == input_->max_length) return asking;
   const SentenceOptions& options = input_->options;
   for (size_t b = 0; b < live_.size(); ++b, ++asking) {
     const int32_t node = live_[b].node;
     StepRow& row = rows->emplace_back();
-    row.slot = static_cast<int32_t>(first_slot + static_cast<int64_t>(b));
+    row.hypothesis = static_cast<int32_t>(first_hypothesis + static_cast<int64_t>(b));
     row.token = node < 0 ? Prompt().back() : nodes_[node].id;
     row.may_end = MayEnd(live_[b]);
     row.may_be_unknown = options.allow_unknown;

@@ -26,13 +26,13 @@
 
 namespace attend {
 
-// One place, used for one input after another; keeps its memory. One owner.
+// Used for one input after another; keeps its memory. One owner.
 class BeamSearch : public ItemSearch {
  public:
   // `constrained`: the second search of the input.
   void Start(const SearchInput* input, const SearchOptions* options, bool constrained = false);
   bool done() const override { return live_.empty(); }
-  int64_t AddRows(int64_t first_slot, std::vector<StepRow>* rows) override;
+  int64_t AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) override;
   int64_t candidates() const override;
   std::span<const int32_t> Advance(const Candidate* best, int64_t k) override;
   std::vector<SearchResult> Results() const override;
@@ -71,7 +71,7 @@ class BeamSearch : public ItemSearch {
   bool Scored() const;
   // What the decoder reads before the output.
   std::span<const int32_t> Prompt() const;
-  int64_t AddFirstRows(int64_t first_slot, std::vector<StepRow>* rows) const;
+  int64_t AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const;
   // Of a placeholder in Live::met; 0 for other tokens.
   uint64_t BitOf(int32_t id) const;
   std::vector<int32_t> IdsOf(int32_t node) const;

@@ -40,19 +40,19 @@ class TableStepper : public Stepper {
     live_ += std::ssize(sentences);
     most_live_ = std::max(most_live_, live_);
     for (const NewSentence& sentence : sentences) {
-      const size_t slots = (sentence.place + 1) * beam_size_;
-      if (last_.size() < slots) last_.resize(slots, -2), before_.resize(slots, -2);
+      const size_t hypotheses = (sentence.index + 1) * beam_size_;
+      if (last_.size() < hypotheses) last_.resize(hypotheses, -2), before_.resize(hypotheses, -2);
       // Results hang on the source: the first token's past is not the same for all.
-      last_[sentence.place * beam_size_] = -1 - sentence.source[0];
+      last_[sentence.index * beam_size_] = -1 - sentence.source[0];
     }
   }
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override {
     for (const StepRow& row : rows) {
-      EXPECT_NE(last_[row.slot], -2) << "a slot that nobody started";
-      before_[row.slot] = last_[row.slot];
-      last_[row.slot] = row.token;
+      EXPECT_NE(last_[row.hypothesis], -2) << "a hypothesis that nobody started";
+      before_[row.hypothesis] = last_[row.hypothesis];
+      last_[row.hypothesis] = row.token;
       if (!row.asks) continue;
-      std::vector<Candidate> next = Next(seed_, before_[row.slot], row.token);
+      std::vector<Candidate> next = Next(seed_, before_[row.hypothesis], row.token);
       std::stable_sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
         return a.log_probability > b.log_probability;
       });
@@ -73,9 +73,9 @@ class TableStepper : public Stepper {
       best += k;
     }
   }
-  void Reorder(int64_t place, std::span<const int32_t> parents) override {
+  void Reorder(int64_t sentence, std::span<const int32_t> parents) override {
     const std::vector<int32_t> last = last_, before = before_;
-    const int64_t first = place * beam_size_;
+    const int64_t first = sentence * beam_size_;
     live_ -= parents.empty();
     for (int64_t i = 0; i < beam_size_; ++i) {
       const bool lives = i < std::ssize(parents);

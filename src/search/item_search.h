@@ -19,7 +19,7 @@ class ItemSearch {
   virtual bool done() const = 0;
   // The rows of the next step, with all that the first one is to read before it; they may point
   // into the search until Advance. Returns how many of them ask for answers.
-  virtual int64_t AddRows(int64_t first_slot, std::vector<StepRow>* rows) = 0;
+  virtual int64_t AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) = 0;
   // Candidates that each row needs.
   virtual int64_t candidates() const = 0;
   // Takes the k candidates of each row that asked. Returns the parent of each hypothesis that lives

@@ -42,13 +42,13 @@ void SampleSearch::FillRow(std::span<const Draw> draws, Output* output, StepRow*
   row->sampling = &output->sampling;
 }
 
-int64_t SampleSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) {
-  const auto slot = static_cast<int32_t>(first_slot);
+int64_t SampleSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
+  const auto hypothesis = static_cast<int32_t>(first_hypothesis);
   if (!started_) {
     const std::span<const int32_t> prompt =
         input_->prompt.empty() ? std::span(&options_->bos, 1) : std::span(input_->prompt);
     for (const int32_t token : prompt) {
-      rows->push_back({.slot = slot, .token = token, .asks = false});
+      rows->push_back({.hypothesis = hypothesis, .token = token, .asks = false});
     }
     rows->back().asks = true;
     FillRow(draws_, &outputs_[0], &rows->back());
@@ -56,7 +56,8 @@ int64_t SampleSearch::AddRows(int64_t first_slot, std::vector<StepRow>* rows) {
   }
   for (size_t i = 0; i < live_.size(); ++i) {
     Output& output = outputs_[live_[i]];
-    rows->push_back({.slot = slot + static_cast<int32_t>(i), .token = output.result.ids.back()});
+    rows->push_back(
+        {.hypothesis = hypothesis + static_cast<int32_t>(i), .token = output.result.ids.back()});
     FillRow({&draws_[live_[i]], 1}, &output, &rows->back());
   }
   return std::ssize(live_);

@@ -10,12 +10,12 @@
 
 namespace attend {
 
-// The prompt is read once for all outputs. One place, used for one input after another. One owner.
+// The prompt is read once for all outputs. Used for one input after another. One owner.
 class SampleSearch : public ItemSearch {
  public:
   void Start(const SearchInput* input, const SearchOptions* options, SearchQueue* queue);
   bool done() const override { return live_.empty(); }
-  int64_t AddRows(int64_t first_slot, std::vector<StepRow>* rows) override;
+  int64_t AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) override;
   int64_t candidates() const override { return started_ ? 1 : std::ssize(outputs_); }
   std::span<const int32_t> Advance(const Candidate* best, int64_t k) override;
   // In the order of their numbers.

@@ -16,12 +16,12 @@ class CountingStepper : public Stepper {
  public:
   void Reset(int64_t beam_size) override { read_.assign(4 * beam_size, {}), beam_ = beam_size; }
   void Start(std::span<const NewSentence> sentences) override {
-    for (const NewSentence& sentence : sentences) read_[sentence.place * beam_].clear();
+    for (const NewSentence& sentence : sentences) read_[sentence.index * beam_].clear();
   }
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override {
     ++steps_;
     for (const StepRow& row : rows) {
-      read_[row.slot].push_back(row.token);
+      read_[row.hypothesis].push_back(row.token);
       if (!row.asks) continue;
       const int64_t wanted = row.sampling == nullptr ? 1 : std::ssize(row.sampling->draws);
       for (int64_t i = 0; i < wanted; ++i) {
@@ -34,15 +34,15 @@ class CountingStepper : public Stepper {
       best += k;
     }
   }
-  void Reorder(int64_t place, std::span<const int32_t> parents) override {
+  void Reorder(int64_t sentence, std::span<const int32_t> parents) override {
     const auto before = read_;
     for (size_t i = 0; i < parents.size(); ++i) {
-      read_[place * beam_ + i] = before[place * beam_ + parents[i]];
+      read_[sentence * beam_ + i] = before[sentence * beam_ + parents[i]];
     }
   }
 
   int64_t steps_ = 0;
-  std::vector<std::vector<int32_t>> read_;  // by slot
+  std::vector<std::vector<int32_t>> read_;  // by hypothesis
   std::vector<Draw> asked_;
   std::vector<int32_t> seen_;
 

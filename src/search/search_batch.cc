@@ -34,10 +34,10 @@ SearchBatch::SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepp
 
 void SearchBatch::Admit() {
   while (const SearchInput* input = queue_->Next(load_)) {
-    joining_.push_back({TakePlace(), input->source, input->once});
-    Place& place = places_[joining_.back().place];
-    place.input = input;
-    StartSearch(&place, /*constrained=*/false);
+    joining_.push_back({TakeIndex(), input->source, input->once});
+    ActiveInput& active = inputs_[joining_.back().index];
+    active.input = input;
+    StartSearch(&active, /*constrained=*/false);
     ++load_.sentences;
     ++load_.joining;
     load_.tokens += input->tokens();
@@ -52,45 +52,45 @@ void SearchBatch::Step() {
 }
 
 void SearchBatch::Fail(const std::exception_ptr& error) {
-  for (const NewSentence& sentence : joining_) live_.push_back(sentence.place);
+  for (const NewSentence& sentence : joining_) live_.push_back(sentence.index);
   joining_.clear();
-  for (const int64_t place : live_) {
-    Leave(place);
-    queue_->Failed(*places_[place].input, error);
+  for (const int64_t index : live_) {
+    Leave(index);
+    queue_->Failed(*inputs_[index].input, error);
   }
   live_.clear();
 }
 
-int64_t SearchBatch::TakePlace() {
+int64_t SearchBatch::TakeIndex() {
   if (free_.empty()) {
-    free_.push_back(std::ssize(places_));
-    places_.emplace_back();
+    free_.push_back(std::ssize(inputs_));
+    inputs_.emplace_back();
   }
-  const int64_t place = free_.back();
+  const int64_t index = free_.back();
   free_.pop_back();
-  return place;
+  return index;
 }
 
-void SearchBatch::StartSearch(Place* place, bool constrained) {
-  if (place->input->sample) {
-    place->sample.Start(place->input, &options_, queue_);
-    place->search = &place->sample;
+void SearchBatch::StartSearch(ActiveInput* active, bool constrained) {
+  if (active->input->sample) {
+    active->sample.Start(active->input, &options_, queue_);
+    active->search = &active->sample;
   } else {
-    place->beam.Start(place->input, &options_, constrained);
-    place->search = &place->beam;
+    active->beam.Start(active->input, &options_, constrained);
+    active->search = &active->beam;
   }
 }
 
-void SearchBatch::Leave(int64_t place) {
+void SearchBatch::Leave(int64_t index) {
   --load_.sentences;
-  load_.tokens -= places_[place].input->tokens();
-  free_.push_back(place);
+  load_.tokens -= inputs_[index].input->tokens();
+  free_.push_back(index);
 }
 
 void SearchBatch::Begin() {
   if (live_.empty()) stepper_->Reset(options_.max_beam_size);
   stepper_->Start(joining_);
-  for (const NewSentence& sentence : joining_) live_.push_back(sentence.place);
+  for (const NewSentence& sentence : joining_) live_.push_back(sentence.index);
   joining_.clear();
   load_.joining = 0;
 }
@@ -100,37 +100,37 @@ void SearchBatch::Advance() {
   int64_t asking = 0;
   rows_.clear();
   asking_.clear();
-  for (const int64_t place : live_) {
-    ItemSearch& search = *places_[place].search;
+  for (const int64_t index : live_) {
+    ItemSearch& search = *inputs_[index].search;
     k = std::max(k, search.candidates());
-    asking_.push_back(search.AddRows(place * options_.max_beam_size, &rows_));
+    asking_.push_back(search.AddRows(index * options_.max_beam_size, &rows_));
     asking += asking_.back();
   }
   best_.assign(asking * k, Candidate{});
   stepper_->Step(rows_, k, best_.data());
   const Candidate* best = best_.data();
   for (size_t i = 0; i < live_.size(); ++i) {
-    stepper_->Reorder(live_[i], places_[live_[i]].search->Advance(best, k));
+    stepper_->Reorder(live_[i], inputs_[live_[i]].search->Advance(best, k));
     best += asking_[i] * k;
   }
-  std::erase_if(live_, [&](int64_t place) {
-    if (!places_[place].search->done()) return false;
-    Finish(place);
+  std::erase_if(live_, [&](int64_t index) {
+    if (!inputs_[index].search->done()) return false;
+    Finish(index);
     return true;
   });
 }
 
-// The sentence is no longer live, so an exception fails it alone. A second search keeps its place.
-void SearchBatch::Finish(int64_t place) {
-  const SearchInput* input = places_[place].input;
-  const ItemSearch& search = *places_[place].search;
+// The sentence is no longer live, so an exception fails it alone. A second search keeps its index.
+void SearchBatch::Finish(int64_t index) {
+  const SearchInput* input = inputs_[index].input;
+  const ItemSearch& search = *inputs_[index].search;
   if (search.WantsConstraints()) {
-    StartSearch(&places_[place], /*constrained=*/true);
-    joining_.push_back({place, input->source, input->once});
+    StartSearch(&inputs_[index], /*constrained=*/true);
+    joining_.push_back({index, input->source, input->once});
     ++load_.joining;
     return;
   }
-  Leave(place);
+  Leave(index);
   try {
     queue_->Done(*input, search.Results());
   } catch (const std::exception&) {
@@ -139,11 +139,11 @@ void SearchBatch::Finish(int64_t place) {
 }
 
 void SearchBatch::DropUnwanted() {
-  std::erase_if(live_, [&](int64_t place) {
-    const SearchInput& input = *places_[place].input;
+  std::erase_if(live_, [&](int64_t index) {
+    const SearchInput& input = *inputs_[index].input;
     if (queue_->Wanted(input)) return false;
-    stepper_->Reorder(place, {});
-    Leave(place);
+    stepper_->Reorder(index, {});
+    Leave(index);
     queue_->Dropped(input);
     return true;
   });

@@ -32,27 +32,27 @@ class SearchBatch {
   int64_t size() const { return load_.sentences; }
 
  private:
-  // What searches in a place, one input after another.
-  struct Place {
+  // An input and what searches it; another input may take it over afterwards.
+  struct ActiveInput {
     const SearchInput* input = nullptr;
     BeamSearch beam;
     SampleSearch sample;
     ItemSearch* search = nullptr;
   };
-  int64_t TakePlace();
-  void StartSearch(Place* place, bool constrained);
-  void Leave(int64_t place);
+  int64_t TakeIndex();
+  void StartSearch(ActiveInput* active, bool constrained);
+  void Leave(int64_t index);
   void Begin();
   void Advance();
-  void Finish(int64_t place);
+  void Finish(int64_t index);
   void DropUnwanted();
 
   const SearchOptions options_;
   SearchQueue* queue_;
   Stepper* stepper_;
   SearchLoad load_;
-  std::deque<Place> places_;
-  std::vector<int64_t> live_, free_;  // places
+  std::deque<ActiveInput> inputs_;
+  std::vector<int64_t> live_, free_;  // indices in inputs_
   std::vector<int64_t> asking_;       // rows of each live one
   std::vector<NewSentence> joining_;
   std::vector<StepRow> rows_;

@@ -10,9 +10,9 @@
 
 namespace attend {
 
-// A sentence that takes a place.
+// A sentence that begins.
 struct NewSentence {
-  int64_t place = 0;
+  int64_t index = 0;
   std::span<const int32_t> source;  // as the encoder reads it
   std::span<const int32_t> once;    // target tokens that are always in the shortlist
 };
@@ -24,9 +24,9 @@ struct Sampling {
   std::span<const int32_t> seen;  // in prompt and output: rising, each once; for the penalty
 };
 
-// A token of a live hypothesis to be read. Those of one slot follow each other.
+// A token of a live hypothesis to be read. Those of one hypothesis follow each other.
 struct StepRow {
-  int32_t slot = 0;
+  int32_t hypothesis = 0;  // its index among all
   int32_t token = 0;
   bool asks = true;             // false: it is read, and nothing is answered
   int32_t forced = -1;          // the only next token wanted; -1: the best ones
@@ -44,8 +44,9 @@ struct Candidate {
       0;  // natural, at most 0; of a row that is not scored less than the best's
 };
 
-// Each sentence has a place, numbered from 0, and may come and go between steps. The hypotheses of
-// place p are slots p * beam_size to (p + 1) * beam_size - 1. One owner; not thread-safe.
+// Sentences come and go between steps. Each has an index from 0, which goes to another once it has
+// left. Sentence s has the hypotheses s * beam_size to (s + 1) * beam_size - 1. One owner; not
+// thread-safe.
 class Stepper {
  public:
   virtual ~Stepper() = default;
@@ -56,9 +57,9 @@ class Stepper {
   // first `also`, then the best, likeliest first, ties by rising id. A forced row gets its one
   // token. Precondition: `also` has fewer than k, and a row no more draws.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
-  // Hypothesis i of the place continues the former hypothesis parents[i]; the others end. Without
-  // parents the sentence leaves.
-  virtual void Reorder(int64_t place, std::span<const int32_t> parents) = 0;
+  // Hypothesis i of the sentence continues its former hypothesis parents[i]; the others end.
+  // Without parents the sentence leaves.
+  virtual void Reorder(int64_t sentence, std::span<const int32_t> parents) = 0;
 };
 
 }  // namespace attend

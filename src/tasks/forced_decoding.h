@@ -15,12 +15,12 @@ namespace attend {
 // One thread's; keeps its memory from run to run.
 class ForcedDecoding {
  public:
-  // Begins a run: source i, as the encoder reads it, in slot i.
+  // Begins a run: source i as the encoder reads it.
   void Start(const Weights& weights, std::span<const std::vector<int32_t>> sources,
              const Sinks& sinks);
-  // The rows of a slot: they read these tokens but for the last. Each but the first `context` ones
-  // is asked for the token that follows it.
-  void Add(int32_t slot, std::span<const int32_t> tokens, int64_t context = 0);
+  // The rows of source `source`: they read these tokens but for the last. Each but the first
+  // `context` ones is asked for the token that follows it.
+  void Add(int32_t source, std::span<const int32_t> tokens, int64_t context = 0);
   // Runs all rows. Their answers, in order, until the next run: the token that follows, and after
   // it the `best` likeliest tokens.
   std::span<const Candidate> Run(const Weights& weights, const Sinks& sinks, int64_t best = 0);

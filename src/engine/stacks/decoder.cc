@@ -59,9 +59,9 @@ void Decoder::Grow(std::span<const DecoderRow> rows, DecoderCache* cache) const 
   cache->positions.clear();
   cache->new_rows.clear();
   for (const DecoderRow& row : rows) {
-    DecoderCache::RowList& slot = cache->slots[row.slot];
-    cache->positions.push_back(std::ssize(slot.rows));
-    cache->Append(&cache->own_rows, &slot);
+    DecoderCache::RowList& own = cache->hypotheses[row.hypothesis];
+    cache->positions.push_back(std::ssize(own.rows));
+    cache->Append(&cache->own_rows, &own);
   }
 }
 
@@ -78,12 +78,12 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
   }
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0, queries; r < count; r += queries) {
-    const auto follows = [&](int64_t q) { return rows[r + q].slot == rows[r].slot; };
+    const auto follows = [&](int64_t q) { return rows[r + q].hypothesis == rows[r].hypothesis; };
     queries = 1;
     while (queries < AttentionSizes::kTogether && r + queries < count && follows(queries))
       ++queries;
-    AttentionArguments arguments = sizes_.Arguments(projected + r * stride, stride,
-                                                    cache->slots[rows[r].slot].rows.data(), at);
+    AttentionArguments arguments = sizes_.Arguments(
+        projected + r * stride, stride, cache->hypotheses[rows[r].hypothesis].rows.data(), at);
     arguments.queries = queries;
     arguments.count = cache->positions[r] + 1;
     arguments.growth = 1;
@@ -106,7 +106,7 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   layers_[layer].cross_query.Apply(x_RD, count, &scratch->linear, query);
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0; r < count; ++r) {
-    const std::vector<const float*>& source = cache->SourceOf(rows[r].slot).rows;
+    const std::vector<const float*>& source = cache->SourceOf(rows[r].hypothesis).rows;
     const int64_t seen = std::ssize(source);
     AttentionArguments arguments = sizes_.Arguments(query + r * keys, keys, source.data(), at);
     arguments.count = seen;

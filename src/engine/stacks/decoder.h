@@ -10,13 +10,13 @@
 
 namespace attend {
 
-// One new token of the hypothesis in `slot`; tokens of one slot follow each other.
+// One new token of a hypothesis; those of one hypothesis follow each other.
 struct DecoderRow {
-  int32_t slot = 0;
+  int32_t hypothesis = 0;
   int32_t token = 0;
 };
 
-// A sentence that takes a place: its rows of the encoder's output follow those of the one before.
+// A sentence that begins: its rows of the encoder's output follow those of the one before.
 struct NewSource {
   int64_t sentence = 0;
   int64_t count = 0;
@@ -28,10 +28,10 @@ class Decoder {
   // Reads an encoder where the model has one.
   Decoder(const WeightSource& weights, const ModelConfig& config);
 
-  // Forgets everything and makes places for `sentences`.
+  // Forgets everything.
   void Reset(int64_t beam_size, DecoderCache* cache) const;
-  // Puts sentences into places, their slots empty; keys and values of cross-attention are computed
-  // here, once.
+  // Begins sentences, their hypotheses empty; keys and values of cross-attention are computed here,
+  // once.
   void Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
              DecoderCache* cache) const;
   // Writes [rows, D], what stands before the output projection.

@@ -1,5 +1,5 @@
-// What a decoder remembers of the hypotheses it is running: places for sentences, each with the
-// keys and values of its source and slots for its hypotheses. One owner; keeps its memory.
+// What a decoder remembers of the sentences it is running: keys and values of their sources and of
+// their hypotheses. One owner; keeps its memory.
 #ifndef ATTEND_ENGINE_STACKS_DECODER_CACHE_H_
 #define ATTEND_ENGINE_STACKS_DECODER_CACHE_H_
 
@@ -20,13 +20,14 @@ struct DecoderCache {
     int32_t last = -1;  // the cache's number of the last one
   };
 
-  // Forgets everything; places have `beam_size` slots each, slot s belongs to place s / beam_size.
+  // Forgets everything. Sentences have `beam_size` hypotheses each: hypothesis h is one of sentence
+  // h / beam_size.
   void Reset(int64_t beam_size, int64_t row_floats) {
     beam_size_ = beam_size;
     own_rows.Reset(row_floats);
     source_rows.Reset(row_floats);
     for (RowList& source : sources) source.rows.clear(), source.last = -1;
-    for (RowList& slot : slots) slot.rows.clear(), slot.last = -1;
+    for (RowList& own : hypotheses) own.rows.clear(), own.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);
     live_.assign(live_.size(), 1);
   }
@@ -39,9 +40,9 @@ struct DecoderCache {
   }
 
   // Room for the keys and values of a source of `count` positions in place of those before; its
-  // rows follow those that are new already. A place is made by its first source, of any count.
+  // rows follow those that are new already.
   void Renew(int64_t sentence, int64_t count) {
-    MakePlaces(sentence + 1);
+    MakeRoom(sentence + 1);
     RowList& source = sources[sentence];
     source_rows.Release(source.last);
     source.last = -1;
@@ -49,13 +50,14 @@ struct DecoderCache {
     for (int64_t j = 0; j < count; ++j) Append(&source_rows, &source);
   }
 
-  // Slot i of the place goes on as what slot parents[i] was; slots past the parents are emptied,
-  // and without parents the source too. Lists of rows are copied, rows are not.
+  // Hypothesis i of the sentence goes on as what its hypothesis parents[i] was; those past the
+  // parents are emptied, and without parents the source too. Lists of rows are copied, rows are
+  // not.
   void Reorder(int64_t sentence, std::span<const int32_t> parents) {
     if (parents.empty()) Renew(sentence, 0);
     const int64_t live = std::exchange(live_[sentence], std::max<int64_t>(1, std::ssize(parents)));
     if (Unchanged(parents, live)) return;
-    RowList* first = slots.data() + sentence * beam_size_;
+    RowList* first = hypotheses.data() + sentence * beam_size_;
     for (const int32_t parent : parents) own_rows.Hold(first[parent].last);
     for (int64_t i = 0; i < live; ++i) {
       own_rows.Release(first[i].last);
@@ -71,17 +73,17 @@ struct DecoderCache {
   }
 
   int64_t beam_size() const { return beam_size_; }
-  const RowList& SourceOf(int32_t slot) const { return sources[slot / beam_size_]; }
+  const RowList& SourceOf(int32_t hypothesis) const { return sources[hypothesis / beam_size_]; }
 
   RowCache own_rows, source_rows;
-  std::vector<RowList> sources;  // by place
-  std::vector<RowList> slots;    // places * beam_size
-  std::vector<float*> new_rows;  // of the rows now running or starting
+  std::vector<RowList> sources;     // by sentence
+  std::vector<RowList> hypotheses;  // sentences * beam_size
+  std::vector<float*> new_rows;     // of the rows now running or starting
   std::vector<int64_t> positions;
 
  private:
-  void MakePlaces(int64_t count) {
-    if (std::ssize(slots) < count * beam_size_) slots.resize(count * beam_size_);
+  void MakeRoom(int64_t count) {
+    if (std::ssize(hypotheses) < count * beam_size_) hypotheses.resize(count * beam_size_);
     if (std::ssize(sources) >= count) return;
     sources.resize(count);
     live_.resize(count, 1);
@@ -95,7 +97,7 @@ struct DecoderCache {
 
   int64_t beam_size_ = 1;
   std::vector<RowList> held_;  // while reordering
-  std::vector<int64_t> live_;  // slots of each place that may hold rows, the first ones
+  std::vector<int64_t> live_;  // hypotheses of each sentence that may hold rows, the first ones
 };
 
 }  // namespace attend

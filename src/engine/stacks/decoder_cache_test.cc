@@ -46,12 +46,12 @@ class DecoderCacheTest : public testing::Test {
 
   DecoderCacheTest() {
     cache_.Reset(kBeam, 4);
-    for (const int64_t place : {0, 1}) cache_.Renew(place, 0);
+    for (const int64_t sentence : {0, 1}) cache_.Renew(sentence, 0);
   }
 
-  // What the decoder does in a step: a row more for a slot.
-  void Step(int64_t slot) { cache_.Append(&cache_.own_rows, &cache_.slots[slot]); }
-  const std::vector<const float*>& Rows(int64_t slot) const { return cache_.slots[slot].rows; }
+  // What the decoder does in a step: a row more for a hypothesis.
+  void Step(int64_t h) { cache_.Append(&cache_.own_rows, &cache_.hypotheses[h]); }
+  const std::vector<const float*>& Rows(int64_t h) const { return cache_.hypotheses[h].rows; }
 
   DecoderCache cache_;
 };
@@ -71,9 +71,9 @@ TEST_F(DecoderCacheTest, ASourcesRowsAreFreedWhenItLeaves) {
 }
 
 TEST_F(DecoderCacheTest, HypothesesOfOneParentShareItsRows) {
-  const int64_t place = 1, first = place * kBeam;  // the second sentence's
+  const int64_t sentence = 1, first = sentence * kBeam;  // the second sentence's
   Step(first);
-  cache_.Reorder(place, std::array<int32_t, 3>{0, 0, 0});
+  cache_.Reorder(sentence, std::array<int32_t, 3>{0, 0, 0});
   for (int64_t i = 0; i < kBeam; ++i) Step(first + i);
   EXPECT_EQ(cache_.own_rows.rows_in_use(), 4);
   for (int64_t i = 1; i < kBeam; ++i) {

@@ -82,9 +82,9 @@ std::vector<TextScore> ScoreTexts(const Weights& weights,
     ForcedDecoding& decoding = threads->forced[worker];
     const std::span<const int64_t> taken = batches[batch];
     decoding.Start(weights, std::vector<std::vector<int32_t>>(taken.size()), {});
-    for (size_t slot = 0; slot < taken.size(); ++slot) {
-      const auto& [text, part] = items[taken[slot]];
-      decoding.Add(static_cast<int32_t>(slot),
+    for (size_t source = 0; source < taken.size(); ++source) {
+      const auto& [text, part] = items[taken[source]];
+      decoding.Add(static_cast<int32_t>(source),
                    std::span(read[text]).subspan(part.begin, part.end - part.begin), part.context);
     }
     const Candidate* answer = decoding.Run(weights, {}).data();
