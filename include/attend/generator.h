@@ -76,7 +76,7 @@ using PieceSink = std::function<void(const GeneratedPiece& piece)>;
 
 struct TextScoreOptions {
   // Tokens that the model sees at once, bos included; 0: all of a text, or as many as learned
-  // positions reach. A longer text is read in windows.
+  // positions reach. A longer text is read in windows, each with bos in place of its first token.
   int64_t window = 0;
   // By how many tokens a window moves on: those are scored, after window - stride tokens of
   // context. 0: half a window.

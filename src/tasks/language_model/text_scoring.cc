@@ -84,8 +84,9 @@ std::vector<TextScore> ScoreTexts(const Weights& weights,
     decoding.Start(weights, std::vector<std::vector<int32_t>>(taken.size()), {});
     for (size_t source = 0; source < taken.size(); ++source) {
       const auto& [text, part] = items[taken[source]];
-      decoding.Add(static_cast<int32_t>(source),
-                   std::span(read[text]).subspan(part.begin, part.end - part.begin), part.context);
+      std::vector<int32_t> ids(read[text].begin() + part.begin, read[text].begin() + part.end);
+      ids[0] = static_cast<int32_t>(special.bos);  // as in training, where contexts begin with it
+      decoding.Add(static_cast<int32_t>(source), ids, part.context);
     }
     const Candidate* answer = decoding.Run(weights, {}).data();
     for (const int64_t item : taken) {

@@ -12,8 +12,8 @@
 
 namespace attend {
 
-// A part of a text that the model sees at once: tokens [begin, end), of which those after the first
-// `context` + 1 are scored.
+// A part of a text that the model sees at once: bos in place of token `begin`, and tokens
+// (begin, end), of which those after the first `context` + 1 are scored.
 struct TextWindow {
   int64_t begin = 0, end = 0, context = 0;
   bool operator==(const TextWindow&) const = default;
