@@ -4,6 +4,7 @@ by greedy texts and log-probabilities.
 `nn_cases` writes weights, ids and what the layers computed from them, and a model directory of the same weights.
 """
 
+import copy
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 import sentencepiece
 import torch
 import transformers
-from layers_parity_test import PAD, Case, assert_close, folder  # noqa: F401  a fixture
+from layers_parity_test import PAD, Case, assert_close, assert_first_losses, folder  # noqa: F401  a fixture
 
 ATTEND = os.path.join(os.environ["BUILD_DIR"], "attend")
 BOS, EOS = 2, 3
@@ -71,12 +72,23 @@ def test_layers_equal_gpt2(case, gpt2):
     assert_close(torch.from_numpy(case.tensors["logits"].copy())[tokens], output.logits[tokens].detach(), "logits")
     loss = torch.nn.functional.cross_entropy(
         output.logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=PAD, label_smoothing=0.1)
-    assert_close(case.tensors["loss"], loss.detach(), "loss")
     gpt2.zero_grad()
     loss.backward()
     wanted = {name: parameter.grad for name, parameter in gpt2.named_parameters()}
-    for name, gradient in in_gpt2(case.under("gradients."), len(gpt2.transformer.h)).items():
-        assert_close(gradient, wanted[name], f"gradient of {name}", tolerance=2e-5)
+    for prefix, tolerance in (("", 2e-5), ("f64.", 2e-7)):
+        assert_close(case.tensors[prefix + "loss"], loss.detach(), "loss", tolerance)
+        for name, gradient in in_gpt2(case.under(prefix + "gradients."), len(gpt2.transformer.h)).items():
+            assert_close(gradient, wanted[name], f"gradient of {name}", tolerance)
+
+
+def test_first_losses_are_gpt2s(case, gpt2):
+    model, target = copy.deepcopy(gpt2), torch.from_numpy(case.tensors["target"].copy())
+
+    def loss():
+        logits = model(input_ids=target[:, :-1]).logits
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=PAD, label_smoothing=0.1)
+
+    assert_first_losses(case, model.parameters(), case.config["decoder"]["d_model"], loss)
 
 
 def greedy(gpt2, ids, tokens):

@@ -2,13 +2,15 @@
 // BERT and GPT-2.
 // usage: nn_cases FOLDER. For each model of test_models.h: NAME.json (its configuration) and
 // NAME.safetensors (ids, weights, activations, attention weights, logits, gradients, the first ten
-// losses). The language model is a model directory too.
+// losses); loss and gradients in f32 and, under f64., in f64, in which the first losses are, too.
+// The language model is a model directory too.
 
 #include <torch/nn/functional/loss.h>
 #include <torch/optim/adam.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include "attend/nn/loss.h"
 #include "attend/nn/schedule.h"
@@ -65,22 +67,38 @@ torch::Tensor Loss(Transformer& model, const torch::Tensor& source, const torch:
   return sums.loss / sums.tokens;
 }
 
-torch::Tensor FirstLosses(Transformer& model, const torch::Tensor& source,
-                          const torch::Tensor& target) {
+using LossOf = std::function<torch::Tensor()>;
+
+torch::Tensor FirstLosses(Transformer& model, const LossOf& loss_of) {
   constexpr int64_t kUpdates = 10, kWarmup = 40;
   torch::optim::Adam adam(model->parameters(),
                           torch::optim::AdamOptions().betas({0.9, 0.98}).eps(1e-9));
   std::vector<double> losses;
   for (int64_t step = 1; step <= kUpdates; ++step) {
-    const double rate = NoamSchedule(step, model->config().decoder->d_model, kWarmup);
+    const double rate = NoamSchedule(step, model->config().last_stack().d_model, kWarmup);
     static_cast<torch::optim::AdamOptions&>(adam.param_groups()[0].options()).lr(rate);
     adam.zero_grad();
-    const torch::Tensor loss = Loss(model, source, target);
+    const torch::Tensor loss = loss_of();
     loss.backward();
     adam.step();
     losses.push_back(loss.item<double>());
   }
-  return torch::tensor(losses);
+  return torch::tensor(losses, torch::kFloat64);
+}
+
+// Loss and gradients in both precisions, then the first losses. Leaves other weights.
+void AddTraining(Transformer& model, const LossOf& loss_of, CaseFile* file) {
+  for (const bool f64 : {false, true}) {
+    if (f64) model->to(torch::kFloat64);
+    const std::string prefix = f64 ? "f64." : "";
+    model->zero_grad();
+    const torch::Tensor loss = loss_of();
+    loss.backward();
+    file->Add(prefix + "loss", loss);
+    for (const auto& parameter : model->named_parameters())
+      file->Add(prefix + "gradients." + parameter.key(), parameter.value().grad());
+  }
+  file->Add("first_losses", FirstLosses(model, loss_of));
 }
 
 // Norms and biases away from 1 and 0, or mistakes in them would not show.
@@ -110,16 +128,14 @@ void WriteEncoderCase(const std::string& name, const ModelConfig& config,
   const PackedIds source = PackSentences(SmallIds(9, 1), 0, 3);
   file.Add("ids", source.ids_R);
   file.Add("offsets", source.offsets_B1);
-  const torch::Tensor hidden_RD = model->PackedEncode(source);
-  file.Add("hidden", hidden_RD);
-  const torch::Tensor logits = model->Logits(model->Pool(hidden_RD, source));
-  file.Add("logits", logits);
-  const torch::Tensor labels = torch::arange(logits.size(0)).remainder(logits.size(1));
-  const torch::Tensor loss = torch::nn::functional::cross_entropy(logits, labels);
-  loss.backward();
-  file.Add("loss", loss);
-  for (const auto& parameter : model->named_parameters())
-    file.Add("gradients." + parameter.key(), parameter.value().grad());
+  file.Add("hidden", model->PackedEncode(source));
+  const auto logits = [&] {
+    return model->Logits(model->Pool(model->PackedEncode(source), source));
+  };
+  const torch::Tensor first = logits();
+  file.Add("logits", first);
+  const torch::Tensor labels = torch::arange(first.size(0)).remainder(first.size(1));
+  AddTraining(model, [&] { return torch::nn::functional::cross_entropy(logits(), labels); }, &file);
   Save(name, config, file, folder);
 }
 
@@ -137,12 +153,7 @@ void WriteCase(const std::string& name, const ModelConfig& config,
   Trace trace;
   if (config.decoder) {
     file.Add("logits", model(source, target.slice(1, 0, -1), &trace));
-    const torch::Tensor loss = Loss(model, source, target);
-    loss.backward();
-    file.Add("loss", loss);
-    for (const auto& parameter : model->named_parameters())
-      file.Add("gradients." + parameter.key(), parameter.value().grad());
-    file.Add("first_losses", FirstLosses(model, source, target));
+    AddTraining(model, [&] { return Loss(model, source, target); }, &file);
   } else {
     model->Encode(source, &trace.encoder);
   }
