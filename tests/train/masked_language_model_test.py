@@ -104,6 +104,17 @@ def test_two_processes_train_as_one(options, tmp_path):
         data_parallel_test.values(tmp_path / "one", "perplexity"), rel=1e-4)
 
 
+def test_bf16_learns_as_f32(options, run, tmp_path):
+    def losses(output):
+        return [line["loss"] for line in tiny_run.metrics(output) if "loss" in line]
+
+    tiny_run.trained(options | {"precision": "bf16"}, tmp_path / "run")
+    exact, rounded = losses(run), losses(tmp_path / "run")
+    assert rounded != exact
+    assert rounded[:10] == pytest.approx(exact[:10], rel=0.02)
+    assert sum(rounded[-20:]) == pytest.approx(sum(exact[-20:]), rel=0.2, abs=1)
+
+
 def test_the_head_is_as_the_options_say(options, tmp_path):
     few = options | {"max_updates": 2, "validate_every": 2}
     tiny_run.trained(few, tmp_path / "default")
