@@ -212,6 +212,7 @@ def test_a_second_ctrl_c_ends_the_program_at_once(tmp_path):
     with start(program=program) as process:
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text(encoding="utf-8"):
             time.sleep(0.01)
+        time.sleep(0.5)  # until it waits for the program that it has started
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.3)
         assert process.poll() is None

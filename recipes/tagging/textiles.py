@@ -89,9 +89,9 @@ HELD_OUT = [
 INVENTED = {
     "CLUSTER": "{X}|{X}|{X}|{X}pur|{X}nagar|{X}patti|{X}i|{X}a",
     "TECHNIQUE": "{x}|{x}|{x}i|{x} weaving|{x} printing|{x} dyeing|{x} work|{x} stitch|{x} weft|{x}ing|{x} and {x}|{x} {x}i|{x}work",
-    "MATERIAL": "{x}|{x}|{x} silk|{x} cotton|{x} wool|{x} zari|{x} fibre|{x} hair|{x} linen|{x}ster|{x}ette|cotton {x}|silk {x}",
-    "PART": "{x}|{x}|{x}|{x}line|{x}band|upper {x}|lower {x}|inner {x}|outer {x}|cross {x}",
-    "FEATURE": "{x}|{x}ed|{x}ed|{x}-{x}ed|{x}-rich|{x}-edged|{x}-toned|{x}-{x}|finely {x}ed|densely {x}ed|{x}y|{x}ous|{x}ent|{x}-on-{x}",
+    "MATERIAL": "{x}|{x}|{x}|{x}|{x} silk|{x} cotton|{x} wool|{x} zari|{x} fibre|{x} hair|{x} linen|{x}ster|{x}ette|cotton {x}|silk {x}",
+    "PART": "{x}|{x}|{x}|{x}line|{x}band|{x} end|{x} piece|{x} {x}|upper {x}|lower {x}|inner {x}|outer {x}|cross {x}",
+    "FEATURE": "{x}|{x}|{x}|{x}ed|{x}ed|{x}-{x}ed|{x}-rich|{x}-edged|{x}-toned|{x}-{x}|finely {x}ed|densely {x}ed|{x}y|{x}ous|{x}ent|{x}-on-{x}",
     "MOTIF": "{x}|{x}|{x}|{x} leaf|{x} scale|{x} cone|{x} weave|{x} of {x}|tree of {x}|{x}er|{x}fly|{x}wheel",
 }
 BEGINNINGS = "b|bh|br|c|ch|d|dh|f|fl|g|gr|h|j|k|kh|l|m|n|p|pl|r|s|sh|sk|sp|st|t|th|tr|v|w|z|".split("|")
