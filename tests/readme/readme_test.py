@@ -86,7 +86,7 @@ def test_the_page_of_translating(folder):
 def test_the_page_of_language_models(folder):
     for name in ("prompts.txt", "test.txt"):
         (folder / name).write_text("The old man\nA bird sees\n", encoding="utf-8")
-    assert len(commands("docs/generating.md")) == 3
+    assert len(commands("docs/generating.md")) == 4
     for command in commands("docs/generating.md"):
         run(folder, command)
     assert len((folder / "texts.txt").read_text(encoding="utf-8")) > 2
