@@ -13,6 +13,7 @@
 #include "text/lines.h"
 #include "text/normalization.h"
 #include "text/proto_fields.h"
+#include "text/token_map.h"
 #include "text/utf8.h"
 #include "text/vocabulary_trainer.h"
 
@@ -52,6 +53,14 @@ std::string OneLine(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [&](char c) { return kEnds.find(c) != kEnds.npos; }, ' ');
   return text;
+}
+
+// Space signs of tokens that SentencePiece left as they were, as spaces.
+std::string Spaced(std::string text) {
+  Replace(kSpaceSign, " ", &text);
+  const size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
 using Pieces = sentencepiece::ImmutableSentencePieceText;
@@ -104,6 +113,7 @@ struct Vocabulary::Impl {
   sentencepiece::SentencePieceProcessor processor;
   SpecialIds special_ids;
   VocabularyType type = VocabularyType::kUnigram;
+  std::optional<TokenMap> map;  // of tokens that have other ids than SentencePiece's
 
   bool masks = false;  // tabs and U+2581
   // Of a vocabulary that marks case; else none.
@@ -119,7 +129,7 @@ struct Vocabulary::Impl {
       const size_t before = std::max<size_t>(parted.text.size(), 1) - 1;
       const auto found = std::find(mark_ids.begin(), mark_ids.end(), ids[i]);
       const auto mark = static_cast<CaseMark>(found - mark_ids.begin());
-      if (processor.IsControl(ids[i])) {
+      if (IsControl(ids[i])) {
         parted.owners.push_back(before);
       } else if (found == mark_ids.end()) {
         parted.owners.push_back(parted.text.size());
@@ -133,6 +143,27 @@ struct Vocabulary::Impl {
       }
     }
     return parted;
+  }
+
+  bool IsControl(int32_t id) const { return map ? map->IsControl(id) : processor.IsControl(id); }
+  bool IsUnknownPiece(int piece) const {
+    return processor.IsUnknown(piece) || (map && map->OfPiece(piece) == map->special_ids().unk);
+  }
+  int64_t size() const { return map ? map->size() : processor.GetPieceSize(); }
+
+  void ReadMap(const std::string& where) {
+    std::vector<std::string> pieces;
+    for (int id = 0; id < processor.GetPieceSize(); ++id) pieces.push_back(processor.IdToPiece(id));
+    map = TokenMap::Read(bytes, pieces, where);
+  }
+
+  // `decoded`: a text, or pieces. Of tokens that SentencePiece does not know the space sign stays.
+  template <class Decoded>
+  void DecodeText(const std::vector<int>& ids, Decoded* decoded) const {
+    if (!map) return Check(processor.Decode(ids, decoded), "decode ids");
+    std::vector<std::string> tokens;
+    for (const int id : ids) tokens.push_back(map->Token(id));
+    Check(processor.Decode(tokens, decoded), "decode tokens");
   }
 
   void ReadMarks(const std::string& where) {
@@ -176,6 +207,7 @@ struct Vocabulary::Impl {
   template <class Encode>
   std::vector<int32_t> Ids(absl::string_view line, const Encode& encode) const {
     std::vector<int> ids;
+    if (map) return MappedIds({line.data(), line.size()}, encode);
     if (mark_ids.empty()) {
       encode(line, &ids);
       return ids;
@@ -183,6 +215,20 @@ struct Vocabulary::Impl {
     bool leads = false;
     encode(absl::string_view(Mark(line, &leads).text), &ids);
     if (leads) ids.erase(ids.begin());
+    return ids;
+  }
+
+  template <class Encode>
+  std::vector<int32_t> MappedIds(std::string_view line, const Encode& encode) const {
+    std::vector<int32_t> ids;
+    const int32_t language = map->LanguageOf(line);
+    if (language >= 0) {
+      ids.push_back(language);
+      line.remove_prefix(map->Token(language).size());
+    }
+    std::vector<int> pieces;
+    encode(absl::string_view(line.data(), line.size()), &pieces);
+    for (const int piece : pieces) ids.push_back(map->OfPiece(piece));
     return ids;
   }
 
@@ -217,10 +263,10 @@ struct Vocabulary::Impl {
   }
 
   void CheckId(int64_t id) const {
-    if (id < 0 || id >= processor.GetPieceSize()) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("token id {} is not in the vocabulary, expected 0 to {}", id,
-                              processor.GetPieceSize() - 1));
+    if (id < 0 || id >= size()) {
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format("token id {} is not in the vocabulary, expected 0 to {}", id, size() - 1));
     }
   }
 };
@@ -252,10 +298,13 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
     throw Error(ErrorKind::kInput, fmt::format("{}: not a SentencePiece model: {}", where, reason));
   }
   const auto& processor = impl->processor;
-  impl->special_ids = {processor.pad_id(), processor.unk_id(), processor.bos_id(),
-                       processor.eos_id()};
+  impl->ReadMap(where);
+  impl->special_ids = impl->map ? impl->map->special_ids()
+                                : SpecialIds{processor.pad_id(), processor.unk_id(),
+                                             processor.bos_id(), processor.eos_id()};
   const SpecialIds& ids = impl->special_ids;
-  if (ids.pad < 0 || ids.unk < 0 || ids.bos < 0 || ids.eos < 0) {
+  const bool lacks = !impl->map && (ids.pad < 0 || ids.unk < 0 || ids.bos < 0 || ids.eos < 0);
+  if (lacks) {
     throw Error(ErrorKind::kInput, fmt::format("{}: the vocabulary lacks a special piece (pad {}, "
                                                "unk {}, bos {}, eos {}; -1 is none); expected "
                                                "all four, as `attend vocab` gives them",
@@ -294,7 +343,7 @@ std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {
         "encode a line");
   std::vector<std::string> texts;
   for (const auto& piece : pieces.pieces()) {
-    if (impl_->processor.IsUnknown(static_cast<int>(piece.id()))) texts.push_back(piece.piece());
+    if (impl_->IsUnknownPiece(static_cast<int>(piece.id()))) texts.push_back(piece.piece());
   }
   return texts;
 }
@@ -303,11 +352,12 @@ std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
   PartedIds parted = impl_->Part(ids);
   if (parted.marks.empty()) {
     std::string text;
-    Check(impl_->processor.Decode(parted.text, &text), "decode ids");
+    impl_->DecodeText(parted.text, &text);
+    if (impl_->map) text = Spaced(std::move(text));
     return OneLine(std::move(text));
   }
   Pieces pieces;
-  Check(impl_->processor.Decode(parted.text, pieces.mutable_proto()), "decode ids");
+  impl_->DecodeText(parted.text, pieces.mutable_proto());
   const std::string text = SurfaceOf(pieces);
   for (PlacedMark& mark : parted.marks) {
     const bool last = mark.position == parted.text.size();
@@ -320,11 +370,13 @@ std::vector<int64_t> Vocabulary::WordsOfLine(std::string_view line) const {
   const std::string text = RepairUtf8(line);
   Pieces pieces;
   if (impl_->mark_ids.empty()) {
-    Check(impl_->processor.Encode(text, pieces.mutable_proto()), "encode a line");
+    const int32_t language = impl_->map ? impl_->map->LanguageOf(text) : -1;
+    const size_t begin = language < 0 ? 0 : impl_->map->Token(language).size();
+    Check(impl_->processor.Encode(text.substr(begin), pieces.mutable_proto()), "encode a line");
     const std::vector<size_t> ends = WordEnds(text);
-    std::vector<int64_t> words;
+    std::vector<int64_t> words(language < 0 ? 0 : 1);
     for (const TextPiece& piece : pieces.pieces()) {
-      const int64_t first = WordAt(piece.begin(), ends), count = impl_->TokensOf(piece);
+      const int64_t first = WordAt(begin + piece.begin(), ends), count = impl_->TokensOf(piece);
       const int64_t step = type() == VocabularyType::kWord ? 1 : 0;
       for (int64_t i = 0; i < count; ++i) words.push_back(first + i * step);
     }
@@ -344,8 +396,9 @@ std::vector<int64_t> Vocabulary::WordsOfLine(std::string_view line) const {
 std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const {
   const PartedIds parted = impl_->Part(ids);
   Pieces pieces;
-  Check(impl_->processor.Decode(parted.text, pieces.mutable_proto()), "decode ids");
+  impl_->DecodeText(parted.text, pieces.mutable_proto());
   std::string text = OneLine(SurfaceOf(pieces));
+  if (impl_->map) Replace(kSpaceSign, "   ", &text);       // in as many bytes
   if (impl_->masks) Replace(kMaskedTab, "\t\t\t", &text);  // in as many bytes
   const std::vector<int64_t> of_text = WordsOf(pieces, text);
   std::vector<int64_t> words;
@@ -354,16 +407,17 @@ std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const 
   return words;
 }
 
-int64_t Vocabulary::size() const { return impl_->processor.GetPieceSize(); }
+int64_t Vocabulary::size() const { return impl_->size(); }
 VocabularyType Vocabulary::type() const { return impl_->type; }
 SpecialIds Vocabulary::special_ids() const { return impl_->special_ids; }
 
 std::string Vocabulary::Piece(int32_t id) const {
   impl_->CheckId(id);
-  return impl_->processor.IdToPiece(id);
+  return impl_->map ? impl_->map->Token(id) : impl_->processor.IdToPiece(id);
 }
 
 int32_t Vocabulary::Id(std::string_view piece) const {
+  if (impl_->map) return impl_->map->Id(piece);
   return impl_->processor.PieceToId(absl::string_view(piece.data(), piece.size()));
 }
 
