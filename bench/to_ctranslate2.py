@@ -21,8 +21,12 @@ from ctranslate2.specs import common_spec, transformer_spec
 ACTIVATIONS = {
     "relu": common_spec.Activation.RELU,
     "gelu": common_spec.Activation.GELU,
+    "gelu_tanh": common_spec.Activation.GELUTanh,
+    "silu": common_spec.Activation.SWISH,
     "swiglu": common_spec.Activation.SWISH,
+    "geglu_tanh": common_spec.Activation.GELUTanh,
 }
+GATED = ("swiglu", "geglu_tanh")
 
 
 class Inexpressible(Exception):
@@ -66,11 +70,12 @@ def check(model):
 
 
 def sinusoids(stack, rows):
-    """The table of docs/model_file.md: exponents 2i / D in both conventions."""
+    """The table of docs/model_file.md."""
     width = stack["d_model"]
     angles = np.arange(rows)[:, None] + float(stack["position_offset"])
-    angles = angles * 10000.0 ** (-2.0 * np.arange(width // 2) / width)
-    if stack["position_convention"] == "halves":
+    exponents = width / 2 - (1 if stack["position_convention"] == "timing_signal" else 0)
+    angles = angles * 10000.0 ** (-np.arange(width // 2) / exponents)
+    if stack["position_convention"] != "interleaved":
         return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
     return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(rows, width).astype(np.float32)
 
@@ -120,7 +125,7 @@ class Writer:
         spec.scale_embeddings = config["scale_embedding"]
         spec.position_encodings.encodings = positions(name, config, self.tensors, rows)
         for index, layer in enumerate(spec.layer):
-            self.layer(layer, f"{name}.layers.{index}", config["activation"] == "swiglu")
+            self.layer(layer, f"{name}.layers.{index}", config["activation"] in GATED)
         if config["norm_place"] == "pre":
             self.norm(spec.layer_norm, name + ".norm")
 
@@ -131,7 +136,7 @@ def options_of(stack):
         "num_heads": stack["heads"],
         "pre_norm": stack["norm_place"] == "pre",
         "activation": ACTIVATIONS[stack["activation"]],
-        "ffn_glu": stack["activation"] == "swiglu",
+        "ffn_glu": stack["activation"] in GATED,
     }
 
 

@@ -10,7 +10,19 @@
 
 namespace attend {
 
-enum class Activation { kRelu, kGelu, kSwiGlu };
+// Of the feed-forward layer. The gated ones multiply a second product of the input, with their
+// activation, by the first (Shazeer 2020).
+enum class Activation {
+  kRelu,      // the paper's
+  kGelu,      // x Phi(x), BERT's
+  kSwiGlu,    // gated by silu
+  kGeluTanh,  // gelu's approximation by tanh, GPT-2's
+  kSilu,      // x sigmoid(x), Marian's swish
+  kGeGluTanh  // gated by gelu_tanh, T5's
+};
+constexpr bool IsGated(Activation activation) {
+  return activation == Activation::kSwiGlu || activation == Activation::kGeGluTanh;
+}
 enum class NormKind { kLayerNorm };
 enum class NormPlace {
   kPost,  // LayerNorm(x + Sublayer(x)), the paper's
@@ -20,6 +32,7 @@ enum class PositionKind { kSinusoidal, kLearned, kNone };
 enum class SinusoidConvention {
   kInterleaved,  // sine at even, cosine at odd columns, exponent 2i / d_model: the paper's
   kHalves,       // all sines, then all cosines, same exponents
+  kTimingSignal  // the same in halves, with exponents i / (d_model / 2 - 1): tensor2tensor's
 };
 enum class InputKind { kTokens };
 enum class HeadKind { kNone, kVocabulary, kLabels };
@@ -76,7 +89,11 @@ int64_t MaxTokens(const StackConfig& stack);
 // least 1.
 int64_t MaxOutput(const StackConfig& decoder, int64_t length);
 
-// Ids that every vocabulary of attend gives its special tokens.
+// In place of a token's id: a vector of zeros, to which the position is still added.
+inline constexpr int64_t kZeroVector = -1;
+
+// Ids of special tokens, by default those that every vocabulary of attend gives them. A decoder
+// starts from bos; without one from a vector of zeros, as Marian's.
 struct SpecialIds {
   int64_t pad = 0;
   int64_t unk = 1;

@@ -36,7 +36,15 @@ __all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Stack", "Trans
 
 Config = SimpleNamespace  # `model` of config.json, or one of its stacks, with the keys as attributes
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": functional.relu, "gelu": functional.gelu}
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    return functional.gelu(x, approximate="tanh")
+
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": functional.relu, "gelu": functional.gelu, "gelu_tanh": gelu_tanh, "silu": functional.silu}
+GATES: dict[str, Callable[[Tensor], Tensor]] = {"swiglu": functional.silu, "geglu_tanh": gelu_tanh}
 
 
 def layer_norm(stack: Config) -> nn.LayerNorm:
@@ -81,13 +89,13 @@ class FeedForward(nn.Module):
         super().__init__()
         self.activation = stack.activation
         self.inner = nn.Linear(stack.d_model, stack.d_ff, bias=stack.feed_forward_bias)
-        if self.activation == "swiglu":
+        if self.activation in GATES:
             self.gate = nn.Linear(stack.d_model, stack.d_ff, bias=stack.feed_forward_bias)
         self.outer = nn.Linear(stack.d_ff, stack.d_model, bias=stack.feed_forward_bias)
 
     def forward(self, x_BTD: Tensor) -> Tensor:
-        if self.activation == "swiglu":
-            hidden_BTF = functional.silu(self.gate(x_BTD)) * self.inner(x_BTD)
+        if self.activation in GATES:
+            hidden_BTF = GATES[self.activation](self.gate(x_BTD)) * self.inner(x_BTD)
         else:
             hidden_BTF = ACTIVATIONS[self.activation](self.inner(x_BTD))
         output_BTD: Tensor = self.outer(hidden_BTF)
@@ -138,7 +146,8 @@ class Stack(nn.Module):
         self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory_BSD: Tensor | None = None,
         memory_visible: Tensor | None = None,
     ) -> Tensor:
-        x_BTD = functional.embedding(ids_BT, embedding_VD)
+        # A decoder without bos starts from -1, a vector of zeros, as Marian's.
+        x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
         if self.config.scale_embedding:
             x_BTD = x_BTD * math.sqrt(self.config.d_model)
         if self.config.positions != "none":
@@ -163,10 +172,11 @@ class Stack(nn.Module):
 
 
 def sinusoids(positions_T: Tensor, d_model: int, convention: str) -> Tensor:
-    """Sines and cosines of position / 10000^(2i / d_model), [T, D] in f64."""
-    exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    """Sines and cosines of position / 10000^(2i / d_model), or tensor2tensor's timing signal, [T, D] in f64."""
+    pairs = d_model // 2
+    exponents = torch.arange(pairs, dtype=torch.float64) / (pairs - 1 if convention == "timing_signal" else pairs)
     angles = positions_T.unsqueeze(1) / torch.pow(10000.0, exponents)  # [T, D / 2]
-    if convention == "halves":
+    if convention != "interleaved":
         return torch.cat([angles.sin(), angles.cos()], 1)
     return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)  # the paper's: in turn
 

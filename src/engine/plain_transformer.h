@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -158,9 +159,12 @@ class Plain {
     }
     return Linear(context, name + ".output");
   }
+  static double GeluTanh(double x) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  }
   Matrix FeedForward(const Matrix& x, const std::string& name, const StackConfig& c) {
     Matrix inner = Linear(x, name + ".inner");
-    Matrix gate = c.activation == Activation::kSwiGlu ? Linear(x, name + ".gate") : inner;
+    Matrix gate = IsGated(c.activation) ? Linear(x, name + ".gate") : inner;
     for (size_t r = 0; r < x.size(); ++r) {
       for (size_t i = 0; i < inner[r].size(); ++i) {
         double& v = inner[r][i];
@@ -168,6 +172,9 @@ class Plain {
         if (c.activation == Activation::kRelu) v = std::max(v, 0.0);
         if (c.activation == Activation::kGelu) v *= 0.5 * (1 + std::erf(v / std::sqrt(2.0)));
         if (c.activation == Activation::kSwiGlu) v *= g / (1 + std::exp(-g));
+        if (c.activation == Activation::kSilu) v /= 1 + std::exp(-v);
+        if (c.activation == Activation::kGeluTanh) v = GeluTanh(v);
+        if (c.activation == Activation::kGeGluTanh) v *= GeluTanh(g);
       }
     }
     return Linear(inner, name + ".outer");
@@ -178,10 +185,11 @@ class Plain {
     if (c.positions == PositionKind::kLearned) {
       return model_.tensors.Get(name + ".positions.weight").f32()[position * c.d_model + column];
     }
-    const bool halves = c.position_convention == SinusoidConvention::kHalves;
-    const int64_t i = halves ? column % (c.d_model / 2) : column / 2;
-    const double angle =
-        static_cast<double>(position) / std::pow(10000.0, 2.0 * static_cast<double>(i) / c.d_model);
+    const bool halves = c.position_convention != SinusoidConvention::kInterleaved;
+    const bool timing = c.position_convention == SinusoidConvention::kTimingSignal;
+    const int64_t half = c.d_model / 2, i = halves ? column % half : column / 2;
+    const double exponent = static_cast<double>(i) / static_cast<double>(timing ? half - 1 : half);
+    const double angle = static_cast<double>(position) / std::pow(10000.0, exponent);
     return (halves ? column < c.d_model / 2 : column % 2 == 0) ? std::sin(angle) : std::cos(angle);
   }
   Matrix Stack(const std::string& name, const StackConfig& c, const std::string& embedding,
@@ -190,7 +198,8 @@ class Plain {
     for (size_t t = 0; t < ids.size(); ++t) {
       for (int64_t d = 0; d < c.d_model; ++d) {
         const double scale = c.scale_embedding ? std::sqrt(static_cast<double>(c.d_model)) : 1;
-        x[t][d] = scale * Weight(embedding, ids[t], d) + Position(c, name, t, d);
+        const double token = ids[t] < 0 ? 0 : scale * Weight(embedding, ids[t], d);
+        x[t][d] = token + Position(c, name, t, d);
       }
     }
     if (c.embedding_norm) x = Norm(x, name + ".embedding_norm", c.norm_epsilon);

@@ -66,6 +66,11 @@ void CheckStack(const StackConfig& config, const std::string& name) {
     Refuse(fmt::format("{}.d_model is {}, expected an even number for sinusoidal positions", name,
                        config.d_model));
   }
+  if (config.positions == PositionKind::kSinusoidal && config.d_model < 4 &&
+      config.position_convention == SinusoidConvention::kTimingSignal) {
+    Refuse(fmt::format("{}.d_model is {}, expected at least 4 for a timing signal", name,
+                       config.d_model));
+  }
 }
 
 }  // namespace
@@ -79,7 +84,8 @@ FieldList Fields(StackConfig& config) {
            "width of a head's queries and keys; 0: d_model / heads")
       .Add("d_v", &config.d_v, 0, kMaxWidth, "width of a head's values; 0: d_model / heads")
       .Add("d_ff", &config.d_ff, 1, kMaxWidth, "width inside the feed-forward layer")
-      .Add("activation", &config.activation, {"relu", "gelu", "swiglu"},
+      .Add("activation", &config.activation,
+           {"relu", "gelu", "swiglu", "gelu_tanh", "silu", "geglu_tanh"},
            "activation of the feed-forward layer")
       .Add("norm", &config.norm, {"layer_norm"}, "kind of normalisation")
       .Add("norm_place", &config.norm_place, {"post", "pre"},
@@ -87,8 +93,8 @@ FieldList Fields(StackConfig& config) {
       .Add("norm_epsilon", &config.norm_epsilon, 1e-12, 1, "added to the variance in normalisation")
       .Add("positions", &config.positions, {"sinusoidal", "learned", "none"},
            "how positions are told apart")
-      .Add("position_convention", &config.position_convention, {"interleaved", "halves"},
-           "order of the sinusoids' columns")
+      .Add("position_convention", &config.position_convention,
+           {"interleaved", "halves", "timing_signal"}, "order of the sinusoids' columns")
       .Add("position_offset", &config.position_offset, 0, kMaxPositions,
            "position of the first token")
       .Add("max_positions", &config.max_positions, 1, kMaxPositions,
@@ -106,7 +112,8 @@ FieldList Fields(SpecialIds& ids) {
   FieldList fields;
   fields.Add("pad", &ids.pad, -1, kMaxVocabulary, "id of padding; -1: none")
       .Add("unk", &ids.unk, 0, kMaxVocabulary, "id of an unknown piece")
-      .Add("bos", &ids.bos, -1, kMaxVocabulary, "id that starts a target; -1: none")
+      .Add("bos", &ids.bos, -1, kMaxVocabulary,
+           "id that starts a target; -1: none, a decoder starts from a vector of zeros")
       .Add("eos", &ids.eos, 0, kMaxVocabulary, "id that ends a sentence");
   return fields;
 }
@@ -200,8 +207,8 @@ void CheckHead(const ModelConfig& config) {
     Refuse("crf is on, but it is for labels of words");
   if (config.head_transform && (config.decoder || config.head != HeadKind::kVocabulary))
     Refuse("head_transform is on, but it is for an encoder with a head of vocabulary");
-  if (config.head_transform && config.encoder->activation == Activation::kSwiGlu)
-    Refuse("head_transform is on, expected an activation of relu or gelu");
+  if (config.head_transform && IsGated(config.encoder->activation))
+    Refuse("head_transform is on, expected an activation without a gate, such as gelu");
   if (config.head == HeadKind::kVocabulary && !config.decoder &&
       config.source_vocab_size != config.target_vocab_size) {
     Refuse(
@@ -234,8 +241,6 @@ void CheckModelConfig(const ModelConfig& config) {
     }
   }
   CheckHead(config);
-  if (config.decoder && config.special_ids.bos < 0)
-    Refuse("special_ids.bos is -1, expected an id: a decoder starts from it");
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

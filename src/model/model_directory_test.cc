@@ -193,7 +193,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 3; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 4; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -220,7 +220,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 3"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 4"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -293,7 +293,7 @@ TEST_F(ModelDirectoryTest, ModelFields) {
   EXPECT_THAT(message("encoder", "activation", "rulu"), HasSubstr("is 'rulu', expected one of"));
   EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
   EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
-  EXPECT_THAT(message("special_ids", "bos", -1), HasSubstr("a decoder starts from it"));
+  EXPECT_THAT(message("special_ids", "bos", -2), HasSubstr("bos is -2"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["source_vocab_size"] = 41; }),
               HasSubstr("source_vocab_size is 41"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["tie_target_output"] = false; }),

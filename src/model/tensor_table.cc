@@ -36,7 +36,7 @@ void AddAttention(std::vector<TensorSpec>* specs, const std::string& name,
 void AddFeedForward(std::vector<TensorSpec>* specs, const std::string& name,
                     const StackConfig& config) {
   AddLinear(specs, name + ".inner", config.d_ff, config.d_model, config.feed_forward_bias);
-  if (config.activation == Activation::kSwiGlu) {
+  if (IsGated(config.activation)) {
     AddLinear(specs, name + ".gate", config.d_ff, config.d_model, config.feed_forward_bias);
   }
   AddLinear(specs, name + ".outer", config.d_model, config.d_ff, config.feed_forward_bias);

@@ -12,7 +12,7 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const StackConfig& conf
     return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(config.feed_forward_bias));
   };
   inner = register_module("inner", linear(config.d_model, config.d_ff));
-  if (activation_ == Activation::kSwiGlu) {
+  if (IsGated(activation_)) {
     gate = register_module("gate", linear(config.d_model, config.d_ff));
   }
   outer = register_module("outer", linear(config.d_ff, config.d_model));
@@ -21,14 +21,19 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const StackConfig& conf
 torch::Tensor PositionwiseFeedForwardImpl::Hidden(const torch::Tensor& input_BTD) {
   torch::Tensor inner_BTF = Linear(input_BTD, inner);
   switch (activation_) {
+    case Activation::kRelu:
+      return inner_BTF.relu_();
     case Activation::kGelu:
       return torch::gelu(inner_BTF);
+    case Activation::kGeluTanh:
+      return torch::gelu(inner_BTF, "tanh");
+    case Activation::kSilu:
+      return torch::silu(inner_BTF);
     case Activation::kSwiGlu:
       return torch::silu(Linear(input_BTD, gate)) * inner_BTF;
-    case Activation::kRelu:
-      break;
+    default:
+      return torch::gelu(Linear(input_BTD, gate), "tanh") * inner_BTF;
   }
-  return inner_BTF.relu_();
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& input_BTD,

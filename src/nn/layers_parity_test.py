@@ -2,6 +2,7 @@
 
 `nn_cases` writes weights, ids and all that the layers computed from them; here the same is computed again.
 """
+import functools
 import json
 import math
 import os
@@ -13,11 +14,17 @@ import torch
 import torch.nn.functional as F
 
 NAMES = [
-    "decoder_only", "decoder_output_tied", "encoder_only", "post_norm", "pre_norm_gelu_biases", "source_target_tied",
-    "swiglu_learned_untied", "tiny",
+    "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "silu_timing_signal",
+    "source_target_tied", "swiglu_learned_untied", "tiny",
 ]
 TRANSLATORS = [name for name in NAMES if name != "encoder_only"]
 PAD = 0
+
+
+def smooth(x, activation):
+    """silu, or gelu as tanh approximates it."""
+    u = x if activation == "silu" else 2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)
+    return x / (1 + np.exp(-u))
 
 
 def read_safetensors(path):
@@ -97,9 +104,10 @@ class NumpyModel:
             hidden = np.maximum(0, inner)
         elif activation == "gelu":
             hidden = inner * 0.5 * (1 + np.vectorize(math.erf)(inner / math.sqrt(2)))
+        elif activation in ("silu", "gelu_tanh"):
+            hidden = smooth(inner, activation)
         else:
-            gate = self.linear(x, name + ".gate")
-            hidden = gate / (1 + np.exp(-gate)) * inner
+            hidden = smooth(self.linear(x, name + ".gate"), {"swiglu": "silu", "geglu_tanh": "gelu_tanh"}[activation]) * inner
         return self.linear(hidden, name + ".outer")
 
     def sublayer(self, x, name, stack, function):
@@ -108,14 +116,14 @@ class NumpyModel:
 
     def embed(self, ids, stack, name, table):
         d = stack["d_model"]
-        x = table[ids] * (math.sqrt(d) if stack["scale_embedding"] else 1)
+        x = table[ids] * (ids >= 0)[..., None] * (math.sqrt(d) if stack["scale_embedding"] else 1)
         positions = np.arange(ids.shape[1]) + stack["position_offset"]
         if stack["positions"] == "learned":
             x = x + self.weights[name + ".positions.weight"][positions]
         elif stack["positions"] == "sinusoidal":
             pe = np.zeros((len(positions), d))
             for i in range(d // 2):
-                angle = positions / 10000 ** (2 * i / d)
+                angle = positions / 10000 ** (i / (d / 2 - 1) if stack["position_convention"] == "timing_signal" else 2 * i / d)
                 sine, cosine = (2 * i, 2 * i + 1) if stack["position_convention"] == "interleaved" else (i, d // 2 + i)
                 pe[:, sine], pe[:, cosine] = np.sin(angle), np.cos(angle)
             x = x + pe
@@ -189,10 +197,11 @@ class TorchModel:
 
     def feed_forward(self, x, name, activation):
         inner = self.linear(x, name + ".inner")
-        if activation == "swiglu":
-            inner = inner * F.silu(self.linear(x, name + ".gate"))
+        gelu_tanh = functools.partial(F.gelu, approximate="tanh")
+        if activation in ("swiglu", "geglu_tanh"):
+            inner = inner * (F.silu if activation == "swiglu" else gelu_tanh)(self.linear(x, name + ".gate"))
         else:
-            inner = F.relu(inner) if activation == "relu" else F.gelu(inner)
+            inner = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "gelu_tanh": gelu_tanh}[activation](inner)
         return self.linear(inner, name + ".outer")
 
     def norm(self, x, name, stack):
@@ -203,7 +212,7 @@ class TorchModel:
         stack = self.config[name]
         memory, memory_allowed = memory
         reference = NumpyModel(self.config, {})
-        x = F.embedding(ids, table) * (math.sqrt(stack["d_model"]) if stack["scale_embedding"] else 1)
+        x = F.embedding(ids.clamp(min=0), table) * (ids >= 0)[..., None] * (math.sqrt(stack["d_model"]) if stack["scale_embedding"] else 1)
         if stack["positions"] == "learned":
             x = x + self.weights[name + ".positions.weight"][stack["position_offset"]:][: ids.shape[1]]
         else:

@@ -21,14 +21,16 @@ double ZeroShare(const torch::Tensor& x) {
 TEST(PositionsTest, SinusoidsAreTheFormulaAtAnyLength) {
   constexpr int64_t kWidth = 8, kOffset = 3;
   for (const SinusoidConvention convention :
-       {SinusoidConvention::kInterleaved, SinusoidConvention::kHalves}) {
+       {SinusoidConvention::kInterleaved, SinusoidConvention::kHalves,
+        SinusoidConvention::kTimingSignal}) {
+    const double pairs = kWidth / 2.0 - (convention == SinusoidConvention::kTimingSignal ? 1 : 0);
     SinusoidalPositionalEncoding positions(kWidth, convention, kOffset);
     for (const int64_t length : {1, 5, 3000, 7}) {  // grows, then serves a shorter one
       const torch::Tensor table = positions(torch::zeros({2, length, kWidth}, torch::kFloat64));
       ASSERT_EQ(table.sizes(), (at::IntArrayRef{2, length, kWidth}));
       for (const int64_t t : {int64_t{0}, length / 2, length - 1}) {
         for (int64_t i = 0; i < kWidth / 2; ++i) {
-          const double angle = (t + kOffset) / std::pow(10000.0, 2.0 * i / kWidth);
+          const double angle = (t + kOffset) / std::pow(10000.0, i / pairs);
           const bool interleaved = convention == SinusoidConvention::kInterleaved;
           EXPECT_NEAR(table[1][t][interleaved ? 2 * i : i].item<double>(), std::sin(angle), 1e-12);
           EXPECT_NEAR(table[1][t][interleaved ? 2 * i + 1 : kWidth / 2 + i].item<double>(),

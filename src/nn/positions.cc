@@ -16,11 +16,13 @@ torch::Tensor Sinusoids(int64_t first, int64_t length, int64_t d_model,
                         SinusoidConvention convention) {
   const auto options = torch::TensorOptions().dtype(torch::kFloat64);
   const torch::Tensor position_T1 = torch::arange(first, first + length, options).unsqueeze(1);
-  const torch::Tensor exponent =
-      torch::arange(0, d_model, 2, options) / static_cast<double>(d_model);
+  const double exponents =
+      static_cast<double>(d_model) / 2 - (convention == SinusoidConvention::kTimingSignal ? 1 : 0);
+  const torch::Tensor exponent = torch::arange(0, d_model / 2, options) / exponents;
   const torch::Tensor angle = position_T1 / torch::pow(kLongestWavelength, exponent);  // [T, D/2]
-  if (convention == SinusoidConvention::kHalves) return torch::cat({angle.sin(), angle.cos()}, 1);
-  return torch::stack({angle.sin(), angle.cos()}, 2).flatten(1);
+  if (convention == SinusoidConvention::kInterleaved)
+    return torch::stack({angle.sin(), angle.cos()}, 2).flatten(1);
+  return torch::cat({angle.sin(), angle.cos()}, 1);
 }
 
 }  // namespace

@@ -58,6 +58,15 @@ inline std::map<std::string, ModelConfig> SmallModels() {
   models["swiglu_learned_untied"] = config;
 
   stack = SmallStack();
+  stack.activation = Activation::kSilu;
+  stack.position_convention = SinusoidConvention::kTimingSignal;
+  models["silu_timing_signal"] = SmallModel(stack);
+  models["silu_timing_signal"].decoder->activation = Activation::kGeluTanh;
+  models["silu_timing_signal"].special_ids.bos = kZeroVector;
+  stack.activation = Activation::kGeGluTanh;
+  models["geglu_tanh"] = SmallModel(stack);
+
+  stack = SmallStack();
   stack.positions = PositionKind::kNone;
   config = SmallModel(stack);
   config.tie_source_target = false;

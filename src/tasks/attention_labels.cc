@@ -21,8 +21,8 @@ AttentionLabels LabelsOf(const LabelledSide& source, const LabelledSide& target)
   AttentionLabels labels{
       .source = WithEos(Pieces(source), source.vocabulary), .read = Pieces(target), .written = {}};
   labels.written = WithEos(labels.read, vocabulary);
-  labels.read.insert(labels.read.begin(),
-                     vocabulary.Piece(static_cast<int32_t>(vocabulary.special_ids().bos)));
+  const auto bos = static_cast<int32_t>(vocabulary.special_ids().bos);
+  labels.read.insert(labels.read.begin(), bos < 0 ? "" : vocabulary.Piece(bos));
   return labels;
 }
 

@@ -32,6 +32,9 @@ BOTH = {
     "pre_norm_gelu": {"norm_place": "pre", "activation": "gelu", "attention_bias": True, "norm_epsilon": 1e-5},
     "swiglu_learned": {"activation": "swiglu", "positions": "learned", "max_positions": 80, "position_offset": 2, "feed_forward_bias": False},
     "halves_offset": {"position_convention": "halves", "position_offset": 3, "scale_embedding": False},
+    "silu_timing_signal": {"activation": "silu", "position_convention": "timing_signal", "attention_bias": True},
+    "geglu_tanh": {"activation": "geglu_tanh", "norm_place": "pre"},
+    "gelu_tanh": {"activation": "gelu_tanh"},
     "no_positions": {"positions": "none", "heads": 2},
 }
 
@@ -49,7 +52,7 @@ def stack_shapes(name, stack, cross):
         yield from ((f"{prefix}_norm.{kind}", (width,)) for kind in ("weight", "bias"))
     for layer in range(stack["layers"]):
         prefix = f"{name}.layers.{layer}.feed_forward"
-        for matrix in ("inner", "gate", "outer") if stack["activation"] == "swiglu" else ("inner", "outer"):
+        for matrix in ("inner", "gate", "outer") if stack["activation"] in to_ctranslate2.GATED else ("inner", "outer"):
             shape = (width, inner) if matrix == "outer" else (inner, width)
             yield f"{prefix}.{matrix}.weight", shape
             if stack["feed_forward_bias"]:

@@ -136,7 +136,7 @@ std::vector<Prefix> TorchBeam(nn::Transformer& torch_model, const std::vector<Id
     torch::Tensor next_LV =
         torch_model->Logits(hidden.select(1, -1)).to(torch::kFloat64).log_softmax(-1).contiguous();
     for (const int64_t id : {special.pad, special.unk, special.bos}) {
-      next_LV.select(1, id).fill_(-std::numeric_limits<double>::infinity());
+      if (id >= 0) next_LV.select(1, id).fill_(-std::numeric_limits<double>::infinity());
     }
     int64_t first = 0;
     for (Search* search : running) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "attend/error.h"
@@ -22,35 +23,40 @@ void LayerNorm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
                        bias_D.data(), epsilon, y_RD});
 }
 
+MatmulActivation MatmulActivationOf(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return MatmulActivation::kRelu;
+    case Activation::kGelu:
+      return MatmulActivation::kGelu;
+    case Activation::kGeluTanh:
+    case Activation::kGeGluTanh:
+      return MatmulActivation::kGeluTanh;
+    default:
+      return MatmulActivation::kSilu;
+  }
+}
+
 FeedForward::FeedForward(const WeightSource& weights, const std::string& name,
                          const StackConfig& config)
     : kernels(&weights.kernels),
       activation(config.activation),
       inner(weights, {name + ".inner.weight"}),
       outer(weights, {name + ".outer.weight"}) {
-  if (activation == Activation::kSwiGlu) gate = Linear(weights, {name + ".gate.weight"});
+  if (IsGated(activation)) gate = Linear(weights, {name + ".gate.weight"});
 }
 
 void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
                         Scratch* scratch) const {
   float* inner_RF = scratch->inner_RF.Get(rows * inner.columns());
-  switch (activation) {
-    case Activation::kRelu:
-      inner.Apply(x_RD, rows, &scratch->linear, inner_RF, MatmulActivation::kRelu);
-      break;
-    case Activation::kGelu:
-      inner.Apply(x_RD, rows, &scratch->linear, inner_RF, MatmulActivation::kGelu);
-      break;
-    case Activation::kSwiGlu: {
-      float* gate_RF = scratch->gate_RF.Get(rows * gate.columns());
-      gate.Apply(x_RD, rows, &scratch->linear, gate_RF);
-      inner.Apply(x_RD, rows, &scratch->linear, inner_RF);
-      // Row by row, so that an element's place in its vector is the same whatever the row.
-      for (int64_t r = 0; r < rows; ++r) {
-        const int64_t at = r * inner.columns();
-        kernels->swiglu(gate_RF + at, inner_RF + at, inner.columns());
-      }
-    }
+  const MatmulActivation function = MatmulActivationOf(activation);
+  if (IsGated(activation)) {
+    float* gate_RF = scratch->gate_RF.Get(rows * gate.columns());
+    gate.Apply(x_RD, rows, &scratch->linear, gate_RF, function);
+    inner.Apply(x_RD, rows, &scratch->linear, inner_RF);
+    kernels->multiply(gate_RF, inner_RF, rows * inner.columns());
+  } else {
+    inner.Apply(x_RD, rows, &scratch->linear, inner_RF, function);
   }
   outer.Apply(inner_RF, rows, &scratch->linear, y_RD, MatmulActivation::kNone, residual_RD);
 }
@@ -65,15 +71,17 @@ const float* PositionTable::Row(const StackConfig& config, const TensorView* lea
                 fmt::format("position {} is past the model's {} learned positions", at,
                             config.max_positions));
   }
+  const SinusoidConvention convention = config.position_convention;
+  const bool halves = convention != SinusoidConvention::kInterleaved;
+  const int64_t half = (width + 1) / 2;
+  const double exponents =
+      static_cast<double>(width) / 2 - (convention == SinusoidConvention::kTimingSignal ? 1 : 0);
   for (; count_ <= position; ++count_) {
     for (int64_t column = 0; column < width; ++column) {
-      const bool halves = config.position_convention == SinusoidConvention::kHalves;
-      const int64_t half = (width + 1) / 2;
       const int64_t pair = halves ? column % half : column / 2;
       const bool cosine = halves ? column >= half : column % 2 == 1;
-      const double angle =
-          static_cast<double>(count_ + config.position_offset) *
-          std::pow(10000.0, -2.0 * static_cast<double>(pair) / static_cast<double>(width));
+      const double angle = static_cast<double>(count_ + config.position_offset) *
+                           std::pow(10000.0, -static_cast<double>(pair) / exponents);
       rows_.push_back(static_cast<float>(cosine ? std::cos(angle) : std::sin(angle)));
     }
   }
@@ -97,7 +105,10 @@ void Embedding::Apply(int32_t token, int64_t position, PositionTable* positions,
                           : 1.0f;
   const float* position_D = positions->Row(config, learned, position);
   const int64_t at = token * config.d_model;
-  if (scales_V == nullptr) {
+  if (token == kZeroVector) {
+    std::fill_n(y_D, config.d_model, 0.0f);
+    if (position_D != nullptr) std::copy_n(position_D, config.d_model, y_D);
+  } else if (scales_V == nullptr) {
     kernels->embed(table_VD->f32() + at, scale, position_D, config.d_model, y_D);
   } else {
     kernels->embed_int8(table_VD->i8() + at, scale * scales_V[token], position_D, config.d_model,

@@ -46,6 +46,9 @@ struct LayerNorm {
   void Apply(const float* x_RD, int64_t rows, float* y_RD) const;
 };
 
+// The function of a feed-forward layer; of a gated one, its gate's.
+MatmulActivation MatmulActivationOf(Activation activation);
+
 // Section 3.3, with the activation the configuration names.
 struct FeedForward {
   const KernelTable* kernels = nullptr;
@@ -54,7 +57,7 @@ struct FeedForward {
 
   FeedForward() = default;
   FeedForward(const WeightSource& weights, const std::string& name, const StackConfig& config);
-  // y = outer(activation(inner(x))) + residual
+  // y = outer(activation(inner(x))) + residual, gated: outer(activation(gate(x)) * inner(x))
   void Apply(const float* x_RD, int64_t rows, const float* residual_RD, float* y_RD,
              Scratch* scratch) const;
 };

@@ -22,8 +22,7 @@ void EncoderHead::Apply(float* x_RD, int64_t rows, Scratch* scratch, float* logi
     std::copy_n(y_RD, rows * product.columns(), x_RD);
   };
   if (transform_) {
-    dense(*transform_,
-          activation_ == Activation::kRelu ? MatmulActivation::kRelu : MatmulActivation::kGelu);
+    dense(*transform_, MatmulActivationOf(activation_));
     norm_.Apply(x_RD, rows, x_RD);
   }
   if (pooler_) {

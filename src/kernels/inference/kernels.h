@@ -16,7 +16,8 @@
 
 namespace attend {
 
-enum class MatmulActivation { kNone, kRelu, kGelu };
+// gelu_tanh(x) = x / (1 + exp(-2 sqrt(2 / pi) (x + 0.044715 x^3))), silu(x) = x / (1 + exp(-x)).
+enum class MatmulActivation { kNone, kRelu, kGelu, kGeluTanh, kSilu };
 
 // What becomes of a product's sums: y[r, c] = activation(sum + bias[c]) + residual[r, c].
 struct MatmulOutput {
@@ -53,6 +54,9 @@ struct Int8MatmulArguments {
 };
 
 constexpr int64_t kSumLanes = 16;
+
+// Of gelu_tanh: 2 sqrt(2 / pi), and 0.044715 times that.
+constexpr float kLinearTerm = 1.59576912f, kCubicTerm = 0.0713548163f;
 
 // Rows whose greatest magnitude is not above this are quantised to zeros: its inverse is finite.
 constexpr float kSmallestMagnitude = 1e-30f;
@@ -140,8 +144,8 @@ struct KernelTable {
                 float* y) noexcept;
   void (*embed_int8)(const int8_t* embedding, float scale, const float* position, int64_t width,
                      float* y) noexcept;
-  // inner = silu(gate) * inner
-  void (*swiglu)(const float* gate, float* inner, int64_t count) noexcept;
+  // y = x * y
+  void (*multiply)(const float* x, float* y, int64_t count) noexcept;
   // x = softmax(x), in place; count > 0.
   void (*softmax)(float* x, int64_t count) noexcept;
   void (*attention)(const AttentionArguments& arguments) noexcept;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <vector>
 
@@ -17,9 +18,18 @@
 namespace attend {
 namespace {
 
+constexpr MatmulActivation kActivations[] = {MatmulActivation::kNone, MatmulActivation::kRelu,
+                                             MatmulActivation::kGelu, MatmulActivation::kGeluTanh,
+                                             MatmulActivation::kSilu};
+
 double Activated(double x, MatmulActivation activation) {
   if (activation == MatmulActivation::kRelu) return std::max(0.0, x);
-  return activation == MatmulActivation::kGelu ? x / 2 * (1 + std::erf(x / std::sqrt(2))) : x;
+  if (activation == MatmulActivation::kGelu) return x / 2 * (1 + std::erf(x / std::sqrt(2)));
+  if (activation == MatmulActivation::kGeluTanh) {
+    const double u = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+    return x / 2 * (1 + std::tanh(u));
+  }
+  return activation == MatmulActivation::kSilu ? x / (1 + std::exp(-x)) : x;
 }
 
 struct Product {
@@ -75,8 +85,7 @@ TEST_P(KernelsTest, TheForcedSetIsTheActiveOne) {
 TEST_P(KernelsTest, MatmulEqualsTheFormulaAndTheReference) {
   for (const int64_t columns : {1, 7, 8, 15, 16, 17, 31, 32, 33, 47, 48, 65}) {
     for (const int64_t inner : {1, 5, 64}) {
-      for (const auto activation :
-           {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
+      for (const auto activation : kActivations) {
         Product p{13, inner, columns, activation, columns % 2 == 0, inner != 5};
         const std::vector<float> y = Multiply(kernels_, p);
         ExpectNear(y, p.Formula(), 2e-6 * std::sqrt(inner));
@@ -227,8 +236,7 @@ TEST_P(KernelsTest, Int8SumsAreExactWherePairsOfWeightsNearlySaturate) {
 }
 
 TEST_P(KernelsTest, Int8ResultsEqualTheReference) {
-  for (const auto activation :
-       {MatmulActivation::kNone, MatmulActivation::kRelu, MatmulActivation::kGelu}) {
+  for (const auto activation : kActivations) {
     const Int8Product p(13, 35, 47);
     EXPECT_EQ(Multiply(kernels_, p, activation).y, Multiply(reference_, p, activation).y);
   }
@@ -333,24 +341,33 @@ TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
                 float* y) { k.layer_norm({x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y}); },
             LayerNormed(x, gain, bias), 3e-5);
     compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, Softmaxed(x), 1e-6);
-    compare([&](const KernelTable& k, float* y) { k.swiglu(gain.data(), y, n); },
-            each([&](int64_t i) { return gain[i] / (1 + std::exp(-double{gain[i]})) * x[i]; }),
-            1e-6);
+    compare([&](const KernelTable& k, float* y) { k.multiply(gain.data(), y, n); },
+            each([&](int64_t i) { return double{gain[i]} * x[i]; }), 1e-6);
     compare([&](const KernelTable& k, float* y) { k.embed(gain.data(), 3, bias.data(), n, y); },
             each([&](int64_t i) { return gain[i] * 3.0 + bias[i]; }), 1e-6);
   }
 }
 
-// Falling powers of e as a soft-max has them, rising ones as a gate does.
+// silu(x), as a product with 1 makes it.
+float Silu(const KernelTable& kernels, float x) {
+  const float one = 1;
+  std::vector<float> packed(kernels.packed_size_f32(1, 1));
+  kernels.pack_f32(&one, 1, 1, packed.data());
+  float y = 0;
+  kernels.matmul_f32(
+      {&x, 1, 1, packed.data(), 1, {0, 1, nullptr, nullptr, &y, 1, MatmulActivation::kSilu}});
+  return y;
+}
+
+// Falling powers of e as a soft-max has them, rising ones as silu does.
 TEST_P(KernelsTest, ExpIsCloseOverItsWholeRange) {
   for (double x = 0; x <= 87; x += 0.0371) {
     const float below = static_cast<float>(-x);
     const double power = std::exp(double{below});
-    float entries[] = {0, below}, inner = 1;
+    float entries[] = {0, below};
     kernels_.softmax(entries, 2);
     EXPECT_NEAR(entries[1] * (1 + power) / power, 1, 6e-7) << below;
-    kernels_.swiglu(&below, &inner, 1);
-    EXPECT_NEAR(inner * (1 + 1 / power), below, 6e-7 * x) << below;
+    EXPECT_NEAR(Silu(kernels_, below) * (1 + 1 / power), below, 6e-7 * x) << below;
   }
 }
 

@@ -82,6 +82,10 @@ float Activate(float x, MatmulActivation activation) noexcept {
       return 0.0f > x ? 0.0f : x;
     case MatmulActivation::kGelu:
       return MulAdd(0.5f * x, ErfOf(x * 0.70710678f), 0.5f * x);
+    case MatmulActivation::kGeluTanh:
+      return x / (1.0f + ExpOf(0.0f - x * MulAdd(x * x, kCubicTerm, kLinearTerm)));
+    case MatmulActivation::kSilu:
+      return x / (1.0f + ExpOf(0.0f - x));
     default:
       return x;
   }
@@ -181,10 +185,8 @@ void EmbedInt8(const int8_t* embedding, float scale, const float* position, int6
   }
 }
 
-void SwiGlu(const float* gate, float* inner, int64_t count) noexcept {
-  for (int64_t i = 0; i < count; ++i) {
-    inner[i] = gate[i] / (1.0f + ExpOf(0.0f - gate[i])) * inner[i];
-  }
+void Multiply(const float* x, float* y, int64_t count) noexcept {
+  for (int64_t i = 0; i < count; ++i) y[i] = x[i] * y[i];
 }
 
 ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
@@ -265,7 +267,7 @@ void TopKOf(const float* entries, int64_t count, int32_t first_id, const int32_t
 constexpr KernelTable kTable = {
     "reference",    kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
     PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
-    EmbedInt8,      SwiGlu,       Softmax,    Attention,  TopKOf};
+    EmbedInt8,      Multiply,     Softmax,    Attention,  TopKOf};
 
 }  // namespace
 

@@ -93,7 +93,7 @@ struct TwoPassArguments {
   Real* scratch;  // [classes]
 };
 
-// y = dropout(table[id] * scale + positions[place]).
+// y = dropout(table[id] * scale + positions[place]); a negative id has a row of zeros.
 template <class Real>
 struct EmbeddingArguments {
   int64_t rows, width;

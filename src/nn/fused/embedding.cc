@@ -1,5 +1,6 @@
 #include "nn/fused/embedding.h"
 
+#include "attend/model_config.h"
 #include "nn/fused/fused_function.h"
 
 namespace attend::nn {
@@ -71,7 +72,9 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 }  // namespace
 
 torch::Tensor PlainEmbedding(const EmbeddingInputs& inputs, const DropoutSite& site) {
-  torch::Tensor y_RD = torch::embedding(inputs.table_VD, inputs.ids_R) * inputs.scale;
+  const torch::Tensor known_R1 = inputs.ids_R.ge(0).unsqueeze(1);
+  torch::Tensor y_RD = torch::embedding(inputs.table_VD, inputs.ids_R.clamp_min(0)) * inputs.scale;
+  y_RD = y_RD.masked_fill(known_R1.logical_not(), 0);
   if (inputs.positions_TD.defined()) {
     y_RD = y_RD + inputs.positions_TD.index_select(0, inputs.places_R);
   }
@@ -80,7 +83,7 @@ torch::Tensor PlainEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
 
 torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& site) {
   if (!HasKernels(inputs.table_VD)) return PlainEmbedding(inputs, site);
-  CheckIds(inputs.ids_R, inputs.table_VD.size(0));
+  CheckIds(inputs.ids_R, inputs.table_VD.size(0), kZeroVector);
   if (inputs.positions_TD.defined()) {
     CheckCount(inputs.places_R, "places", inputs.ids_R.numel(), "rows");
     CheckIds(inputs.places_R, inputs.positions_TD.size(0));

@@ -22,12 +22,13 @@ std::optional<torch::Tensor> IfDefined(const torch::Tensor& x) {
   return x.contiguous();
 }
 
-void CheckIds(const torch::Tensor& ids_R, int64_t rows) {
+void CheckIds(const torch::Tensor& ids_R, int64_t rows, int64_t first) {
   if (ids_R.numel() == 0) return;
   const auto [least, most] = ids_R.aminmax();
   for (const int64_t id : {least.item<int64_t>(), most.item<int64_t>()}) {
-    if (id >= 0 && id < rows) continue;
-    throw Error(ErrorKind::kInput, fmt::format("an id is {}, expected 0 to {}", id, rows - 1));
+    if (id >= first && id < rows) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("an id is {}, expected {} to {}", id, first, rows - 1));
   }
 }
 

@@ -27,7 +27,7 @@ void WithReal(const torch::Tensor& x, Body body) {
 std::optional<torch::Tensor> IfDefined(const torch::Tensor& x);
 
 // Throws Error(kInput) for an id that is none of `rows`; kernels trust theirs. Ids are on the CPU.
-void CheckIds(const torch::Tensor& ids_R, int64_t rows);
+void CheckIds(const torch::Tensor& ids_R, int64_t rows, int64_t first = 0);
 // Throws Error(kInput) unless there is one of `what` for each of `count` `others`.
 void CheckCount(const torch::Tensor& x, const char* what, int64_t count, const char* others);
 // For a backward pass that makes no graph of itself: throws Error(kUsage) where one is wanted.

@@ -276,8 +276,8 @@ TEST(EmbeddingTest, TakesIdsAndPlacesWithStrides) {
 
 TEST(EmbeddingTest, EqualsThePlainVersion) {
   torch::manual_seed(4);
-  const torch::Tensor ids = torch::tensor({3, 0, 3, 9, 4, 3}),
-                      places = torch::tensor({0, 1, 2, 0, 1, 2});
+  const torch::Tensor ids = torch::tensor({3, 0, -1, 9, 4, 3}),  // -1: a vector of zeros
+      places = torch::tensor({0, 1, 2, 0, 1, 2});
   for (const int64_t width : {1, 8, 19, 130}) {
     for (const DropoutSite& site : {kNone, kSome}) {
       const Tensors inputs{Random({10, width}), Random({3, width})};

@@ -52,6 +52,12 @@ std::map<std::string, ModelConfig> Variants() {
     c->position_offset = 3;
     c->scale_embedding = false;
   });
+  all["silu_geglu_timing"] = SmallConfig();
+  SetBoth(&all["silu_geglu_timing"], [](StackConfig* c) {
+    c->activation = Activation::kSilu;
+    c->position_convention = SinusoidConvention::kTimingSignal;
+  });
+  all["silu_geglu_timing"].decoder->activation = Activation::kGeGluTanh;
   all["no_positions_target_bias"] = SmallConfig();
   all["no_positions_target_bias"].head_bias = true;
   SetBoth(&all["no_positions_target_bias"],

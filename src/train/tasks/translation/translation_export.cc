@@ -30,8 +30,8 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
   const torch::Tensor logits_V =
       transformer->Logits(hidden_BTD.select(1, -1)).squeeze(0).to(torch::kFloat64);
   torch::Tensor allowed_V = logits_V.clone();
-  allowed_V[ids.pad] = allowed_V[ids.bos] = allowed_V[ids.unk] =
-      -std::numeric_limits<double>::infinity();
+  for (const int64_t id : {ids.pad, ids.bos, ids.unk})
+    if (id >= 0) allowed_V[id] = -std::numeric_limits<double>::infinity();
   const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
   sample->top_logits.push_back(
       LargestLogits(logits_V, static_cast<int64_t>(sample->target_ids.size())));
