@@ -76,10 +76,11 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
   return std::make_unique<Chrf>(chrf);
 }
 
-std::vector<Task> MakeTasks(const EvaluateOptions& options) {
+// What --metrics names, divided by commas or blanks; each once.
+std::vector<std::string> MetricNames(const EvaluateOptions& options) {
   const std::vector<std::string> known = {"bleu", "chrf",   "chrf++",  "ter",
                                           "aer",  "entity", "accuracy"};
-  std::vector<Task> tasks;
+  std::vector<std::string> names;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
       const size_t end = std::min(list.find(',', start), list.size());
@@ -93,13 +94,19 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
                 "or accuracy{}",
                 key, DidYouMean(key, known)));
       }
-      const auto same = [&](const Task& task) { return task.key == key; };
-      if (std::any_of(tasks.begin(), tasks.end(), same)) {
+      if (std::find(names.begin(), names.end(), key) != names.end())
         throw Error(ErrorKind::kUsage, fmt::format("--metrics: '{}' stands there twice", key));
-      }
-      tasks.push_back({key, MakeMetric(key, options)});
+      names.push_back(key);
     }
   }
+  return names;
+}
+
+// Of metrics that compare texts or alignments.
+std::vector<Task> MakeTasks(const EvaluateOptions& options) {
+  std::vector<Task> tasks;
+  for (const std::string& key : MetricNames(options))
+    tasks.push_back({key, MakeMetric(key, options)});
   const auto aligns = [](const Task& task) { return task.key == "aer"; };
   if (tasks.size() > 1 && std::any_of(tasks.begin(), tasks.end(), aligns)) {
     throw Error(ErrorKind::kUsage,
@@ -113,24 +120,22 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
 
 // Metrics of labels are asked for alone. Returns whether one was.
 bool EvaluateLabels(const EvaluateOptions& options, const CommonOptions& common) {
-  const std::vector<std::string> labels = {"entity", "accuracy"};
-  const bool any =
-      std::any_of(options.metrics.begin(), options.metrics.end(), [&](const auto& key) {
-        return std::find(labels.begin(), labels.end(), key) != labels.end();
-      });
-  if (!any) return false;
-  if (options.metrics.size() > 1 || options.reference.size() > 1 || options.sentence_level ||
+  const std::vector<std::string> names = MetricNames(options);
+  const auto of_labels = std::ranges::find_if(
+      names, [](const auto& key) { return key == "entity" || key == "accuracy"; });
+  if (of_labels == names.end()) return false;
+  if (names.size() > 1 || options.reference.size() > 1 || options.sentence_level ||
       !options.baseline.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend evaluate: {} stands alone, with one --reference and without "
                             "--sentence-level and --baseline",
-                            options.metrics[0]));
+                            *of_labels));
   }
   const auto print = [&](const auto& scores) {
     PrintReport(common, ToJson(scores, options.width),
                 [&](const Json&) { std::cout << ToText(scores, options.width); });
   };
-  if (options.metrics[0] == "entity") {
+  if (names[0] == "entity") {
     print(ScoreEntityFiles(options.hypothesis, options.reference[0]));
   } else {
     print(ScoreClassFiles(options.hypothesis, options.reference[0]));
@@ -313,7 +318,8 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
       "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
       "--metrics bleu,chrf++,ter --json\n"
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align\n"
-      "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb");
+      "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb\n"
+      "attend evaluate --metrics accuracy --hypothesis classified.tsv --reference test.tsv");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}))
       .Required({"hypothesis", "reference"});

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
       {"bench", "measure the speed of running or training models", attend::RunBench},
       {"classify", "tell the class of texts", attend::RunClassify},
       {"embed", "give each text a vector", attend::RunEmbed},
-      {"evaluate", "score translations with BLEU, chrF and TER", attend::RunEvaluate},
+      {"evaluate", "score translations, entities and classes", attend::RunEvaluate},
       {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
       {"fill", "tell what fits where a token is hidden", attend::RunFill},
       {"generate", "write on from prompts with a language model", attend::RunGenerate},

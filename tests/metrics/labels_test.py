@@ -74,4 +74,14 @@ def test_classes_are_scikit_learns(tmp_path, seed):
     assert scores["score"] == pytest.approx(100 * sklearn.metrics.accuracy_score(expected, found), abs=1e-7)
     assert scores["macro_f1"] == pytest.approx(100 * sklearn.metrics.f1_score(expected, found, average="macro", zero_division=0), abs=1e-7)
     assert scores["labels"] == sorted(set(expected) | set(found), key=lambda name: name.encode())
+    table = "".join(f"{name}\t0.9\n" for name in found), "".join(f"{name}\ta text\n" for name in expected)
+    assert evaluate(tmp_path, "accuracy", *table) == scores
     assert scores["confusion"] == sklearn.metrics.confusion_matrix(expected, found, labels=scores["labels"]).tolist()
+
+
+@pytest.mark.parametrize("metrics", ["bleu,accuracy", "entity,accuracy", "accuracy,chrf"])
+def test_metrics_of_labels_stand_alone(tmp_path, metrics):
+    (tmp_path / "text").write_text("a\n", encoding="utf-8")
+    command = [ATTEND, "evaluate", "--metrics", metrics, "--hypothesis", tmp_path / "text", "--reference", tmp_path / "text"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "stands alone" in done.stderr

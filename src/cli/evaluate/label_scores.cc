@@ -7,6 +7,7 @@
 #include "attend/error.h"
 #include "metrics/characters.h"
 #include "text/column_reader.h"
+#include "text/lines.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -33,9 +34,12 @@ LabelledFile ReadLabels(const std::string& path) {
   return file;
 }
 
+// Of a line with tabs the first column: so `attend classify` writes classes, and tables have them.
 std::vector<std::string> ReadClasses(const std::string& path) {
-  std::vector<std::string> classes = ReadLines(path);
-  for (std::string& name : classes) name = StripRight(RepairUtf8(name));
+  std::vector<std::string> classes;
+  LineReader reader(path, FormatCheck::kNone);
+  for (std::string line; reader.Next(&line);)
+    classes.push_back(StripRight(RepairUtf8(line.substr(0, line.find('\t')))));
   return classes;
 }
 
