@@ -25,9 +25,12 @@ std::vector<std::vector<int32_t>> NumbersOf(const std::vector<LabelledItem>& ite
   std::vector<std::vector<int32_t>> all;
   for (const LabelledItem& item : items) {
     std::vector<int32_t>& found = all.emplace_back();
-    for (const std::string& label : item.labels) {
+    for (int64_t i = 0; i < std::ssize(item.labels); ++i) {
+      const std::string& label = item.labels[i];
       const auto at = numbers.find(label);
-      if (at == numbers.end()) unknown.emplace(label, corpus.Where(item.origin));
+      // The words of a sentence stand below each other.
+      const Origin origin{item.origin.file, item.origin.line + i};
+      if (at == numbers.end()) unknown.emplace(label, corpus.Where(origin));
       found.push_back(at == numbers.end() ? kNoLabel : at->second);
     }
   }

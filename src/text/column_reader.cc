@@ -30,18 +30,36 @@ std::vector<std::string> ColumnSentence::Column(int64_t column) const {
   return texts;
 }
 
+namespace {
+
+// "(S (NP ...", "( (S ...": more than one constituent begins.
+bool IsTree(std::string_view line) {
+  int64_t begun = 0;
+  for (size_t at = 0; at + 1 < line.size(); ++at)
+    begun += line[at] == '(' && std::isalpha(static_cast<unsigned char>(line[at + 1])) != 0 ? 1 : 0;
+  return line.starts_with('(') && begun + (line.starts_with("( (") ? 1 : 0) > 1;
+}
+
+// Tabs divide texts of several words.
+bool IsTable(std::string_view line) {
+  const size_t tab = line.find_last_of('\t');
+  return tab != line.npos && line.find(' ', tab) != line.npos;
+}
+
+}  // namespace
+
 void ColumnReader::Check(const std::vector<std::string>& word, std::string_view line) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::kInput, fmt::format("{}:{}: {}: '{}'", reader_.name(), reader_.lines(),
                                                why, Excerpt(line)));
   };
-  const auto opens_constituent = [&](size_t at) {
-    return line[at] == '(' && std::isalpha(static_cast<unsigned char>(line[at + 1])) != 0;
-  };
-  bool is_tree = false;
-  for (size_t at = 0; at + 1 < line.size(); ++at) is_tree |= opens_constituent(at);
-  if (columns_ == 0 && line.starts_with('(') && is_tree)
+  if (columns_ == 0 && IsTree(line))
     refuse("a bracketed tree, expected columns: a word a line, then what is known of it");
+  if (columns_ == 0 && IsTable(line)) {
+    refuse(
+        "a table of texts, expected columns: a word a line, then what is known of it; tables of "
+        "labels and texts are for models of classification");
+  }
   if (columns_ == 0) columns_ = std::ssize(word);
   if (std::ssize(word) != columns_)
     refuse(fmt::format("{} columns, expected {} as in the lines before", word.size(), columns_));

@@ -62,6 +62,10 @@ TEST(ColumnReader, NamesTheLineThatIsWrong) {
               HasSubstr("columns.txt:1: a bracketed tree, expected"));
   EXPECT_THAT(ErrorOf("\tO\n"), HasSubstr("columns.txt:1: the word is empty"));
   EXPECT_EQ(ErrorOf("( ( O\n"), "");  // a bracket is a word too
+  EXPECT_EQ(ErrorOf("(AP X O\n"), "");
+  EXPECT_THAT(ErrorOf("food\tfresh bread\n"),
+              HasSubstr("columns.txt:1: a table of texts, expected"));
+  EXPECT_EQ(ErrorOf("bread\tNN x\tO\n"), "");
 }
 
 }  // namespace

@@ -130,6 +130,14 @@ def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):
     tiny_run.assert_same(tmp_path / "run", run)
 
 
+def test_it_is_planned_and_exported_by_hand(options, run, tmp_path):
+    plan = json.loads(tiny_run.trained(options | {"dry_run": [], "json": [], "quiet": None}, tmp_path / "dry").stdout)
+    assert plan["parameters"] > 0 and not (tmp_path / "dry").exists()
+    attend("export", "--checkpoint", run, "--output", tmp_path / "model")
+    attend("verify", tmp_path / "model")
+    assert json.loads(attend("inspect", tmp_path / "model", "--json"))["model"] == json.loads(attend("inspect", run / "model", "--json"))["model"]
+
+
 def test_two_processes_train_as_one(options, tmp_path):
     few = options | {"max_updates": 20, "validate_every": 10, "threads": 1, "accumulate": 3}
     tiny_run.trained(few, tmp_path / "one")
@@ -240,7 +248,9 @@ def test_long_texts_have_samples_too(tmp_path):
     ("text", "error"),
     [
         ("(S (NP Anna) (VP sleeps))\n", "a bracketed tree, expected columns"),
+        ("Anna I-PER\nsleeps O\nAnna I-ORG\n", "wrong:3)"),
         ("Anna I-ORG\n", "1 label that the model does not know: 'I-ORG'"),
+        ("food\tfresh bread\n", "a table of texts, expected columns"),
         ("Anna\nsleeps\n", "words and labels are both in column 1"),
         ("Anna O\nsleeps\n", "1 columns, expected 2"),
     ],
