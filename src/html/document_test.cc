@@ -189,6 +189,9 @@ TEST(HtmlDocumentTest, TagsInsideWords) {
   ExpectKept("one two.<sup>[1]</sup><sup>[2]</sup> Three four.", "");
   EXPECT_EQ(Translated("one<sup><b>1</sup></b> two", Capitals), "<sup><b>ONE1</b></sup> TWO");
   EXPECT_EQ(Translated("c&oelig;ur it&#146;s", Capitals), "C\xC5\x93UR IT\xE2\x80\x99S");
+  // Some names stand without a semicolon; the longest counts.
+  EXPECT_EQ(Translated("&copy 2026 &frac12cup &notin; &notit; AT&T a&nbspb &alpha", Capitals),
+            "\u00a9 2026 \u00bdCUP \u2209 \u00acIT; AT&amp;T A B &amp;ALPHA");
   // The first, the last and the longest of the standard's names; one of two characters.
   EXPECT_EQ(Translated("a&AElig;b&zwnj;c&CounterClockwiseContourIntegral;d&bne;e", Capitals),
             "A\u00c6B\u200cC\u2233D=\u20e5E");

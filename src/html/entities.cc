@@ -12,11 +12,17 @@ namespace {
 struct EntityName {
   std::string_view name;
   char32_t first, second = 0;  // 0: one character
+  bool alone = false;          // it may stand without its semicolon
 };
 
 constexpr EntityName kNames[] = {
 #include "html/entity_names.inc"
 };
+
+const EntityName* Find(std::string_view name) {
+  const auto* found = std::ranges::lower_bound(kNames, name, {}, &EntityName::name);
+  return found != std::end(kNames) && found->name == name ? found : nullptr;
+}
 
 // Of a number as "39" or "x27"; 0 for what is none.
 char32_t CharacterOfNumber(std::string_view digits) {
@@ -42,8 +48,7 @@ std::string TextOfEntity(std::string_view name) {
   EntityName found{};
   if (name.starts_with('#')) {
     found.first = CharacterOfNumber(name.substr(1));
-  } else if (const auto* known = std::ranges::lower_bound(kNames, name, {}, &EntityName::name);
-             known != std::end(kNames) && known->name == name) {
+  } else if (const EntityName* known = Find(name)) {
     found = *known;
   }
   std::string text;
@@ -51,6 +56,15 @@ std::string TextOfEntity(std::string_view name) {
   AppendUtf8(found.first, &text);
   if (found.second != 0) AppendUtf8(found.second, &text);
   return text;
+}
+
+size_t EntityAlone(std::string_view text) {
+  constexpr size_t kLongest = 6;  // "Aacute"
+  for (size_t length = std::min(text.size(), kLongest); length > 1; --length) {
+    const EntityName* found = Find(text.substr(0, length));
+    if (found != nullptr && found->alone) return length;
+  }
+  return 0;
 }
 
 }  // namespace attend

@@ -15,6 +15,10 @@ inline constexpr size_t kLongestEntity = 33;
 // not known, and for control characters.
 std::string TextOfEntity(std::string_view name);
 
+// The bytes of the longest name at the beginning of the text that may stand without a semicolon, as
+// in "copy 2026"; 0: there is none.
+size_t EntityAlone(std::string_view text);
+
 }  // namespace attend
 
 #endif  // ATTEND_HTML_ENTITIES_H_

@@ -122,6 +122,10 @@ class HtmlDocument::Reader {
     // A word for the model ends at any space.
     if (text == "\u00a0") return AddText(" ", end + 1);
     if (!text.empty()) return AddText(text, end + 1);
+    if (const size_t length = EntityAlone(rest_.substr(1)); length > 0) {
+      const std::string alone = TextOfEntity(rest_.substr(1, length));
+      return AddText(alone == "\u00a0" ? " " : alone, length + 1);
+    }
     const bool named = std::ranges::all_of(
         name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '#'; });
     if (whole && named) return AddMark(end + 1);  // one that we do not know
