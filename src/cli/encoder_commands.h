@@ -23,6 +23,9 @@ std::vector<std::string> OrStandardInput(std::vector<std::string> files);
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
                 const std::function<int64_t(const LineWindows& lines)>& run);
 
+// The name of a file may stand where a text is expected: warns of it.
+void WarnOfFiles(const std::vector<std::string>& texts, const Log& log);
+
 void WarnOfCutTexts(int64_t count, const Log& log);
 
 }  // namespace attend

@@ -10,8 +10,10 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/encoder_commands.h"
 #include "cli/line_windows.h"
 #include "tasks/language_model/generation_options.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
@@ -28,7 +30,8 @@ FieldList Fields(GenerateOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", Fields(options.generator))
       .Add("input", &options.input,
-           "prompts, one a line, where none are arguments; -: standard input")
+           "prompts, one a line, where none are arguments; -: standard input. Each output is one "
+           "line, with \\n where the text has the end of one")
       .Add("echo", &options.echo, "write the prompt before its continuation")
       .Add("scores", &options.scores, "write `text ||| log-probability`")
       .Nest("", Fields(options.generation));
@@ -47,11 +50,18 @@ Json ToJson(const std::string& prompt, const std::vector<Generation>& outputs) {
   return {{"prompt", prompt}, {"outputs", all}};
 }
 
+// Ends of lines within a text as `\n`.
+std::string OnOneLine(std::string text) {
+  Replace("\n", "\\n", &text);
+  return text;
+}
+
 // One call of the command.
 struct GenerateCall {
   const GenerateOptions& options;
   const Generator& generator;
   bool json = false, watched = false;  // watched: somebody sees each text as it comes
+  bool of_lines = false;               // a line of prompts gives a line for each output
 
   void Stream(const std::string& prompt) const {
     if (options.echo) std::cout << prompt << std::flush;
@@ -69,7 +79,7 @@ struct GenerateCall {
     for (const Generation& output : outputs) {
       if (outputs.size() > 1) std::cout << number << " ||| ";
       if (options.echo) std::cout << prompt;
-      std::cout << output.text;
+      std::cout << (of_lines ? OnOneLine(output.text) : output.text);
       if (options.scores || outputs.size() > 1) {
         std::cout << fmt::format(" ||| {:.6f}", output.log_probability);
       }
@@ -118,8 +128,9 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   const auto generator = Generator::Load(options.model, options.generator);
   // One prompt alone is not the faster for waiting, whoever reads.
   const bool watched = isatty(STDOUT_FILENO) == 1 || prompts.size() == 1;
-  const GenerateCall call{options, *generator, common.json, watched};
+  const GenerateCall call{options, *generator, common.json, watched, prompts.empty()};
   if (!prompts.empty()) {
+    WarnOfFiles(prompts, common.MakeLog());
     call.Run(prompts, 1);
     return 0;
   }

@@ -37,6 +37,12 @@ def test_a_prompt_gives_the_same_text_however_it_comes(language_model, prompts, 
         assert line + "\n" == generate(language_model, prompt, *options, env={"ATTEND_ISA": "reference"})
 
 
+@pytest.mark.parametrize("options", ["--temperature 0.5", "--top-k 5", "--top-p 0.5", "--min-p 0.1"])
+def test_options_of_drawing_are_refused_for_beams(language_model, options):
+    done = attend("generate", "lumi", "--model", language_model, "--beam-size", "2", *options.split())
+    assert done.returncode == 2 and "is not for beam search" in done.stderr
+
+
 def test_seeds_and_outputs_differ(language_model):
     three = generate(language_model, "lumi", "--n", "3", "--max-tokens", "20").splitlines()
     assert len(set(three)) == 3

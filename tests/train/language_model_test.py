@@ -110,6 +110,10 @@ def test_the_model_proves_itself_and_generates(run):
     out = attend("generate", "the the cat", "--model", run / "model", "--temperature", 0, "--max-tokens", 4)
     assert out.split()[0] == "cat"  # each word comes twice
     assert "<newline>" not in attend("generate", "", "--model", run / "model", "--n", 4, "--max-tokens", 40)
+    one = attend("generate", "", "--model", run / "model", "--max-tokens", 40, "--min-tokens", 40)
+    assert one.count("\n") > 2
+    lines = attend("generate", "--model", run / "model", "--max-tokens", 40, "--min-tokens", 40, text="\n\n").splitlines()
+    assert lines == [one[:-1].replace("\n", "\\n")] * 2  # a line of input, a line of output
 
 
 def test_a_killed_run_ends_in_the_same_bits(options, run, tmp_path):

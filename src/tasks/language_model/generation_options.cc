@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "attend/error.h"
 #include "tasks/checks.h"
 #include "tasks/loaded_model.h"
@@ -81,10 +83,17 @@ void CheckGenerationOptions(const GenerationOptions& options) {
     refuse(fmt::format("n is {}, above the beam size of {}; raise beam_size", options.n,
                        options.beam_size));
   }
-  if (!options.stop.empty() || options.repetition_penalty != 1) {
-    refuse(
-        "stop and repetition_penalty are not for beam search; leave them out or set beam_size "
-        "to 1");
+  const GenerationOptions usual;
+  const std::pair<const char*, bool> drawing[] = {
+      {"stop", !options.stop.empty()},
+      {"repetition_penalty", options.repetition_penalty != usual.repetition_penalty},
+      {"temperature", options.temperature != usual.temperature && options.temperature != 0},
+      {"top_k", options.top_k != usual.top_k},
+      {"top_p", options.top_p != usual.top_p},
+      {"min_p", options.min_p != usual.min_p}};
+  for (const auto& [name, given] : drawing) {
+    if (given)
+      refuse(fmt::format("{} is not for beam search; leave it out or set beam_size to 1", name));
   }
 }
 
