@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "attend/error.h"
 #include "attend/text_encoder.h"
 #include "base/excerpt.h"
 #include "base/json.h"
@@ -51,9 +52,11 @@ int RunEmbed(const std::vector<std::string>& arguments) {
       .Positional("FILE", &files, "text, a line an item; none: standard input",
                   /*required=*/false)
       .Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
+  if (common.json && !options.output.empty())
+    throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
   options.encoder.threads = common.ThreadCount();
   const auto encoder = TextEncoder::Load(options.model, options.encoder);
   std::unique_ptr<NpyFile> output;

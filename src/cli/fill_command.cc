@@ -117,6 +117,7 @@ int RunFill(const std::vector<std::string>& arguments) {
   }
   options.encoder.threads = common.ThreadCount();
   const auto encoder = TextEncoder::Load(options.model, options.encoder);
+  encoder->Fill({}, options.fill.top);  // is it a model that can?
   const FillCall call{*encoder, options.fill.top, common.json};
   if (texts.empty()) {
     RunOnLines({options.input}, common,

@@ -14,6 +14,7 @@
 #include "tasks/loaded_model.h"
 #include "tasks/tagging/tagged_json.h"
 #include "text/column_reader.h"
+#include "text/entity_labels.h"
 
 namespace attend {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 struct TagOptions {
   std::string model;
   bool columns = false, words = false;
+  enum class Scheme { kModel, kIob1, kIob2, kIobes } scheme = Scheme::kModel;
   int64_t word_column = 1;
   TaggerOptions tagger;
 };
@@ -33,12 +35,32 @@ FieldList Fields(TagOptions& options) {
            "the input is columns (a word a line, empty lines between sentences); each line gets "
            "its label as one more column")
       .Add("word_column", &options.word_column, 1, 1000, "column of the words, from 1")
+      .Add("scheme", &options.scheme, {"model", "iob1", "iob2", "iobes"},
+           "how the labels of columns spell entities; model: as the model's own do")
       .Add("words", &options.words, "tell the label of each word, too");
   return fields;
 }
 
-void TagLines(const TagOptions& options, const Tagger& tagger, const LineWindows& lines) {
+// Lines of a word and its label are taken for texts unless --columns is given.
+void WarnOfColumns(const Tagger& tagger, std::span<const std::string> lines, const Log& log) {
+  int64_t texts = 0, labelled = 0;
+  for (const std::string& line : lines) {
+    const std::vector<std::string> columns = ColumnsOf(line);
+    if (columns.empty() || line.empty()) continue;
+    ++texts;
+    const bool known = std::ranges::find(tagger.labels(), columns.back()) != tagger.labels().end();
+    labelled += columns.size() > 1 && known ? 1 : 0;
+  }
+  if (texts > 1 && labelled == texts) {
+    log(LogLevel::kWarning,
+        "each line ends with a label, and is tagged as a text; --columns reads a word a line");
+  }
+}
+
+void TagLines(const TagOptions& options, const Tagger& tagger, const LineWindows& lines,
+              const Log& log) {
   const bool words = options.words || !LabelsEntities(tagger);
+  if (lines.number() == 1) WarnOfColumns(tagger, lines.lines(), log);
   const std::vector<TaggedText> tagged = tagger.Tag(lines.lines());
   for (size_t i = 0; i < tagged.size(); ++i) {
     std::cout << Printable(Dump(TaggedToJson(lines.lines()[i], tagged[i], words))) << '\n';
@@ -49,17 +71,26 @@ void PrintBlanks(const ColumnSentence& sentence) {
   for (const std::string& line : sentence.blanks) std::cout << line << '\n';
 }
 
+std::vector<std::string> LabelsOf(const TaggedText& tagged, TagOptions::Scheme scheme) {
+  std::vector<std::string> labels;
+  for (const auto& word : tagged.words) labels.push_back(word.label);
+  if (scheme == TagOptions::Scheme::kModel) return labels;
+  const auto wanted = static_cast<LabelScheme>(static_cast<int>(scheme) - 1);
+  return attend::LabelsOf(EntitiesOf(labels), std::ssize(labels), wanted);
+}
+
 // The lines of sentences as they stand, each with its label.
 void PrintColumns(const std::vector<ColumnSentence>& sentences,
-                  const std::vector<TaggedText>& tagged) {
+                  const std::vector<TaggedText>& tagged, TagOptions::Scheme scheme) {
   auto next = tagged.begin();
   for (const ColumnSentence& sentence : sentences) {
     PrintBlanks(sentence);
     const bool document = sentence.begins_document();
+    const std::vector<std::string> labels =
+        document ? std::vector<std::string>{"O"} : LabelsOf(*next, scheme);
     for (size_t word = 0; word < sentence.lines.size(); ++word) {
       const std::string& line = sentence.lines[word];
-      std::cout << line << (line.find('\t') != line.npos ? '\t' : ' ')
-                << (document ? "O" : next->words[word].label) << '\n';
+      std::cout << line << (line.find('\t') != line.npos ? '\t' : ' ') << labels[word] << '\n';
     }
     if (!document) ++next;
   }
@@ -72,7 +103,7 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
   std::vector<ColumnSentence> sentences;
   std::vector<std::vector<std::string>> words;
   const auto run = [&] {
-    PrintColumns(sentences, tagger.TagWords(words));
+    PrintColumns(sentences, tagger.TagWords(words), options.scheme);
     sentences.clear();
     words.clear();
   };
@@ -101,7 +132,8 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
 // Options that say nothing where columns are read, or are not.
 void CheckTagOptions(const CommandLine& command_line, const TagOptions& options) {
   using Names = std::vector<std::string>;
-  for (const std::string& name : options.columns ? Names{"words", "json"} : Names{"word_column"}) {
+  for (const std::string& name :
+       options.columns ? Names{"words", "json"} : Names{"word_column", "scheme"}) {
     if (!command_line.IsSet(name)) continue;
     throw Error(ErrorKind::kUsage, fmt::format("attend tag: {} is {} --columns; leave it out", name,
                                                options.columns ? "not for" : "for"));
@@ -117,7 +149,8 @@ int RunTag(const std::vector<std::string>& arguments) {
   CommandLine command_line("tag", "label the words of texts with a model of tagging",
                            "attend tag --model MODEL notes.txt\n"
                            "echo \"Silk sarees of Kanchipuram\" | attend tag --model MODEL\n"
-                           "attend tag --model MODEL --columns eng.testb");
+                           "attend tag --model MODEL --columns eng.testb\n"
+                           "attend tag --model MODEL --columns eng.testb --scheme iob2");
   command_line
       .Positional("FILE", &files,
                   "text, a line an item, or with --columns columns; none: standard input",
@@ -129,6 +162,10 @@ int RunTag(const std::vector<std::string>& arguments) {
   CheckTagOptions(command_line, options);
   options.tagger.threads = common.ThreadCount();
   const auto tagger = Tagger::Load(options.model, options.tagger);
+  if (options.scheme != TagOptions::Scheme::kModel && !LabelsEntities(*tagger)) {
+    throw Error(ErrorKind::kUsage,
+                "attend tag: --scheme is for labels of entities, which this model's are not");
+  }
   if (options.columns) {
     const bool terminal = isatty(STDOUT_FILENO) == 1;
     for (const std::string& file : OrStandardInput(files)) {
@@ -137,7 +174,7 @@ int RunTag(const std::vector<std::string>& arguments) {
     }
   } else {
     RunOnLines(files, common, [&](const LineWindows& lines) {
-      TagLines(options, *tagger, lines);
+      TagLines(options, *tagger, lines, common.MakeLog());
       return 0;  // long texts are divided, not cut
     });
   }

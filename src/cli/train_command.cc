@@ -103,6 +103,9 @@ CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
       "attend train --config recipe.toml --encoder.layers 4 --dropout 0.2 --output runs/deep\n"
       "attend train --config more-text.toml --init runs/deep/model --output runs/tuned\n"
       "attend train --config recipe.toml --dry-run\n"
+      "attend train --config recipes/language_model/tinyshakespeare_small.toml --data-dir data "
+      "--output runs/shakespeare\n"
+      "attend train --config recipes/tagging/textiles.toml --data-dir data --output runs/textiles\n"
       "torchrun --no-python --nproc-per-node 2 attend train --config recipe.toml --output "
       "runs/two");
   command_line.Options(Fields(options))

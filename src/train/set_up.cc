@@ -61,9 +61,11 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   const TaskInfo& task = FindTask(options.model.task).info;
   const auto check = [&](const char* name, bool has, bool needs) {
     if (has == needs) return;
+    const char* article = name[0] == 'e' ? "an" : "a";
     throw Error(ErrorKind::kInput,
-                fmt::format("the model in '{}' has {} {}, which task {} {}", options.init,
-                            has ? "an" : "no", name, task.name, has ? "does not train" : "needs"));
+                fmt::format("the model in '{}' is of task {} and has {} {}, which task {} {}",
+                            options.init, init.task, has ? article : "no", name, task.name,
+                            has ? "does not train" : "needs"));
   };
   check("encoder", init.encoder.has_value(), task.encoder);
   check("decoder", init.decoder.has_value(), task.decoder);

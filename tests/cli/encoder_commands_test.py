@@ -55,6 +55,32 @@ def test_columns_get_the_labels_of_words(encoders):
     assert len(words) == sum(len(text.split()) for text in lines()) and len({line.split()[1] for line in words}) > 2
 
 
+@pytest.mark.parametrize("scheme", ["iob1", "iob2", "iobes"])
+def test_labels_of_columns_are_spelt_as_asked(encoders, scheme):
+    columns = "".join("\n".join(text.split()) + "\n\n" for text in lines())
+    labels = [line.split()[1] for line in attend("tag", "--columns", "--model", encoders["tagging"], "--scheme", scheme, stdin=columns).stdout.splitlines() if line]
+    assert {label[0] for label in labels} <= set({"iob1": "OIB", "iob2": "OIB", "iobes": "OIBES"}[scheme])
+    own = [line.split()[1] for line in attend("tag", "--columns", "--model", encoders["tagging"], stdin=columns).stdout.splitlines() if line]
+    assert [label[2:] for label in labels] == [label[2:] for label in own]
+
+
+def test_a_text_where_a_file_belongs_is_told(encoders):
+    done = attend("tag", "the house is old", "--model", encoders["tagging"])
+    assert done.returncode == 3 and "a text itself goes through standard input" in done.stderr
+
+
+def test_columns_that_are_tagged_as_texts_are_told(encoders):
+    text = "the house\nis old\n"
+    labelled = attend("tag", "--columns", "--model", encoders["tagging"], stdin=text.replace(" ", "\n")).stdout
+    assert "--columns reads" in attend("tag", "--model", encoders["tagging"], stdin=labelled).stderr
+    assert attend("tag", "--model", encoders["tagging"], stdin=text).stderr == ""
+
+
+def test_a_model_of_another_task_is_refused_before_a_text_comes(encoders):
+    done = attend("fill", "--model", encoders["tagging"], stdin="")
+    assert done.returncode == 2 and "attend tag" in done.stderr
+
+
 def test_columns_are_answered_while_the_pipe_is_open(encoders):
     command = [ATTEND, "tag", "--columns", "--model", encoders["tagging"]]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

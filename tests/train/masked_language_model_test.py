@@ -193,7 +193,7 @@ def test_text_without_a_known_word_is_refused(options, tmp_path, part):
 def test_a_model_of_other_stacks_is_refused(options, run, tmp_path):
     other = {name: value for name, value in options.items() if not name.startswith(("vocab", "encoder.", "preset"))}
     done = tiny_run.train(other | {"task": "language_model", "init": run / "model"}, tmp_path / "run")
-    tiny_run.refused(done, 3, f"'{run / 'model'}' has an encoder, which task language_model does not train")
+    tiny_run.refused(done, 3, f"'{run / 'model'}' is of task masked_language_model and has an encoder, which task language_model does not train")
     assert not (tmp_path / "run/checkpoints").exists()
 
 
