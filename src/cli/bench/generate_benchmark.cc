@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "attend/error.h"
 #include "attend/generator.h"
 #include "attend/loaded_model.h"
 #include "cli/bench/benchmarks.h"
@@ -28,6 +29,20 @@ FieldList GenerateFields(GenerateBenchOptions& options) {
       .Nest("", RepeatFields(options.model, "prompts"))
       .Nest("", Fields(options.generation).Select({"beam_size"}));
   return fields;
+}
+
+// What learned positions leave room for: less by default, no less than was asked for.
+void ShortenPrompts(const StackConfig& decoder, bool given, GenerateBenchOptions* options) {
+  const int64_t most = MaxTokens(decoder) - options->output_length;
+  if (options->prompt_length <= most) return;
+  if (given || most < 1) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("attend bench: --prompt-length {} and --output-length {} need more than "
+                    "the {} positions of the model; make them shorter",
+                    options->prompt_length, options->output_length, MaxTokens(decoder)));
+  }
+  options->prompt_length = most;
 }
 
 void PrintGenerateReport(const Json& report) {
@@ -56,6 +71,7 @@ int RunBenchGenerate(const std::vector<std::string>& arguments) {
   const Generator generator(Load(model, {.type = options.model.weight_type()}),
                             common.ThreadCount());
   const double load_seconds = timer.Seconds();
+  ShortenPrompts(*model->config.decoder, command_line.IsSet("prompt_length"), &options);
   const auto prompts =
       RandomTexts(model->config, options.prompts, options.prompt_length, common.seed);
   options.generation.batch_sentences = options.model.batch_size;
