@@ -5,33 +5,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "data/changed_windows.h"
 
 namespace attend {
-
-// The text's windows, masked.
-class MaskedCorpus::Reader : public WindowReader {
- public:
-  Reader(const MaskedCorpus* corpus, std::unique_ptr<WindowReader> text)
-      : corpus_(corpus), text_(std::move(text)) {}
-
-  WindowWork Next() override {
-    WindowWork work = text_->Next();
-    // No window has as many contexts.
-    const uint64_t first = static_cast<uint64_t>(work.start.number) << 32;
-    work.make = [corpus = corpus_, epoch = static_cast<uint64_t>(work.epoch), first,
-                 make = std::move(work.make)] {
-      Window window = make();
-      window.examples =
-          std::make_shared<const ExampleTable>(corpus->Mask(*window.examples, epoch, first));
-      return window;
-    };
-    return work;
-  }
-
- private:
-  const MaskedCorpus* corpus_;
-  std::unique_ptr<WindowReader> text_;
-};
 
 MaskedCorpus::MaskedCorpus(std::shared_ptr<const PlainTextCorpus> text,
                            std::shared_ptr<const Masking> masking, uint64_t seed)
@@ -42,7 +18,10 @@ MaskedCorpus::MaskedCorpus(std::shared_ptr<const PlainTextCorpus> text,
 
 std::unique_ptr<WindowReader> MaskedCorpus::Open(int64_t epoch, const WindowStart& start,
                                                  const WindowPart& part) const {
-  return std::make_unique<Reader>(this, text_->Open(epoch, start, part));
+  return ChangeWindows(text_->Open(epoch, start, part),
+                       [this](const ExampleTable& contexts, uint64_t of_epoch, uint64_t first) {
+                         return Mask(contexts, of_epoch, first);
+                       });
 }
 
 ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts) const {

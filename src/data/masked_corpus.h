@@ -30,7 +30,6 @@ class MaskedCorpus : public ExampleSource {
   ExampleTable Mask(const ExampleTable& contexts) const;
 
  private:
-  class Reader;
   // `first`: the number of the first context.
   ExampleTable Mask(const ExampleTable& contexts, uint64_t epoch, uint64_t first) const;
 

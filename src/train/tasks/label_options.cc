@@ -36,6 +36,15 @@ FieldList LabelOptions::FilesFields(const std::string& what) {
   return fields;
 }
 
+FieldList LabelOptions::WordDropoutField() {
+  FieldList fields;
+  fields.Group("Dropout and loss")
+      .Add("word_dropout", &word_dropout, 0, 0.999,
+           "share of the words of training that are hidden, in each epoch other ones, so that a "
+           "word's neighbours count");
+  return fields;
+}
+
 LabelOptions& LabelOptionsOf(TrainOptions& options) {
   return dynamic_cast<LabelOptions&>(*options.task);
 }

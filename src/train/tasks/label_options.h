@@ -22,10 +22,12 @@ struct LabelOptions : TaskOptions {
 
   std::vector<std::string> train, valid, test;
   VocabularyChoice vocabulary;
+  double word_dropout = 0;
 
  protected:
   // Under those names; `what` tells what they hold.
   FieldList FilesFields(const std::string& what);
+  FieldList WordDropoutField();
 };
 
 // Precondition: the task of `options` has labels.

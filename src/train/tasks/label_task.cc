@@ -10,6 +10,7 @@
 #include "text/lines.h"
 #include "text/utf8.h"
 #include "train/loop/training_speed.h"
+#include "train/tasks/label_options.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/validation.h"
 
@@ -52,7 +53,16 @@ int64_t LabelsIn(const Example& example) {
 }  // namespace
 
 LabelTask::LabelTask(const TaskSetup& setup, LabelCorpora text)
-    : TextTask(setup, text.texts()), text_(std::move(text)) {}
+    : TextTask(setup, text.texts()), text_(std::move(text)) {
+  const double share = LabelOptionsOf(*setup.options).word_dropout;
+  if (share > 0)
+    dropped_.emplace(text_.train.get(), vocabulary(), share, static_cast<uint64_t>(options_.seed));
+}
+
+const ExampleSource& LabelTask::examples() const {
+  if (dropped_) return *dropped_;
+  return *text_.train;
+}
 
 int64_t LabelTask::CountTargets(const Batch& batch) const {
   int64_t targets = 0;

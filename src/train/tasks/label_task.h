@@ -14,6 +14,7 @@
 #include "attend/nn/torch.h"
 #include "attend/vocabulary.h"
 #include "data/labelled_corpus.h"
+#include "data/word_dropout.h"
 #include "train/set_up.h"
 #include "train/tasks/text_task.h"
 
@@ -56,7 +57,7 @@ class LabelTask : public TextTask {
   // The setup's options are complete.
   LabelTask(const TaskSetup& setup, LabelCorpora text);
 
-  const ExampleSource& examples() const override { return *text_.train; }
+  const ExampleSource& examples() const override;
   int64_t CountTargets(const Batch& batch) const override;
   double Work(const Example& example) const override;
   ValidationResult Validate() override;
@@ -97,6 +98,7 @@ class LabelTask : public TextTask {
   std::vector<std::vector<float>> ScoreValidation(double* loss);
 
   LabelCorpora text_;
+  std::optional<WordDropout> dropped_;  // the training text, with hidden words
 };
 
 }  // namespace attend

@@ -13,6 +13,7 @@ FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
            "a text's vector: its first token's, or the mean of all its tokens'", kIdentity)
       .Add("head_pooler", &head_pooler,
            "a dense layer and tanh between that vector and the labels, as BERT's", kIdentity)
+      .Nest("", WordDropoutField())
       .Nest("", vocabulary.FieldsFor(options));
   return fields;
 }

@@ -23,6 +23,7 @@ FieldList TaggingOptions::FieldsFor(const TrainOptions& options) {
            "a conditional random field: learn scores of labels that follow each other, and choose "
            "a sentence's labels together",
            kIdentity)
+      .Nest("", WordDropoutField())
       .Nest("", vocabulary.FieldsFor(options));
   return fields;
 }
