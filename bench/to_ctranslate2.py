@@ -59,6 +59,8 @@ def check(model):
         raise Inexpressible(f"head is {model['head']}, expected vocabulary")
     if model["special_ids"]["bos"] < 0:
         raise Inexpressible("special_ids.bos is -1, expected a token that starts outputs")
+    if model["decoder"].get("recurrence", "none") != "none":
+        raise Inexpressible(f"decoder.recurrence is {model['decoder']['recurrence']}, expected none")
     for name in ("encoder", "decoder"):
         stack = model[name]
         for width in ("d_k", "d_v"):

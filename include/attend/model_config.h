@@ -23,6 +23,11 @@ enum class Activation {
 constexpr bool IsGated(Activation activation) {
   return activation == Activation::kSwiGlu || activation == Activation::kGeGluTanh;
 }
+// What a decoder's layers have in place of self-attention.
+enum class Recurrence {
+  kNone,
+  kSsru,  // a simpler simple recurrent unit (Kim et al. 2019), Marian's students
+};
 enum class NormKind { kLayerNorm };
 enum class NormPlace {
   kPost,  // LayerNorm(x + Sublayer(x)), the paper's
@@ -76,6 +81,7 @@ struct StackConfig {
   bool feed_forward_bias = true;
   bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
   bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's
+  Recurrence recurrence = Recurrence::kNone;  // of a decoder, in place of self-attention
 
   int64_t key_width() const { return d_k > 0 ? d_k : d_model / heads; }
   int64_t value_width() const { return d_v > 0 ? d_v : d_model / heads; }

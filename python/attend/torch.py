@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
 from attend._attend import model_config
 from attend._errors import InputError, UsageError
 
-__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Stack", "Transformer", "load"]
+__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Recurrence", "Stack", "Transformer", "load"]
 
 Config = SimpleNamespace  # `model` of config.json, or one of its stacks, with the keys as attributes
 
@@ -102,14 +102,36 @@ class FeedForward(nn.Module):
         return output_BTD
 
 
+class Recurrence(nn.Module):
+    """A simpler simple recurrent unit (Kim et al. 2019), which Marian's students have in place of a decoder's self-attention."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        self.input = nn.Linear(stack.d_model, stack.d_model, bias=False)
+        self.forget = nn.Linear(stack.d_model, stack.d_model)
+
+    def forward(self, x_BTD: Tensor) -> Tensor:
+        keep_BTD = torch.sigmoid(self.forget(x_BTD))
+        input_BTD = (1 - keep_BTD) * self.input(x_BTD)
+        states = [input_BTD[:, 0]]
+        for t in range(1, x_BTD.size(1)):
+            states.append(keep_BTD[:, t] * states[-1] + input_BTD[:, t])
+        return functional.relu(torch.stack(states, 1))
+
+
 class Layer(nn.Module):
-    """Section 3.1, figure 1: self-attention, attention over the encoder's output where there is one, feed-forward."""
+    """Section 3.1, figure 1: self-attention (or a recurrence in its place), attention over the encoder's output where there is one, feed-forward."""
 
     def __init__(self, stack: Config, cross_attention: bool) -> None:
         super().__init__()
         self.norm_place = stack.norm_place
-        self.self_attention = MultiHeadAttention(stack)
-        self.self_attention_norm = layer_norm(stack)
+        self.recurs = stack.recurrence == "ssru"
+        if self.recurs:
+            self.recurrence = Recurrence(stack)
+            self.recurrence_norm = layer_norm(stack)
+        else:
+            self.self_attention = MultiHeadAttention(stack)
+            self.self_attention_norm = layer_norm(stack)
         if cross_attention:
             self.cross_attention = MultiHeadAttention(stack)
             self.cross_attention_norm = layer_norm(stack)
@@ -117,7 +139,10 @@ class Layer(nn.Module):
         self.feed_forward_norm = layer_norm(stack)
 
     def forward(self, x_BTD: Tensor, visible: Tensor, memory_BSD: Tensor | None, memory_visible: Tensor | None) -> Tensor:
-        x_BTD = self.residual(x_BTD, self.self_attention_norm, lambda x: self.self_attention(x, x, visible))
+        if self.recurs:
+            x_BTD = self.residual(x_BTD, self.recurrence_norm, self.recurrence)
+        else:
+            x_BTD = self.residual(x_BTD, self.self_attention_norm, lambda x: self.self_attention(x, x, visible))
         if memory_BSD is not None:
             x_BTD = self.residual(x_BTD, self.cross_attention_norm, lambda x: self.cross_attention(x, memory_BSD, memory_visible))
         return self.residual(x_BTD, self.feed_forward_norm, self.feed_forward)

@@ -159,6 +159,19 @@ class Plain {
     }
     return Linear(context, name + ".output");
   }
+  Matrix Recur(const Matrix& x, const std::string& name) {
+    Matrix state = Linear(x, name + ".input");
+    const Matrix forget = Linear(x, name + ".forget");
+    for (size_t t = 0; t < x.size(); ++t) {
+      for (size_t i = 0; i < state[t].size(); ++i) {
+        const double f = 1 / (1 + std::exp(-forget[t][i]));
+        state[t][i] = f * (t > 0 ? state[t - 1][i] : 0) + (1 - f) * state[t][i];
+      }
+    }
+    for (std::vector<double>& row : state)
+      for (double& v : row) v = std::max(v, 0.0);
+    return state;
+  }
   static double GeluTanh(double x) {
     return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
   }
@@ -213,9 +226,13 @@ class Plain {
     };
     for (int64_t i = 0; i < c.layers; ++i) {
       const std::string layer = name + ".layers." + std::to_string(i) + ".";
-      sublayer(layer + "self_attention_norm", [&](const Matrix& in) {
-        return Attend(in, in, layer + "self_attention", c, name == "decoder");
-      });
+      if (c.recurrence == Recurrence::kSsru) {
+        sublayer(layer + "recurrence_norm",
+                 [&](const Matrix& in) { return Recur(in, layer + "recurrence"); });
+      } else
+        sublayer(layer + "self_attention_norm", [&](const Matrix& in) {
+          return Attend(in, in, layer + "self_attention", c, name == "decoder");
+        });
       if (name == "decoder" && model_.config.encoder) {
         sublayer(layer + "cross_attention_norm", [&](const Matrix& in) {
           return Attend(in, memory, layer + "cross_attention", c, false);

@@ -44,6 +44,12 @@ void RemoveKeysOf3(Json* model) {
     if (Json& config = (*model)[stack]; !config.is_null()) config.erase("embedding_norm");
 }
 
+// Leaves what versions before 4 had.
+void RemoveKeysOf4(Json* model) {
+  for (const char* stack : {"encoder", "decoder"})
+    if (Json& config = (*model)[stack]; !config.is_null()) config.erase("recurrence");
+}
+
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
@@ -53,6 +59,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   }
   Json expected = ModelConfigToJson(config);
   if (version < 3) RemoveKeysOf3(&expected);
+  if (version < 4) RemoveKeysOf4(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
@@ -141,6 +148,10 @@ Json TrainingTextToJson(std::optional<TrainingText> text) {
 bool ConfigFile::Lists(std::string_view name) const {
   return std::any_of(digests.begin(), digests.end(),
                      [&](const auto& digest) { return digest.first == name; });
+}
+
+ModelConfig ModelConfigFromJson(const Json& object, const std::string& where) {
+  return ConfigFromJson(object, kFormatVersion, where);
 }
 
 ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {

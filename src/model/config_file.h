@@ -41,6 +41,8 @@ struct ConfigFile {
 
 // Every field, nested; "encoder" or "decoder" is null where the model has none.
 Json ModelConfigToJson(ModelConfig config);
+// The same back, every field of this version's; throws as ParseConfigFile does.
+ModelConfig ModelConfigFromJson(const Json& object, const std::string& where);
 // Every field, nested; null where there is none.
 Json TrainingTextToJson(std::optional<TrainingText> text);
 

@@ -104,7 +104,9 @@ FieldList Fields(StackConfig& config) {
       .Add("scale_embedding", &config.scale_embedding,
            "embeddings times the square root of d_model")
       .Add("embedding_norm", &config.embedding_norm,
-           "layer norm of the sum of embedding and position, as BERT's");
+           "layer norm of the sum of embedding and position, as BERT's")
+      .Add("recurrence", &config.recurrence, {"none", "ssru"},
+           "what a decoder has in place of self-attention; ssru: a simpler simple recurrent unit");
   return fields;
 }
 
@@ -223,6 +225,8 @@ void CheckHead(const ModelConfig& config) {
 void CheckModelConfig(const ModelConfig& config) {
   if (!config.encoder && !config.decoder) Refuse("the model has neither encoder nor decoder");
   if (config.encoder) CheckStack(*config.encoder, "encoder");
+  if (config.encoder && config.encoder->recurrence != Recurrence::kNone)
+    Refuse("encoder.recurrence is ssru, expected none: it is for decoders");
   if (config.decoder) CheckStack(*config.decoder, "decoder");
   if (config.encoder && config.source_vocab_size < 1)
     Refuse("source_vocab_size is 0, expected at least 1");

@@ -179,8 +179,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 4; }),
-              HasSubstr("format_version is 4, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 5; }),
+              HasSubstr("format_version is 5, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -233,7 +233,8 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
     for (const char* key :
          {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf"})
       c["model"].erase(key);
-    for (const char* stack : {"encoder", "decoder"}) c["model"][stack].erase("embedding_norm");
+    for (const char* stack : {"encoder", "decoder"})
+      for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
   };
   EXPECT_EQ(ConfigMessage(version2), "");
   const auto version1 = [&](Json& c) {
@@ -255,7 +256,7 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   for (const char* key :
        {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf"})
     model.erase(key);
-  model["encoder"].erase("embedding_norm");
+  for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
   for (const int version : {1, 2}) {
     config["format_version"] = version;
     if (version == 1) config.erase("training_text");

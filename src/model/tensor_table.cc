@@ -51,7 +51,13 @@ void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const Sta
   }
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     const std::string prefix = fmt::format("{}.layers.{}", name, layer);
-    AddAttention(specs, prefix + ".self_attention", config);
+    if (config.recurrence == Recurrence::kSsru) {
+      AddLinear(specs, prefix + ".recurrence.input", config.d_model, config.d_model, false);
+      AddLinear(specs, prefix + ".recurrence.forget", config.d_model, config.d_model, true);
+      AddNorm(specs, prefix + ".recurrence_norm", config.d_model);
+    } else {
+      AddAttention(specs, prefix + ".self_attention", config);
+    }
     if (cross_attention) AddAttention(specs, prefix + ".cross_attention", config);
     AddFeedForward(specs, prefix + ".feed_forward", config);
   }

@@ -33,8 +33,14 @@ torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_BSD, const AttentionMask
 DecoderLayerImpl::DecoderLayerImpl(const StackConfig& config, const Dropout& dropout,
                                    bool with_cross_attention)
     : norm_place_(config.norm_place), residual_dropout_(dropout.residual) {
-  self_attention = register_module("self_attention", MultiHeadAttention(config, dropout.attention));
-  self_attention_norm = register_module("self_attention_norm", MakeNorm(config));
+  if (config.recurrence == Recurrence::kSsru) {
+    recurrence = register_module("recurrence", Ssru(config));
+    recurrence_norm = register_module("recurrence_norm", MakeNorm(config));
+  } else {
+    self_attention =
+        register_module("self_attention", MultiHeadAttention(config, dropout.attention));
+    self_attention_norm = register_module("self_attention_norm", MakeNorm(config));
+  }
   if (with_cross_attention) {
     cross_attention =
         register_module("cross_attention", MultiHeadAttention(config, dropout.attention));
@@ -52,10 +58,15 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_BTD, const AttentionMask
   LayerTrace& seen = trace != nullptr ? *trace : unused;
   const Residual residual{norm_place_, residual_dropout_, is_training(), dropout};
 
-  x_BTD = residual(x_BTD, self_attention_norm, [&](const torch::Tensor& x) {
-    return self_attention(x, x, self_mask, trace != nullptr ? &seen.self_weights_BHTT : nullptr,
-                          dropout);
-  });
+  if (!recurrence.is_empty()) {
+    x_BTD = residual(x_BTD, recurrence_norm,
+                     [&](const torch::Tensor& x) { return recurrence(x, self_mask); });
+  } else {
+    x_BTD = residual(x_BTD, self_attention_norm, [&](const torch::Tensor& x) {
+      return self_attention(x, x, self_mask, trace != nullptr ? &seen.self_weights_BHTT : nullptr,
+                            dropout);
+    });
+  }
   seen.self_attention_BTD = x_BTD;
   if (!cross_attention.is_empty()) {
     x_BTD = residual(x_BTD, cross_attention_norm, [&](const torch::Tensor& x) {

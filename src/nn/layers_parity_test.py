@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 NAMES = [
     "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "silu_timing_signal",
-    "source_target_tied", "swiglu_learned_untied", "tiny",
+    "source_target_tied", "ssru", "swiglu_learned_untied", "tiny",
 ]
 TRANSLATORS = [name for name in NAMES if name != "encoder_only"]
 PAD = 0
@@ -110,6 +110,13 @@ class NumpyModel:
             hidden = smooth(self.linear(x, name + ".gate"), {"swiglu": "silu", "geglu_tanh": "gelu_tanh"}[activation]) * inner
         return self.linear(hidden, name + ".outer")
 
+    def recurrence(self, x, name):
+        keep = 1 / (1 + np.exp(-self.linear(x, name + ".forget")))
+        states = (1 - keep) * self.linear(x, name + ".input")
+        for t in range(1, x.shape[1]):
+            states[:, t] += keep[:, t] * states[:, t - 1]
+        return np.maximum(states, 0)
+
     def sublayer(self, x, name, stack, function):
         norm = lambda y: self.norm(y, name + "_norm", stack["norm_epsilon"])
         return x + function(norm(x)) if stack["norm_place"] == "pre" else norm(x + function(x))
@@ -134,7 +141,10 @@ class NumpyModel:
         self.seen[f"{name}.embedded"] = x
         for i in range(stack["layers"]):
             layer = f"{name}.layers.{i}"
-            attended = [("self", None, self_allowed)] + ([("cross", memory, memory_allowed)] if memory is not None else [])
+            if recurs := stack["recurrence"] == "ssru":
+                x = self.sublayer(x, f"{layer}.recurrence", stack, lambda y: self.recurrence(y, f"{layer}.recurrence"))
+                self.seen[f"{name}.{i}.self_attention"] = x
+            attended = ([] if recurs else [("self", None, self_allowed)]) + ([("cross", memory, memory_allowed)] if memory is not None else [])
             for kind, keys, allowed in attended:
                 def attend(y, kind=kind, keys=keys, allowed=allowed):
                     output, weights = self.attention(y, y if keys is None else keys, allowed,
@@ -204,6 +214,13 @@ class TorchModel:
             inner = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu, "gelu_tanh": gelu_tanh}[activation](inner)
         return self.linear(inner, name + ".outer")
 
+    def recurrence(self, x, name):
+        keep = torch.sigmoid(self.linear(x, name + ".forget"))
+        states = [torch.zeros_like(x[:, 0])]
+        for t in range(x.shape[1]):
+            states.append(keep[:, t] * states[-1] + (1 - keep[:, t]) * self.linear(x[:, t], name + ".input"))
+        return F.relu(torch.stack(states[1:], 1))
+
     def norm(self, x, name, stack):
         return F.layer_norm(x, x.shape[-1:], self.weights[name + ".weight"], self.weights[name + ".bias"],
                             stack["norm_epsilon"])
@@ -219,7 +236,7 @@ class TorchModel:
             x = x + torch.from_numpy(reference.embed(np.zeros(ids.shape, int), stack, name, np.zeros((1, stack["d_model"]))))
         for i in range(stack["layers"]):
             layer = f"{name}.layers.{i}"
-            parts = [("self_attention", lambda y: self.attention(y, y, self_allowed, layer + ".self_attention", stack["heads"]))]
+            parts = [("recurrence", lambda y: self.recurrence(y, layer + ".recurrence"))] if stack["recurrence"] == "ssru" else [("self_attention", lambda y: self.attention(y, y, self_allowed, layer + ".self_attention", stack["heads"]))]
             if memory is not None:
                 parts.append(("cross_attention", lambda y: self.attention(y, memory, memory_allowed,
                                                                           layer + ".cross_attention", stack["heads"])))

@@ -29,6 +29,22 @@ inline ModelConfig SmallModel(const StackConfig& stack = SmallStack()) {
   return config;
 }
 
+// As other toolkits have them: Marian, T5, GPT-2, Marian's students.
+inline void AddOthersModels(std::map<std::string, ModelConfig>* models) {
+  StackConfig stack = SmallStack();
+  stack.activation = Activation::kSilu;
+  stack.position_convention = SinusoidConvention::kTimingSignal;
+  ModelConfig config = SmallModel(stack);
+  config.decoder->activation = Activation::kGeluTanh;
+  config.special_ids.bos = kZeroVector;
+  (*models)["silu_timing_signal"] = config;
+  stack.activation = Activation::kGeGluTanh;
+  (*models)["geglu_tanh"] = SmallModel(stack);
+  config = SmallModel();
+  config.decoder->recurrence = Recurrence::kSsru;
+  (*models)["ssru"] = config;
+}
+
 // Configurations by name.
 inline std::map<std::string, ModelConfig> SmallModels() {
   std::map<std::string, ModelConfig> models;
@@ -57,15 +73,7 @@ inline std::map<std::string, ModelConfig> SmallModels() {
   config.encoder->layers = 3;
   models["swiglu_learned_untied"] = config;
 
-  stack = SmallStack();
-  stack.activation = Activation::kSilu;
-  stack.position_convention = SinusoidConvention::kTimingSignal;
-  models["silu_timing_signal"] = SmallModel(stack);
-  models["silu_timing_signal"].decoder->activation = Activation::kGeluTanh;
-  models["silu_timing_signal"].special_ids.bos = kZeroVector;
-  stack.activation = Activation::kGeGluTanh;
-  models["geglu_tanh"] = SmallModel(stack);
-
+  AddOthersModels(&models);
   stack = SmallStack();
   stack.positions = PositionKind::kNone;
   config = SmallModel(stack);

@@ -57,7 +57,8 @@ void AddDefaults(nlohmann::json* config) {
                 {"label_scheme", "none"},
                 {"crf", false},
                 {"labels", nlohmann::json::array()}});
-  for (const char* stack : {"encoder", "decoder"}) model[stack]["embedding_norm"] = false;
+  for (const char* stack : {"encoder", "decoder"})
+    model[stack].update({{"embedding_norm", false}, {"recurrence", "none"}});
 }
 
 TEST_F(GoldenModelTest, SavesAsItWas) {

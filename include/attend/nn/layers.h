@@ -5,6 +5,7 @@
 #include "attend/nn/attention.h"
 #include "attend/nn/dropout.h"
 #include "attend/nn/feed_forward.h"
+#include "attend/nn/recurrence.h"
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -45,7 +46,8 @@ struct Memory {
   AttentionMask mask;
 };
 
-// Self-attention, attention to the memory (where the layer has any), then feed-forward.
+// Self-attention (or a recurrence in its place), attention to the memory (where the layer has any),
+// then feed-forward.
 class DecoderLayerImpl : public torch::nn::Module {
  public:
   explicit DecoderLayerImpl(const StackConfig& config, const Dropout& dropout = {},
@@ -57,6 +59,8 @@ class DecoderLayerImpl : public torch::nn::Module {
 
   MultiHeadAttention self_attention{nullptr};
   torch::nn::LayerNorm self_attention_norm{nullptr};
+  Ssru recurrence{nullptr};
+  torch::nn::LayerNorm recurrence_norm{nullptr};
   MultiHeadAttention cross_attention{nullptr};
   torch::nn::LayerNorm cross_attention_norm{nullptr};
   PositionwiseFeedForward feed_forward{nullptr};

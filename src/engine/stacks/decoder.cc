@@ -16,10 +16,16 @@ Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
     const std::string name = fmt::format("decoder.layers.{}.", i);
     const std::string self = name + "self_attention", cross = name + "cross_attention";
     Layer layer;
-    layer.query_key_value =
-        Linear(weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"});
-    layer.output = Linear(weights, {self + ".output.weight"});
-    layer.self_norm = LayerNorm(weights, self + "_norm", config_);
+    if (recurs()) {
+      layer.recurrence_input = Linear(weights, {name + "recurrence.input.weight"});
+      layer.recurrence_forget = Linear(weights, {name + "recurrence.forget.weight"});
+      layer.self_norm = LayerNorm(weights, name + "recurrence_norm", config_);
+    } else {
+      layer.query_key_value =
+          Linear(weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"});
+      layer.output = Linear(weights, {self + ".output.weight"});
+      layer.self_norm = LayerNorm(weights, self + "_norm", config_);
+    }
     if (cross_attention_) {
       layer.cross_query = Linear(weights, {cross + ".query.weight"});
       layer.cross_key_value = Linear(weights, {cross + ".key.weight", cross + ".value.weight"});
@@ -33,10 +39,11 @@ Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
   if (config_.norm_place == NormPlace::kPre) {
     norm_ = LayerNorm(weights, "decoder.norm", config_);
   }
+  if (recurs()) zeros_D_.resize(config_.d_model);
 }
 
 void Decoder::Reset(int64_t beam_size, DecoderCache* cache) const {
-  cache->Reset(beam_size, config_.layers * sizes_.row_floats());
+  cache->Reset(beam_size, config_.layers * own_floats(), config_.layers * sizes_.row_floats());
 }
 
 void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
@@ -97,6 +104,24 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
   }
 }
 
+void Decoder::Recur(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
+                    DecoderCache* cache, Scratch* scratch) const {
+  const Layer& weights = layers_[layer];
+  const int64_t count = std::ssize(rows), width = config_.d_model, at = layer * width;
+  float* input_RD = scratch->projected.Get(count * width);
+  float* forget_RD = scratch->inner_RF.Get(count * width);
+  float* output_RD = scratch->context.Get(count * width);
+  weights.recurrence_input.Apply(x_RD, count, &scratch->linear, input_RD);
+  weights.recurrence_forget.Apply(x_RD, count, &scratch->linear, forget_RD);
+  for (int64_t r = 0; r < count; ++r) {
+    const int64_t position = cache->positions[r];
+    const std::vector<const float*>& own = cache->hypotheses[rows[r].hypothesis].rows;
+    const float* before = position == 0 ? zeros_D_.data() : own[position - 1] + at;
+    kernels_->recur(input_RD + r * width, forget_RD + r * width, before, width,
+                    cache->new_rows[r] + at, output_RD + r * width);
+  }
+}
+
 void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
                           DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const {
   const int64_t keys = sizes_.key_columns(), values = sizes_.value_columns();
@@ -143,6 +168,12 @@ void Decoder::RunLayers(std::span<const DecoderRow> rows, DecoderCache* cache,
       ApplySublayer(config_.norm_place, norm, x_RD, count, scratch, f);
     };
     sublayer(layer.self_norm, [&](const float* input, const float* residual, float* y) {
+      if (recurs()) {
+        Recur(i, rows, input, cache, scratch);
+        const float* output = scratch->context.Get(0);
+        for (int64_t j = 0; j < count * config_.d_model; ++j) y[j] = output[j] + residual[j];
+        return;
+      }
       SelfAttend(i, rows, input, cache, scratch, sinks);
       layer.output.Apply(scratch->context.Get(0), count, &scratch->linear, y,
                          MatmulActivation::kNone, residual);

@@ -45,6 +45,7 @@ class Decoder {
 
   struct Layer {
     Linear query_key_value, output;
+    Linear recurrence_input, recurrence_forget;  // in place of these
     Linear cross_query, cross_key_value, cross_output;
     LayerNorm self_norm, cross_norm, feed_forward_norm;
     FeedForward feed_forward;
@@ -52,8 +53,15 @@ class Decoder {
   void Grow(std::span<const DecoderRow> rows, DecoderCache* cache) const;
   void SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
                   DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const;
+  // What a recurrence has in place of self-attention; writes scratch->context.
+  void Recur(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
+             DecoderCache* cache, Scratch* scratch) const;
   void CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
                    DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const;
+
+  bool recurs() const { return config_.recurrence != Recurrence::kNone; }
+  // What a hypothesis keeps of a position in each layer.
+  int64_t own_floats() const { return recurs() ? config_.d_model : sizes_.row_floats(); }
 
   const KernelTable* kernels_;
   StackConfig config_;
@@ -61,7 +69,8 @@ class Decoder {
   bool cross_attention_;
   Embedding embedding_;
   std::vector<Layer> layers_;
-  LayerNorm norm_;  // pre-norm only
+  LayerNorm norm_;              // pre-norm only
+  std::vector<float> zeros_D_;  // the state that a recurrence begins with
 };
 
 }  // namespace attend

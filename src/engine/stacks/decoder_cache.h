@@ -14,7 +14,8 @@ namespace attend {
 
 struct DecoderCache {
   // A source's rows (of cross-attention) or a hypothesis' (of self-attention), by position. A row
-  // holds keys and values of every layer, [layers, H * K + H * V].
+  // holds keys and values of every layer, [layers, H * K + H * V]; of a recurrence each layer's
+  // state, [layers, D].
   struct RowList {
     std::vector<const float*> rows;
     int32_t last = -1;  // the cache's number of the last one
@@ -22,10 +23,10 @@ struct DecoderCache {
 
   // Forgets everything. Sentences have `beam_size` hypotheses each: hypothesis h is one of sentence
   // h / beam_size.
-  void Reset(int64_t beam_size, int64_t row_floats) {
+  void Reset(int64_t beam_size, int64_t own_floats, int64_t source_floats) {
     beam_size_ = beam_size;
-    own_rows.Reset(row_floats);
-    source_rows.Reset(row_floats);
+    own_rows.Reset(own_floats);
+    source_rows.Reset(source_floats);
     for (RowList& source : sources) source.rows.clear(), source.last = -1;
     for (RowList& own : hypotheses) own.rows.clear(), own.last = -1;
     if (std::ssize(held_) < beam_size) held_.resize(beam_size);

@@ -45,7 +45,7 @@ class DecoderCacheTest : public testing::Test {
   static constexpr int64_t kBeam = 3;
 
   DecoderCacheTest() {
-    cache_.Reset(kBeam, 4);
+    cache_.Reset(kBeam, 4, 4);
     for (const int64_t sentence : {0, 1}) cache_.Renew(sentence, 0);
   }
 

@@ -146,6 +146,9 @@ struct KernelTable {
                      float* y) noexcept;
   // y = x * y
   void (*multiply)(const float* x, float* y, int64_t count) noexcept;
+  // With f = 1 / (1 + exp(-forget)): state = (before - input) * f + input, y = max(0, state).
+  void (*recur)(const float* input, const float* forget, const float* before, int64_t count,
+                float* state, float* y) noexcept;
   // x = softmax(x), in place; count > 0.
   void (*softmax)(float* x, int64_t count) noexcept;
   void (*attention)(const AttentionArguments& arguments) noexcept;

@@ -343,6 +343,14 @@ TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
     compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, Softmaxed(x), 1e-6);
     compare([&](const KernelTable& k, float* y) { k.multiply(gain.data(), y, n); },
             each([&](int64_t i) { return double{gain[i]} * x[i]; }), 1e-6);
+    std::vector<float> states(n), others(n);
+    const auto keep = [&](int64_t i) { return 1 / (1 + std::exp(-double{gain[i]})); };
+    const auto state = [&](int64_t i) { return keep(i) * bias[i] + (1 - keep(i)) * x[i]; };
+    compare([&](const KernelTable& k,
+                float* y) { k.recur(x.data(), gain.data(), bias.data(), n, states.data(), y); },
+            each([&](int64_t i) { return std::max(0.0, state(i)); }), 1e-6);
+    kernels_.recur(x.data(), gain.data(), bias.data(), n, others.data(), others.data());
+    ExpectNear(states, each(state), 1e-6);
     compare([&](const KernelTable& k, float* y) { k.embed(gain.data(), 3, bias.data(), n, y); },
             each([&](int64_t i) { return gain[i] * 3.0 + bias[i]; }), 1e-6);
   }

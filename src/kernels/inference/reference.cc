@@ -189,6 +189,15 @@ void Multiply(const float* x, float* y, int64_t count) noexcept {
   for (int64_t i = 0; i < count; ++i) y[i] = x[i] * y[i];
 }
 
+ATTEND_WITH_FMA void Recur(const float* input, const float* forget, const float* before,
+                           int64_t count, float* state, float* y) noexcept {
+  for (int64_t i = 0; i < count; ++i) {
+    const float f = 1.0f / (1.0f + ExpOf(0.0f - forget[i]));
+    state[i] = MulAdd(before[i] - input[i], f, input[i]);
+    y[i] = 0.0f > state[i] ? 0.0f : state[i];
+  }
+}
+
 ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
   float max = x[0];
   Lanes sum;
@@ -267,7 +276,7 @@ void TopKOf(const float* entries, int64_t count, int32_t first_id, const int32_t
 constexpr KernelTable kTable = {
     "reference",    kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
     PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
-    EmbedInt8,      Multiply,     Softmax,    Attention,  TopKOf};
+    EmbedInt8,      Multiply,     Recur,      Softmax,    Attention, TopKOf};
 
 }  // namespace
 

@@ -58,6 +58,8 @@ std::map<std::string, ModelConfig> Variants() {
     c->position_convention = SinusoidConvention::kTimingSignal;
   });
   all["silu_geglu_timing"].decoder->activation = Activation::kGeGluTanh;
+  all["ssru"] = SmallConfig();
+  all["ssru"].decoder->recurrence = Recurrence::kSsru;
   all["no_positions_target_bias"] = SmallConfig();
   all["no_positions_target_bias"].head_bias = true;
   SetBoth(&all["no_positions_target_bias"],

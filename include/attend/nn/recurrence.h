@@ -1,0 +1,26 @@
+// The simpler simple recurrent unit (SSRU) that Marian's students have in place of a decoder's
+// self-attention. Kim et al. 2019, "From Research to Production and Back".
+#ifndef ATTEND_NN_RECURRENCE_H_
+#define ATTEND_NN_RECURRENCE_H_
+
+#include "attend/model_config.h"
+#include "attend/nn/masks.h"
+#include "attend/nn/torch.h"
+
+namespace attend::nn {
+
+// f = sigmoid(forget(x)), state[t] = f * state[t - 1] + (1 - f) * input(x), y = max(0, state).
+class SsruImpl : public torch::nn::Module {
+ public:
+  explicit SsruImpl(const StackConfig& config);
+  // [B, T, D], or packed rows [R, D] with the mask of a causal self-attention.
+  torch::Tensor forward(const torch::Tensor& x_BTD, const AttentionMask& mask);
+
+  torch::nn::Linear input{nullptr};  // without bias
+  torch::nn::Linear forget{nullptr};
+};
+TORCH_MODULE(Ssru);
+
+}  // namespace attend::nn
+
+#endif  // ATTEND_NN_RECURRENCE_H_
