@@ -18,6 +18,7 @@ void BindMetrics(nanobind::module_& module);
 void BindTextEncoder(nanobind::module_& module);
 void BindTranslator(nanobind::module_& module);
 void BindVocabulary(nanobind::module_& module);
+void BindWriting(nanobind::module_& module);
 
 // A class of attend/_results.py or attend/_errors.py.
 inline nanobind::object PythonClass(const char* file, const char* name) {

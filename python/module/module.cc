@@ -55,6 +55,7 @@ NB_MODULE(_attend, module) {
   BindLoading(module);
   BindMetrics(module);
   BindLines(module);
+  BindWriting(module);
   module.def(
       "quantize",
       [](const std::filesystem::path& model, const std::filesystem::path& output) {

@@ -17,6 +17,7 @@ int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunFill(const std::vector<std::string>& arguments);
 int RunGenerate(const std::vector<std::string>& arguments);
+int RunImport(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
       {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
       {"fill", "tell what fits where a token is hidden", attend::RunFill},
       {"generate", "write on from prompts with a language model", attend::RunGenerate},
+      {"import", "make a model directory from a model of another toolkit", attend::RunImport},
       {"inspect", "show what a model directory holds", attend::RunInspect},
       {"quantize", "store a model's weights in int8", attend::RunQuantize},
       {"score", "log-probability of given texts", attend::RunScore},

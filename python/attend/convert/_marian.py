@@ -1,0 +1,279 @@
+"""Marian's own models: .npz, or .bin with f32 or 8-bit weights, with SentencePiece vocabularies. Bergamot's students are such models.
+
+Weight matrices are [in, out]. Sinusoids are tensor2tensor's timing signal, norms have an epsilon of 1e-6, and the decoder starts from a
+vector of zeros. What decides the architecture stands in the model itself, as YAML.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import struct
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from attend._errors import InputError
+from attend.convert._files import Renamed
+from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
+from attend.convert._vocabulary import pieces_of, with_tokens
+
+ACTIVATIONS = {"swish": "silu", "relu": "relu"}
+OPTIONS = "special:model.yml"
+# What attend has in one form only, by the value it must have.
+ONLY = {
+    "type": "transformer", "transformer-ffn-depth": 2, "transformer-tied-layers": [], "transformer-no-projection": False, "skip": False,
+    "right-left": False, "input-types": [], "lemma-dim-emb": 0, "ulr": False, "output-omit-bias": False, "transformer-pool": False}
+_F32, _INT8, _INTGEMM8 = 0x404, 0x101, 0x4101
+
+
+class _Options:
+    """The model's options, with errors that name the key."""
+
+    def __init__(self, text: str, where: str) -> None:
+        try:
+            import yaml
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError("reading Marian's options needs the package PyYAML: pip install pyyaml", name="yaml") from error
+        try:
+            self.values = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise InputError(f"{where}: its options are no YAML: {str(error).splitlines()[0]}") from error
+        self.where = where
+        if not isinstance(self.values, dict):
+            raise InputError(f"{where}: its options are no YAML mapping")
+
+    def get(self, key: str, kind: type, default: Any = None) -> Any:
+        value = self.values.get(key, default)
+        if not isinstance(value, kind):
+            raise InputError(f"{self.where}: {key} is {json.dumps(value)}, expected {kind.__name__}")
+        return value
+
+    def refuse(self) -> None:
+        for key, expected in ONLY.items():
+            found = self.values.get(key, expected)
+            if found != expected:
+                raise InputError(f"{self.where}: {key} is {json.dumps(found)}, which attend lacks; expected {json.dumps(expected)}")
+
+
+def _read_npz(path: pathlib.Path) -> dict[str, np.ndarray[Any, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: not a whole .npz file: {error}") from error
+
+
+class _Binary:
+    """A .bin file of version 1, read with bounds (docs of the layout: marian's src/common/binary.cpp)."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path, self.bytes, self.at = path, path.read_bytes(), 0
+
+    def take(self, size: int) -> bytes:
+        if size < 0 or size > len(self.bytes) - self.at:
+            raise InputError(f"{self.path}: the file is cut short")
+        self.at += size
+        return self.bytes[self.at - size : self.at]
+
+    def numbers(self, count: int) -> tuple[int, ...]:
+        return struct.unpack(f"<{count}Q", self.take(8 * count))
+
+    def read(self) -> dict[str, np.ndarray[Any, Any]]:
+        version, count = self.numbers(2)
+        if version != 1 or count > len(self.bytes) // 32:
+            raise InputError(f"{self.path}: version {version} of Marian's binary files, expected 1")
+        headers = [self.numbers(4) for _ in range(count)]
+        names = [self.take(header[0]).rstrip(b"\0").decode("utf-8", "replace") for header in headers]
+        shapes = [struct.unpack(f"<{header[2]}i", self.take(4 * header[2])) for header in headers]
+        self.take(self.numbers(1)[0])
+        return {name: self.array(header, shape) for name, header, shape in zip(names, headers, shapes, strict=True)}
+
+    def array(self, header: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        kind, data = header[1], self.take(header[3])
+        size = int(np.prod(shape, dtype=np.int64))
+        if kind in (_F32, _INT8) and size >= 0 and len(data) >= size * (4 if kind == _F32 else 1):
+            return np.frombuffer(data, np.float32 if kind == _F32 else np.int8, size).reshape(shape)
+        if kind == _INTGEMM8 and 0 <= size <= len(data) - 4:
+            return self.dequantized(data, size, shape)
+        raise InputError(f"{self.path}: a tensor of type {kind:#x} with {len(data)} bytes, expected f32 or intgemm8 of shape {list(shape)}")
+
+    @staticmethod
+    def dequantized(data: bytes, size: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """Integers that are [out, in], with what they were multiplied by behind them; embeddings are [V, D] as others have them."""
+        (multiplier,) = struct.unpack("<f", data[size : size + 4])
+        integers = np.frombuffer(data, np.int8, size).astype(np.float32) / multiplier
+        is_embedding = shape[0] > 8 * shape[1]
+        return integers.reshape(shape) if is_embedding else integers.reshape(shape[::-1]).T
+
+
+def _find_model(path: pathlib.Path) -> pathlib.Path | None:
+    """The model file that `path` is, or the one that the folder has."""
+    files = [path] if path.is_file() else sorted(path.glob("*.npz")) + sorted(path.glob("*.bin"))
+    found = [file for file in files if _is_model(file)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_model(path: pathlib.Path) -> bool:
+    if path.suffix == ".npz":
+        return zipfile.is_zipfile(path) and OPTIONS + ".npy" in zipfile.ZipFile(path).namelist()
+    if path.suffix != ".bin":
+        return False
+    with path.open("rb") as file:
+        return file.read(8) == struct.pack("<Q", 1) and OPTIONS.encode() in file.read(1 << 20)
+
+
+def _vocabularies(path: pathlib.Path) -> list[pathlib.Path]:
+    """Of source and target: those that a file of options beside the model names, or the only one there."""
+    for sidecar in sorted(path.parent.glob("*.yml")):
+        options = _Options(sidecar.read_text(encoding="utf-8"), str(sidecar)).values
+        names = options.get("vocabs")
+        if isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names):
+            files = [path.parent / pathlib.Path(name).name for name in names]
+            if all(file.exists() for file in files):
+                break
+    else:
+        files = sorted(path.parent.glob("*.spm")) * 2
+    if len(files) != 2:
+        raise InputError(f"'{path.parent}' has no vocabulary that is known to be the model's, expected one .spm file, or .yml with vocabs")
+    for file in files:
+        if file.suffix != ".spm":
+            raise InputError(f"'{file}' is a vocabulary of another kind, which attend lacks; expected a SentencePiece model (.spm)")
+    return files
+
+
+class _Marian:
+    """Marian's tensors under attend's names."""
+
+    def __init__(self, tensors: dict[str, np.ndarray[Any, Any]], options: _Options, where: str) -> None:
+        self.renamed, self.options = Renamed(tensors, where), options
+        self.pre = "n" in options.get("transformer-preprocess", str, "")
+        post = options.get("transformer-postprocess", str, "dan")
+        top = options.get("transformer-postprocess-top", str, "")
+        if (post, "n" in top) not in ((("da", True) if self.pre else ("dan", False)),):
+            raise InputError(
+                f"{where}: transformer-preprocess, -postprocess and -postprocess-top are another mix of norms than attend has; expected "
+                "'', 'dan' and '', or 'n', 'da' and 'n'")
+        self.embedding_norm = "n" in options.get("transformer-postprocess-emb", str, "d")
+        self.learned = "Wpos" in tensors
+        self.ssru = options.get("transformer-decoder-autoreg", str, "self-attention") == "rnn"
+        if self.ssru and options.get("dec-cell", str, "ssru") != "ssru":
+            raise InputError(f"{where}: dec-cell is {options.values['dec-cell']}, which attend lacks; expected ssru")
+
+    def matrix(self, name: str, given: str) -> None:
+        self.renamed.take(name, given)
+        self.renamed.tensors[name] = np.ascontiguousarray(self.renamed.tensors[name].T, np.float32)
+
+    def vector(self, name: str, given: str) -> None:
+        self.renamed.take(name, given)
+        self.renamed.tensors[name] = np.ascontiguousarray(self.renamed.tensors[name].reshape(-1), np.float32)
+
+    def table(self, name: str, given: str) -> None:
+        self.renamed.take(name, given)
+        self.renamed.tensors[name] = np.ascontiguousarray(self.renamed.tensors[name], np.float32)
+
+    def norm(self, name: str, given: str, suffix: str = "") -> None:
+        self.vector(name + ".weight", f"{given}_scale{suffix}")
+        self.vector(name + ".bias", f"{given}_bias{suffix}")
+
+    def attention(self, name: str, given: str) -> None:
+        for part, letter in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "o")):
+            self.matrix(f"{name}.{part}.weight", f"{given}_W{letter}")
+            self.vector(f"{name}.{part}.bias", f"{given}_b{letter}")
+        self.norm(name + "_norm", given + "_Wo_ln", "_pre" if self.pre else "")
+
+    def layer(self, name: str, given: str, side: str) -> None:
+        suffix = "_pre" if self.pre else ""
+        if side == "decoder" and self.ssru:
+            self.matrix(name + ".recurrence.input.weight", given + "_rnn_W")
+            self.matrix(name + ".recurrence.forget.weight", given + "_rnn_Wf")
+            self.vector(name + ".recurrence.forget.bias", given + "_rnn_bf")
+            self.norm(name + ".recurrence_norm", given + "_rnn_ffn_ln", suffix)
+        else:
+            self.attention(name + ".self_attention", given + "_self")
+        if side == "decoder":
+            self.attention(name + ".cross_attention", given + "_context")
+        for part, number in (("inner", 1), ("outer", 2)):
+            self.matrix(f"{name}.feed_forward.{part}.weight", f"{given}_ffn_W{number}")
+            self.vector(f"{name}.feed_forward.{part}.bias", f"{given}_ffn_b{number}")
+        self.norm(name + ".feed_forward_norm", given + "_ffn_ffn_ln", suffix)
+
+    def rename(self) -> Tensors:
+        left = self.renamed.left
+        if "Wemb" in left:
+            self.table("encoder.embedding.weight", "Wemb")
+        else:
+            self.table("encoder.embedding.weight", "encoder_Wemb")
+            self.table("decoder.embedding.weight", "decoder_Wemb")
+        if self.learned:
+            self.table("encoder.positions.weight", "Wpos")
+            self.renamed.tensors["decoder.positions.weight"] = self.renamed.tensors["encoder.positions.weight"]
+        for side, depth in (("encoder", "enc-depth"), ("decoder", "dec-depth")):
+            if self.embedding_norm:
+                self.norm(f"{side}.embedding_norm", f"{side}_emb_ln", "_pre" if f"{side}_emb_ln_scale_pre" in left else "")
+            for layer in range(self.options.get(depth, int)):
+                self.layer(f"{side}.layers.{layer}", f"{side}_l{layer + 1}", side)
+            if self.pre:
+                self.norm(f"{side}.norm", f"{side}_top_ln")
+        self.vector("head.bias", "decoder_ff_logit_out_b")
+        if "decoder_ff_logit_out_Wt" in left:
+            self.table("head.weight", "decoder_ff_logit_out_Wt")
+        elif "decoder_ff_logit_out_W" in left:
+            self.matrix("head.weight", "decoder_ff_logit_out_W")
+        return self.renamed.finish()
+
+    def stack(self, side: str, depth: str, tensors: Tensors) -> dict[str, Any]:
+        options = self.options
+        activation = options.get("transformer-ffn-activation", str, "swish")
+        if activation not in ACTIVATIONS:
+            raise InputError(
+                f"{options.where}: transformer-ffn-activation is {activation}, which attend lacks; expected {' or '.join(ACTIVATIONS)}")
+        fields = {
+            "layers": options.get(depth, int), "d_model": options.get("dim-emb", int), "heads": options.get("transformer-heads", int),
+            "d_ff": options.get("transformer-dim-ffn", int), "activation": ACTIVATIONS[activation], "norm_place": "pre" if self.pre else "post",
+            "position_convention": "timing_signal", "embedding_norm": self.embedding_norm}
+        if side == "decoder":
+            fields["d_ff"] = options.values.get("transformer-decoder-dim-ffn") or fields["d_ff"]
+            fields["recurrence"] = "ssru" if self.ssru else "none"
+        if self.learned:
+            rows = tensors[side + ".positions.weight"]
+            fields |= {"positions": "learned", "max_positions": len(rows), "scale_embedding": False}
+        return stack(**fields)
+
+
+def _convert(source: pathlib.Path) -> Converted:
+    path = _find_model(source)
+    assert path is not None
+    tensors = _read_npz(path) if path.suffix == ".npz" else _Binary(path).read()
+    if OPTIONS not in tensors:
+        raise InputError(f"{path}: tensor '{OPTIONS}' is missing")
+    text = tensors.pop(OPTIONS).astype(np.uint8).tobytes().rstrip(b"\0").decode("utf-8", "replace")
+    options = _Options(text, str(path))
+    options.refuse()
+    alphas = [name for name in tensors if name.endswith("_QuantMultA")]
+    for name in alphas:
+        del tensors[name]
+    marian = _Marian(tensors, options, str(path))
+    found = marian.rename()
+    shared = "decoder.embedding.weight" not in found
+    sizes = [len(found["encoder.embedding.weight"]), len(found["encoder.embedding.weight" if shared else "decoder.embedding.weight"])]
+    files, special = _vocabularies(path), {"pad": -1, "unk": 1, "bos": -1, "eos": 0}
+    bytes_, tokens = [file.read_bytes() for file in files], []
+    for file, content, size in zip(files, bytes_, sizes, strict=True):
+        tokens.append(pieces_of(content, str(file)))
+        if len(tokens[-1]) != size or tokens[-1][:2] != ["</s>", "<unk>"]:
+            raise InputError(f"{file}: {len(tokens[-1])} pieces, expected {size} that begin with </s> and <unk>, as the model has them")
+    return Converted(
+        kind="Marian",
+        model=model(
+            source_vocab_size=sizes[0], target_vocab_size=sizes[1], special_ids=special, head_bias=True, tie_source_target=shared,
+            tie_target_output="head.weight" not in found, encoder=marian.stack("encoder", "enc-depth", found),
+            decoder=marian.stack("decoder", "dec-depth", found)),
+        tensors=found, source_vocabulary=with_tokens(bytes_[0], tokens[0], special),
+        target_vocabulary=with_tokens(bytes_[1], tokens[1], special), texts=sample_texts(tokens[0]),
+        left_out=[f"{len(alphas)} factors of 8-bit activations: attend finds its own as it runs"] if alphas else [],
+        provenance={"options": text})
+
+
+SOURCE = Source("a model of Marian (.npz or .bin, with .spm beside it)", lambda path: _find_model(path) is not None, _convert)

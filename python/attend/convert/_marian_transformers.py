@@ -1,0 +1,146 @@
+"""transformers' MarianMT models, as OPUS-MT has them: config.json, model.safetensors or pytorch_model.bin, source.spm, target.spm and
+vocab.json. Their sinusoids stand in halves, their norms have an epsilon of 1e-5, and their decoder starts from the pad token, whose
+embedding is zero.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from attend._errors import InputError
+from attend.convert._files import Keys, Renamed, read_json, read_weights
+from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
+from attend.convert._vocabulary import with_tokens
+
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "swish": "silu", "silu": "silu"}
+
+
+def _recognises(folder: pathlib.Path) -> bool:
+    path = folder / "config.json"
+    if not path.exists():
+        return False
+    config = read_json(path)
+    return isinstance(config, dict) and config.get("model_type") == "marian"
+
+
+def _stack(config: Keys, side: str) -> dict[str, Any]:
+    return stack(
+        layers=config.get(f"{side}_layers", int), d_model=config.get("d_model", int), heads=config.get(f"{side}_attention_heads", int),
+        d_ff=config.get(f"{side}_ffn_dim", int), activation=config.choose("activation_function", ACTIVATIONS, "gelu"), norm_epsilon=1e-5,
+        position_convention="halves", scale_embedding=config.get("scale_embedding", bool, False))
+
+
+def _tokens(path: pathlib.Path, size: int) -> list[str]:
+    """The tokens by id."""
+    ids = read_json(path)
+    if not isinstance(ids, dict) or sorted(ids.values()) != list(range(size)):
+        raise InputError(f"{path}: expected a JSON object that gives {size} tokens the ids 0 to {size - 1}, as config.json says")
+    return sorted(ids, key=ids.__getitem__)
+
+
+def _layer(renamed: Renamed, name: str, given: str, cross_attention: bool) -> None:
+    attentions = [("self_attention", "self_attn")] + ([("cross_attention", "encoder_attn")] if cross_attention else [])
+    for ours, theirs in attentions:
+        for part, projection in (("query", "q_proj"), ("key", "k_proj"), ("value", "v_proj"), ("output", "out_proj")):
+            renamed.linear(f"{name}.{ours}.{part}", f"{given}.{theirs}.{projection}")
+        renamed.linear(f"{name}.{ours}_norm", f"{given}.{theirs}_layer_norm")
+    renamed.linear(f"{name}.feed_forward.inner", f"{given}.fc1")
+    renamed.linear(f"{name}.feed_forward.outer", f"{given}.fc2")
+    renamed.linear(f"{name}.feed_forward_norm", f"{given}.final_layer_norm")
+
+
+def _embeddings(renamed: Renamed, shared: bool) -> None:
+    if shared:
+        given = "model.shared.weight" if "model.shared.weight" in renamed.left else "model.encoder.embed_tokens.weight"
+        renamed.take("encoder.embedding.weight", given)
+    else:
+        renamed.take("encoder.embedding.weight", "model.encoder.embed_tokens.weight")
+        renamed.take("decoder.embedding.weight", "model.decoder.embed_tokens.weight")
+        renamed.drop("model.shared.weight")
+    renamed.take("head.bias", "final_logits_bias")
+    renamed.drop("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+    for side in ("encoder", "decoder"):
+        renamed.drop(f"model.{side}.embed_positions.weight")
+
+
+def _rename(tensors: Tensors, shape: dict[str, Any], shared: bool, where: str) -> Tensors:
+    renamed = Renamed(tensors, where)
+    _embeddings(renamed, shared)
+    tied = renamed.tensors["encoder.embedding.weight" if shared else "decoder.embedding.weight"]
+    head = renamed.left.pop("lm_head.weight", tied)
+    if not np.array_equal(head, tied):
+        raise InputError(f"{where}: tensor 'lm_head.weight' is not the decoder's embedding; attend lacks that for Marian models")
+    for side in ("encoder", "decoder"):
+        for layer in range(shape[side]["layers"]):
+            _layer(renamed, f"{side}.layers.{layer}", f"model.{side}.layers.{layer}", side == "decoder")
+    found = renamed.finish()
+    found["head.bias"] = found["head.bias"].reshape(-1)
+    return found
+
+
+def _drop_pad(tensors: Tensors, pad: int, where: str) -> None:
+    """The pad token stands last and has a vector of zeros: without it the decoder starts from such a vector."""
+    for name in ("encoder.embedding.weight", "decoder.embedding.weight", "head.bias"):
+        if name not in tensors:
+            continue
+        rows = tensors[name]
+        if len(rows) != pad + 1 or np.any(rows[pad:] != 0):
+            raise InputError(f"{where}: '{name}' has no row of zeros for the pad token, which is the last")
+        tensors[name] = np.ascontiguousarray(rows[:pad])
+
+
+def _convert(folder: pathlib.Path) -> Converted:
+    config = Keys(folder / "config.json")
+    config.refuse(is_encoder_decoder=True, tie_word_embeddings=True)
+    shared = config.get("share_encoder_decoder_embeddings", bool, True)
+    size, pad = config.get("vocab_size", int), config.get("pad_token_id", int)
+    target_size = config.values.get("decoder_vocab_size") or size
+    if config.get("decoder_start_token_id", int) != pad:
+        raise InputError(f"{config.path}: decoder_start_token_id is not pad_token_id ({pad}), which attend lacks for Marian models")
+    eos = config.get("eos_token_id", int)
+    shape = {side: _stack(config, side) for side in ("encoder", "decoder")}
+    tensors = _rename(read_weights(folder), shape, shared, str(folder))
+    _drop_pad(tensors, pad, str(folder))
+    tokens = _tokens(folder / "vocab.json", size)
+    separate = folder / "target_vocab.json"
+    target_tokens = _tokens(separate, target_size) if separate.exists() else tokens
+    special = {"pad": -1, "unk": tokens.index("<unk>"), "bos": -1, "eos": eos}
+    names = Keys(folder / "tokenizer_config.json").values if (folder / "tokenizer_config.json").exists() else {}
+    languages = [names.get("source_lang"), names.get("target_lang")]
+    return Converted(
+        kind="transformers MarianMT",
+        model=model(
+            languages=languages if all(isinstance(name, str) and name for name in languages) else [], source_vocab_size=size - 1,
+            target_vocab_size=target_size - 1, special_ids=special, head_bias=True, tie_source_target=shared, **shape),
+        tensors=tensors,
+        source_vocabulary=with_tokens((folder / "source.spm").read_bytes(), tokens[:pad], special),
+        target_vocabulary=with_tokens((folder / "target.spm").read_bytes(), target_tokens[:pad], special),
+        texts=sample_texts(tokens),
+        left_out=[] if not (folder / "generation_config.json").exists() else ["generation_config.json: attend's own search options hold"],
+        provenance={"config": json.dumps(config.values, sort_keys=True)})
+
+
+def _compare(source: str, output: str) -> float:
+    try:
+        import torch
+        import transformers
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
+    peer = transformers.MarianMTModel.from_pretrained(source, dtype=torch.float32).eval()
+    pad, worst = peer.config.pad_token_id, 0.0
+    for sample in read_json(pathlib.Path(output) / "samples.json"):
+        read, wrote = torch.tensor([sample["source_ids"]]), torch.tensor([sample["target_ids"]])
+        with torch.no_grad():
+            logits = peer(input_ids=read, decoder_input_ids=torch.cat([torch.full((1, 1), pad), wrote[:, :-1]], 1)).logits[0]
+        logits[:, pad] = -torch.inf  # which transformers never writes
+        found = logits.double().log_softmax(-1).gather(1, wrote[0].unsqueeze(1)).squeeze(1)
+        worst = max(worst, float((found - torch.tensor(sample["token_log_probabilities"])).abs().max()))
+    return worst
+
+
+SOURCE = Source(
+    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)", _recognises, _convert, _compare)

@@ -1,0 +1,70 @@
+"""What every importer gives: a configuration, tensors and vocabularies under attend's names."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from attend._attend import write_model
+
+Tensors = dict[str, np.ndarray[Any, Any]]
+
+
+@dataclass
+class Converted:
+    kind: str  # what the source was, in words
+    model: dict[str, Any]  # `model` of config.json
+    tensors: Tensors  # f32, named as in docs/model_file.md
+    source_vocabulary: bytes
+    target_vocabulary: bytes
+    texts: list[str]  # which the model proves itself by
+    left_out: list[str] = field(default_factory=list)  # what attend has no use for, in words
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, output: pathlib.Path) -> None:
+        provenance = {"imported_from": self.kind} | self.provenance
+        write_model(
+            json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), self.texts, output)
+
+
+@dataclass
+class Source:
+    looks_like: str  # the files that give it away, in words
+    recognises: Callable[[pathlib.Path], bool]
+    convert: Callable[[pathlib.Path], Converted]
+    # The largest difference of the samples' log-probabilities between the source's own program and attend; none: it can't be asked.
+    compare: Callable[[str, str], float] | None = None
+
+
+def stack(**fields: Any) -> dict[str, Any]:
+    """An encoder or decoder as config.json has it: the paper's layers, with these fields otherwise."""
+    usual = {
+        "layers": 6, "d_model": 512, "heads": 8, "d_k": 0, "d_v": 0, "d_ff": 2048, "activation": "relu", "norm": "layer_norm",
+        "norm_place": "post", "norm_epsilon": 1e-6, "positions": "sinusoidal", "position_convention": "interleaved", "position_offset": 0,
+        "max_positions": 1024, "attention_bias": True, "feed_forward_bias": True, "scale_embedding": True, "embedding_norm": False,
+        "recurrence": "none"}
+    assert not fields.keys() - usual.keys()
+    return usual | fields
+
+
+def model(**fields: Any) -> dict[str, Any]:
+    """`model` of config.json: a translation model, with these fields otherwise."""
+    usual = {
+        "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
+        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "encoder": None, "decoder": None, "head": "vocabulary",
+        "head_bias": False, "head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none",
+        "crf": False, "tie_source_target": True, "tie_target_output": True}
+    assert not fields.keys() - usual.keys()
+    return usual | fields
+
+
+def sample_texts(tokens: list[str]) -> list[str]:
+    """Some texts of a model's own words, which it proves itself by."""
+    words = [token[1:] for token in tokens if token.startswith("▁") and token[1:].isalpha()]
+    chosen = words[:: max(len(words) // 37, 1)] or ["a"]
+    return [" ".join(chosen[i % len(chosen)] for i in range(first, first + length)) for first, length in ((0, 3), (3, 6), (9, 9), (18, 14))]

@@ -1,0 +1,65 @@
+"""Vocabularies whose tokens have ids of their own: a SentencePiece model with the list of tokens behind it (docs/model_file.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attend._errors import InputError
+
+_MAP_FIELD = 4200  # of SentencePiece's ModelProto, which leaves fields from 200 on to others
+_TOKEN, _PAD, _UNK, _BOS, _EOS = 1, 2, 3, 4, 5
+
+
+def _varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def _text(number: int, content: bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _read_varint(content: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while content[at] & 0x80:
+        value |= (content[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return value | content[at] << shift, at + 1
+
+
+def _fields(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a message that have content: their number and it."""
+    at = 0
+    while at < len(content):
+        tag, at = _read_varint(content, at)
+        if tag & 7 == 0:
+            _, at = _read_varint(content, at)
+            continue
+        size = {1: 8, 5: 4}.get(tag & 7)
+        if size is None:
+            size, at = _read_varint(content, at)
+        if at + size > len(content) or tag & 7 not in (1, 2, 5):
+            raise ValueError("cut short")
+        if tag & 7 == 2:
+            yield tag >> 3, content[at : at + size]
+        at += size
+
+
+def pieces_of(model: bytes, where: str) -> list[str]:
+    """The pieces of a SentencePiece model, by id."""
+    try:
+        return [dict(_fields(piece))[1].decode() for number, piece in _fields(model) if number == 1]
+    except (IndexError, KeyError, ValueError) as error:
+        raise InputError(f"{where}: not a SentencePiece model") from error
+
+
+def with_tokens(model: bytes, tokens: list[str], special_ids: dict[str, int]) -> bytes:
+    """The SentencePiece model whose pieces have the ids that `tokens` gives them."""
+    content = b"".join(_text(_TOKEN, token.encode()) for token in tokens)
+    for number, name in ((_PAD, "pad"), (_UNK, "unk"), (_BOS, "bos"), (_EOS, "eos")):
+        content += _varint(number << 3) + _varint(special_ids[name] + 1)
+    return model + _text(_MAP_FIELD, content)

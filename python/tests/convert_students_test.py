@@ -1,0 +1,57 @@
+"""attend.convert of a real Marian model with 8-bit weights: Bergamot's English-Portuguese student against what its own engine wrote."""
+
+import gzip
+import itertools
+import os
+import pathlib
+
+import attend
+import pytest
+
+attend.convert = pytest.importorskip("attend.convert")
+pytest.importorskip("yaml")
+
+DATA = pathlib.Path(os.environ.get("ATTEND_DATA", "none"))
+STUDENT, TEXT = DATA / "bergamot-en-pt", DATA / "flores101/eng.devtest.gz"
+LINES = 100
+
+
+@pytest.fixture(name="model", scope="module")
+def converted_model(tmp_path_factory):
+    if not STUDENT.exists():
+        pytest.skip(f"ATTEND_DATA has no {STUDENT.name}")
+    output = tmp_path_factory.mktemp("attend") / "model"
+    converted = attend.convert.convert(STUDENT, output)
+    assert converted.model["decoder"]["recurrence"] == "ssru" and converted.left_out
+    return output
+
+
+def lines(path):
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+        return [line.strip() for line in itertools.islice(file, LINES)]
+
+
+@pytest.mark.parametrize("type", ["f32", "int8"])
+def test_translations_are_as_good_as_its_own_engines(model, type):
+    translator = attend.Translator(model, type=type)
+    found = [translation.text for translation in translator.translate(lines(TEXT), beam_size=1, length_penalty=0)]
+    theirs = lines(STUDENT / "reference.en-pt.txt")
+    gold = lines(DATA / "flores101/por.devtest.gz")
+    assert sum(ours == other for ours, other in zip(found, theirs)) >= (0.6 if type == "f32" else 0.4) * LINES
+    assert abs(attend.bleu(found, [gold]).score - attend.bleu(theirs, [gold]).score) < 1.5
+    assert attend.bleu(found, [theirs]).score > 85
+
+
+def test_bad_files_are_refused(tmp_path):
+    if not STUDENT.exists():
+        pytest.skip(f"ATTEND_DATA has no {STUDENT.name}")
+    whole = (STUDENT / "model.enpt.intgemm.alphas.bin").read_bytes()
+    for name, content in (("cut", whole[: len(whole) // 2]), ("header", whole[:3000])):
+        path = tmp_path / f"{name}.bin"
+        path.write_bytes(content)
+        with pytest.raises(attend.InputError, match="cut short|no model"):
+            attend.convert.convert(path, tmp_path / "out")
+    with pytest.raises(attend.InputError, match="no model that can be imported"):
+        attend.convert.convert(tmp_path, tmp_path / "out")
+    with pytest.raises(attend.InputError, match="does not exist"):
+        attend.convert.convert(tmp_path / "gone", tmp_path / "out")
