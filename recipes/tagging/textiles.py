@@ -6,9 +6,9 @@ usage: textiles.py DIRECTORY [--seed N] [--sentences N]
 Writes train.conll, valid.conll and test.conll: a word a line with its label (IOB2), an empty line after each sentence. The
 entities are CLUSTER (where it is made), TECHNIQUE, MATERIAL, PART, FEATURE (how a surface looks) and MOTIF. A quarter of the
 names and a third of the sentence shapes are held out: training has none of them, validation and test sentences are of held-out
-shapes, with names that training has and names that it lacks. Training also has shapes composed of phrases, and half of its names are
-invented, a new one each time: a model must learn to read a name's neighbours and form, not lists of names and shapes. The same seed
-gives the same files.
+shapes, with names that training has and names that it lacks. Training also has shapes composed of phrases and shapes spliced from two
+others, some of its words are exchanged, and half of its names are invented, a new one each time: a model must learn to read a name's
+neighbours and form, not lists of names and shapes. The same seed gives the same files.
 """
 
 import argparse
@@ -40,6 +40,7 @@ NAMES = {
         chequer|star|moon|conch|fish|butterfly|jasmine|rose|betel leaf|vine|arrowhead|wave|step|hexagon|medallion|horse|chariot|turtle|
         pine cone|almond|pomegranate|fish scale|honeycomb|basket weave""",
 }
+ALL_NAMES = {name.strip() for names in NAMES.values() for name in names.split("|")}
 CLOTH = "sarees|dupattas|shawls|stoles|dhotis|fabrics|scarves|furnishings|turbans|lehengas|yardages|throws".split("|")
 WORK = "joining|work|weaving|technique|detailing".split("|")
 
@@ -105,14 +106,14 @@ PHRASES = {
         Every season <subject> <verb> <things> .|<people> <like> <subject> for <thing> .|A good piece has <things> , <done> in {M} .|
         <thing> is <done> by <people> .|Some say that <subject> <verb> <thing> .|<subject> last many seasons .|This is how <thing> is <done> in {C} .|<subject> , with <things> , <verb> <things> .|Why <subject> ? <things> .|<thing> is what {C} is known for .""",
     "subject": """{C} {K}|{C} {K}|{C} {K}|{K} from {C}|{K} of {C}|the {K} of {C}|these {K}|our {K}|such {K}|weavers of {C}|makers in {C}|{C}|
-        {M} {K} from {C}|{C} {K} in {M}|{K} in {M}|{K}""",
+        {M} {K} from {C}|{C} {K} in {M}|{K} in {M}|{K}|{C} and {C}|{K} of {C} and {C}""",
     "verb": """have|show|carry|combine|feature|bear|offer|use|join|mix|come with|are made with|are woven with|are loved for|are famous for|
         are prized for|are known for|stand out for|begin with|need|wear|add|bring together|differ by|is home to|still makes|are sold with|
         always have|may come with|must have|will show|often carry|never lack|suit those who like|sell best with|take weeks for|live by|
         let you see|run to|keep|owe much to|tell of|make one think of|give|hold|are worked with|each have|both use|stay true to""",
     "things": "<thing>|<thing> and <thing>|<thing> , <thing> and <thing>|<thing> , <thing> , and <thing>|<thing> , <thing> , <thing> , and <thing>",
     "thing": """{F} {Ps}|{F} {Ps}|{F} {Ps}|{M} {Ps}|{M} {Ps}|a {F} {P}|a {M} {P}|{M} {P}|{F} {P}|the {P}|{Ps}|{D} motifs|{D} motifs|{D} and {D} motifs|{Ds}|
-        {T}|{T} {W}|{T} {W}|{M}|{T} on the {P}|{Ds} on the {P}|{Ps} of {M}|{F} {M} {Ps}|{T} in {M}|a {P} with {Ds}|rows of {Ds}|{M} for the {P}""",
+        {T}|{T} {W}|{T} {W}|{M}|{M} and {M}|{T} and {T}|the {F} {P}|{T} on the {P}|{Ds} on the {P}|{Ps} of {M}|{F} {M} {Ps}|{T} in {M}|a {P} with {Ds}|rows of {Ds}|{M} for the {P}""",
     "people": "Buyers|Brides|Dealers|Guests|People|The weavers|Our customers|Both brides and guests|Families|Experts|Museums|Visitors to {C}",
     "like": "like|expect|want|look for|know|praise|say yes to|ask for|cannot do without|will find|pay for|remember",
     "done": "done|made|worked|woven|finished|sewn|set apart|added|painted|cut|drawn|carved|washed|sold|known",
@@ -131,11 +132,13 @@ def plural(name):
 
 
 class Grammar:
-    """Draws sentences from shapes and names. With `varied`, half of the names are invented and most shapes composed."""
+    """Draws sentences from shapes and names. With `varied`, half of the names are invented, most shapes composed and some spliced."""
 
     def __init__(self, generator, names, shapes, varied=False):
         self.generator, self.names, self.shapes = generator, names, shapes
-        self.invented, self.composed = (0.5, 0.8) if varied else (0, 0)
+        self.invented, self.composed, self.spliced, self.exchanged = (0.5, 0.8, 0.3, 0.15) if varied else (0, 0, 0, 0)
+        phrases = re.sub("<.*?>", " ", " ".join(PHRASES.values()).replace("|", " "))
+        self.others = sorted({word for word in (phrases + " " + " ".join(shapes)).split() if word.isalpha()})
 
     def word(self):
         choice = self.generator.choice
@@ -148,7 +151,8 @@ class Grammar:
         name = self.generator.choice(INVENTED[kind].split("|"))
         while "{x}" in name:
             name = name.replace("{x}", self.word(), 1)
-        return name.replace("{X}", self.word().capitalize())
+        name = name.replace("{X}", self.word().capitalize())
+        return self.name(kind) if name in ALL_NAMES else name  # it may be held out
 
     def slot(self, slot):
         """Words of one slot, and the type of entity that they are, if any."""
@@ -160,17 +164,26 @@ class Grammar:
         return (plural(name) if slot.endswith("s") else name).split(), KINDS[slot[0]]
 
     def shape(self):
+        if self.generator.random() >= self.spliced:
+            return self.whole_shape()
+        first, second = self.whole_shape().split(), self.whole_shape().split()
+        shape = " ".join(first[: self.generator.randrange(len(first))] + second[self.generator.randrange(len(second)) :])
+        return self.shape() if shape in HELD_OUT else shape
+
+    def whole_shape(self):
         if self.generator.random() >= self.composed:
             return self.generator.choice(self.shapes)
         shape = "<sentence>"
         while "<" in shape:
             before, symbol, after = re.split("<(.*?)>", shape, maxsplit=1)
             shape = before + self.generator.choice(PHRASES[symbol].split("|")).strip() + after
-        return self.shape() if shape in HELD_OUT else shape
+        return self.whole_shape() if shape in HELD_OUT else shape
 
     def other(self, word):
-        """A word of no entity; some are invented, too, so that an unknown word need not be a name."""
-        return self.word() if word.isalpha() and self.generator.random() < self.invented / 5 else word
+        """A word of no entity. Some are exchanged for another; some are invented, so that an unknown word need not be a name."""
+        if not word.isalpha() or self.generator.random() >= self.exchanged:
+            return word
+        return self.generator.choice(self.others) if self.generator.random() < 2 / 3 else self.word()
 
     def sentence(self):
         """[(word, label)]"""
