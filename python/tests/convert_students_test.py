@@ -4,6 +4,7 @@ import gzip
 import itertools
 import os
 import pathlib
+import subprocess
 
 import attend
 import pytest
@@ -34,12 +35,21 @@ def lines(path):
 @pytest.mark.parametrize("type", ["f32", "int8"])
 def test_translations_are_as_good_as_its_own_engines(model, type):
     translator = attend.Translator(model, type=type)
-    found = [translation.text for translation in translator.translate(lines(TEXT), beam_size=1, length_penalty=0)]
+    found = [str(text) for text in translator.translate(lines(TEXT), beam_size=1, length_penalty=0)]
     theirs = lines(STUDENT / "reference.en-pt.txt")
     gold = lines(DATA / "flores101/por.devtest.gz")
     assert sum(ours == other for ours, other in zip(found, theirs)) >= (0.6 if type == "f32" else 0.4) * LINES
-    assert abs(attend.bleu(found, [gold]).score - attend.bleu(theirs, [gold]).score) < 1.5
-    assert attend.bleu(found, [theirs]).score > 85
+    assert attend.bleu(found, [gold]) > attend.bleu(theirs, [gold]) - 0.5  # theirs has a shortlist
+    assert attend.bleu(found, [theirs]) > 90
+
+
+def test_what_a_recurrence_lacks_is_not_drawn(model, tmp_path):
+    command = [os.path.join(os.environ["BUILD_DIR"], "attend"), "attention", "--model", model, "--source", "The house is old."]
+    for kind, status in (("cross", 0), ("encoder", 0), ("decoder", 2)):
+        done = subprocess.run([*command, "--kind", kind, "--output", tmp_path / f"{kind}.svg"], capture_output=True, text=True, check=False)
+        assert done.returncode == status and (status == 0 or "recurrence" in done.stderr), done.stderr
+    subprocess.run([*command, "--output", tmp_path / "all.html"], check=True, capture_output=True)
+    assert attend.Translator(model).attention("The house is old.").cross.shape[0] == 2
 
 
 def test_bad_files_are_refused(tmp_path):
@@ -51,7 +61,9 @@ def test_bad_files_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(attend.InputError, match="cut short|no model"):
             attend.convert.convert(path, tmp_path / "out")
+    empty = tmp_path / "empty"
+    empty.mkdir()
     with pytest.raises(attend.InputError, match="no model that can be imported"):
-        attend.convert.convert(tmp_path, tmp_path / "out")
+        attend.convert.convert(empty, tmp_path / "out")
     with pytest.raises(attend.InputError, match="does not exist"):
         attend.convert.convert(tmp_path / "gone", tmp_path / "out")

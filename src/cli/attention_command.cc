@@ -65,6 +65,10 @@ void FillRows(AttentionWeights* weights) {
   }
 }
 
+bool Recurs(const ModelConfig& config) {
+  return config.decoder && config.decoder->recurrence != Recurrence::kNone;
+}
+
 AttentionView ViewOfOne(std::string text, const char* kind, const std::vector<std::string>& pieces,
                         const char* query_title, AttentionWeights weights) {
   return {std::move(text),
@@ -131,7 +135,22 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
                  "target token it looks at", read, read, std::move(score.decoder_self)},
                 {"cross", "Cross-attention", "target token being written",
                  "source token it looks at", written, keys, std::move(score.cross)}};
+  if (Recurs(model->config)) view.kinds.erase(view.kinds.begin() + 1);
   return view;
+}
+
+// What is not said follows from the model's stacks.
+void ChooseKind(const ModelConfig& config, bool given, KindOption* kind) {
+  if (!given) {
+    *kind = !config.decoder   ? KindOption::kEncoder
+            : !config.encoder ? KindOption::kDecoder
+                              : KindOption::kCross;
+  }
+  if (*kind == KindOption::kDecoder && Recurs(config)) {
+    throw Error(ErrorKind::kUsage,
+                "the model's decoder has a recurrence in place of self-attention, which can't be "
+                "drawn; expected another kind");
+  }
 }
 
 }  // namespace
@@ -159,11 +178,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
                 fmt::format("a model of task {} reads one text, the source; leave out the target",
                             model->config.task));
   }
-  if (!command_line.IsSet("kind")) {
-    options.kind = !decoder   ? KindOption::kEncoder
-                   : !encoder ? KindOption::kDecoder
-                              : KindOption::kCross;
-  }
+  ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const AttentionView view = !decoder   ? ViewOfEncoder(*Load(model), options.source)
                              : !encoder ? ViewOfText(*Load(model), options.source)
                                         : ViewOf(model, options, has_target, common.ThreadCount());

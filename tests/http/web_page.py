@@ -5,7 +5,7 @@ import time
 import pytest
 
 pytest.importorskip("selenium", reason="no selenium; run tools/setup")
-from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException  # noqa: E402
 from selenium.webdriver import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402,F401
@@ -38,7 +38,7 @@ class Page:
         def look():
             try:
                 return seen()
-            except StaleElementReferenceException:
+            except (NoSuchElementException, StaleElementReferenceException):
                 return None
 
         end = time.monotonic() + patience
