@@ -148,13 +148,10 @@ class _Marian:
 
     def __init__(self, tensors: dict[str, np.ndarray[Any, Any]], options: _Options, where: str) -> None:
         self.renamed, self.options = Renamed(tensors, where), options
-        self.pre = "n" in options.get("transformer-preprocess", str, "")
-        post = options.get("transformer-postprocess", str, "dan")
-        top = options.get("transformer-postprocess-top", str, "")
-        if (post, "n" in top) not in ((("da", True) if self.pre else ("dan", False)),):
-            raise InputError(
-                f"{where}: transformer-preprocess, -postprocess and -postprocess-top are another mix of norms than attend has; expected "
-                "'', 'dan' and '', or 'n', 'da' and 'n'")
+        for key, expected in (("transformer-preprocess", ""), ("transformer-postprocess", "dan"), ("transformer-postprocess-top", "")):
+            found = options.get(key, str, expected)
+            if found != expected:
+                raise InputError(f"{where}: {key} is '{found}', which is not read yet; expected '{expected}': norms after the sub-layers")
         self.embedding_norm = "n" in options.get("transformer-postprocess-emb", str, "d")
         self.learned = "Wpos" in tensors
         self.ssru = options.get("transformer-decoder-autoreg", str, "self-attention") == "rnn"
@@ -181,15 +178,14 @@ class _Marian:
         for part, letter in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "o")):
             self.matrix(f"{name}.{part}.weight", f"{given}_W{letter}")
             self.vector(f"{name}.{part}.bias", f"{given}_b{letter}")
-        self.norm(name + "_norm", given + "_Wo_ln", "_pre" if self.pre else "")
+        self.norm(name + "_norm", given + "_Wo_ln")
 
     def layer(self, name: str, given: str, side: str) -> None:
-        suffix = "_pre" if self.pre else ""
         if side == "decoder" and self.ssru:
             self.matrix(name + ".recurrence.input.weight", given + "_rnn_W")
             self.matrix(name + ".recurrence.forget.weight", given + "_rnn_Wf")
             self.vector(name + ".recurrence.forget.bias", given + "_rnn_bf")
-            self.norm(name + ".recurrence_norm", given + "_rnn_ffn_ln", suffix)
+            self.norm(name + ".recurrence_norm", given + "_rnn_ffn_ln")
         else:
             self.attention(name + ".self_attention", given + "_self")
         if side == "decoder":
@@ -197,7 +193,7 @@ class _Marian:
         for part, number in (("inner", 1), ("outer", 2)):
             self.matrix(f"{name}.feed_forward.{part}.weight", f"{given}_ffn_W{number}")
             self.vector(f"{name}.feed_forward.{part}.bias", f"{given}_ffn_b{number}")
-        self.norm(name + ".feed_forward_norm", given + "_ffn_ffn_ln", suffix)
+        self.norm(name + ".feed_forward_norm", given + "_ffn_ffn_ln")
 
     def rename(self) -> Tensors:
         left = self.renamed.left
@@ -214,8 +210,6 @@ class _Marian:
                 self.norm(f"{side}.embedding_norm", f"{side}_emb_ln", "_pre" if f"{side}_emb_ln_scale_pre" in left else "")
             for layer in range(self.options.get(depth, int)):
                 self.layer(f"{side}.layers.{layer}", f"{side}_l{layer + 1}", side)
-            if self.pre:
-                self.norm(f"{side}.norm", f"{side}_top_ln")
         self.vector("head.bias", "decoder_ff_logit_out_b")
         if "decoder_ff_logit_out_Wt" in left:
             self.table("head.weight", "decoder_ff_logit_out_Wt")
@@ -231,7 +225,7 @@ class _Marian:
                 f"{options.where}: transformer-ffn-activation is {activation}, which attend lacks; expected {' or '.join(ACTIVATIONS)}")
         fields = {
             "layers": options.get(depth, int), "d_model": options.get("dim-emb", int), "heads": options.get("transformer-heads", int),
-            "d_ff": options.get("transformer-dim-ffn", int), "activation": ACTIVATIONS[activation], "norm_place": "pre" if self.pre else "post",
+            "d_ff": options.get("transformer-dim-ffn", int), "activation": ACTIVATIONS[activation],
             "position_convention": "timing_signal", "embedding_norm": self.embedding_norm}
         if side == "decoder":
             fields["d_ff"] = options.values.get("transformer-decoder-dim-ffn") or fields["d_ff"]
