@@ -153,7 +153,8 @@ class _Marian:
             if found != expected:
                 raise InputError(f"{where}: {key} is '{found}', which is not read yet; expected '{expected}': norms after the sub-layers")
         self.embedding_norm = "n" in options.get("transformer-postprocess-emb", str, "d")
-        self.learned = "Wpos" in tensors
+        if "Wpos" in tensors:
+            raise InputError(f"{where}: it has learned positions ('Wpos'), which are not read yet; expected sinusoids")
         self.ssru = options.get("transformer-decoder-autoreg", str, "self-attention") == "rnn"
         if self.ssru and options.get("dec-cell", str, "ssru") != "ssru":
             raise InputError(f"{where}: dec-cell is {options.values['dec-cell']}, which attend lacks; expected ssru")
@@ -202,9 +203,6 @@ class _Marian:
         else:
             self.table("encoder.embedding.weight", "encoder_Wemb")
             self.table("decoder.embedding.weight", "decoder_Wemb")
-        if self.learned:
-            self.table("encoder.positions.weight", "Wpos")
-            self.renamed.tensors["decoder.positions.weight"] = self.renamed.tensors["encoder.positions.weight"]
         for side, depth in (("encoder", "enc-depth"), ("decoder", "dec-depth")):
             if self.embedding_norm:
                 self.norm(f"{side}.embedding_norm", f"{side}_emb_ln", "_pre" if f"{side}_emb_ln_scale_pre" in left else "")
@@ -217,7 +215,7 @@ class _Marian:
             self.matrix("head.weight", "decoder_ff_logit_out_W")
         return self.renamed.finish()
 
-    def stack(self, side: str, depth: str, tensors: Tensors) -> dict[str, Any]:
+    def stack(self, side: str, depth: str) -> dict[str, Any]:
         options = self.options
         activation = options.get("transformer-ffn-activation", str, "swish")
         if activation not in ACTIVATIONS:
@@ -230,9 +228,6 @@ class _Marian:
         if side == "decoder":
             fields["d_ff"] = options.values.get("transformer-decoder-dim-ffn") or fields["d_ff"]
             fields["recurrence"] = "ssru" if self.ssru else "none"
-        if self.learned:
-            rows = tensors[side + ".positions.weight"]
-            fields |= {"positions": "learned", "max_positions": len(rows), "scale_embedding": False}
         return stack(**fields)
 
 
@@ -262,8 +257,8 @@ def _convert(source: pathlib.Path) -> Converted:
         kind="Marian",
         model=model(
             source_vocab_size=sizes[0], target_vocab_size=sizes[1], special_ids=special, head_bias=True, tie_source_target=shared,
-            tie_target_output="head.weight" not in found, encoder=marian.stack("encoder", "enc-depth", found),
-            decoder=marian.stack("decoder", "dec-depth", found)),
+            tie_target_output="head.weight" not in found, encoder=marian.stack("encoder", "enc-depth"),
+            decoder=marian.stack("decoder", "dec-depth")),
         tensors=found, source_vocabulary=with_tokens(bytes_[0], tokens[0], special),
         target_vocabulary=with_tokens(bytes_[1], tokens[1], special), texts=sample_texts(tokens[0]),
         left_out=[f"{len(alphas)} factors of 8-bit activations: attend finds its own as it runs"] if alphas else [],
