@@ -12,9 +12,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-// Rows whose logits are made at a time: enough for the matrix products to run at full speed, few
-// enough for logits and their gradients to stay in a CPU's cache.
-constexpr int64_t kChunkRows = 64, kGpuChunkRows = 4096;
+// Rows whose logits are made at a time: enough for the matrix products to run at full speed, with
+// the weight's gradient read and written seldom; few enough for a CPU's cache and little memory.
+constexpr int64_t kChunkRows = 128, kGpuChunkRows = 4096;
 
 void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
   const torch::Tensor& logits_RV = rows.logits_RV;
