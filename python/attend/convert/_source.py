@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._attend import write_model
+from attend.convert import _shortlist
 
 Tensors = dict[str, np.ndarray[Any, Any]]
 
@@ -25,11 +26,14 @@ class Converted:
     texts: list[str]  # which the model proves itself by
     left_out: list[str] = field(default_factory=list)  # what attend has no use for, in words
     provenance: dict[str, Any] = field(default_factory=dict)
+    shortlist: _shortlist.Shortlist | None = None
 
     def write(self, output: pathlib.Path) -> None:
         provenance = {"imported_from": self.kind} | self.provenance
         write_model(
             json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), self.texts, output)
+        if self.shortlist is not None:
+            self.shortlist.write(output / _shortlist.FILE, [self.source_vocabulary, self.target_vocabulary])
 
 
 @dataclass
