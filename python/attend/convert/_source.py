@@ -60,7 +60,7 @@ def model(**fields: Any) -> dict[str, Any]:
     """`model` of config.json: a translation model, with these fields otherwise."""
     usual = {
         "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
-        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "encoder": None, "decoder": None, "head": "vocabulary",
+        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "encoder": None, "decoder": None, "head": "vocabulary",
         "head_bias": False, "head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none",
         "crf": False, "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()
