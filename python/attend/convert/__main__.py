@@ -35,8 +35,8 @@ def _run(options: argparse.Namespace) -> None:
         raise InputError("--verify: the program that the model comes from is not one that can be asked; leave it out")
     difference = source.compare(options.source, options.output)
     say(f"log-probabilities of {len(converted.texts)} samples agree within {difference:.1e} with the program that the model comes from")
-    if not difference < 1e-4:
-        raise RunError(f"the samples differ by {difference:.1e}, expected less than 1e-4")
+    if not difference < converted.tolerance:
+        raise RunError(f"the samples differ by {difference:.1e}, expected less than {converted.tolerance:.1e}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="attend import", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Makes a model directory from a model of another toolkit:\n" + "\n".join(f"  {source.looks_like}" for source in SOURCES),
         epilog="Examples:\n  attend import opus-mt-en-de --output en-de\n  attend import model.npz --output en-de\n"
-        "  attend import opus-mt-en-de --output en-de --verify")
+        "  attend import ct2-en-de --output en-de\n  attend import opus-mt-en-de --output en-de --verify")
     parser.add_argument("source", metavar="SOURCE", help="the model's folder or file")
     parser.add_argument("--output", metavar="MODEL", required=True, help="model directory to write")
     parser.add_argument("--verify", action="store_true", help="compare with the program that the model comes from, where it is installed")

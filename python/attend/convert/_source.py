@@ -27,11 +27,13 @@ class Converted:
     left_out: list[str] = field(default_factory=list)  # what attend has no use for, in words
     provenance: dict[str, Any] = field(default_factory=dict)
     shortlist: _shortlist.Shortlist | None = None
+    tolerance: float = 1e-4  # of the samples' log-probabilities
 
     def write(self, output: pathlib.Path) -> None:
         provenance = {"imported_from": self.kind} | self.provenance
+        texts = self.texts if self.model["encoder"] and self.model["decoder"] else []  # others would need outputs, too
         write_model(
-            json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), self.texts, output)
+            json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), texts, output)
         if self.shortlist is not None:
             self.shortlist.write(output / _shortlist.FILE, [self.source_vocabulary, self.target_vocabulary])
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 from attend._errors import InputError
 
 _MAP_FIELD = 4200  # of SentencePiece's ModelProto, which leaves fields from 200 on to others
 _TOKEN, _PAD, _UNK, _BOS, _EOS = 1, 2, 3, 4, 5
+# Of ModelProto: its pieces, how it was trained, how it normalises. Of a piece: text, score, type. Of the others: model type, name.
+_PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
+_TEXT, _SCORE, _TYPE = 1, 2, 3
+_MODEL_TYPE, _NAME = 3, 1
+_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
+_WORDS = 3
 
 
 def _varint(value: int) -> bytes:
@@ -21,6 +28,10 @@ def _varint(value: int) -> bytes:
 
 def _text(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _number(number: int, value: int) -> bytes:
+    return _varint(number << 3) + _varint(value)
 
 
 def _read_varint(content: bytes, at: int) -> tuple[int, int]:
@@ -61,5 +72,20 @@ def with_tokens(model: bytes, tokens: list[str], special_ids: dict[str, int]) ->
     """The SentencePiece model whose pieces have the ids that `tokens` gives them."""
     content = b"".join(_text(_TOKEN, token.encode()) for token in tokens)
     for number, name in ((_PAD, "pad"), (_UNK, "unk"), (_BOS, "bos"), (_EOS, "eos")):
-        content += _varint(number << 3) + _varint(special_ids[name] + 1)
+        content += _number(number, special_ids[name] + 1)
     return model + _text(_MAP_FIELD, content)
+
+
+def of_words(tokens: list[str], special_ids: dict[str, int], without_text: set[str]) -> bytes:
+    """A vocabulary of words, for text whose tokens stand between spaces; no text gives the tokens `without_text`.
+
+    SentencePiece writes a word with a sign for the space before it.
+    """
+    pieces, named = bytearray(), []
+    for i, token in enumerate(tokens):
+        kind = _UNKNOWN if i == special_ids["unk"] else _CONTROL if token in without_text else _NORMAL
+        named.append("▁" + token if kind == _NORMAL else token)
+        score = _varint(_SCORE << 3 | 5) + struct.pack("<f", 0)
+        pieces += _text(_PIECE, _text(_TEXT, named[-1].encode()) + score + _number(_TYPE, kind))
+    model = bytes(pieces) + _text(_TRAINER, _number(_MODEL_TYPE, _WORDS)) + _text(_NORMALIZER, _text(_NAME, b"identity"))
+    return with_tokens(model, named, special_ids)
