@@ -56,7 +56,8 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
       ids = ReadLabelled(model.config, *vocabulary, samples[i].source);
     } else {
       ids = vocabulary->Encode(samples[i].source);
-      ids.push_back(static_cast<int32_t>(model.config.special_ids.eos));
+      if (model.config.ReadsEos(ids.size()))
+        ids.push_back(static_cast<int32_t>(model.config.special_ids.eos));
     }
     if (ids != samples[i].source_ids)
       messages.push_back(fmt::format("sample {}: its text is not cut into the ids stored", i));

@@ -56,6 +56,7 @@ void AddDefaults(nlohmann::json* config) {
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},
+                {"source_eos", true},
                 {"labels", nlohmann::json::array()}});
   for (const char* stack : {"encoder", "decoder"})
     model[stack].update({{"embedding_norm", false}, {"recurrence", "none"}});

@@ -191,7 +191,7 @@ Int8Result Multiply(const KernelTable& kernels, const Int8Product& p,
 
 TEST_P(KernelsTest, Int8SumsAreExactAtAllShapes) {
   for (const int64_t rows : {1, 2, 5, 6, 7, 8, 9, 12, 13, 16, 17, 25}) {
-    for (const int64_t inner : {1, 2, 3, 4, 5, 15, 16, 17, 64, 67}) {
+    for (const int64_t inner : {1, 2, 3, 4, 5, 15, 16, 17, 64, 67, 128}) {
       for (const int64_t columns : {1, 8, 15, 16, 17, 31, 32, 33, 65}) {
         const Int8Product p(rows, inner, columns);
         const std::vector<int32_t> sums = Multiply(kernels_, p).sums;

@@ -34,6 +34,7 @@ struct RandomProduct {
     };
     rows = from_one(30), inner = from_one(200), columns = from_one(150);
     if (large) rows += from_one(300), inner += from_one(2200), columns += from_one(100);
+    if (random.Below(3) == 0) inner = (inner + 63) / 64 * 64;  // which tiles of AMX divide
     first = static_cast<int64_t>(random.Below((columns - 1) / kColumnUnit + 1)) * kColumnUnit;
     last = first + from_one(columns - first);
     stride = last - first + static_cast<int64_t>(random.Below(3));
