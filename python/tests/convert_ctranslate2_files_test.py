@@ -226,6 +226,21 @@ def test_special_tokens_get_the_ids_of_the_smaller_vocabulary(small, tmp_path):
     assert smaller.encode(" ".join(WORDS)) == [OPENNMT_SOURCE.index(word) for word in WORDS]
 
 
+def test_one_sentencepiece_model_cuts_both_sides(tmp_path):
+    tokens = ["<unk>", "</s>", "<s>", *("▁" + word for word in reversed(WORDS))]
+    folder = save(translation_model({}, tokens, tokens), tmp_path / "ctranslate2")
+    with pytest.raises(attend.InputError, match="shared_vocabulary.json: its tokens are SentencePiece's"):
+        attend.convert.convert(folder, tmp_path / "model")
+    pieces = _vocabulary.of_words(["<unk>", "</s>", *WORDS], {"pad": -1, "unk": 0, "bos": -1, "eos": 1}, {"</s>"})
+    (folder / "sentencepiece.model").write_bytes(pieces)
+    attend.convert.convert(folder, tmp_path / "model")
+    translator = attend.Translator(tmp_path / "model")
+    for vocabulary in (translator.source_vocabulary, translator.target_vocabulary):
+        assert vocabulary.encode(" ".join(WORDS)) == [tokens.index("▁" + word) for word in WORDS]
+        assert vocabulary.piece(3) == tokens[3]
+    assert _ctranslate2._compare(str(folder), str(tmp_path / "model")) < 5e-5
+
+
 def test_the_source_may_lack_the_start_token(tmp_path):
     """Then a word of it has the id, and stays a word."""
     spec = translation_model({}, ["</s>", "<unk>", *WORDS], ["</s>", "<unk>", "<s>", *WORDS])
