@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Runs `attend bench train` and PyTorch in turn, several times, and prints each side's best as a Markdown table.
+"""Runs `attend bench train` and PyTorch or Marian in turn, several times, and prints each side's best as a Markdown table.
 
 usage: bench/compare_train.py --source train.en --target train.de [--vocab F] [--attend build/attend] [--rows tiny-1 ...]
        [--device cpu|cuda] [--rounds 3] [--updates 30] [--output TABLE.md]
-       without --vocab one of 10,000 pieces is made from the text; --device cuda has rows of its own
+       [--peer pytorch|marian] [--peer-python PYTHON]
+       without --vocab one of 10,000 pieces is made from the text; --device cuda has rows of its own; --peer-python is a Python that
+       has the peer's package
 
 Both sides train the same model on the same text and vocabulary, with the same bound on a batch, dropout at the paper's sites; in
 f32, or with products in bf16 and weights in f32.
@@ -44,6 +46,7 @@ GPU_ROWS = {
     for tokens in (4096, 8192, 16384, 25000)
 }
 ALL_ROWS = ROWS | GPU_ROWS
+PEERS = {"pytorch": ("PyTorch", "torch_train.py"), "marian": ("Marian", "marian_train.py")}
 DEFAULT_ROWS = {"cpu": ["tiny-1", "tiny-2", "base-1"], "cuda": list(GPU_ROWS)}
 
 
@@ -54,7 +57,7 @@ def ours(row, options):
 
 
 def theirs(row, options):
-    return run([sys.executable, FOLDER / "torch_train.py", "--vocab", options.vocab, "--source", options.source,
+    return run([options.peer_python, FOLDER / PEERS[options.peer][1], "--vocab", options.vocab, "--source", options.source,
                 "--target", options.target, "--preset", row.preset, "--batch-tokens", row.batch_tokens, "--threads", row.threads,
                 "--device", row.device, "--precision", row.precision, "--updates", options.updates])
 
@@ -73,8 +76,8 @@ def of_the_peak(report):
     return f"{100 * report['utilisation']:.0f} %" if "utilisation" in report else ""
 
 
-def table_line(row, attend, torch):
-    return (f"| {row.title} | {rate(attend):,.0f} | {rate(torch):,.0f} | {rate(attend) / rate(torch):.2f} "
+def table_line(row, attend, peer):
+    return (f"| {row.title} | {rate(attend):,.0f} | {rate(peer):,.0f} | {rate(attend) / rate(peer):.2f} "
             f"| {100 * attend['share_of_products']:.0f} % | {of_the_peak(attend)} | {attend['ms_per_update']:.0f} "
             f"| {100 * attend['share_of_waiting_for_data']:.1f} % | {attend['peak_rss_mb']:,.0f} |")
 
@@ -85,8 +88,8 @@ def scaling_lines(reports):
     for row, best in sides.items():
         alone = sides.get(dataclasses.replace(row, threads=1))
         if row.threads > 1 and alone:
-            attend, torch = (rate(many) / rate(one) for many, one in zip(best, alone))
-            yield f"| {row.title} over 1 | {attend:.2f} | {torch:.2f} | | | | | | |"
+            attend, peer = (rate(many) / rate(one) for many, one in zip(best, alone))
+            yield f"| {row.title} over 1 | {attend:.2f} | {peer:.2f} | | | | | | |"
 
 
 def heading(reports):
@@ -102,9 +105,9 @@ def heading(reports):
             f"attend {commit()}, {reports[0][2]['peer']}.")
 
 
-def table(reports):
+def table(reports, peer):
     lines = [heading(reports), "",
-             "| target tokens/s | attend | PyTorch | ratio | of the products' rate | of the peak | ms an update | waiting for data | host peak MB |",
+             f"| target tokens/s | attend | {peer} | ratio | of the products' rate | of the peak | ms an update | waiting for data | host peak MB |",
              "|---|---|---|---|---|---|---|---|---|"]
     return "\n".join([*lines, *(table_line(*report) for report in reports), *scaling_lines(reports)]) + "\n"
 
@@ -123,6 +126,8 @@ def parse():
     parser.add_argument("--target", required=True)
     parser.add_argument("--vocab")
     parser.add_argument("--device", default="cpu", choices=DEFAULT_ROWS)
+    parser.add_argument("--peer", default="pytorch", choices=PEERS)
+    parser.add_argument("--peer-python", default=sys.executable)
     parser.add_argument("--rows", nargs="+", choices=ALL_ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--updates", type=int, default=30)
@@ -138,7 +143,7 @@ def main():
         for name in options.rows or DEFAULT_ROWS[options.device]:
             reports.append((ALL_ROWS[name], *measure(ALL_ROWS[name], options)))
             print(table_line(*reports[-1]), file=sys.stderr)
-    write(table(reports), options.output)
+    write(table(reports, PEERS[options.peer][0]), options.output)
 
 
 if __name__ == "__main__":

@@ -37,13 +37,14 @@ class Row:
     batch: int
     threads: int = 1
     shortlist: bool = False
+    vocabulary: int = VOCABULARY
 
     @property
     def title(self):
         search = "greedy" if self.beam == 1 else f"beam {self.beam}"
         threads = f", {self.threads} threads" if self.threads > 1 else ""
-        shortlist = ", shortlist" if self.shortlist else ""
-        return f"{self.preset or 'real text'} {self.type}, {search}, batch {self.batch}{threads}{shortlist}"
+        more = f", {self.vocabulary:,} tokens" if self.vocabulary != VOCABULARY else ", shortlist" if self.shortlist else ""
+        return f"{self.preset or 'real text'} {self.type}, {search}, batch {self.batch}{threads}{more}"
 
 
 ROWS = {f"{preset}-{name}": Row(preset, "int8", beam, batch)
@@ -52,6 +53,8 @@ ROWS = {f"{preset}-{name}": Row(preset, "int8", beam, batch)
 ROWS["base-float32-greedy-32"] = Row("base", "float32", 1, 32)
 ROWS["base-greedy-32-threads-2"] = Row("base", "int8", 1, 32, 2)
 ROWS |= {f"student-shortlist-{name}": Row("student", "int8", beam, batch, shortlist=True)
+         for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
+ROWS |= {f"opus-{name}": Row("base", "int8", beam, batch, vocabulary=58000)  # as OPUS-MT's
          for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
 ROWS["real"] = Row("", "int8", 4, 32)
 
@@ -74,7 +77,7 @@ def random_model(preset):
 
 def weights(row):
     """Options of either side that name what it runs."""
-    named = ["--preset", row.preset, "--vocab-size", VOCABULARY]
+    named = ["--preset", row.preset, "--vocab-size", row.vocabulary]
     if not row.shortlist:
         return named, named
     folder = random_model(row.preset).name
@@ -120,9 +123,9 @@ def limit(row, machine):
     shape, lengths = PRESETS[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
     if row.batch == 1:
         bytes_each = 1 if row.type == "int8" else 4
-        return machine["memory_bytes_per_s"] / weight_bytes(shape, VOCABULARY, lengths, bytes_each)
+        return machine["memory_bytes_per_s"] / weight_bytes(shape, row.vocabulary, lengths, bytes_each)
     peak = machine["int8_per_s" if row.type == "int8" else "f32_per_s"]
-    return peak / (2 * multiply_adds(shape, VOCABULARY, lengths))
+    return peak / (2 * multiply_adds(shape, row.vocabulary, lengths))
 
 
 def table_line(row, ours, theirs):

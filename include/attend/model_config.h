@@ -3,6 +3,7 @@
 #ifndef ATTEND_MODEL_CONFIG_H_
 #define ATTEND_MODEL_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -116,6 +117,7 @@ struct ModelConfig {
   int64_t source_vocab_size = 0;  // rows of the encoder's embedding
   int64_t target_vocab_size = 0;  // rows of the decoder's embedding and of the output projection
   SpecialIds special_ids;
+  bool source_eos = true;  // before a decoder; OpenNMT-py's encoders read none
   std::optional<StackConfig> encoder = StackConfig{};
   std::optional<StackConfig> decoder = StackConfig{};
   HeadKind head = HeadKind::kVocabulary;
@@ -134,6 +136,8 @@ struct ModelConfig {
 
   // The stack that the head stands on. Precondition: there is one.
   const StackConfig& last_stack() const { return decoder ? *decoder : *encoder; }
+  // Whether eos follows so many tokens of a source: an encoder reads one at least.
+  bool ReadsEos(size_t source_tokens) const { return source_eos || source_tokens == 0; }
   // Logits of one row of the head; 0 without head.
   int64_t head_width() const {
     if (head == HeadKind::kNone) return 0;

@@ -42,7 +42,8 @@ std::vector<Sample> SamplesOf(const std::shared_ptr<const Model>& model,
     Sample& sample = samples.emplace_back();
     sample.source = text;
     sample.source_ids = vocabulary->Encode(text);
-    sample.source_ids.push_back(static_cast<int32_t>(model->config.special_ids.eos));
+    if (model->config.ReadsEos(sample.source_ids.size()))
+      sample.source_ids.push_back(static_cast<int32_t>(model->config.special_ids.eos));
   }
   return RemakeSamples(model, std::move(samples));
 }

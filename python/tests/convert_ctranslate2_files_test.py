@@ -179,7 +179,6 @@ OTHER_MODEL = _vocabulary.of_words(["<unk>", "</s>", *"abcd"], {"pad": -1, "unk"
 
 @pytest.mark.parametrize(("part", "change"), [
     ("config.json: add_source_bos is true, which attend lacks", settings(add_source_bos=True)),
-    ("config.json: add_source_eos is false, which attend lacks: its encoders read eos after a text", settings(add_source_eos=False)),
     ("config.json: decoder_start_token is null, expected str", settings(decoder_start_token=None)),
     ("config.json: layer_norm_epsilon is 0.0, expected 1e-12 to 1", settings(layer_norm_epsilon=0.0)),
     ("config.json: quantization_type is 1, which attend lacks", settings(quantization_type=1)),

@@ -185,34 +185,16 @@ def test_integers_of_old_files_without_a_scale(tmp_path):
 
 @pytest.mark.parametrize("name", ["aren-transliteration", "aren-transliteration-i16", "aren-transliteration-i8"])
 def test_a_real_model_of_the_oldest_layout(name, tmp_path):
-    """Its encoder reads no eos, which attend lacks; told to read one, both programs write the same."""
-    given, source = real(f"v2/{name}"), tmp_path / "ctranslate2"
-    with pytest.raises(attend.InputError, match="with_source_eos is false, which attend lacks"):
-        attend.convert.convert(given, tmp_path / "out")
-    shutil.copytree(given, source, copy_function=shutil.copyfile)
-    content = (given / "model.bin").read_bytes()
-    at = 4 + 2 + len("TransformerBase") + 1 + 4
-    count = struct.unpack_from("<I", content, at)[0]
-    (source / "model.bin").unlink()
-    (source / "model.bin").write_bytes(
-        content[:at] + struct.pack("<I", count + 1) + content[at + 4:] + variable("with_source_eos", np.array(1, np.int8), 2))
+    """Its encoder reads no eos."""
+    source = real(f"v2/{name}")
     converted = attend.convert.convert(source, tmp_path / "model")
     assert converted.model["encoder"]["heads"] == 8 and converted.model["encoder"]["layers"] == 6
-    letters = (given / "source_vocabulary.txt").read_text(encoding="utf-8").split()[3:40]
+    assert not converted.model["source_eos"]
+    letters = (source / "source_vocabulary.txt").read_text(encoding="utf-8").split()[3:40]
     check_outputs(source, tmp_path / "model", ["آ ت ز م و ن", *sentences(letters)])
-    check_without_eos(given, tmp_path / "model")
-
-
-def check_without_eos(source, model):
-    """The weights give CTranslate2's log-probabilities of what it is known to write, without eos after the source."""
-    torch = pytest.importorskip("torch")
-    import attend.torch
-
-    module, ours = attend.torch.load(model), attend.Translator(model)
-    read, wrote = ours.source_vocabulary.encode("آ ت ز م و ن"), [*ours.target_vocabulary.encode("a t z m o n"), 2]
-    with torch.no_grad():
-        logits = module(torch.tensor([read]), torch.tensor([[1, *wrote[:-1]]]))[0]
-    found = logits.log_softmax(-1).gather(1, torch.tensor(wrote)[:, None])[:, 0].numpy()
-    expected = ctranslate2.Translator(str(source), compute_type="float32").score_batch([list("آتزمون")], [list("atzmon")])[0].log_probs
-    np.testing.assert_allclose(found, expected, atol=1e-4)
-    assert abs(np.mean(expected) + 0.15167) < 5e-3  # by CTranslate2's documentation of these files
+    program("verify", tmp_path / "model")
+    mean = attend.Translator(tmp_path / "model").score("آ ت ز م و ن", "a t z m o n").token_log_probabilities
+    assert abs(np.mean(mean) + 0.15167) < 5e-3  # by CTranslate2's documentation of these files
+    assert _ctranslate2._compare(str(source), str(tmp_path / "model")) < 1e-4
+    cross = attend.Translator(tmp_path / "model").attention("آ ت ز").cross
+    assert cross.shape[-1] == 3  # no eos

@@ -128,7 +128,8 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   PairScore score = Scorer(model, threads).ScoreIds(sources, targets, score_options).at(0);
 
   FillRows(&score.decoder_self);
-  const auto [keys, read, written] = LabelsOf({*source, source_ids}, {*target, target_ids});
+  const auto [keys, read, written] = LabelsOf(
+      {*source, source_ids, model->config.ReadsEos(source_ids.size())}, {*target, target_ids});
   view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
                  keys, keys, std::move(score.encoder_self)},
                 {"decoder", "Decoder self-attention", "target token just read",

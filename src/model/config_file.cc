@@ -50,6 +50,9 @@ void RemoveKeysOf4(Json* model) {
     if (Json& config = (*model)[stack]; !config.is_null()) config.erase("recurrence");
 }
 
+// Leaves what versions before 5 had.
+void RemoveKeysOf5(Json* model) { model->erase("source_eos"); }
+
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
@@ -60,6 +63,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   Json expected = ModelConfigToJson(config);
   if (version < 3) RemoveKeysOf3(&expected);
   if (version < 4) RemoveKeysOf4(&expected);
+  if (version < 5) RemoveKeysOf5(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

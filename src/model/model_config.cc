@@ -129,7 +129,8 @@ FieldList Fields(ModelConfig& config) {
            "rows of the encoder's embedding", kDerived)
       .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
            "rows of the decoder's embedding", kDerived)
-      .Nest("special_ids", Fields(config.special_ids), kDerived);
+      .Nest("special_ids", Fields(config.special_ids), kDerived)
+      .Add("source_eos", &config.source_eos, "the encoder reads eos after a source", kDerived);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -245,6 +246,8 @@ void CheckModelConfig(const ModelConfig& config) {
     }
   }
   CheckHead(config);
+  if (!config.source_eos && !(config.encoder && config.decoder))
+    Refuse("source_eos is off, but it is for an encoder with a decoder");
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

@@ -179,8 +179,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 5; }),
-              HasSubstr("format_version is 5, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
+              HasSubstr("format_version is 6, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -193,7 +193,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 4; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 5; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -220,7 +220,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 4"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -230,8 +230,8 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage(older), HasSubstr("'training_text' is unknown to format_version 1"));
   const auto version2 = [](Json& c) {
     c["format_version"] = 2;
-    for (const char* key :
-         {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf"})
+    for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "label_scheme",
+                            "crf", "source_eos"})
       c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"})
       for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
@@ -254,7 +254,7 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   model["decoder"] = nullptr;
   model["target_vocab_size"] = model["source_vocab_size"];
   for (const char* key :
-       {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf"})
+       {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf", "source_eos"})
     model.erase(key);
   for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
   for (const int version : {1, 2}) {

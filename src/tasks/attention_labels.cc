@@ -18,8 +18,8 @@ std::vector<std::string> WithEos(std::vector<std::string> pieces, const Vocabula
 
 AttentionLabels LabelsOf(const LabelledSide& source, const LabelledSide& target) {
   const Vocabulary& vocabulary = target.vocabulary;
-  AttentionLabels labels{
-      .source = WithEos(Pieces(source), source.vocabulary), .read = Pieces(target), .written = {}};
+  AttentionLabels labels{.source = Pieces(source), .read = Pieces(target), .written = {}};
+  if (source.has_eos) labels.source = WithEos(labels.source, source.vocabulary);
   labels.written = WithEos(labels.read, vocabulary);
   const auto bos = static_cast<int32_t>(vocabulary.special_ids().bos);
   labels.read.insert(labels.read.begin(), bos < 0 ? "" : vocabulary.Piece(bos));

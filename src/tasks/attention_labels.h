@@ -13,7 +13,7 @@ namespace attend {
 
 // Pieces, as the vocabularies spell them, for a PairScore's attention.
 struct AttentionLabels {
-  std::vector<std::string> source;   // with eos: of encoder_self, and cross's keys
+  std::vector<std::string> source;   // with eos if it has one: of encoder_self, and cross's keys
   std::vector<std::string> read;     // bos and the target: of decoder_self
   std::vector<std::string> written;  // the target with eos: cross's queries
 };
@@ -22,6 +22,7 @@ struct AttentionLabels {
 struct LabelledSide {
   const Vocabulary& vocabulary;
   std::span<const int32_t> ids;
+  bool has_eos = true;
 };
 
 AttentionLabels LabelsOf(const LabelledSide& source, const LabelledSide& target);

@@ -17,6 +17,8 @@ TEST(AttentionLabelsTest, SpecialTokensStandWhereTheWeightsHaveThem) {
     EXPECT_EQ(labels.source[i], vocabulary->Piece(source[i]));
   }
   EXPECT_EQ(labels.source.back(), "</s>");
+  EXPECT_EQ(LabelsOf({*vocabulary, source, false}, {*vocabulary, target}).source.size(),
+            source.size());
   ASSERT_EQ(labels.read.size(), target.size() + 1);
   ASSERT_EQ(labels.written.size(), target.size() + 1);
   for (size_t i = 0; i < target.size(); ++i) {

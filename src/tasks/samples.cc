@@ -69,9 +69,11 @@ double LogSum(std::span<const float> logits_V) {
   return largest + std::log(sum);
 }
 
-void Translate(const Translator& translator, int32_t eos, Sample* sample) {
+void Translate(const Translator& translator, const ModelConfig& config, Sample* sample) {
+  const auto eos = static_cast<int32_t>(config.special_ids.eos);
   std::vector<int32_t> source = sample->source_ids;
-  if (!source.empty() && source.back() == eos) source.pop_back();
+  const bool has_eos = config.source_eos || source.size() == 1;
+  if (has_eos && !source.empty() && source.back() == eos) source.pop_back();
   const Hypothesis found = translator.TranslateIds({{source}}, {.beam_size = 1})[0].hypotheses[0];
   sample->target_ids = found.ids;
   if (found.finished) sample->target_ids.push_back(eos);
@@ -137,8 +139,7 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
   CheckReplayable(loaded->weights);
   if (loaded->config().encoder && loaded->config().decoder) {
     const Translator translator(loaded, {.threads = 1});
-    const auto eos = static_cast<int32_t>(loaded->config().special_ids.eos);
-    for (Sample& sample : samples) Translate(translator, eos, &sample);
+    for (Sample& sample : samples) Translate(translator, loaded->config(), &sample);
   }
   for (Sample& sample : samples) {
     Rescore(loaded->weights, &sample);

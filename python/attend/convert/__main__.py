@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from attend._errors import Error, InputError, RunError
-from attend.convert import SOURCES, convert, recognise
+from attend.convert import SOURCES, _shortlist, convert, recognise
 from attend.convert._source import Converted
 
 
@@ -27,6 +27,8 @@ def _run(options: argparse.Namespace) -> None:
     for text in converted.left_out:
         say(f"left out {text}")
     say(_describe(converted, options.output))
+    if converted.shortlist is not None:
+        say(f"wrote {options.output}/{_shortlist.FILE}, which --shortlist takes")
     if not options.verify:
         return
     if source.compare is None:

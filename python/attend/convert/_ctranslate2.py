@@ -35,7 +35,6 @@ class _Settings:
     eos: str
     start: str  # what the decoder reads first
     adds_eos: bool  # to the source
-    adds_eos_key: str
     epsilon: float = EPSILON
 
 
@@ -78,7 +77,7 @@ def _settings_of_file(file: ModelFile) -> _Settings:
         if file.number(name, 0):
             raise InputError(f"{file.where}: {name} is not 0, which attend lacks")
     start = bos if file.number("with_target_bos", 1) or file.specification == LANGUAGE_MODEL else eos
-    return _Settings(unk, eos, start, bool(file.number("with_source_eos", 0)), f"{file.where}: with_source_eos")
+    return _Settings(unk, eos, start, bool(file.number("with_source_eos", 0)))
 
 
 def _settings_of_config(path: pathlib.Path, is_language_model: bool) -> _Settings:
@@ -93,8 +92,7 @@ def _settings_of_config(path: pathlib.Path, is_language_model: bool) -> _Setting
     if not 1e-12 <= epsilon <= 1:
         raise InputError(f"{path}: layer_norm_epsilon is {epsilon}, expected 1e-12 to 1")
     return _Settings(
-        config.get("unk_token", str, "<unk>"), config.get("eos_token", str, "</s>"), start, config.get("add_source_eos", bool, False),
-        f"{path}: add_source_eos", epsilon)
+        config.get("unk_token", str, "<unk>"), config.get("eos_token", str, "</s>"), start, config.get("add_source_eos", bool, False), epsilon)
 
 
 def _read_tokens(path: pathlib.Path) -> list[str]:
@@ -201,8 +199,7 @@ def _convert(folder: pathlib.Path) -> Converted:
     weights = Weights(file, settings.epsilon)
     starts_from_zero = bool(file.number("decoder/start_from_zero_embedding", 0))
     # Marian's models, which start so, read eos whoever appends it.
-    if directory.translates and not settings.adds_eos and not starts_from_zero:
-        raise InputError(f"{settings.adds_eos_key} is false, which attend lacks: its encoders read eos after a text")
+    source_eos = not directory.translates or settings.adds_eos or starts_from_zero
     sides = ["encoder", "decoder"] if directory.translates else ["decoder"]
     for side, vocabulary in zip(sides, directory.vocabularies, strict=True):
         weights.embedding(side, vocabulary.order, str(vocabulary.path))
@@ -216,8 +213,9 @@ def _convert(folder: pathlib.Path) -> Converted:
     return Converted(
         kind="CTranslate2",
         model=model(
-            task="translation" if directory.translates else "language_model", special_ids=special_ids, head_bias=head_bias,
-            source_vocab_size=len(source.tokens) if directory.translates else 0, target_vocab_size=len(target.tokens), **ties, **stacks),
+            task="translation" if directory.translates else "language_model", special_ids=special_ids, source_eos=source_eos,
+            head_bias=head_bias, source_vocab_size=len(source.tokens) if directory.translates else 0,
+            target_vocab_size=len(target.tokens), **ties, **stacks),
         tensors=tensors, source_vocabulary=source.write(special_ids, settings), target_vocabulary=target.write(special_ids, settings),
         texts=source.texts(), left_out=left_out, tolerance=1e-4 + 10 * weights.rounding,
         provenance={"specification": f"{file.specification} {file.revision}", "file_version": file.version})

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
+from attend.convert import _shortlist
 from attend.convert._files import Renamed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import pieces_of, with_tokens
@@ -24,7 +25,11 @@ OPTIONS = "special:model.yml"
 # What attend has in one form only, by the value it must have.
 ONLY = {
     "type": "transformer", "transformer-ffn-depth": 2, "transformer-tied-layers": [], "transformer-no-projection": False, "skip": False,
-    "right-left": False, "input-types": [], "lemma-dim-emb": 0, "ulr": False, "output-omit-bias": False, "transformer-pool": False}
+    "right-left": False, "input-types": [], "lemma-dim-emb": 0, "ulr": False, "transformer-pool": False,
+    "transformer-no-affine": False, "transformer-alibi-shift": False, "transformer-alibi-trainable": False,
+    "transformer-attention-mask": "default", "transformer-rnn-projection": False}
+# By transformer-preprocess, -postprocess and -postprocess-top, without their dropout.
+NORM_PLACES = {("", "an", ""): "post", ("n", "a", "n"): "pre"}
 _F32, _INT8, _INTGEMM8 = 0x404, 0x101, 0x4101
 
 
@@ -49,6 +54,12 @@ class _Options:
         if not isinstance(value, kind):
             raise InputError(f"{self.where}: {key} is {json.dumps(value)}, expected {kind.__name__}")
         return value
+
+    def choose(self, key: str, choices: dict[str, Any], default: str) -> Any:
+        value = self.get(key, str, default)
+        if value not in choices:
+            raise InputError(f"{self.where}: {key} is {value}, which attend lacks; expected {' or '.join(choices)}")
+        return choices[value]
 
     def refuse(self) -> None:
         for key, expected in ONLY.items():
@@ -148,16 +159,22 @@ class _Marian:
 
     def __init__(self, tensors: dict[str, np.ndarray[Any, Any]], options: _Options, where: str) -> None:
         self.renamed, self.options = Renamed(tensors, where), options
-        for key, expected in (("transformer-preprocess", ""), ("transformer-postprocess", "dan"), ("transformer-postprocess-top", "")):
-            found = options.get(key, str, expected)
-            if found != expected:
-                raise InputError(f"{where}: {key} is '{found}', which is not read yet; expected '{expected}': norms after the sub-layers")
+        self.norm_place = self.find_norm_place()
         self.embedding_norm = "n" in options.get("transformer-postprocess-emb", str, "d")
-        if "Wpos" in tensors:
-            raise InputError(f"{where}: it has learned positions ('Wpos'), which are not read yet; expected sinusoids")
-        self.ssru = options.get("transformer-decoder-autoreg", str, "self-attention") == "rnn"
-        if self.ssru and options.get("dec-cell", str, "ssru") != "ssru":
-            raise InputError(f"{where}: dec-cell is {options.values['dec-cell']}, which attend lacks; expected ssru")
+        self.positions = len(tensors["Wpos"]) if "Wpos" in tensors else 0
+        self.ssru = options.choose("transformer-decoder-autoreg", {"self-attention": False, "rnn": True}, "self-attention")
+        if self.ssru:
+            options.choose("dec-cell", {"ssru": True}, "ssru")
+
+    def find_norm_place(self) -> str:
+        keys = ("transformer-preprocess", "transformer-postprocess", "transformer-postprocess-top")
+        found = tuple(self.options.get(key, str, usual) for key, usual in zip(keys, ("", "dan", ""), strict=True))
+        place = NORM_PLACES.get(tuple(operations.replace("d", "") for operations in found))  # type: ignore[call-overload]
+        if place is None:
+            raise InputError(
+                f"{self.renamed.where}: {', '.join(keys)} are {', '.join(map(repr, found))}, which attend lacks; "
+                "expected '', 'dan', '' (norms after the sub-layers) or 'n', 'da', 'n' (before them)")
+        return str(place)
 
     def matrix(self, name: str, given: str) -> None:
         self.renamed.take(name, given)
@@ -175,18 +192,21 @@ class _Marian:
         self.vector(name + ".weight", f"{given}_scale{suffix}")
         self.vector(name + ".bias", f"{given}_bias{suffix}")
 
+    def sublayer_norm(self, name: str, given: str) -> None:
+        self.norm(name, given, "_pre" if self.norm_place == "pre" else "")
+
     def attention(self, name: str, given: str) -> None:
         for part, letter in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "o")):
             self.matrix(f"{name}.{part}.weight", f"{given}_W{letter}")
             self.vector(f"{name}.{part}.bias", f"{given}_b{letter}")
-        self.norm(name + "_norm", given + "_Wo_ln")
+        self.sublayer_norm(name + "_norm", given + "_Wo_ln")
 
     def layer(self, name: str, given: str, side: str) -> None:
         if side == "decoder" and self.ssru:
             self.matrix(name + ".recurrence.input.weight", given + "_rnn_W")
             self.matrix(name + ".recurrence.forget.weight", given + "_rnn_Wf")
             self.vector(name + ".recurrence.forget.bias", given + "_rnn_bf")
-            self.norm(name + ".recurrence_norm", given + "_rnn_ffn_ln")
+            self.sublayer_norm(name + ".recurrence_norm", given + ("_rnn_ln" if self.norm_place == "pre" else "_rnn_ffn_ln"))
         else:
             self.attention(name + ".self_attention", given + "_self")
         if side == "decoder":
@@ -194,7 +214,7 @@ class _Marian:
         for part, number in (("inner", 1), ("outer", 2)):
             self.matrix(f"{name}.feed_forward.{part}.weight", f"{given}_ffn_W{number}")
             self.vector(f"{name}.feed_forward.{part}.bias", f"{given}_ffn_b{number}")
-        self.norm(name + ".feed_forward_norm", given + "_ffn_ffn_ln")
+        self.sublayer_norm(name + ".feed_forward_norm", given + "_ffn_ffn_ln")
 
     def rename(self) -> Tensors:
         left = self.renamed.left
@@ -206,9 +226,15 @@ class _Marian:
         for side, depth in (("encoder", "enc-depth"), ("decoder", "dec-depth")):
             if self.embedding_norm:
                 self.norm(f"{side}.embedding_norm", f"{side}_emb_ln", "_pre" if f"{side}_emb_ln_scale_pre" in left else "")
+            if self.positions:
+                self.renamed.tensors[f"{side}.positions.weight"] = np.ascontiguousarray(left["Wpos"], np.float32)
             for layer in range(self.options.get(depth, int)):
                 self.layer(f"{side}.layers.{layer}", f"{side}_l{layer + 1}", side)
-        self.vector("head.bias", "decoder_ff_logit_out_b")
+            if self.norm_place == "pre":
+                self.norm(f"{side}.norm", f"{side}_top_ln")
+        self.renamed.drop("Wpos")
+        if "decoder_ff_logit_out_b" in left:
+            self.vector("head.bias", "decoder_ff_logit_out_b")
         if "decoder_ff_logit_out_Wt" in left:
             self.table("head.weight", "decoder_ff_logit_out_Wt")
         elif "decoder_ff_logit_out_W" in left:
@@ -217,14 +243,14 @@ class _Marian:
 
     def stack(self, side: str, depth: str) -> dict[str, Any]:
         options = self.options
-        activation = options.get("transformer-ffn-activation", str, "swish")
-        if activation not in ACTIVATIONS:
-            raise InputError(
-                f"{options.where}: transformer-ffn-activation is {activation}, which attend lacks; expected {' or '.join(ACTIVATIONS)}")
         fields = {
             "layers": options.get(depth, int), "d_model": options.get("dim-emb", int), "heads": options.get("transformer-heads", int),
-            "d_ff": options.get("transformer-dim-ffn", int), "activation": ACTIVATIONS[activation],
-            "position_convention": "timing_signal", "embedding_norm": self.embedding_norm}
+            "d_ff": options.get("transformer-dim-ffn", int), "activation": options.choose("transformer-ffn-activation", ACTIVATIONS, "swish"),
+            "norm_place": self.norm_place, "position_convention": "timing_signal", "embedding_norm": self.embedding_norm}
+        if self.positions:  # to which Marian adds embeddings as they are
+            fields |= {"positions": "learned", "max_positions": self.positions, "scale_embedding": False}
+        elif options.get("transformer-disable-position-embeddings", bool, False):
+            fields |= {"positions": "none", "scale_embedding": False}
         if side == "decoder":
             fields["d_ff"] = options.values.get("transformer-decoder-dim-ffn") or fields["d_ff"]
             fields["recurrence"] = "ssru" if self.ssru else "none"
@@ -253,11 +279,12 @@ def _convert(source: pathlib.Path) -> Converted:
         tokens.append(pieces_of(content, str(file)))
         if len(tokens[-1]) != size or tokens[-1][:2] != ["</s>", "<unk>"]:
             raise InputError(f"{file}: {len(tokens[-1])} pieces, expected {size} that begin with </s> and <unk>, as the model has them")
+    shortlist = _shortlist.find(path.parent)
     return Converted(
-        kind="Marian",
+        kind="Marian", shortlist=None if shortlist is None else _shortlist.read(shortlist, sizes, shared),
         model=model(
-            source_vocab_size=sizes[0], target_vocab_size=sizes[1], special_ids=special, head_bias=True, tie_source_target=shared,
-            tie_target_output="head.weight" not in found, encoder=marian.stack("encoder", "enc-depth"),
+            source_vocab_size=sizes[0], target_vocab_size=sizes[1], special_ids=special, head_bias="head.bias" in found,
+            tie_source_target=shared, tie_target_output="head.weight" not in found, encoder=marian.stack("encoder", "enc-depth"),
             decoder=marian.stack("decoder", "dec-depth")),
         tensors=found, source_vocabulary=with_tokens(bytes_[0], tokens[0], special),
         target_vocabulary=with_tokens(bytes_[1], tokens[1], special), texts=sample_texts(tokens[0]),

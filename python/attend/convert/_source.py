@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._attend import write_model
+from attend.convert import _shortlist
 
 Tensors = dict[str, np.ndarray[Any, Any]]
 
@@ -25,6 +26,7 @@ class Converted:
     texts: list[str]  # which the model proves itself by
     left_out: list[str] = field(default_factory=list)  # what attend has no use for, in words
     provenance: dict[str, Any] = field(default_factory=dict)
+    shortlist: _shortlist.Shortlist | None = None
     tolerance: float = 1e-4  # of the samples' log-probabilities
 
     def write(self, output: pathlib.Path) -> None:
@@ -32,6 +34,8 @@ class Converted:
         texts = self.texts if self.model["encoder"] and self.model["decoder"] else []  # others would need outputs, too
         write_model(
             json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), texts, output)
+        if self.shortlist is not None:
+            self.shortlist.write(output / _shortlist.FILE, [self.source_vocabulary, self.target_vocabulary])
 
 
 @dataclass
@@ -58,7 +62,7 @@ def model(**fields: Any) -> dict[str, Any]:
     """`model` of config.json: a translation model, with these fields otherwise."""
     usual = {
         "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
-        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "encoder": None, "decoder": None, "head": "vocabulary",
+        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "encoder": None, "decoder": None, "head": "vocabulary",
         "head_bias": False, "head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none",
         "crf": False, "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()

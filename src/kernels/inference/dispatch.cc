@@ -8,8 +8,38 @@
 
 #include "attend/error.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace attend {
 namespace {
+
+#if defined(__x86_64__)
+// Whether the processor has AMX's tiles, beside AVX-512 with VNNI and bf16, and the system lets
+// this process use them.
+bool HasTiles() {
+#if defined(__linux__) && !defined(ATTEND_EMULATED_AVX512)
+  constexpr int64_t kRequestPermission = 0x1023, kTileData = 18;  // of arch_prctl
+  static const bool has =
+      __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16") &&
+      __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16") &&
+      syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
+const KernelTable* TileKernels() {
+#if defined(ATTEND_EMULATED_AVX512)
+  return nullptr;
+#else
+  return Avx512AmxKernels();
+#endif
+}
+#endif
 
 struct InstructionSet {
   const char* name;
@@ -33,12 +63,14 @@ std::vector<InstructionSet> InstructionSets() {
   return {{"reference", true, ReferenceKernels()},
           {"avx2", avx2, Avx2Kernels()},
           {"avx512", avx512, Avx512Kernels()},
-          {"avx512_vnni", vnni, Avx512VnniKernels()}};
+          {"avx512_vnni", vnni, Avx512VnniKernels()},
+          {"avx512_amx", vnni && HasTiles(), TileKernels()}};
 #else
   return {{"reference", true, ReferenceKernels()},
           {"avx2", false, nullptr},
           {"avx512", false, nullptr},
-          {"avx512_vnni", false, nullptr}};
+          {"avx512_vnni", false, nullptr},
+          {"avx512_amx", false, nullptr}};
 #endif
 }
 

@@ -10,7 +10,7 @@
 namespace attend {
 
 // Names of the instruction sets this machine can run, the plainest first: "reference", "avx2",
-// "avx512", "avx512_vnni".
+// "avx512", "avx512_vnni", "avx512_amx".
 std::vector<std::string> AvailableInstructionSets();
 
 // The table for `name`; "" takes the environment's ATTEND_ISA, and where that is empty too the best

@@ -163,6 +163,7 @@ const KernelTable* ReferenceKernels() noexcept;
 const KernelTable* Avx2Kernels() noexcept;
 const KernelTable* Avx512Kernels() noexcept;
 const KernelTable* Avx512VnniKernels() noexcept;
+const KernelTable* Avx512AmxKernels() noexcept;
 
 }  // namespace attend
 

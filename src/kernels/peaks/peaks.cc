@@ -38,6 +38,7 @@ PeakLoops PeaksOf(const char* name) noexcept {
   if (set == "avx2") return Avx2Peaks();
   if (set == "avx512") return Avx512Peaks();
   if (set == "avx512_vnni") return Avx512VnniPeaks();
+  if (set == "avx512_amx") return Avx512AmxPeaks();
 #endif
   return ReferencePeaks();
 }

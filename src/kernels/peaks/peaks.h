@@ -22,6 +22,7 @@ PeakLoops ReferencePeaks() noexcept;
 PeakLoops Avx2Peaks() noexcept;
 PeakLoops Avx512Peaks() noexcept;
 PeakLoops Avx512VnniPeaks() noexcept;
+PeakLoops Avx512AmxPeaks() noexcept;
 
 // Those of the instruction set that a KernelTable names.
 PeakLoops PeaksOf(const char* name) noexcept;

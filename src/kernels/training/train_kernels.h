@@ -161,7 +161,7 @@ const TrainKernels<double>* PlainTrainKernelsF64() noexcept;
 const TrainKernels<float>* Avx2TrainKernels() noexcept;
 const TrainKernels<float>* Avx512TrainKernels() noexcept;
 const TrainKernels<float>* Avx512Bf16TrainKernels() noexcept;
-const TrainKernels<float>* AmxBf16TrainKernels() noexcept;
+const TrainKernels<float>* Avx512AmxTrainKernels() noexcept;
 
 }  // namespace attend::nn
 

@@ -81,7 +81,7 @@ std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) cons
     throw Error(ErrorKind::kUsage, "the model has no encoder; expected an empty source");
   }
   std::vector<int32_t> input(ids.begin(), ids.end());
-  input.push_back(static_cast<int32_t>(special_ids().eos));
+  if (config().ReadsEos(ids.size())) input.push_back(static_cast<int32_t>(special_ids().eos));
   return input;
 }
 

@@ -70,7 +70,7 @@ class TaskRunner {
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
   bool HasWords(std::span<const int32_t> ids) const;
 
-  // Ids in the order given, eos appended. Throws Error(kUsage) for an id outside the vocabulary,
+  // Ids in the order given, eos appended where the encoder reads it. Throws Error(kUsage) for an id outside the vocabulary,
   // and for any where the model has no encoder.
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;

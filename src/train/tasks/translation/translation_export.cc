@@ -82,7 +82,8 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
   Sample sample;
   sample.source = source;
   sample.source_ids = vocabularies.source->Encode(source);
-  sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
+  if (transformer->config().ReadsEos(sample.source_ids.size()))
+    sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
   const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
   std::vector<int32_t> prefix{static_cast<int32_t>(ids.bos)};
   const int64_t limit =

@@ -32,8 +32,11 @@ double Passes(const TrainOptions& options) { return options.optimization.r_drop 
 
 std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
                                   const std::vector<std::string>& target,
-                                  const Vocabularies& vocabularies) {
-  return {SourceColumn(source, vocabularies.source), TargetColumn(target, vocabularies.target)};
+                                  const Vocabularies& vocabularies, const ModelConfig& model) {
+  std::vector<CorpusColumn> columns = {SourceColumn(source, vocabularies.source),
+                                       TargetColumn(target, vocabularies.target)};
+  columns[0].add_eos = model.source_eos;
+  return columns;
 }
 
 // How strongly cuts of training text are sampled; 0: not at all.
@@ -69,7 +72,7 @@ std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
                                                  const Log& log) {
   const CorpusOptions& corpus = TranslationOf(options).corpus;
   std::vector<CorpusColumn> columns =
-      Columns(corpus.train_source, corpus.train_target, vocabularies);
+      Columns(corpus.train_source, corpus.train_target, vocabularies, options.model);
   const TextChanges changes =
       PairChanges(ProtectionOfPairs(options, vocabularies, /*training=*/true),
                   CaseNoise(corpus.case_noise, static_cast<uint64_t>(options.seed)));
@@ -101,7 +104,8 @@ void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
   const int64_t longest[] = {MaxTokens(*model.encoder), MaxTokens(*model.decoder)};
   for (int64_t i = 0; i < examples.size(); ++i) {
     // A target's bos and eos are no pieces, nor is a source's eos.
-    const int64_t pieces[] = {examples[i].Length(0) - 1, examples[i].Length(1) - 2};
+    const int64_t pieces[] = {examples[i].Length(0) - (model.source_eos ? 1 : 0),
+                              examples[i].Length(1) - 2};
     for (const int side : {0, 1}) {
       if (pieces[side] > longest[side])
         RefuseLength(corpus.Where(examples[i].origin()), pieces[side], longest[side]);
@@ -191,8 +195,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   }
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
   valid_ = std::make_unique<const ParallelCorpus>(
-      Columns(corpus.valid_source, corpus.valid_target, vocabularies_), everything, threads_,
-      PairChanges(ProtectionOfPairs(options_, vocabularies_, /*training=*/false)));
+      Columns(corpus.valid_source, corpus.valid_target, vocabularies_, options_.model), everything,
+      threads_, PairChanges(ProtectionOfPairs(options_, vocabularies_, /*training=*/false)));
   CheckNotEmpty(*valid_, "validation");
   CheckPositions(*valid_, options_.model);
   valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);

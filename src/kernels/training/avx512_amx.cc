@@ -3,6 +3,7 @@
 namespace attend {
 using Real = float;
 }
+#include "kernels/vectors/amx_tiles.h"
 #include "kernels/vectors/fold.h"
 #include "kernels/vectors/philox_avx2.h"
 #include "kernels/vectors/vec_avx512.h"
@@ -14,14 +15,14 @@ using Real = float;
 #include "kernels/training/body.inc"
 // after products of numbers
 #include "kernels/training/bf16_product.inc"
-// after products of pairs
+// after products of pairs and tiles
 #include "kernels/training/amx_product.inc"
 
 namespace attend::nn {
 
 static constexpr TrainKernels<Real> kTable =
-    WithAmx(WithBf16(WithProducts(TableNamed("amx_bf16"))));
+    WithAmx(WithBf16(WithProducts(TableNamed("avx512_amx"))));
 
-const TrainKernels<Real>* AmxBf16TrainKernels() noexcept { return &kTable; }
+const TrainKernels<Real>* Avx512AmxTrainKernels() noexcept { return &kTable; }
 
 }  // namespace attend::nn

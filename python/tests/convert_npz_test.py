@@ -1,0 +1,203 @@
+"""attend.convert of Marian's .npz files against Marian's arithmetic in NumPy (its validation's cross-entropies are the same)."""
+
+import itertools
+import re
+
+import attend
+import numpy as np
+import pytest
+
+attend.convert = pytest.importorskip("attend.convert")
+sentencepiece = pytest.importorskip("sentencepiece")
+yaml = pytest.importorskip("yaml")
+
+D, HEADS, F, LAYERS = 16, 2, 24, 2
+SOURCES = ["lumi tavo keri", "sona", "mipa rudu vesta olin paku neri dosa", ""]
+TARGETS = ["vesta olin", "dosa neri paku sona mipa", "tavo", "lumi lumi lumi keri"]
+PRE = {"transformer-preprocess": "n", "transformer-postprocess": "da", "transformer-postprocess-top": "n"}
+VARIANTS = {
+    "plain": {},
+    "pre": PRE | {"transformer-ffn-activation": "relu"},
+    "ssru": {"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"},
+    "ssru_pre": PRE | {"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "transformer-decoder-dim-ffn": 20},
+    "learned": {"Wpos": True, "transformer-train-position-embeddings": True},
+    "no_positions": {"transformer-disable-position-embeddings": True, "transformer-no-bias": True},
+    "embedding_norm": {"transformer-postprocess-emb": "nd"},
+    "untied": {"tied-embeddings-all": False},
+    "tied_output": {"tied-embeddings-all": False, "tied-embeddings": True},
+    "tied_sources": {"tied-embeddings-all": False, "tied-embeddings-src": True},
+}
+
+
+class Oracle:
+    """A model of Marian with random weights under its names, in f64."""
+
+    def __init__(self, options, size):
+        self.options, self.weights, self.numbers = options, {}, np.random.default_rng(5)
+        self.pre, self.ssru = options.get("transformer-preprocess") == "n", options.get("transformer-decoder-autoreg") == "rnn"
+        self.size = size
+
+    def __getitem__(self, name):
+        return self.weights[name].astype(np.float64)
+
+    def get(self, name, *shape):
+        """The tensor, made where it is asked for first."""
+        if name not in self.weights:
+            noise = self.numbers.normal(size=shape) * (0.5 / np.sqrt(shape[0]) if shape[0] > 1 else 0.3)
+            self.weights[name] = (noise + (1 if "_ln_scale" in name else 0)).astype(np.float32)
+        return self.weights[name].astype(np.float64)
+
+    def affine(self, x, name, columns, kind=""):
+        return x @ self.get(f"{name}_W{kind}", x.shape[1], columns) + self.get(f"{name}_b{kind}", 1, columns)
+
+    def norm(self, x, name, suffix=""):
+        centred = x - x.mean(1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-6)
+        return scaled * self.get(f"{name}_ln_scale{suffix}", 1, D) + self.get(f"{name}_ln_bias{suffix}", 1, D)
+
+    def sublayer(self, x, name, function):
+        if self.pre:
+            return x + function(self.norm(x, name, "_pre"))
+        return self.norm(x + function(x), name)
+
+    def attention(self, name, x, memory=None):
+        def attend_to(y):
+            keys = y if memory is None else memory
+            q, k, v = self.affine(y, name, D, "q"), self.affine(keys, name, D, "k"), self.affine(keys, name, D, "v")
+            mixed = []
+            for h in range(HEADS):
+                part = slice(h * D // HEADS, (h + 1) * D // HEADS)
+                scores = q[:, part] @ k[:, part].T / np.sqrt(D / HEADS)
+                if name.startswith("decoder") and memory is None:
+                    scores = np.where(np.tril(np.ones(scores.shape)) > 0, scores, -np.inf)
+                odds = np.exp(scores - scores.max(1, keepdims=True))
+                mixed.append(odds / odds.sum(1, keepdims=True) @ v[:, part])
+            return self.affine(np.concatenate(mixed, 1), name, D, "o")
+
+        return self.sublayer(x, name + "_Wo", attend_to)
+
+    def recurrence(self, name, x):
+        def recur(y):
+            inputs, forget = y @ self.get(f"{name}_W", D, D), 1 / (1 + np.exp(-self.affine(y, name, D, "f")))
+            cell, cells = np.zeros(D), []
+            for kept, new in zip(forget, inputs):
+                cell = kept * cell + (1 - kept) * new
+                cells.append(cell)
+            return np.maximum(np.array(cells), 0)
+
+        return self.sublayer(x, name + ("" if self.pre else "_ffn"), recur)
+
+    def feed_forward(self, name, x):
+        width = self.options.get("transformer-decoder-dim-ffn", F) if name.startswith("decoder") else F
+
+        def apply(y):
+            inner = self.affine(y, name, width, "1")
+            relu = self.options.get("transformer-ffn-activation") == "relu"
+            return self.affine(np.maximum(inner, 0) if relu else inner / (1 + np.exp(-inner)), name, D, "2")
+
+        return self.sublayer(x, name + "_ffn", apply)
+
+    def table(self, side):
+        shared = self.options.get("tied-embeddings-all", True) or self.options.get("tied-embeddings-src")
+        return self.get("Wemb" if shared else f"{side}_Wemb", self.size, D)
+
+    def embed(self, side, rows):
+        if self.options.get("Wpos"):
+            x = rows + self.get("Wpos", 30, D)[: len(rows)]
+        elif self.options.get("transformer-disable-position-embeddings"):
+            x = rows
+        else:
+            angles = np.arange(len(rows))[:, None] * 10000.0 ** (-np.arange(D // 2) / (D / 2 - 1))
+            x = rows * np.sqrt(D) + np.concatenate([np.sin(angles), np.cos(angles)], 1)
+        return self.norm(x, f"{side}_emb", "_pre") if "n" in self.options.get("transformer-postprocess-emb", "d") else x
+
+    def log_probabilities(self, source, target):
+        x = self.embed("encoder", self.table("encoder")[source])
+        for layer in range(1, LAYERS + 1):
+            x = self.feed_forward(f"encoder_l{layer}_ffn", self.attention(f"encoder_l{layer}_self", x))
+        memory = self.norm(x, "encoder_top") if self.pre else x
+        x = self.embed("decoder", np.concatenate([np.zeros((1, D)), self.table("decoder")[target[:-1]]]))
+        for layer in range(1, LAYERS + 1):
+            name = f"decoder_l{layer}"
+            x = self.recurrence(f"{name}_rnn", x) if self.ssru else self.attention(f"{name}_self", x)
+            x = self.feed_forward(f"{name}_ffn", self.attention(f"{name}_context", x, memory))
+        x = self.norm(x, "decoder_top") if self.pre else x
+        logits = x @ self.output().T
+        if not self.options.get("transformer-no-bias"):
+            logits += self.get("decoder_ff_logit_out_b", 1, self.size)
+        logits -= logits.max(1, keepdims=True)
+        return logits - np.log(np.exp(logits).sum(1, keepdims=True))
+
+    def output(self):
+        tied = self.options.get("tied-embeddings-all", True) or self.options.get("tied-embeddings")
+        return self.table("decoder") if tied else self.get("decoder_ff_logit_out_W", D, self.size).T
+
+    def greedy(self, source, longest):
+        """Of text that is not empty attend gives none that is."""
+        target = []
+        while len(target) < longest and (not target or target[-1] != 0):
+            scores = self.log_probabilities(source, [*target, 0])[-1]
+            target.append(int(scores[1:].argmax()) + 1 if not target else int(scores.argmax()))
+        return target
+
+
+def train_pieces(folder):
+    text = folder / "text"
+    text.write_text("\n".join(" ".join(words) for words in itertools.permutations(" ".join(SOURCES).split(), 2)), encoding="utf-8")
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(text), model_prefix=str(folder / "vocab"), vocab_size=60, hard_vocab_limit=False, bos_id=-1, eos_id=0, unk_id=1, minloglevel=2)
+    (folder / "vocab.model").rename(folder / "vocab.spm")
+    return sentencepiece.SentencePieceProcessor(model_file=str(folder / "vocab.spm"))
+
+
+def save(oracle, path, **changes):
+    options = {
+        "type": "transformer", "enc-depth": LAYERS, "dec-depth": LAYERS, "dim-emb": D, "transformer-heads": HEADS, "transformer-dim-ffn": F,
+        "transformer-postprocess": "dan", **oracle.options, **changes}
+    text = yaml.safe_dump(options).encode() + b"\0"
+    np.savez(path, **oracle.weights, **{"special:model.yml": np.frombuffer(text, np.int8)})
+
+
+def made(folder, options):
+    """An oracle whose tensors are all there, saved with its vocabulary, and the tokens of texts."""
+    pieces = train_pieces(folder)
+    oracle = Oracle(options, pieces.get_piece_size())
+    oracle.log_probabilities([0], [0])
+    save(oracle, folder / "model.npz")
+    return oracle, lambda text: [*pieces.encode(text), 0]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_log_probabilities_and_outputs_are_the_oracles(variant, tmp_path):
+    oracle, tokens = made(tmp_path, VARIANTS[variant])
+    attend.convert.convert(tmp_path / "model.npz", tmp_path / "model")
+    translator = attend.Translator(tmp_path / "model")
+    for source, target, score in zip(SOURCES, TARGETS, translator.score(SOURCES, TARGETS)):
+        wanted = tokens(target)
+        expected = oracle.log_probabilities(tokens(source), wanted)[range(len(wanted)), wanted]
+        np.testing.assert_allclose(score.token_log_probabilities, expected, atol=2e-5)
+    for source in SOURCES[:3]:
+        ids = tokens(source)
+        wanted = oracle.greedy(ids, 12)
+        found = translator.translate([source], beam_size=1, length_penalty=0, split_sentences="never", max_length=12)[0].hypotheses[0]
+        assert [*found.ids, 0][: len(wanted)] == wanted if found.finished else found.ids == wanted[: len(found.ids)]
+
+
+@pytest.mark.parametrize(("change", "part"), [
+    ({"transformer-ffn-activation": "gelu"}, "transformer-ffn-activation is gelu, which attend lacks; expected swish or relu"),
+    ({"transformer-decoder-autoreg": "average-attention"}, "transformer-decoder-autoreg is average-attention"),
+    ({"transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}, "dec-cell is gru"),
+    ({"transformer-preprocess": "n"}, "transformer-preprocess, transformer-postprocess, transformer-postprocess-top are 'n', 'dan', ''"),
+    ({"transformer-attention-mask": "alibi"}, 'transformer-attention-mask is "alibi"'),
+    ({"transformer-ffn-depth": 3}, "transformer-ffn-depth is 3"),
+    ({"enc-depth": 3}, "tensor 'encoder_l3_self_Wq' is missing"),
+    ({"dec-depth": 1}, "is one that attend lacks a place for"),
+    ({"transformer-heads": "two"}, "transformer-heads is \"two\", expected int"),
+])
+def test_what_attend_lacks_is_named(tmp_path, change, part):
+    oracle, _ = made(tmp_path, {})
+    save(oracle, tmp_path / "model.npz", **change)
+    with pytest.raises(attend.InputError, match=re.escape(part)):
+        attend.convert.convert(tmp_path / "model.npz", tmp_path / "out")
+
+
