@@ -182,7 +182,7 @@ def convert(folder, out, rows=1024):
     ids = model["special_ids"]
     spec.config.unk_token, spec.config.eos_token = target[ids["unk"]], target[ids["eos"]]
     spec.config.bos_token = spec.config.decoder_start_token = target[ids["bos"]]
-    spec.config.add_source_eos = True
+    spec.config.add_source_eos = model.get("source_eos", True)
     spec.config.layer_norm_epsilon = model["encoder"]["norm_epsilon"]
     spec.validate()
     os.makedirs(out, exist_ok=True)

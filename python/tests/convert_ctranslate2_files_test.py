@@ -180,6 +180,7 @@ OTHER_MODEL = _vocabulary.of_words(["<unk>", "</s>", *"abcd"], {"pad": -1, "unk"
 @pytest.mark.parametrize(("part", "change"), [
     ("config.json: add_source_bos is true, which attend lacks", settings(add_source_bos=True)),
     ("config.json: decoder_start_token is null, expected str", settings(decoder_start_token=None)),
+    ('config.json: decoder_start_token is "</s>" and add_source_eos is false', settings(decoder_start_token="</s>", add_source_eos=False)),
     ("config.json: layer_norm_epsilon is 0.0, expected 1e-12 to 1", settings(layer_norm_epsilon=0.0)),
     ("config.json: quantization_type is 1, which attend lacks", settings(quantization_type=1)),
     ("config.json: lang_ids is a key that attend lacks", settings(lang_ids=[1])),
@@ -225,8 +226,46 @@ def test_special_tokens_get_the_ids_of_the_smaller_vocabulary(small, tmp_path):
     assert smaller.encode(" ".join(WORDS)) == [OPENNMT_SOURCE.index(word) for word in WORDS]
 
 
+def test_one_sentencepiece_model_cuts_both_sides(tmp_path):
+    tokens = ["<unk>", "</s>", "<s>", *("▁" + word for word in reversed(WORDS))]
+    folder = save(translation_model({}, tokens, tokens), tmp_path / "ctranslate2")
+    with pytest.raises(attend.InputError, match="shared_vocabulary.json: its tokens are SentencePiece's"):
+        attend.convert.convert(folder, tmp_path / "model")
+    pieces = _vocabulary.of_words(["<unk>", "</s>", *WORDS], {"pad": -1, "unk": 0, "bos": -1, "eos": 1}, {"</s>"})
+    (folder / "sentencepiece.model").write_bytes(pieces)
+    attend.convert.convert(folder, tmp_path / "model")
+    translator = attend.Translator(tmp_path / "model")
+    for vocabulary in (translator.source_vocabulary, translator.target_vocabulary):
+        assert vocabulary.encode(" ".join(WORDS)) == [tokens.index("▁" + word) for word in WORDS]
+        assert vocabulary.piece(3) == tokens[3]
+    assert _ctranslate2._compare(str(folder), str(tmp_path / "model")) < 5e-5
+
+
+def test_packages_of_argos(tmp_path):
+    """The model stands in a folder of its own, and what cuts text above it; the encoder reads no eos."""
+    tokens = ["<unk>", "<s>", "</s>", *("▁" + word for word in WORDS)]
+    spec = translation_model({}, tokens, tokens)
+    spec.config.add_source_eos = False
+    package = tmp_path / "en_de"
+    save(spec, package / "model")
+    (package / "metadata.json").write_text(json.dumps({"from_code": "en", "to_code": "de", "package_version": "1.0"}), encoding="utf-8")
+    pieces = _vocabulary.of_words(["<unk>", "</s>", *WORDS], {"pad": -1, "unk": 0, "bos": -1, "eos": 1}, {"</s>"})
+    (package / "sentencepiece.model").write_bytes(pieces)
+    converted = attend.convert.convert(package, tmp_path / "model")
+    assert converted.model["languages"] == ["en", "de"] and not converted.model["source_eos"]
+    assert _ctranslate2._compare(str(package), str(tmp_path / "model")) < 5e-5
+    (package / "metadata.json").write_text(json.dumps({"from_code": "en", "to_code": "de", "target_prefix": "__de__"}), encoding="utf-8")
+    with pytest.raises(attend.InputError, match='metadata.json: target_prefix is "__de__", which attend lacks'):
+        attend.convert.convert(package, tmp_path / "out")
+
+
 def test_the_source_may_lack_the_start_token(tmp_path):
-    """Then a word of it has the id, and stays a word."""
+    """Then a word of it has the id, and stays a word. It may lack eos, too, if its encoder reads none."""
+    spec = translation_model({}, ["<unk>", *WORDS], ["<unk>", "<s>", "</s>", *WORDS])
+    spec.config.add_source_eos = False
+    attend.convert.convert(save(spec, tmp_path / "without_eos"), tmp_path / "without")
+    assert attend.Translator(tmp_path / "without").source_vocabulary.encode(" ".join(WORDS)) == list(range(1, len(WORDS) + 1))
+    assert _ctranslate2._compare(str(tmp_path / "without_eos"), str(tmp_path / "without")) < 5e-5
     spec = translation_model({}, ["</s>", "<unk>", *WORDS], ["</s>", "<unk>", "<s>", *WORDS])
     attend.convert.convert(save(spec, tmp_path / "ctranslate2"), tmp_path / "model")
     assert attend.Translator(tmp_path / "model").source_vocabulary.encode(" ".join(WORDS)) == list(range(2, len(WORDS) + 2))

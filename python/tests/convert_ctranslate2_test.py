@@ -21,10 +21,17 @@ from ctranslate2_models import (  # noqa: E402
 DATA = pathlib.Path(os.environ.get("ATTEND_DATA", "none")) / "ct2-models"
 LENGTH = 40
 NO_PENALTY = 1e-9  # with 0 CTranslate2 has another rule of when to end
+def opennmt_without_eos():
+    spec = opennmt()
+    spec.config.add_source_eos = False
+    return spec
+
+
 KINDS = {
-    "opennmt": (opennmt, None), "opennmt_int8": (opennmt, "int8"), "opennmt_float16": (opennmt, "float16"),
-    "opennmt_bfloat16": (opennmt, "bfloat16"), "fairseq": (fairseq, None), "fairseq_int8": (fairseq, "int8"), "marian": (marian, "int16"),
-    "learned": (learned, None), "learned_float16": (learned, "int8_float16"), "without_bias": (without_bias, "int8_float32")}
+    "opennmt": (opennmt, None), "opennmt_without_eos": (opennmt_without_eos, None), "opennmt_int8": (opennmt, "int8"),
+    "opennmt_float16": (opennmt, "float16"), "opennmt_bfloat16": (opennmt, "bfloat16"), "fairseq": (fairseq, None),
+    "fairseq_int8": (fairseq, "int8"), "marian": (marian, "int16"), "learned": (learned, None),
+    "learned_float16": (learned, "int8_float16"), "without_bias": (without_bias, "int8_float32")}
 EXPECTED = {
     "opennmt": {"position_convention": "timing_signal", "position_offset": 1, "norm_place": "pre", "activation": "relu"},
     "fairseq": {"position_convention": "timing_signal", "position_offset": 2, "norm_place": "post", "activation": "gelu"},
@@ -65,8 +72,8 @@ def check_outputs(source, output, texts, tokenize=str.split, different=5):
 def test_outputs_are_ctranslate2s(imported):
     source, output, converted = imported
     check_outputs(source, output, sentences([*WORDS, "unknown", "</s>x"]))
-    expected = EXPECTED[source.name.split("_")[0] if "without" not in source.name else source.name]
-    assert expected.items() <= converted.model["decoder"].items()
+    expected = EXPECTED[source.name.split("_")[0] if source.name != "without_bias" else source.name]
+    assert expected.items() <= converted.model["decoder"].items() and converted.model["source_eos"] != source.name.endswith("without_eos")
     tied = source.name.startswith("fairseq")
     assert converted.model["tie_source_target"] == converted.model["tie_target_output"] == tied
     program("verify", output)  # which succeeds

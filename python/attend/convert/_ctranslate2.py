@@ -1,7 +1,8 @@
 """CTranslate2's model directories: model.bin, config.json and vocabularies, of translation models and of language models.
 
 Such a directory lacks what cuts text into tokens. A SentencePiece model that stands in it is used; without one a text is expected to have
-its tokens between spaces. Norms have an epsilon of 1e-5 where none is given. Before version 6 model.bin has what config.json says.
+its tokens between spaces. Argos packages such a directory as `model`, with sentencepiece.model and metadata.json beside it. Norms have an
+epsilon of 1e-5 where none is given. Before version 6 model.bin has what config.json says.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class _Vocabulary:
 
 @dataclass
 class _Directory:
+    path: pathlib.Path  # of model.bin
     file: ModelFile
     settings: _Settings
     vocabularies: list[_Vocabulary]  # the target's is last
@@ -80,19 +82,23 @@ def _settings_of_file(file: ModelFile) -> _Settings:
     return _Settings(unk, eos, start, bool(file.number("with_source_eos", 0)))
 
 
-def _settings_of_config(path: pathlib.Path, is_language_model: bool) -> _Settings:
+def _settings_of_config(path: pathlib.Path, file: ModelFile) -> _Settings:
     config = Keys(path)
     unknown = sorted(config.values.keys() - set(CONFIG))
     if unknown:
         raise InputError(f"{path}: {unknown[0]} is a key that attend lacks; expected {', '.join(CONFIG)}")
     config.refuse(add_source_bos=False, quantization_type=0)
-    bos = config.get("bos_token", str, "<s>")
-    start = bos if is_language_model else config.get("decoder_start_token", str, bos)
+    bos, is_language_model = config.get("bos_token", str, "<s>"), file.specification == LANGUAGE_MODEL
+    start, adds_eos = bos if is_language_model else config.get("decoder_start_token", str, bos), config.get("add_source_eos", bool, False)
+    starts_from_zero = np.any(file.values.get("decoder/start_from_zero_embedding", 0))
+    if not adds_eos and not starts_from_zero and start != bos:
+        raise InputError(
+            f"{path}: decoder_start_token is {json.dumps(start)} and add_source_eos is false: its encoder reads special tokens that "
+            "another program adds, as for BART and M2M-100, which attend lacks")
     epsilon = EPSILON if config.values.get("layer_norm_epsilon") is None else config.get("layer_norm_epsilon", float)
     if not 1e-12 <= epsilon <= 1:
         raise InputError(f"{path}: layer_norm_epsilon is {epsilon}, expected 1e-12 to 1")
-    return _Settings(
-        config.get("unk_token", str, "<unk>"), config.get("eos_token", str, "</s>"), start, config.get("add_source_eos", bool, False), epsilon)
+    return _Settings(config.get("unk_token", str, "<unk>"), config.get("eos_token", str, "</s>"), start, adds_eos, epsilon)
 
 
 def _read_tokens(path: pathlib.Path) -> list[str]:
@@ -127,7 +133,7 @@ def _read_vocabulary(folder: pathlib.Path, stem: str, settings: _Settings) -> _V
         "".join(tokens).encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{path}: a token holds half a character, which is no text") from error
-    if settings.eos not in tokens:
+    if settings.eos not in tokens and (settings.adds_eos or not stem.startswith("source")):
         raise InputError(f"{path}: {json.dumps(settings.eos)} is missing, which ends a text")
     return _Vocabulary(path, tokens, list(range(len(tokens))))
 
@@ -148,43 +154,58 @@ def _align(vocabularies: list[_Vocabulary], special: list[str]) -> None:
             order[at], order[wanted] = order[wanted], order[at]
 
 
-def _find_tokenizers(folder: pathlib.Path) -> list[pathlib.Path | None]:
+def _find_tokenizers(folders: list[pathlib.Path]) -> list[pathlib.Path | None]:
     """The SentencePiece models of source and target."""
-    found = sorted(path for pattern in ("*.spm", "*.model") for path in folder.glob(pattern) if path.is_file())
+    found = [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in (".spm", ".model") and path.is_file()]
     sides = [[path for path in found if path.stem in names] for names in (("source", "src"), ("target", "tgt"))]
     if all(len(paths) == 1 for paths in sides):
         return [paths[0] for paths in sides]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise InputError(f"'{folder}' has {names}, expected one SentencePiece model, or source.spm and target.spm")
+        raise InputError(f"'{folders[0]}' has {names}, expected one SentencePiece model, or source.spm and target.spm")
     return [found[0] if found else None] * 2
 
 
-def _vocabularies(folder: pathlib.Path, settings: _Settings, translates: bool) -> list[_Vocabulary]:
-    shared = _find_vocabulary(folder, "shared_vocabulary") is not None
+def _vocabularies(folders: list[pathlib.Path], settings: _Settings, translates: bool) -> list[_Vocabulary]:
+    shared = _find_vocabulary(folders[-1], "shared_vocabulary") is not None
     stems = ["vocabulary"] if not translates else ["shared_vocabulary"] * 2 if shared else ["source_vocabulary", "target_vocabulary"]
-    vocabularies = [_read_vocabulary(folder, stem, settings) for stem in stems]
-    for vocabulary, tokenizer in zip(vocabularies, _find_tokenizers(folder), strict=False):
+    vocabularies = [_read_vocabulary(folders[-1], stem, settings) for stem in stems]
+    for vocabulary, tokenizer in zip(vocabularies, _find_tokenizers(folders), strict=False):
         vocabulary.tokenizer = tokenizer
         if tokenizer is None and 10 * sum(token.startswith("▁") for token in vocabulary.tokens) > len(vocabulary.tokens):
             raise InputError(
-                f"{vocabulary.path}: its tokens are SentencePiece's, but '{folder}' has no SentencePiece model; put the model's there as "
-                "sentencepiece.model, or as source.spm and target.spm")
+                f"{vocabulary.path}: its tokens are SentencePiece's, but '{folders[0]}' has no SentencePiece model; put the model's there "
+                "as sentencepiece.model, or as source.spm and target.spm")
     _align(vocabularies, [settings.unk, settings.eos, settings.start])
     return vocabularies
 
 
-def _read(folder: pathlib.Path) -> _Directory:
-    file = read_model(folder / "model.bin")
+def _folders(given: pathlib.Path) -> list[pathlib.Path]:
+    """The folder that is given, and in a package of Argos the one of the model, which is the last."""
+    return [given] if (given / "model.bin").is_file() else [given, given / "model"]
+
+
+def _languages(folder: pathlib.Path) -> list[str]:
+    """What a package of Argos says."""
+    if not (folder / "metadata.json").exists():
+        return []
+    metadata = Keys(folder / "metadata.json")
+    metadata.refuse(target_prefix="")
+    return [metadata.get("from_code", str), metadata.get("to_code", str)]
+
+
+def _read(given: pathlib.Path) -> _Directory:
+    folders = _folders(given)
+    path = folders[-1]
+    file = read_model(path / "model.bin")
     newest = SPECIFICATIONS.get(file.specification)
     if newest is None:
         known = ", ".join(SPECIFICATIONS)
         raise InputError(f"{file.where}: the specification is '{file.specification}', which attend lacks; expected one of {known}")
     if file.revision > newest:
         raise InputError(f"{file.where}: revision {file.revision} of {file.specification}, expected at most {newest}")
-    is_language_model = file.specification == LANGUAGE_MODEL
-    settings = _settings_of_config(folder / "config.json", is_language_model) if file.version >= 6 else _settings_of_file(file)
-    return _Directory(file, settings, _vocabularies(folder, settings, not is_language_model))
+    settings = _settings_of_config(path / "config.json", file) if file.version >= 6 else _settings_of_file(file)
+    return _Directory(path, file, settings, _vocabularies(folders, settings, file.specification != LANGUAGE_MODEL))
 
 
 def _special_ids(settings: _Settings, tokens: list[str], starts_from_zero: bool) -> dict[str, int]:
@@ -208,13 +229,13 @@ def _convert(folder: pathlib.Path) -> Converted:
     special_ids, source = _special_ids(settings, target.tokens, starts_from_zero), directory.vocabularies[0]
     ties, tensors = weights.tie(), weights.finish()
     left_out = ["the rounding of sines and cosines: attend makes them in f32"] if weights.rounding > 0 else []
-    if (folder / "vmap.txt").exists():
+    if (directory.path / "vmap.txt").exists():
         left_out.append("vmap.txt: `attend shortlist` makes another")
     return Converted(
         kind="CTranslate2",
         model=model(
             task="translation" if directory.translates else "language_model", special_ids=special_ids, source_eos=source_eos,
-            head_bias=head_bias, source_vocab_size=len(source.tokens) if directory.translates else 0,
+            languages=_languages(folder), head_bias=head_bias, source_vocab_size=len(source.tokens) if directory.translates else 0,
             target_vocab_size=len(target.tokens), **ties, **stacks),
         tensors=tensors, source_vocabulary=source.write(special_ids, settings), target_vocabulary=target.write(special_ids, settings),
         texts=source.texts(), left_out=left_out, tolerance=1e-4 + 10 * weights.rounding,
@@ -222,8 +243,8 @@ def _convert(folder: pathlib.Path) -> Converted:
 
 
 def _recognises(folder: pathlib.Path) -> bool:
-    stems = ("shared_vocabulary", "target_vocabulary", "vocabulary")
-    return (folder / "model.bin").is_file() and any(_find_vocabulary(folder, stem) for stem in stems)
+    path, stems = _folders(folder)[-1], ("shared_vocabulary", "target_vocabulary", "vocabulary")
+    return (path / "model.bin").is_file() and any(_find_vocabulary(path, stem) for stem in stems)
 
 
 def _compare(source: str, output: str) -> float:
@@ -235,7 +256,7 @@ def _compare(source: str, output: str) -> float:
     settings, tokens = directory.settings, [vocabulary.tokens for vocabulary in directory.vocabularies]
     differences = [0.0]
     if directory.translates:
-        translator = ctranslate2.Translator(source, compute_type="float32")
+        translator = ctranslate2.Translator(str(directory.path), compute_type="float32")
         for sample in read_json(pathlib.Path(output) / "samples.json"):
             read = [tokens[0][token] for token in sample["source_ids"]]
             wrote = [token for token in (tokens[1][token] for token in sample["target_ids"]) if token != settings.eos]
@@ -243,7 +264,7 @@ def _compare(source: str, output: str) -> float:
             expected = sample["token_log_probabilities"]  # without eos where an output is cut
             differences += [abs(ours - theirs) for ours, theirs in zip(expected, found, strict=False)]
         return float(np.max(differences))
-    generator, peer = Generator(output), ctranslate2.Generator(source, compute_type="float32")
+    generator, peer = Generator(output), ctranslate2.Generator(str(directory.path), compute_type="float32")
     assert generator.vocabulary is not None
     for text in directory.vocabularies[0].texts():
         read = [tokens[0][token] for token in generator.vocabulary.encode(text)]
