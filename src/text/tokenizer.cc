@@ -6,14 +6,38 @@
 
 #include "attend/error.h"
 #include "text/sentencepiece_tokenizer.h"
+#include "text/subword_tokenizer.h"
+#include "text/tokenizer_json.h"
 
 namespace attend {
+
+std::string TypeName(VocabularyType type) {
+  switch (type) {
+    case VocabularyType::kUnigram:
+      return "unigram";
+    case VocabularyType::kBpe:
+      return "bpe";
+    case VocabularyType::kWord:
+      return "word";
+    case VocabularyType::kChar:
+      return "char";
+    case VocabularyType::kWordPiece:
+      return "wordpiece";
+    case VocabularyType::kByteBpe:
+      return "byte_bpe";
+  }
+  throw Error(ErrorKind::kRuntime, "no such type of vocabulary");
+}
 
 std::unique_ptr<const Tokenizer> ReadTokenizer(std::string_view bytes, const std::string& where) {
   if (bytes.empty()) {
     throw Error(ErrorKind::kInput,
-                fmt::format("{}: the file is empty; expected a SentencePiece model", where));
+                fmt::format("{}: the file is empty; expected a SentencePiece model or a "
+                            "tokenizer.json",
+                            where));
   }
+  if (IsTokenizerJson(bytes))
+    return std::make_unique<SubwordTokenizer>(ReadTokenizerJson(bytes, where));
   return ReadSentencePiece(bytes, where);
 }
 

@@ -38,6 +38,9 @@ class Tokenizer {
   virtual int32_t Id(std::string_view piece) const = 0;
 };
 
+// "unigram", "bpe", "word", "char", "wordpiece" or "byte_bpe".
+std::string TypeName(VocabularyType type);
+
 // The tokenizer of a vocabulary file's bytes. Throws Error(kInput) for what is none; `where` opens
 // the message.
 std::unique_ptr<const Tokenizer> ReadTokenizer(std::string_view bytes, const std::string& where);
