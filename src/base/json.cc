@@ -14,29 +14,32 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 // An ordered object is searched from its first member on, so that many members cost a square.
-constexpr size_t kMaxMembers = 4096;
+template <class AnyJson>
+constexpr size_t kMaxMembers = std::is_same_v<AnyJson, Json> ? 4096 : SIZE_MAX;
 
 // Checks what nlohmann's parser lets pass: depth, and keys that stand twice.
+template <class AnyJson>
 class StructureCheck {
  public:
   explicit StructureCheck(const std::string& where) : where_(where) {}
 
-  bool operator()(int depth, Json::parse_event_t event, Json& value) {
+  bool operator()(int depth, typename AnyJson::parse_event_t event, AnyJson& value) {
     if (depth >= kMaxDepth) {
       throw Error(ErrorKind::kInput,
                   fmt::format("{}: JSON is nested deeper than {}", where_, kMaxDepth));
     }
-    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys_.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const std::string& key = value.get_ref<const std::string&>();
+    using Event = typename AnyJson::parse_event_t;
+    if (event == Event::object_start) keys_.emplace_back();
+    if (event == Event::object_end) keys_.pop_back();
+    if (event == Event::key) {
+      const std::string& key = value.template get_ref<const std::string&>();
       if (!keys_.back().insert(key).second) {
         throw Error(ErrorKind::kInput,
                     fmt::format("{}: key '{}' appears twice", where_, Excerpt(key)));
       }
-      if (keys_.back().size() > kMaxMembers) {
-        throw Error(ErrorKind::kInput,
-                    fmt::format("{}: a JSON object has more than {} members", where_, kMaxMembers));
+      if (keys_.back().size() > kMaxMembers<AnyJson>) {
+        throw Error(ErrorKind::kInput, fmt::format("{}: a JSON object has more than {} members",
+                                                   where_, kMaxMembers<AnyJson>));
       }
     }
     return true;
@@ -101,21 +104,33 @@ Json FieldToJson(const Field& field) {
   return field.ValueText();
 }
 
-}  // namespace
-
-Json ParseJson(std::string_view text, const std::string& where) {
+template <class AnyJson>
+AnyJson Parse(std::string_view text, const std::string& where) {
   try {
-    return Json::parse(text.begin(), text.end(), StructureCheck(where));
-  } catch (const Json::parse_error& error) {
+    return AnyJson::parse(text.begin(), text.end(), StructureCheck<AnyJson>(where));
+  } catch (const typename AnyJson::parse_error& error) {
     const std::string_view before = text.substr(0, std::max<size_t>(error.byte, 1) - 1);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
     throw Error(ErrorKind::kInput, fmt::format("{}:{}:{}: not valid JSON: {}", where, line, column,
                                                JsonFault(text, error.byte)));
-  } catch (const Json::out_of_range&) {
+  } catch (const typename AnyJson::out_of_range&) {
     throw Error(ErrorKind::kInput,
                 fmt::format("{}: not valid JSON: a number is too large to be stored", where));
   }
+}
+
+template <class AnyJson>
+std::string DumpAny(const AnyJson& json) {
+  return json.dump(-1, ' ', false, AnyJson::error_handler_t::replace);
+}
+
+}  // namespace
+
+Json ParseJson(std::string_view text, const std::string& where) { return Parse<Json>(text, where); }
+
+SortedJson ParseSortedJson(std::string_view text, const std::string& where) {
+  return Parse<SortedJson>(text, where);
 }
 
 std::string JsonFault(std::string_view text, size_t byte) {
@@ -138,9 +153,8 @@ void RefuseMember(const Json* found, const std::string& name, const std::string&
                                                    where, name, Excerpt(Dump(*found))));
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string Dump(const Json& json) { return DumpAny(json); }
+std::string DumpSorted(const SortedJson& json) { return DumpAny(json); }
 
 Json FieldsToJson(const FieldList& fields) {
   Json object = Json::object();

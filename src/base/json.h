@@ -12,11 +12,15 @@
 namespace attend {
 
 using Json = nlohmann::ordered_json;
+// Members are sorted by name, so that an object may have any number of them.
+using SortedJson = nlohmann::json;
 
 // Parses one JSON value that fills `text`. Throws Error(kInput) that opens with `where` (a file
 // name) for bad syntax (with line and column, in bytes), text that is not UTF-8, a key that stands
 // twice in one object, nesting deeper than 64, or an object of more than 4096 members.
 Json ParseJson(std::string_view text, const std::string& where);
+// The same, except that an object may have any number of members.
+SortedJson ParseSortedJson(std::string_view text, const std::string& where);
 
 // What is wrong with `text`, which stops being JSON at this byte, counted from 1 as nlohmann's
 // parser does: "unexpected '}' after '[1,'".
@@ -46,6 +50,7 @@ T MemberOf(const Json& object, const std::string& name, const std::string& where
 
 // One line; what is not UTF-8 becomes U+FFFD.
 std::string Dump(const Json& json);
+std::string DumpSorted(const SortedJson& json);
 
 // An object with a member for each field; `a.b` becomes {"a": {"b": ...}}.
 Json FieldsToJson(const FieldList& fields);

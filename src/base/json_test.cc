@@ -56,6 +56,8 @@ TEST(JsonTest, BoundsMembersAndMessages) {
   std::string text = "{";
   for (int i = 0; i < 5000; ++i) text += fmt::format("\"{}\":0,", i);
   EXPECT_THROW(ParseJson(text + "\"x\":0}", "f"), Error);
+  EXPECT_EQ(ParseSortedJson(text + "\"x\":0}", "f").size(), 5001u);
+  EXPECT_THROW(ParseSortedJson(text + "\"7\":0}", "f"), Error);
   try {
     ParseJson("\"" + std::string(100000, 'x') + "\n", "f");
     FAIL();

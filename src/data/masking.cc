@@ -40,7 +40,7 @@ Masking::Masking(const MaskingOptions& options, const Vocabulary& vocabulary)
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const bool is_special = id == special.pad || id == special.unk || id == special.bos ||
                             id == special.eos || id == mask_id_;
-    const bool begins = vocabulary.Piece(id).starts_with("\u2581");
+    const bool begins = BeginsWord(vocabulary, id);
     kinds_.push_back(is_special ? Kind::kSpecial : begins ? Kind::kBegins : Kind::kContinues);
     if (!is_special) ordinary_.push_back(id);
   }

@@ -1,8 +1,10 @@
 #include "data/word_dropout.h"
 
+#include "attend/error.h"
 #include "base/random.h"
 #include "data/changed_windows.h"
 #include "text/mask_token.h"
+#include "text/word_ids.h"
 
 namespace attend {
 
@@ -12,10 +14,13 @@ WordDropout::WordDropout(const ExampleSource* text, const Vocabulary& vocabulary
   const SpecialIds special = vocabulary.special_ids();
   const int32_t mask = MaskId(vocabulary);
   hidden_ = mask >= 0 ? mask : static_cast<int32_t>(special.unk);
+  if (hidden_ < 0) {
+    throw Error(ErrorKind::kConfiguration,
+                "word_dropout needs a vocabulary with [MASK] or an unknown token");
+  }
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const bool is_special = id == special.pad || id == special.bos || id == special.eos;
-    const bool begins =
-        vocabulary.type() == VocabularyType::kWord || vocabulary.Piece(id).starts_with("\u2581");
+    const bool begins = BeginsWord(vocabulary, id);
     kinds_.push_back(is_special ? Kind::kSpecial : begins ? Kind::kBegins : Kind::kContinues);
   }
 }

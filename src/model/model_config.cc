@@ -113,7 +113,7 @@ FieldList Fields(StackConfig& config) {
 FieldList Fields(SpecialIds& ids) {
   FieldList fields;
   fields.Add("pad", &ids.pad, -1, kMaxVocabulary, "id of padding; -1: none")
-      .Add("unk", &ids.unk, 0, kMaxVocabulary, "id of an unknown piece")
+      .Add("unk", &ids.unk, -1, kMaxVocabulary, "id of an unknown piece; -1: none")
       .Add("bos", &ids.bos, -1, kMaxVocabulary,
            "id that starts a target; -1: none, a decoder starts from a vector of zeros")
       .Add("eos", &ids.eos, 0, kMaxVocabulary, "id that ends a sentence");

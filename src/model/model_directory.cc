@@ -95,7 +95,7 @@ void CheckVocabularies(const Model& model, const std::string& source_where,
 void ReadVocabularies(const ConfigFile& config, const fs::path& directory, Model* model) {
   const auto read = [&](const fs::path& path) {
     std::string bytes = ReadFile(path, kMaxVocabularyBytes);
-    if (bytes.empty()) Damaged(path.string(), "is empty, expected a SentencePiece model");
+    if (bytes.empty()) Damaged(path.string(), "is empty, expected a vocabulary");
     return bytes;
   };
   if (config.Lists(kJointVocabularyFile)) {

@@ -23,7 +23,7 @@ inline constexpr int64_t kFormatVersion = 5;  // what SaveModel writes
 struct Model {
   ModelConfig config;
   TensorTable tensors;
-  // Serialised SentencePiece models; both empty for a model without vocabulary, equal for a joint
+  // Vocabulary files; both empty for a model without vocabulary, equal for a joint
   // one.
   std::string source_vocabulary;
   std::string target_vocabulary;

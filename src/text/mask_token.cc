@@ -4,14 +4,20 @@
 #include <utility>
 
 #include "text/normalization.h"
+#include "text/utf8.h"
 
 namespace attend {
 namespace {
 
+constexpr std::string_view kOtherMaskToken = "<mask>";
+
 // A text's tokens. A vocabulary of words knows no [MASK] within a text.
-std::vector<int32_t> TokensOf(const Vocabulary& vocabulary, const std::string& text) {
+std::vector<int32_t> TokensOf(const Vocabulary& vocabulary, std::string text) {
   const int32_t mask = MaskId(vocabulary);
-  if (mask < 0 || vocabulary.type() != VocabularyType::kWord) return vocabulary.Encode(text);
+  if (mask < 0 || vocabulary.type() != VocabularyType::kWord) {
+    if (mask >= 0) Replace(kMaskToken, vocabulary.Piece(mask), &text);
+    return vocabulary.Encode(text);
+  }
   std::vector<int32_t> ids;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(kMaskToken, begin), text.size());
@@ -24,6 +30,13 @@ std::vector<int32_t> TokensOf(const Vocabulary& vocabulary, const std::string& t
 }
 
 }  // namespace
+
+int32_t MaskId(const Vocabulary& vocabulary) {
+  for (const std::string_view token : {kMaskToken, kOtherMaskToken}) {
+    if (const int32_t id = vocabulary.Id(token); id != vocabulary.special_ids().unk) return id;
+  }
+  return -1;
+}
 
 TextIds EncodeWithMasks(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens) {
   const int32_t mask = MaskId(vocabulary);
@@ -45,6 +58,7 @@ std::string DecodeWithMasks(const Vocabulary& vocabulary, std::span<const int32_
   const int32_t mask = MaskId(vocabulary);
   std::string text;
   const auto add = [&](std::string_view part) {
+    if (part.starts_with(' ')) part.remove_prefix(1);
     if (part.empty()) return;
     if (!text.empty()) text += ' ';
     text += part;

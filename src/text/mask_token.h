@@ -14,11 +14,8 @@ namespace attend {
 
 inline constexpr std::string_view kMaskToken = "[MASK]";
 
-// Its id; -1 for a vocabulary without it.
-inline int32_t MaskId(const Vocabulary& vocabulary) {
-  const int32_t id = vocabulary.Id(kMaskToken);
-  return id == vocabulary.special_ids().unk ? -1 : id;
-}
+// Its id; -1 for a vocabulary without it. A tokenizer.json may spell it <mask>.
+int32_t MaskId(const Vocabulary& vocabulary);
 
 // Bos, the tokens of the text, of which [MASK] is one, and eos, as a masked language model read
 // them in training, where a token that has its word's space is hidden with it. Of a longer text the

@@ -1,8 +1,28 @@
 #include "text/newlines.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "text/byte_bpe.h"
+#include "text/utf8.h"
 
 namespace attend {
+namespace {
+
+// Of byte-level BPE. Vocabulary::Decode would make spaces of LF.
+std::string TextOfBytes(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  std::string text;
+  size_t begin = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::optional<std::string> bytes = BytesOfToken(vocabulary.Piece(ids[i]));
+    if (!bytes || bytes->find('\n') == bytes->npos) continue;
+    text += vocabulary.Decode(ids.subspan(begin, i - begin)) + *bytes;
+    begin = i + 1;
+  }
+  return RepairUtf8(text + vocabulary.Decode(ids.subspan(begin)));
+}
+
+}  // namespace
 
 int32_t NewlineId(const Vocabulary& vocabulary) {
   const int32_t id = vocabulary.Id(kNewline);
@@ -11,6 +31,7 @@ int32_t NewlineId(const Vocabulary& vocabulary) {
 
 std::vector<int32_t> EncodeText(const Vocabulary& vocabulary, std::string_view text) {
   const int32_t newline = NewlineId(vocabulary);
+  if (newline < 0 && vocabulary.type() == VocabularyType::kByteBpe) return vocabulary.Encode(text);
   if (newline < 0) {
     std::string line(text);
     std::replace(line.begin(), line.end(), '\n', ' ');
@@ -29,6 +50,8 @@ std::vector<int32_t> EncodeText(const Vocabulary& vocabulary, std::string_view t
 
 std::string DecodeText(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
   const int32_t newline = NewlineId(vocabulary);
+  if (newline < 0 && vocabulary.type() == VocabularyType::kByteBpe)
+    return TextOfBytes(vocabulary, ids);
   std::string text;
   while (true) {
     const auto end = std::ranges::find(ids, newline);

@@ -19,10 +19,10 @@ inline constexpr std::string_view kNewline = "<newline>";
 int32_t NewlineId(const Vocabulary& vocabulary);
 
 // Ids of a text, without bos or eos: each LF is the newline token, or a space where the vocabulary
-// has none.
+// has none. One of byte-level BPE reads LF as any other byte.
 std::vector<int32_t> EncodeText(const Vocabulary& vocabulary, std::string_view text);
 
-// Text of ids: an LF for each newline token.
+// Text of ids: an LF for each newline token, or byte of byte-level BPE.
 std::string DecodeText(const Vocabulary& vocabulary, std::span<const int32_t> ids);
 
 }  // namespace attend

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "text/tokenizer_fixture.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -43,6 +44,15 @@ TEST(Newlines, AreTokensOfTheirOwn) {
 TEST(Newlines, CountAsOneCharacter) {
   const std::string text = "to be\n or\n";
   EXPECT_EQ(EncodeText(*Train(VocabularyType::kChar, true), text).size(), text.size());
+}
+
+TEST(Newlines, AreBytesOfByteLevelBpe) {
+  const auto vocabulary = VocabularyFrom(ByteBpeFile());
+  const std::string text = "a the\n\n the\n";
+  const std::vector<int32_t> ids = EncodeText(*vocabulary, text);
+  EXPECT_EQ(std::ranges::count(ids, vocabulary->Id("\u010A")), 3);
+  EXPECT_EQ(DecodeText(*vocabulary, ids), text);
+  EXPECT_EQ(vocabulary->Decode(ids), "a the   the ");
 }
 
 TEST(Newlines, AreSpacesWithoutTheirToken) {

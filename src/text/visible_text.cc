@@ -43,6 +43,20 @@ bool StandsForOther(std::string_view piece) {
   return mark || IsByte(piece) || piece == kMaskedTab || piece == kMaskedSpaceSign;
 }
 
+// What a token says, as far as that is known of one alone.
+std::string ShownText(const Vocabulary& vocabulary, int32_t id) {
+  const std::string piece = vocabulary.Piece(id);
+  const bool spells_bytes = vocabulary.type() == VocabularyType::kByteBpe;
+  return spells_bytes || StandsForOther(piece) ? vocabulary.Decode({&id, 1}) : piece;
+}
+
+// Whether a token is bytes that may be a part of a character.
+bool IsBytes(const Vocabulary& vocabulary, int32_t id) {
+  constexpr std::string_view kReplacementCharacter = "\uFFFD";
+  if (vocabulary.type() != VocabularyType::kByteBpe) return IsByte(vocabulary.Piece(id));
+  return vocabulary.Decode({&id, 1}).find(kReplacementCharacter) != std::string::npos;
+}
+
 }  // namespace
 
 bool HasLetterOrDigit(std::string_view text) {
@@ -55,10 +69,9 @@ std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary) {
   const SpecialIds special = vocabulary.special_ids();
   std::vector<uint8_t> blank(vocabulary.size());
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const std::string piece = vocabulary.Piece(id);
     const bool control = id == special.pad || id == special.bos || id == special.eos;
-    const std::string text = StandsForOther(piece) ? vocabulary.Decode({&id, 1}) : piece;
-    blank[id] = control || (id != special.unk && !HasCharacter(text, IsVisible));
+    blank[id] =
+        control || (id != special.unk && !HasCharacter(ShownText(vocabulary, id), IsVisible));
   }
   return blank;
 }
@@ -66,8 +79,8 @@ std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary) {
 std::vector<uint8_t> WordPieces(const Vocabulary& vocabulary) {
   std::vector<uint8_t> words(vocabulary.size());
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const std::string piece = vocabulary.Piece(id);
-    words[id] = id == vocabulary.special_ids().unk || IsByte(piece) || HasLetterOrDigit(piece);
+    words[id] = id == vocabulary.special_ids().unk || IsBytes(vocabulary, id) ||
+                HasLetterOrDigit(ShownText(vocabulary, id));
   }
   return words;
 }

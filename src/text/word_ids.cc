@@ -6,6 +6,20 @@
 
 namespace attend {
 
+bool BeginsWord(const Vocabulary& vocabulary, int32_t id) {
+  const std::string piece = vocabulary.Piece(id);
+  switch (vocabulary.type()) {
+    case VocabularyType::kWord:
+      return true;
+    case VocabularyType::kWordPiece:
+      return !piece.starts_with("##");
+    case VocabularyType::kByteBpe:
+      return piece.starts_with("Ġ");
+    default:
+      return piece.starts_with(kSpaceSign);
+  }
+}
+
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed) {
   const SpecialIds special = vocabulary.special_ids();
@@ -19,7 +33,8 @@ std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const 
   begin(0);
   for (int64_t word = 0; word < std::ssize(words); ++word) {
     std::vector<int32_t> ids = vocabulary.Encode(words[word], malformed);
-    if (ids.empty()) ids.push_back(static_cast<int32_t>(special.unk));
+    if (ids.empty())
+      ids.push_back(static_cast<int32_t>(special.unk >= 0 ? special.unk : special.eos));
     if (std::ssize(ids) > max_tokens) ids.resize(max_tokens);
     const int64_t taken = std::ssize(parts.back().ids) - 1;
     const bool apart = taken > 0 && characters && ids[0] != space;

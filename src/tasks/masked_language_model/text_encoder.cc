@@ -48,8 +48,12 @@ std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const Spec
   return fillings;
 }
 
-std::string WithoutSpace(const std::string& piece) {
-  return piece.starts_with(kSpace) ? piece.substr(kSpace.size()) : piece;
+// The piece for people, without the mark of a space before it.
+std::string WithoutSpace(const Vocabulary& vocabulary, int32_t id) {
+  const bool spells_bytes = vocabulary.type() == VocabularyType::kByteBpe;
+  const std::string piece = spells_bytes ? vocabulary.Decode({&id, 1}) : vocabulary.Piece(id);
+  const std::string_view space = spells_bytes ? " " : kSpace;
+  return piece.starts_with(space) ? piece.substr(space.size()) : piece;
 }
 
 }  // namespace
@@ -104,7 +108,7 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
     likeliest[text].push_back(best[0].id);
     std::vector<FillingToken>& tokens = filled[text].masks.emplace_back();
     for (const Filling& each : best)
-      tokens.push_back({WithoutSpace(vocabulary.Piece(each.id)), each.probability});
+      tokens.push_back({WithoutSpace(vocabulary, each.id), each.probability});
   };
   impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {

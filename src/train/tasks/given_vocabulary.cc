@@ -7,18 +7,9 @@
 
 #include "attend/error.h"
 #include "text/letter_case.h"
+#include "text/tokenizer.h"
 
 namespace attend {
-namespace {
-
-std::string TypeText(VocabularyType type) {
-  VocabularyOptions options;
-  options.type = type;
-  return Fields(options).Find("type")->ValueText();
-}
-
-}  // namespace
-
 std::string CaseText(LetterCase letter_case) {
   VocabularyOptions options;
   options.letter_case = letter_case;
@@ -55,7 +46,7 @@ void CheckGivenVocabulary(const Vocabulary& vocabulary, const VocabularyOptions&
   throw Error(ErrorKind::kConfiguration,
               fmt::format("vocab_type is {}, but the vocabulary given is of type {}; leave "
                           "vocab_type out",
-                          TypeText(said.type), TypeText(vocabulary.type())));
+                          TypeName(said.type), TypeName(vocabulary.type())));
 }
 
 void CheckGivenCase(const Vocabulary& vocabulary, LetterCase said, const RunSettings& settings) {
