@@ -38,12 +38,20 @@ std::vector<Sample> SamplesOf(const std::shared_ptr<const Model>& model,
                               const std::vector<std::string>& texts) {
   const auto vocabulary = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   std::vector<Sample> samples;
+  const ModelConfig& config = model->config;
   for (const std::string& text : texts) {
     Sample& sample = samples.emplace_back();
+    if (!config.encoder) {
+      sample.target_ids = vocabulary->Encode(text);
+      continue;
+    }
     sample.source = text;
     sample.source_ids = vocabulary->Encode(text);
-    if (model->config.ReadsEos(sample.source_ids.size()))
-      sample.source_ids.push_back(static_cast<int32_t>(model->config.special_ids.eos));
+    if (config.ReadsEos(sample.source_ids.size()))
+      sample.source_ids.push_back(static_cast<int32_t>(config.special_ids.eos));
+    if (config.decoder) continue;
+    sample.source_ids.insert(sample.source_ids.begin(),
+                             static_cast<int32_t>(config.special_ids.bos));
   }
   return RemakeSamples(model, std::move(samples));
 }
@@ -65,7 +73,8 @@ void WriteModel(const Parts& parts, const nb::dict& tensors, const std::vector<s
   model->source_vocabulary = parts.source_vocabulary;
   model->target_vocabulary = parts.target_vocabulary;
   CheckTensors(model->tensors, model->config, "the tensors");
-  if (!texts.empty()) model->samples = SamplesToJson(SamplesOf(model, texts));
+  if (!texts.empty() && model->config.head != HeadKind::kNone)
+    model->samples = SamplesToJson(SamplesOf(model, texts));
   SaveModel(*model, output);
 }
 

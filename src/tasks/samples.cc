@@ -32,6 +32,18 @@ std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   return {logits, logits + rows * weights.config().head_width()};
 }
 
+// Labels or tokens that an encoder's head finds likeliest.
+void Label(const Weights& weights, Sample* sample) {
+  const bool of_tokens = weights.config().pooling == Pooling::kTokens;
+  sample->target_ids.assign(of_tokens ? sample->source_ids.size() : 1, 0);
+  const std::vector<float> logits = EncodedLogits(weights, *sample);
+  const int64_t width = weights.config().head_width();
+  for (int64_t row = 0; row < std::ssize(sample->target_ids); ++row) {
+    const auto begin = logits.begin() + row * width;
+    sample->target_ids[row] = static_cast<int32_t>(std::max_element(begin, begin + width) - begin);
+  }
+}
+
 // Runs the decoder over the sample's own output; logits [T, V].
 std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
   if (weights.encoder_head) return EncodedLogits(weights, sample);
@@ -142,6 +154,7 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
     for (Sample& sample : samples) Translate(translator, loaded->config(), &sample);
   }
   for (Sample& sample : samples) {
+    if (loaded->weights.encoder_head && sample.target_ids.empty()) Label(loaded->weights, &sample);
     Rescore(loaded->weights, &sample);
     if (loaded->target_vocabulary != nullptr && loaded->weights.vocabulary_head)
       sample.target = loaded->target().Decode(sample.target_ids);

@@ -16,12 +16,12 @@ import os
 import pathlib
 
 from attend._errors import InputError, UsageError
-from attend.convert import _ctranslate2, _marian, _marian_transformers
+from attend.convert import _ctranslate2, _encoders, _gpt2, _marian, _marian_transformers
 from attend.convert._source import Converted, Source
 
 __all__ = ["SOURCES", "Converted", "convert", "recognise"]
 
-SOURCES: tuple[Source, ...] = (_marian_transformers.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE)
+SOURCES: tuple[Source, ...] = (_marian_transformers.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE)
 
 
 def recognise(path: str | os.PathLike[str]) -> Source:

@@ -31,9 +31,8 @@ class Converted:
 
     def write(self, output: pathlib.Path) -> None:
         provenance = {"imported_from": self.kind} | self.provenance
-        texts = self.texts if self.model["encoder"] and self.model["decoder"] else []  # others would need outputs, too
         write_model(
-            json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), texts, output)
+            json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), self.texts, output)
         if self.shortlist is not None:
             self.shortlist.write(output / _shortlist.FILE, [self.source_vocabulary, self.target_vocabulary])
 

@@ -1,0 +1,94 @@
+"""transformers' GPT-2: config.json, model.safetensors or pytorch_model.bin, tokenizer.json or vocab.json and merges.txt.
+
+Its matrices are [in, out]. A text begins with <|endoftext|>, as in its training, where that token stands between texts.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from attend._errors import InputError
+from attend.convert._files import Keys, Renamed, read_json, read_weights
+from attend.convert._source import Converted, Source, Tensors, model, stack
+from attend.convert._tokenizer_files import read_tokenizer
+
+ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu", "relu": "relu", "silu": "silu"}
+
+
+def _recognises(folder: pathlib.Path) -> bool:
+    path = folder / "config.json"
+    config = read_json(path) if path.exists() else None
+    return isinstance(config, dict) and config.get("model_type") == "gpt2"
+
+
+class _Gpt2:
+    """GPT-2's tensors under attend's names."""
+
+    def __init__(self, tensors: Tensors, where: str) -> None:
+        prefix = "transformer." if any(name.startswith("transformer.") for name in tensors) else ""
+        self.renamed, self.prefix = Renamed(tensors, where), prefix
+
+    def transposed(self, names: list[str], given: str) -> None:
+        """One matrix [in, out] and its bias, as the equal parts of its columns."""
+        weight = self.renamed.take(given, given + ".weight").T
+        bias = self.renamed.take(given + ".bias", given + ".bias")
+        del self.renamed.tensors[given], self.renamed.tensors[given + ".bias"]
+        for name, rows, numbers in zip(names, np.split(weight, len(names)), np.split(bias, len(names)), strict=True):
+            self.renamed.tensors[name + ".weight"] = np.ascontiguousarray(rows)
+            self.renamed.tensors[name + ".bias"] = np.ascontiguousarray(numbers)
+
+    def layer(self, name: str, given: str) -> None:
+        attention = [f"{name}.self_attention.{part}" for part in ("query", "key", "value")]
+        self.renamed.linear(f"{name}.self_attention_norm", given + ".ln_1")
+        self.transposed(attention, given + ".attn.c_attn")
+        self.transposed([f"{name}.self_attention.output"], given + ".attn.c_proj")
+        self.renamed.linear(f"{name}.feed_forward_norm", given + ".ln_2")
+        self.transposed([f"{name}.feed_forward.inner"], given + ".mlp.c_fc")
+        self.transposed([f"{name}.feed_forward.outer"], given + ".mlp.c_proj")
+        self.renamed.drop(given + ".attn.bias", given + ".attn.masked_bias")
+
+    def rename(self, layers: int) -> Tensors:
+        self.renamed.take("decoder.embedding.weight", self.prefix + "wte.weight")
+        self.renamed.take("decoder.positions.weight", self.prefix + "wpe.weight")
+        for layer in range(layers):
+            self.layer(f"decoder.layers.{layer}", f"{self.prefix}h.{layer}")
+        self.renamed.linear("decoder.norm", self.prefix + "ln_f")
+        tied = self.renamed.tensors["decoder.embedding.weight"]
+        head = self.renamed.left.pop("lm_head.weight", tied)
+        if not np.array_equal(head, tied):
+            self.renamed.tensors["head.weight"] = head
+        return self.renamed.finish()
+
+
+def _stack(config: Keys) -> dict[str, Any]:
+    width = config.get("n_embd", int)
+    return stack(
+        layers=config.get("n_layer", int), d_model=width, heads=config.get("n_head", int), d_ff=config.values.get("n_inner") or 4 * width,
+        activation=config.choose("activation_function", ACTIVATIONS, "gelu_new"), norm_place="pre",
+        norm_epsilon=config.get("layer_norm_epsilon", float, 1e-5), positions="learned", max_positions=config.get("n_positions", int, 1024),
+        scale_embedding=False)
+
+
+def _convert(folder: pathlib.Path) -> Converted:
+    config = Keys(folder / "config.json")
+    config.refuse(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
+    shape = _stack(config)
+    tensors = _Gpt2(read_weights(folder), str(folder)).rename(shape["layers"])
+    vocabulary = read_tokenizer(folder)
+    size, eos = len(tensors["decoder.embedding.weight"]), vocabulary.special_ids["eos"]
+    if eos < 0:
+        raise InputError(f"'{folder}' has a tokenizer without a token that ends texts, expected <|endoftext|>")
+    return Converted(
+        kind="transformers GPT-2",
+        model=model(
+            task="language_model", target_vocab_size=size, special_ids=vocabulary.special_ids, decoder=shape,
+            tie_target_output="head.weight" not in tensors),
+        tensors=tensors, source_vocabulary=vocabulary.content, target_vocabulary=vocabulary.content, texts=vocabulary.texts(),
+        provenance={"config": json.dumps(config.values, sort_keys=True)})
+
+
+SOURCE = Source("GPT-2 of transformers (config.json with model_type gpt2, tokenizer files)", _recognises, _convert)

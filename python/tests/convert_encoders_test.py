@@ -1,0 +1,216 @@
+"""attend.convert of BERT, RoBERTa, DistilBERT and GPT-2 against transformers, with tokenizers trained here and random weights."""
+
+import json
+import math
+import pathlib
+import random
+import re
+import shutil
+
+import attend
+import numpy as np
+import pytest
+
+attend.convert = pytest.importorskip("attend.convert")
+tokenizers = pytest.importorskip("tokenizers")
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+WORDS = "lumi tavo keri sona mipa rudu vesta olin paku neri dosa ilvo brant grau holm jarn kvist myrr noord prax Ähre æon naïve".split()
+SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 66}
+DISTILLED = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 64}
+ENTITIES = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
+COLOURS = {0: "red", 1: "green", 2: "blue"}
+
+
+def sentences(count, seed):
+    numbers = random.Random(seed)
+    return [" ".join(numbers.choice(WORDS) for _ in range(numbers.randint(1, 12))) + numbers.choice(["", ".", " 12!"]) for _ in range(count)]
+
+
+TEXTS = [*sentences(20, 9), "", "unknown ☃ ending", "  two  spaces ", "12 3.5"]
+
+
+def write_wordpiece(folder):
+    tokenizer = tokenizers.BertWordPieceTokenizer()
+    tokenizer.train_from_iterator(sentences(300, 1), vocab_size=160, show_progress=False)
+    transformers.BertTokenizer(vocab=tokenizer.get_vocab()).save_pretrained(folder)
+    return len(tokenizer.get_vocab())
+
+
+def write_byte_bpe(folder, special):
+    tokenizer = tokenizers.ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(sentences(300, 1), vocab_size=330, special_tokens=special, show_progress=False)
+    tokenizer.save_model(str(folder))
+    files = {"vocab": str(folder / "vocab.json"), "merges": str(folder / "merges.txt")}
+    kind = transformers.RobertaTokenizer if "<s>" in special else transformers.GPT2Tokenizer
+    kind(**files).save_pretrained(folder)
+    return len(json.loads((folder / "vocab.json").read_text(encoding="utf-8")))
+
+
+def with_random_weights(model, folder):
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            norm = "norm" in name.lower() or ".ln_" in name
+            value.copy_(torch.randn_like(value) * 0.3 + (1 if norm and name.endswith("weight") else 0))
+    model.tie_weights()
+    model.save_pretrained(folder)
+    return transformers.AutoTokenizer.from_pretrained(folder), model.eval()
+
+
+def encoder(folder, family, head, labels=None):
+    """A transformers model and its tokenizer, saved in `folder`."""
+    folder.mkdir()
+    named = {} if labels is None else {"id2label": labels}
+    if family == "roberta":
+        size = write_byte_bpe(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
+        config = transformers.RobertaConfig(vocab_size=size, type_vocab_size=1, **SHAPE, **named)
+    elif family == "bert":
+        config = transformers.BertConfig(vocab_size=write_wordpiece(folder), **SHAPE, **named)
+    else:
+        config = transformers.DistilBertConfig(vocab_size=write_wordpiece(folder), **DISTILLED, **named)
+    return with_random_weights(getattr(transformers, f"AutoModel{head}").from_config(config), folder)
+
+
+def imported(folder):
+    output = folder.parent / f"{folder.name}-attend"
+    attend.convert.convert(folder, output)
+    return output
+
+
+FAMILIES = ("bert", "roberta", "distilbert")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@torch.no_grad()
+def test_vectors_are_transformers(family, tmp_path):
+    tokenizer, peer = encoder(tmp_path / family, family, "")
+    found = attend.Encoder(imported(tmp_path / family))
+    for text in TEXTS:
+        hidden = peer(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].numpy()
+        np.testing.assert_allclose(found.embed(text, pooling="first"), hidden[0], atol=1e-4)
+        np.testing.assert_allclose(found.embed(text, pooling="mean"), hidden.mean(0), atol=1e-4)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@torch.no_grad()
+def test_filled_masks_are_transformers(family, tmp_path):
+    tokenizer, peer = encoder(tmp_path / family, family, "ForMaskedLM")
+    found = attend.Encoder(imported(tmp_path / family))
+    hidden = set(tokenizer.all_special_ids)
+    for text in ("[MASK] tavo", "sona [MASK] grau [MASK].", "holm jarn [MASK]"):
+        ids = tokenizer(text.replace("[MASK]", tokenizer.mask_token), return_tensors="pt")
+        logits = peer(**ids).logits[0].double().softmax(-1)
+        places = (ids["input_ids"][0] == tokenizer.mask_token_id).nonzero().flatten().tolist()
+        filled = found.fill(text, top=3)
+        assert len(filled.masks) == len(places)
+        for place, tokens in zip(places, filled.masks):
+            order = [i for i in logits[place].argsort(descending=True).tolist() if i not in hidden][:3]
+            np.testing.assert_allclose([probability for _, probability in tokens], logits[place][order], rtol=1e-3)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@torch.no_grad()
+def test_labels_of_words_are_transformers(family, tmp_path):
+    tokenizer, peer = encoder(tmp_path / family, family, "ForTokenClassification", labels=COLOURS)
+    found = attend.Tagger(imported(tmp_path / family))
+    for text in sentences(20, 5):
+        words = text.split()
+        spaced = [" " + word for word in words] if family == "roberta" else words
+        parts = [tokenizer(word, add_special_tokens=False)["input_ids"] for word in spaced]
+        ids = tokenizer.build_inputs_with_special_tokens([i for part in parts for i in part])
+        logits = peer(input_ids=torch.tensor([ids])).logits[0].double().softmax(-1)
+        places = [1 + sum(map(len, parts[:word])) for word in range(len(words))]
+        tagged = found.tag_words(words)
+        assert [word.label for word in tagged.words] == [COLOURS[logits[place].argmax().item()] for place in places]
+        np.testing.assert_allclose([word.probability for word in tagged.words], [logits[place].max().item() for place in places], atol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+@torch.no_grad()
+def test_classes_are_transformers(family, tmp_path):
+    tokenizer, peer = encoder(tmp_path / family, family, "ForSequenceClassification", labels=COLOURS)
+    found = attend.Classifier(imported(tmp_path / family))
+    for text in TEXTS:
+        wanted = peer(**tokenizer(text, return_tensors="pt")).logits[0].double().softmax(-1)
+        classified = found.classify(text, top=3)
+        assert classified.label == COLOURS[wanted.argmax().item()]
+        for label, probability in classified.classes:
+            assert math.isclose(probability, wanted[[*COLOURS.values()].index(label)], abs_tol=1e-4)
+
+
+def test_entities_have_a_scheme(tmp_path):
+    encoder(tmp_path / "bert", "bert", "ForTokenClassification", labels=ENTITIES)
+    config = json.loads((imported(tmp_path / "bert") / "config.json").read_text(encoding="utf-8"))["model"]
+    assert (config["label_scheme"], config["labels"]) == ("iob2", [*ENTITIES.values()])
+
+
+@pytest.fixture(name="gpt2", scope="module")
+def random_gpt2(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gpt2") / "gpt2"
+    folder.mkdir()
+    size = write_byte_bpe(folder, ["<|endoftext|>"])
+    config = transformers.GPT2Config(
+        vocab_size=size, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=0, eos_token_id=0)
+    tokenizer, peer = with_random_weights(transformers.GPT2LMHeadModel(config), folder)
+    return tokenizer, peer, folder, imported(folder)
+
+
+@torch.no_grad()
+def test_texts_are_gpt2s(gpt2):
+    tokenizer, peer, _, model = gpt2
+    generator = attend.Generator(model)
+    for text in [text for text in TEXTS if text.strip()][:12]:
+        ids = tokenizer(text)["input_ids"]
+        score = generator.score(text)
+        logits = peer(torch.tensor([[0, *ids]])).logits[0].double().log_softmax(-1)
+        wanted = [logits[i, token].item() for i, token in enumerate(ids)]
+        np.testing.assert_allclose(score.token_log_probabilities[: len(ids)], wanted, atol=1e-4)
+        written = peer.generate(torch.tensor([[0, *ids]]), max_new_tokens=12, do_sample=False, pad_token_id=0)[0, len(ids) + 1 :].tolist()
+        found = generator.generate(text, max_tokens=12, temperature=0)
+        assert found.ids == [i for i in written if i != 0][: len(found.ids)] and len(found.ids) >= min(len(written) - 1, 11)
+
+
+def test_older_tokenizer_files_give_the_same_model(gpt2, tmp_path):
+    _, _, folder, model = gpt2
+    shutil.copytree(folder, tmp_path / "old")
+    (tmp_path / "old/tokenizer.json").unlink()
+    write_byte_bpe_files(folder, tmp_path / "old")
+    other = imported(tmp_path / "old")
+    for text in TEXTS:
+        assert attend.Generator(other).vocabulary.encode(text) == attend.Generator(model).vocabulary.encode(text)
+
+
+def write_byte_bpe_files(folder, output):
+    vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    (output / "vocab.json").write_text(json.dumps(vocabulary["vocab"]), encoding="utf-8")
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in vocabulary["merges"]]
+    (output / "merges.txt").write_text("#version: 0.2\n" + "\n".join(merges) + "\n", encoding="utf-8")
+
+
+def test_a_list_of_words_gives_the_same_vectors(tmp_path):
+    encoder(tmp_path / "bert", "bert", "")
+    shutil.copytree(tmp_path / "bert", tmp_path / "old")
+    vocabulary = json.loads((tmp_path / "bert/tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    (tmp_path / "old/tokenizer.json").unlink()
+    (tmp_path / "old/vocab.txt").write_text("\n".join(sorted(vocabulary, key=vocabulary.get)) + "\n", encoding="utf-8")
+    old, new = (attend.Encoder(imported(tmp_path / name)) for name in ("old", "bert"))
+    for text in TEXTS:
+        assert np.array_equal(old.embed(text), new.embed(text))
+
+
+@pytest.mark.parametrize(("change", "part"), [
+    ({"hidden_act": "tanh"}, 'hidden_act is "tanh", which attend lacks'),
+    ({"position_embedding_type": "relative_key"}, 'position_embedding_type is "relative_key"'),
+    ({"architectures": ["BertForQuestionAnswering"]}, 'architectures is "BertForQuestionAnswering"'),
+    ({"num_hidden_layers": 3}, "tensor 'encoder.layer.2.attention.self.query.weight' is missing"),
+    ({"num_hidden_layers": 1}, "is one that attend lacks a place for"),
+    ({"is_decoder": True}, "is_decoder is true"),
+])
+def test_what_attend_lacks_is_named(tmp_path, change, part):
+    encoder(tmp_path / "bert", "bert", "")
+    path = pathlib.Path(tmp_path / "bert/config.json")
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    with pytest.raises(attend.InputError, match=re.escape(part)):
+        imported(tmp_path / "bert")
