@@ -24,8 +24,8 @@ enum class VocabularyType { kUnigram, kBpe, kWord, kChar, kWordPiece, kByteBpe }
 
 class Vocabulary {
  public:
-  // Throws Error(kInput) for a file that can't be read, is neither kind of file, or has something in
-  // it that is not known.
+  // Throws Error(kInput) for a file that can't be read or is neither kind of file, and for a part
+  // of it that is not known.
   static std::shared_ptr<const Vocabulary> Load(const std::string& path);
   // From the bytes of such a file; `where` opens error messages.
   static std::shared_ptr<const Vocabulary> FromBytes(std::string_view bytes,

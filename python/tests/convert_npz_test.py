@@ -183,6 +183,29 @@ def test_log_probabilities_and_outputs_are_the_oracles(variant, tmp_path):
         assert [*found.ids, 0][: len(wanted)] == wanted if found.finished else found.ids == wanted[: len(found.ids)]
 
 
+def test_vocabularies_of_words(tmp_path):
+    """As marian-vocab writes them: a model whose text has its tokens between spaces."""
+    oracle, _ = made(tmp_path, {})
+    (tmp_path / "vocab.spm").unlink()
+    words = ["</s>", "<unk>", "no", "true", "it's", *(f"w{i}" for i in range(oracle.size))]
+    (tmp_path / "words.yml").write_text("".join(f'"{word}": {i}\n' for i, word in enumerate(words)), encoding="utf-8")
+    (tmp_path / "model.npz.yml").write_text("vocabs:\n  - /elsewhere/words.yml\n  - words.yml\n", encoding="utf-8")
+    attend.convert.convert(tmp_path / "model.npz", tmp_path / "model")
+    translator = attend.Translator(tmp_path / "model")
+    ids = [2, 7, 1, 4, 3]
+    text = "no w2 unknown it's true"
+    assert translator.source_vocabulary.encode(text) == ids
+    assert translator.source_vocabulary.decode([2, 7, 4]) == "no w2 it's"
+    wanted = [9, 2, 0]
+    (score,) = translator.score([text], ["w4 no"])
+    expected = oracle.log_probabilities([*ids, 0], wanted)[range(3), wanted]
+    np.testing.assert_allclose(score.token_log_probabilities, expected, atol=2e-5)
+    for content, part in (("a: 0\nb: 0\n", "each once"), ("- a\n", "gives each token an id"), ("</s>: 0\n<unk>: 1\n", "2 tokens, expected")):
+        (tmp_path / "words.yml").write_text(content, encoding="utf-8")
+        with pytest.raises(attend.InputError, match=part):
+            attend.convert.convert(tmp_path / "model.npz", tmp_path / "out")
+
+
 @pytest.mark.parametrize(("change", "part"), [
     ({"transformer-ffn-activation": "gelu"}, "transformer-ffn-activation is gelu, which attend lacks; expected swish or relu"),
     ({"transformer-decoder-autoreg": "average-attention"}, "transformer-decoder-autoreg is average-attention"),

@@ -1,4 +1,4 @@
-"""Marian's own models: .npz, or .bin with f32 or 8-bit weights, with SentencePiece vocabularies. Bergamot's students are such models.
+"""Marian's own models: .npz, or .bin with f32 or 8-bit weights, with SentencePiece vocabularies or lists of words. Bergamot's students are such models.
 
 Weight matrices are [in, out]. Sinusoids are tensor2tensor's timing signal, norms have an epsilon of 1e-6, and the decoder starts from a
 vector of zeros. What decides the architecture stands in the model itself, as YAML.
@@ -18,7 +18,7 @@ from attend._errors import InputError
 from attend.convert import _shortlist
 from attend.convert._files import Renamed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
-from attend.convert._vocabulary import pieces_of, with_tokens
+from attend.convert._vocabulary import of_words, pieces_of, with_tokens
 
 ACTIVATIONS = {"swish": "silu", "relu": "relu"}
 OPTIONS = "special:model.yml"
@@ -147,11 +147,36 @@ def _vocabularies(path: pathlib.Path) -> list[pathlib.Path]:
     else:
         files = sorted(path.parent.glob("*.spm")) * 2
     if len(files) != 2:
-        raise InputError(f"'{path.parent}' has no vocabulary that is known to be the model's, expected one .spm file, or .yml with vocabs")
-    for file in files:
-        if file.suffix != ".spm":
-            raise InputError(f"'{file}' is a vocabulary of another kind, which attend lacks; expected a SentencePiece model (.spm)")
+        raise InputError(f"'{path.parent}' has no vocabulary that is known to be the model's, expected one .spm file, or the options of training (.npz.yml), which name its vocabularies")
     return files
+
+
+def _listed_tokens(file: pathlib.Path, size: int) -> list[str]:
+    """By id, of a file that maps tokens to ids (YAML or JSON); Marian reads the first `size`."""
+    import yaml
+
+    try:
+        ids = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # which knows texts only: "no" is a word
+        tokens = {int(i): token for token, i in ids.items()}
+    except (yaml.YAMLError, UnicodeError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: expected YAML or JSON that gives each token an id") from error
+    if len(tokens) < len(ids) or sorted(tokens) != list(range(len(tokens))):
+        raise InputError(f"{file}: expected the ids 0 to {len(ids) - 1}, each once")
+    return [tokens[i] for i in range(min(size, len(tokens)))]
+
+
+def _read_vocabulary(file: pathlib.Path, size: int, special: dict[str, int]) -> tuple[list[str], bytes]:
+    """Its tokens, and the vocabulary that they make: words between spaces where there is no SentencePiece model."""
+    if file.suffix == ".spm":
+        content = file.read_bytes()
+        tokens = pieces_of(content, str(file))
+    elif file.suffix in (".yml", ".yaml", ".json"):
+        tokens = _listed_tokens(file, size)
+    else:
+        raise InputError(f"'{file}' is a vocabulary of another kind, which attend lacks; expected .spm, .yml or .json")
+    if len(tokens) != size or tokens[:2] != ["</s>", "<unk>"]:
+        raise InputError(f"{file}: {len(tokens)} tokens, expected {size} that begin with </s> and <unk>, as the model has them")
+    return tokens, with_tokens(content, tokens, special) if file.suffix == ".spm" else of_words(tokens, special, {"</s>", "<unk>"})
 
 
 class _Marian:
@@ -274,11 +299,8 @@ def _convert(source: pathlib.Path) -> Converted:
     shared = "decoder.embedding.weight" not in found
     sizes = [len(found["encoder.embedding.weight"]), len(found["encoder.embedding.weight" if shared else "decoder.embedding.weight"])]
     files, special = _vocabularies(path), {"pad": -1, "unk": 1, "bos": -1, "eos": 0}
-    bytes_, tokens = [file.read_bytes() for file in files], []
-    for file, content, size in zip(files, bytes_, sizes, strict=True):
-        tokens.append(pieces_of(content, str(file)))
-        if len(tokens[-1]) != size or tokens[-1][:2] != ["</s>", "<unk>"]:
-            raise InputError(f"{file}: {len(tokens[-1])} pieces, expected {size} that begin with </s> and <unk>, as the model has them")
+    vocabularies = [_read_vocabulary(file, size, special) for file, size in zip(files, sizes, strict=True)]
+    words = vocabularies[0][0] if files[0].suffix == ".spm" else ["▁" + token for token in vocabularies[0][0]]
     shortlist = _shortlist.find(path.parent)
     return Converted(
         kind="Marian", shortlist=None if shortlist is None else _shortlist.read(shortlist, sizes, shared),
@@ -286,10 +308,9 @@ def _convert(source: pathlib.Path) -> Converted:
             source_vocab_size=sizes[0], target_vocab_size=sizes[1], special_ids=special, head_bias="head.bias" in found,
             tie_source_target=shared, tie_target_output="head.weight" not in found, encoder=marian.stack("encoder", "enc-depth"),
             decoder=marian.stack("decoder", "dec-depth")),
-        tensors=found, source_vocabulary=with_tokens(bytes_[0], tokens[0], special),
-        target_vocabulary=with_tokens(bytes_[1], tokens[1], special), texts=sample_texts(tokens[0]),
+        tensors=found, source_vocabulary=vocabularies[0][1], target_vocabulary=vocabularies[1][1], texts=sample_texts(words),
         left_out=[f"{len(alphas)} factors of 8-bit activations: attend finds its own as it runs"] if alphas else [],
         provenance={"options": text})
 
 
-SOURCE = Source("a model of Marian (.npz or .bin, with .spm beside it)", lambda path: _find_model(path) is not None, _convert)
+SOURCE = Source("a model of Marian (.npz or .bin, with .spm or .yml beside it)", lambda path: _find_model(path) is not None, _convert)
