@@ -23,7 +23,8 @@ bool BeginsWord(const Vocabulary& vocabulary, int32_t id) {
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed) {
   const SpecialIds special = vocabulary.special_ids();
-  const bool characters = vocabulary.type() == VocabularyType::kChar;
+  const bool characters = vocabulary.type() == VocabularyType::kChar,
+             spaced = vocabulary.type() == VocabularyType::kByteBpe;
   const int32_t space = vocabulary.Id(kSpaceSign);
   std::vector<WordPart> parts;
   const auto begin = [&](int64_t word) {
@@ -32,7 +33,10 @@ std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const 
   const auto end = [&] { parts.back().ids.push_back(static_cast<int32_t>(special.eos)); };
   begin(0);
   for (int64_t word = 0; word < std::ssize(words); ++word) {
-    std::vector<int32_t> ids = vocabulary.Encode(words[word], malformed);
+    // BPE of bytes cuts a word by whether a space stands before it; the first one is like the
+    // others.
+    std::vector<int32_t> ids =
+        vocabulary.Encode(spaced ? " " + words[word] : words[word], malformed);
     if (ids.empty())
       ids.push_back(static_cast<int32_t>(special.unk >= 0 ? special.unk : special.eos));
     if (std::ssize(ids) > max_tokens) ids.resize(max_tokens);
