@@ -7,7 +7,7 @@
 
 The same from the command line: `attend import opus-mt-en-de --output en-de`, or `attend-convert`. One file of this package reads one
 kind of source; SOURCES lists them. Reading weights takes the package safetensors; reading PyTorch's pickles takes torch, which loads
-tensors from them and nothing else.
+tensors and plain values from them and nothing else.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import os
 import pathlib
 
 from attend._errors import InputError, UsageError
-from attend.convert import _ctranslate2, _encoders, _gpt2, _marian, _marian_transformers
+from attend.convert import _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt
 from attend.convert._source import Converted, Source
 
 __all__ = ["SOURCES", "Converted", "convert", "recognise"]
 
-SOURCES: tuple[Source, ...] = (_marian_transformers.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE)
+SOURCES: tuple[Source, ...] = (
+    _marian_transformers.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE, _opennmt.SOURCE,
+    _eole.SOURCE)
 
 
 def recognise(path: str | os.PathLike[str]) -> Source:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from attend._attend import Generator
 from attend._errors import InputError
+from attend.convert import _subwords
 from attend.convert._ctranslate2_file import ModelFile, read_model
 from attend.convert._ctranslate2_weights import Weights
 from attend.convert._files import Keys, read_json
 from attend.convert._source import Converted, Source, model, sample_texts
-from attend.convert._vocabulary import of_words, pieces_of, with_tokens
 
 LANGUAGE_MODEL = "TransformerDecoderSpec"
 SPECIFICATIONS = {"TransformerSpec": 7, "TransformerBase": 7, "TransformerBig": 7, LANGUAGE_MODEL: 8}  # and their newest revisions
@@ -44,21 +43,6 @@ class _Vocabulary:
     path: pathlib.Path
     tokens: list[str]  # by their ids in attend
     order: list[int]  # and the ids that they have in the source
-    tokenizer: pathlib.Path | None = None  # a SentencePiece model; none: tokens stand between spaces
-
-    def texts(self) -> list[str]:
-        return sample_texts(self.tokens if self.tokenizer else ["▁" + token for token in self.tokens])
-
-    def write(self, special_ids: dict[str, int], settings: _Settings) -> bytes:
-        if self.tokenizer is None:
-            return of_words(self.tokens, special_ids, {settings.unk, settings.eos, settings.start})
-        content = self.tokenizer.read_bytes()
-        pieces, tokens = pieces_of(content, str(self.tokenizer)), set(self.tokens)
-        known = sum(piece in tokens for piece in pieces)
-        if 2 * known < len(pieces):
-            raise InputError(
-                f"{self.tokenizer}: {known} of its {len(pieces)} pieces are in '{self.path.name}', expected most; is it another model's?")
-        return with_tokens(content, self.tokens, special_ids)
 
 
 @dataclass
@@ -67,6 +51,7 @@ class _Directory:
     file: ModelFile
     settings: _Settings
     vocabularies: list[_Vocabulary]  # the target's is last
+    places: list[pathlib.Path]  # where SentencePiece models may lie
 
     @property
     def translates(self) -> bool:
@@ -126,13 +111,6 @@ def _read_vocabulary(folder: pathlib.Path, stem: str, settings: _Settings) -> _V
     tokens = _read_tokens(path)
     if settings.unk not in tokens:
         tokens.append(settings.unk)  # as CTranslate2 does
-    repeated = next((token for token, count in Counter(tokens).items() if count > 1), None)
-    if repeated is not None:
-        raise InputError(f"{path}: {json.dumps(repeated)} stands twice, expected each token once")
-    try:
-        "".join(tokens).encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"{path}: a token holds half a character, which is no text") from error
     if settings.eos not in tokens and (settings.adds_eos or not stem.startswith("source")):
         raise InputError(f"{path}: {json.dumps(settings.eos)} is missing, which ends a text")
     return _Vocabulary(path, tokens, list(range(len(tokens))))
@@ -154,28 +132,10 @@ def _align(vocabularies: list[_Vocabulary], special: list[str]) -> None:
             order[at], order[wanted] = order[wanted], order[at]
 
 
-def _find_tokenizers(folders: list[pathlib.Path]) -> list[pathlib.Path | None]:
-    """The SentencePiece models of source and target."""
-    found = [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in (".spm", ".model") and path.is_file()]
-    sides = [[path for path in found if path.stem in names] for names in (("source", "src"), ("target", "tgt"))]
-    if all(len(paths) == 1 for paths in sides):
-        return [paths[0] for paths in sides]
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
-        raise InputError(f"'{folders[0]}' has {names}, expected one SentencePiece model, or source.spm and target.spm")
-    return [found[0] if found else None] * 2
-
-
-def _vocabularies(folders: list[pathlib.Path], settings: _Settings, translates: bool) -> list[_Vocabulary]:
-    shared = _find_vocabulary(folders[-1], "shared_vocabulary") is not None
+def _vocabularies(folder: pathlib.Path, settings: _Settings, translates: bool) -> list[_Vocabulary]:
+    shared = _find_vocabulary(folder, "shared_vocabulary") is not None
     stems = ["vocabulary"] if not translates else ["shared_vocabulary"] * 2 if shared else ["source_vocabulary", "target_vocabulary"]
-    vocabularies = [_read_vocabulary(folders[-1], stem, settings) for stem in stems]
-    for vocabulary, tokenizer in zip(vocabularies, _find_tokenizers(folders), strict=False):
-        vocabulary.tokenizer = tokenizer
-        if tokenizer is None and 10 * sum(token.startswith("▁") for token in vocabulary.tokens) > len(vocabulary.tokens):
-            raise InputError(
-                f"{vocabulary.path}: its tokens are SentencePiece's, but '{folders[0]}' has no SentencePiece model; put the model's there "
-                "as sentencepiece.model, or as source.spm and target.spm")
+    vocabularies = [_read_vocabulary(folder, stem, settings) for stem in stems]
     _align(vocabularies, [settings.unk, settings.eos, settings.start])
     return vocabularies
 
@@ -205,7 +165,7 @@ def _read(given: pathlib.Path) -> _Directory:
     if file.revision > newest:
         raise InputError(f"{file.where}: revision {file.revision} of {file.specification}, expected at most {newest}")
     settings = _settings_of_config(path / "config.json", file) if file.version >= 6 else _settings_of_file(file)
-    return _Directory(path, file, settings, _vocabularies(folders, settings, file.specification != LANGUAGE_MODEL))
+    return _Directory(path, file, settings, _vocabularies(path, settings, file.specification != LANGUAGE_MODEL), folders)
 
 
 def _special_ids(settings: _Settings, tokens: list[str], starts_from_zero: bool) -> dict[str, int]:
@@ -227,6 +187,10 @@ def _convert(folder: pathlib.Path) -> Converted:
     stacks = {side: weights.stack(side, directory.translates and side == "decoder") for side in sides}
     head_bias = weights.head(target.order)
     special_ids, source = _special_ids(settings, target.tokens, starts_from_zero), directory.vocabularies[0]
+    special = {settings.unk, settings.eos, settings.start}
+    files = [
+        _subwords.vocabulary(vocabulary.path, side, vocabulary.tokens, special_ids, special, directory.places)
+        for side, vocabulary in (("source", source), ("target", target))]
     ties, tensors = weights.tie(), weights.finish()
     left_out = ["the rounding of sines and cosines: attend makes them in f32"] if weights.rounding > 0 else []
     if (directory.path / "vmap.txt").exists():
@@ -237,8 +201,8 @@ def _convert(folder: pathlib.Path) -> Converted:
             task="translation" if directory.translates else "language_model", special_ids=special_ids, source_eos=source_eos,
             languages=_languages(folder), head_bias=head_bias, source_vocab_size=len(source.tokens) if directory.translates else 0,
             target_vocab_size=len(target.tokens), **ties, **stacks),
-        tensors=tensors, source_vocabulary=source.write(special_ids, settings), target_vocabulary=target.write(special_ids, settings),
-        texts=source.texts(), left_out=left_out, tolerance=1e-4 + 10 * weights.rounding,
+        tensors=tensors, source_vocabulary=files[0], target_vocabulary=files[1], texts=sample_texts(source.tokens),
+        left_out=left_out, tolerance=1e-4 + 10 * weights.rounding,
         provenance={"specification": f"{file.specification} {file.revision}", "file_version": file.version})
 
 
@@ -266,7 +230,7 @@ def _compare(source: str, output: str) -> float:
         return float(np.max(differences))
     generator, peer = Generator(output), ctranslate2.Generator(str(directory.path), compute_type="float32")
     assert generator.vocabulary is not None
-    for text in directory.vocabularies[0].texts():
+    for text in sample_texts(directory.vocabularies[0].tokens):
         read = [tokens[0][token] for token in generator.vocabulary.encode(text)]
         found = peer.score_batch([[settings.start, *read, settings.eos]])[0].log_probs
         differences += [abs(ours - theirs) for ours, theirs in zip(generator.score(text).token_log_probabilities, found, strict=True)]

@@ -6,7 +6,6 @@ positions there are tensor2tensor's sinusoids, the first token at position 1.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from typing import Any
@@ -16,12 +15,12 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._ctranslate2_file import Array, ModelFile
 from attend.convert._files import Renamed
+from attend.convert._sinusoids import recognise_sinusoids
 from attend.convert._source import stack
 
 ACTIVATIONS = {0: "relu", 1: "gelu_tanh", 2: "silu", 3: "gelu"}
 GATED = {1: "geglu_tanh", 2: "swiglu"}
-ANGLES = 3e-7  # how far a program's sines and cosines in f32 may be off for each position
-ROUNDING = {"float16": 2.5e-4, "bfloat16": 2e-3}  # and how far these types round them
+ROUNDING = {"float16": 2.5e-4, "bfloat16": 2e-3}  # how far these types round sines and cosines
 # What attend lacks if it is not 0, and what changes nothing in a model without it.
 LACKING = ("alibi", "multi_query_attention", "with_relative_position")
 WITHOUT_EFFECT = (
@@ -33,27 +32,6 @@ KNOWN = re.compile(
     r"|(layernorm_embedding|layer_norm|layer_\d+/(self_attention|attention|ffn)/layer_norm)/(gamma|beta)"
     r"|(projection|layer_\d+/(self_attention|attention)/linear_[012]|layer_\d+/ffn/linear_(0|1|0_noact))/(weight|bias)"
     f"|{'|'.join(SETTINGS)})")
-
-
-def _sinusoids(convention: str, offset: int, rows: int, width: int) -> Array:
-    """As docs/model_file.md has them."""
-    rates = 10000.0 ** (-np.arange(width // 2) / (width // 2 - (1 if convention == "timing_signal" else 0)))
-    angles = np.outer(np.arange(offset, offset + rows), rates)
-    parts = np.sin(angles), np.cos(angles)
-    return np.hstack(parts) if convention != "interleaved" else np.stack(parts, 2).reshape(rows, width)
-
-
-def recognise_sinusoids(table: Array, rounding: float) -> tuple[str, int] | None:
-    """The convention and the offset by which attend makes this table; none where it is another."""
-    rows, width = table.shape
-    allowed = rounding + ANGLES * np.arange(2, rows + 2)[:, None]
-    if width % 2 or width < 4:
-        return None
-    for convention, offset in itertools.product(("halves", "timing_signal", "interleaved"), (0, 1, 2)):
-        parts = table[:8], table  # few rows tell most tables apart
-        if all(np.all(np.abs(part - _sinusoids(convention, offset, len(part), width)) <= allowed[: len(part)]) for part in parts):
-            return convention, offset
-    return None
 
 
 class Weights:

@@ -1,9 +1,11 @@
-"""Reading what importers share: JSON with checked keys, and weights."""
+"""Reading what importers share: settings with checked keys, pickles, and weights."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import pathlib
+import re
 from typing import Any
 
 import numpy as np
@@ -11,21 +13,39 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._source import Tensors
 
+_BEGINNING = 4 << 20  # in which a pickle's keys stand
+
 
 def read_json(path: pathlib.Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"can't read '{path}': {error.strerror}") from error
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise InputError(f"{path}: not JSON: {error}") from error
 
 
-class Keys:
-    """A JSON object whose keys are asked for by name, with errors that name the file and the key."""
+def shown(value: Any) -> str:
+    """A value of a file as JSON, if it can be written so."""
+    try:
+        return json.dumps(value, default=repr, skipkeys=True)
+    except (RecursionError, ValueError):  # it holds itself
+        return f"a {type(value).__name__}"
 
-    def __init__(self, path: pathlib.Path) -> None:
-        self.path, self.values = path, read_json(path)
+
+def named_values(settings: Any) -> dict[str, Any] | None:
+    """Those of a namespace or a dictionary, None left out; none for anything else."""
+    values = vars(settings) if isinstance(settings, argparse.Namespace) else settings
+    if not isinstance(values, dict):
+        return None
+    return {name: value for name, value in values.items() if isinstance(name, str) and value is not None}
+
+
+class Keys:
+    """Settings that are asked for by name, with errors that name the file and the key: a file's JSON object, or `values`."""
+
+    def __init__(self, path: pathlib.Path, values: dict[str, Any] | None = None) -> None:
+        self.path, self.values = path, read_json(path) if values is None else values
         if not isinstance(self.values, dict):
             raise InputError(f"{path}: expected a JSON object")
 
@@ -33,13 +53,13 @@ class Keys:
         value = self.values.get(key, default)
         wrong = value is None or not isinstance(value, kind) or (kind is int and isinstance(value, bool))
         if wrong:
-            raise InputError(f"{self.path}: {key} is {json.dumps(value)}, expected {kind.__name__}")
+            raise InputError(f"{self.path}: {key} is {shown(value)}, expected {kind.__name__}")
         return value
 
     def choose(self, key: str, choices: dict[str, Any], default: str) -> Any:
         value = self.values.get(key, default)
-        if value not in choices:
-            raise InputError(f"{self.path}: {key} is {json.dumps(value)}, which attend lacks; expected one of {', '.join(choices)}")
+        if not isinstance(value, str) or value not in choices:
+            raise InputError(f"{self.path}: {key} is {shown(value)}, which attend lacks; expected one of {', '.join(choices)}")
         return choices[value]
 
     def refuse(self, **expected: Any) -> None:
@@ -47,21 +67,21 @@ class Keys:
         for key, value in expected.items():
             found = self.values.get(key, value)
             if found != value:
-                raise InputError(f"{self.path}: {key} is {json.dumps(found)}, which attend lacks; expected {json.dumps(value)}")
+                raise InputError(f"{self.path}: {key} is {shown(found)}, which attend lacks; expected {shown(value)}")
 
 
 def read_weights(folder: pathlib.Path) -> Tensors:
     """All tensors of model.safetensors, or of pytorch_model.bin, as f32."""
     path = folder / "model.safetensors"
     if path.exists():
-        return _read_safetensors(path)
+        return read_safetensors(path)
     path = folder / "pytorch_model.bin"
     if path.exists():
-        return _read_pickle(path)
+        return tensors_of(path, read_pickle(path, "save its tensors alone"))
     raise InputError(f"'{folder}' has no weights, expected model.safetensors or pytorch_model.bin")
 
 
-def _read_safetensors(path: pathlib.Path) -> Tensors:
+def read_safetensors(path: pathlib.Path) -> Tensors:
     try:
         from safetensors import SafetensorError, safe_open
     except ModuleNotFoundError as error:
@@ -75,24 +95,73 @@ def _read_safetensors(path: pathlib.Path) -> Tensors:
         return _read_by_torch(path)
 
 
+def read_all(paths: list[pathlib.Path]) -> Tensors:
+    """All tensors of safetensors files that are parts of one."""
+    tensors = Tensors()
+    for path in sorted(paths):
+        tensors |= read_safetensors(path)
+    return tensors
+
+
 def _read_by_torch(path: pathlib.Path) -> Tensors:
     from safetensors.torch import load_file
 
     return {name: tensor.float().numpy() for name, tensor in load_file(path).items()}
 
 
-def _read_pickle(path: pathlib.Path) -> Tensors:
+def read_pickle(path: pathlib.Path, cure: str) -> Any:
+    """What torch.save wrote, if it is tensors, plain values and argparse's namespaces; else an error that tells the `cure`."""
     try:
         import torch
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"reading '{path.name}' needs the package torch: pip install torch", name="torch") from error
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 6):  # they could be made to run a file's code
+        raise ModuleNotFoundError(f"reading '{path.name}' needs torch 2.6 or later, found {torch.__version__}", name="torch")
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises what its unpickler does
-        raise InputError(f"{path}: not a file of tensors alone: {str(error).splitlines()[0]}") from error
-    if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise InputError(f"{path}: expected a dictionary of tensors")
-    return {name: tensor.float().contiguous().numpy() for name, tensor in state.items()}
+        kind = re.search(r"GLOBAL (\S+) was not", str(error))
+        if kind is None:
+            raise InputError(f"{path}: not a whole file of torch.save") from error
+        raise InputError(f"{path}: it holds {kind[1]}, but only tensors and plain values are read; {cure}") from error
+
+
+def tensors_of(path: pathlib.Path, state: Any) -> Tensors:
+    """The tensors of a file that torch.save wrote, as f32."""
+    import torch
+
+    def is_real(value: Any) -> bool:
+        return isinstance(value, torch.Tensor) and not value.is_complex()
+
+    if not isinstance(state, dict) or not all(isinstance(name, str) and is_real(value) for name, value in state.items()):
+        raise InputError(f"{path}: expected a dictionary of tensors of real numbers")
+    try:
+        return {name: tensor.float().contiguous().numpy() for name, tensor in state.items()}
+    except (RuntimeError, TypeError) as error:
+        raise InputError(f"{path}: it has a tensor that is none of numbers in memory: {str(error).splitlines()[0]}") from error
+
+
+def files_with(source: pathlib.Path, marks: tuple[bytes, ...]) -> list[pathlib.Path]:
+    """Of a file of torch.save, or those of a folder, the ones that have one of these texts near their beginning."""
+    found = []
+    for path in sorted(source.glob("*.pt")) if source.is_dir() else [source]:
+        if path.suffix == ".pt" and path.is_file():
+            try:
+                with path.open("rb") as file:
+                    beginning = file.read(_BEGINNING)
+            except OSError as error:
+                raise InputError(f"can't read '{path}': {error.strerror}") from error
+            if any(mark in beginning for mark in marks):
+                found.append(path)
+    return found
+
+
+def only_file(source: pathlib.Path, marks: tuple[bytes, ...]) -> pathlib.Path:
+    found = files_with(source, marks)
+    if len(found) != 1:
+        raise InputError(f"'{source}' has {len(found)} models ({', '.join(path.name for path in found)}); name one of the files")
+    return found[0]
 
 
 class Renamed:
@@ -106,9 +175,22 @@ class Renamed:
             raise InputError(f"{self.where}: tensor '{given}' is missing")
         return self.tensors.setdefault(name, self.left.pop(given))
 
-    def linear(self, name: str, given: str) -> None:
+    def table(self, name: str, given: str) -> np.ndarray[Any, Any]:
+        value = self.take(name, given)
+        if value.ndim != 2:
+            raise InputError(f"{self.where}: tensor '{given}' has {value.ndim} dimensions, expected 2")
+        return value
+
+    def linear(self, name: str, given: str, bias: bool = True) -> None:
         self.take(name + ".weight", given + ".weight")
-        self.take(name + ".bias", given + ".bias")
+        if bias:
+            self.take(name + ".bias", given + ".bias")
+
+    def tied(self, name: str, given: str) -> None:
+        """Leaves out a tensor that stands twice, if it does."""
+        value = self.left.pop(given, None)
+        if value is not None and not np.array_equal(value, self.tensors[name]):
+            raise InputError(f"{self.where}: tensor '{given}' is not the one that it is tied to ('{name}')")
 
     def drop(self, *names: str) -> None:
         for name in names:

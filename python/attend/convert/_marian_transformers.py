@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
+from attend.convert._compare import samples_differ_by
+from attend.convert._fairseq import layer
 from attend.convert._files import Keys, Renamed, read_json, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import with_tokens
@@ -42,17 +44,6 @@ def _tokens(path: pathlib.Path, size: int) -> list[str]:
     return sorted(ids, key=ids.__getitem__)
 
 
-def _layer(renamed: Renamed, name: str, given: str, cross_attention: bool) -> None:
-    attentions = [("self_attention", "self_attn")] + ([("cross_attention", "encoder_attn")] if cross_attention else [])
-    for ours, theirs in attentions:
-        for part, projection in (("query", "q_proj"), ("key", "k_proj"), ("value", "v_proj"), ("output", "out_proj")):
-            renamed.linear(f"{name}.{ours}.{part}", f"{given}.{theirs}.{projection}")
-        renamed.linear(f"{name}.{ours}_norm", f"{given}.{theirs}_layer_norm")
-    renamed.linear(f"{name}.feed_forward.inner", f"{given}.fc1")
-    renamed.linear(f"{name}.feed_forward.outer", f"{given}.fc2")
-    renamed.linear(f"{name}.feed_forward_norm", f"{given}.final_layer_norm")
-
-
 def _embeddings(renamed: Renamed, shared: bool) -> None:
     if shared:
         given = "model.shared.weight" if "model.shared.weight" in renamed.left else "model.encoder.embed_tokens.weight"
@@ -70,13 +61,10 @@ def _embeddings(renamed: Renamed, shared: bool) -> None:
 def _rename(tensors: Tensors, shape: dict[str, Any], shared: bool, where: str) -> Tensors:
     renamed = Renamed(tensors, where)
     _embeddings(renamed, shared)
-    tied = renamed.tensors["encoder.embedding.weight" if shared else "decoder.embedding.weight"]
-    head = renamed.left.pop("lm_head.weight", tied)
-    if not np.array_equal(head, tied):
-        raise InputError(f"{where}: tensor 'lm_head.weight' is not the decoder's embedding; attend lacks that for Marian models")
+    renamed.tied("encoder.embedding.weight" if shared else "decoder.embedding.weight", "lm_head.weight")
     for side in ("encoder", "decoder"):
-        for layer in range(shape[side]["layers"]):
-            _layer(renamed, f"{side}.layers.{layer}", f"model.{side}.layers.{layer}", side == "decoder")
+        for number in range(shape[side]["layers"]):
+            layer(renamed, f"{side}.layers.{number}", f"model.{side}.layers.{number}", side == "decoder")
     found = renamed.finish()
     found["head.bias"] = found["head.bias"].reshape(-1)
     return found
@@ -131,15 +119,14 @@ def _compare(source: str, output: str) -> float:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
     peer = transformers.MarianMTModel.from_pretrained(source, dtype=torch.float32).eval()
-    pad, worst = peer.config.pad_token_id, 0.0
-    for sample in read_json(pathlib.Path(output) / "samples.json"):
-        read, wrote = torch.tensor([sample["source_ids"]]), torch.tensor([sample["target_ids"]])
-        with torch.no_grad():
-            logits = peer(input_ids=read, decoder_input_ids=torch.cat([torch.full((1, 1), pad), wrote[:, :-1]], 1)).logits[0]
-        logits[:, pad] = -torch.inf  # which transformers never writes
-        found = logits.double().log_softmax(-1).gather(1, wrote[0].unsqueeze(1)).squeeze(1)
-        worst = max(worst, float((found - torch.tensor(sample["token_log_probabilities"])).abs().max()))
-    return worst
+    pad = peer.config.pad_token_id
+
+    def logits(read: list[int], wrote: list[int]) -> Any:
+        found = peer(input_ids=torch.tensor([read]), decoder_input_ids=torch.tensor([[pad, *wrote]])).logits[0]
+        found[:, pad] = -torch.inf  # which transformers never writes
+        return found
+
+    return samples_differ_by(output, logits)
 
 
 SOURCE = Source(

@@ -70,6 +70,7 @@ def model(**fields: Any) -> dict[str, Any]:
 
 def sample_texts(tokens: list[str]) -> list[str]:
     """Some texts of a model's own words, which it proves itself by."""
-    words = [token[1:] for token in tokens if token.startswith("▁") and token[1:].isalpha()]
+    begins = [token[1:] for token in tokens if token.startswith("▁")] or tokens  # of words; or the tokens are words
+    words = [word for word in begins if word.isalpha()]
     chosen = words[:: max(len(words) // 37, 1)] or ["a"]
     return [" ".join(chosen[i % len(chosen)] for i in range(first, first + length)) for first, length in ((0, 3), (3, 6), (9, 9), (18, 14))]

@@ -1,0 +1,24 @@
+"""--verify: a model's samples, as the program scores them that the model comes from."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from attend.convert._files import read_json
+
+
+def samples_differ_by(output: str, logits_of: Callable[[list[int], list[int]], Any]) -> float:
+    """The largest difference of a token's log-probability. `logits_of` gives logits [T + 1, V] of the ids that the encoder and, after the
+    start, the decoder read."""
+    import torch
+
+    worst = 0.0
+    for sample in read_json(pathlib.Path(output) / "samples.json"):
+        wrote = torch.tensor(sample["target_ids"])
+        with torch.no_grad():
+            logits = logits_of(sample["source_ids"], sample["target_ids"][:-1])
+        found = logits.double().log_softmax(-1).gather(1, wrote.unsqueeze(1)).squeeze(1)
+        worst = max(worst, float((found - torch.tensor(sample["token_log_probabilities"])).abs().max()))
+    return worst
