@@ -98,12 +98,13 @@ def _tensors(folder: pathlib.Path) -> Tensors:
     return read_all(files)
 
 
-def _subword_model(config: Keys, side: str) -> list[str]:
-    """The name that the SentencePiece model of a side had in training."""
-    transforms = config.values.get("transforms_configs", {})
-    own = transforms.get("sentencepiece", {}) if isinstance(transforms, dict) else {}
+def _places(config: Keys, side: str) -> list[pathlib.Path]:
+    """Where the SentencePiece model of a side may lie: by the name that it had in training, or by another."""
+    transforms = config.values.get("transforms_configs")
+    own = transforms.get("sentencepiece") if isinstance(transforms, dict) else None
     name = own.get(f"{side}_subword_model") if isinstance(own, dict) else None
-    return [pathlib.PurePath(name).name] if isinstance(name, str) and name else []
+    folder = config.path.parent
+    return [folder / pathlib.PurePath(name).name, folder] if isinstance(name, str) and name else [folder]
 
 
 def _convert(folder: pathlib.Path) -> Converted:
@@ -128,7 +129,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         shape[side] = stack(**fields, **_positions(renamed, embeddings, side, width))
     tensors = renamed.finish()
     files = [
-        vocabulary(vocabularies.path, name, tokens[i], special, set(names.values()), _subword_model(config, side))
+        vocabulary(vocabularies.path, name, tokens[i], special, set(names.values()), _places(config, side))
         for i, (name, side) in enumerate((("source", "src"), ("target", "tgt")))]
     return Converted(
         kind="eole",

@@ -185,7 +185,8 @@ def _convert(source: pathlib.Path) -> Converted:
         tokens.append(_dictionary(file))
         if len(tokens[-1]) != size:
             raise InputError(f"{file}: {len(tokens[-1])} tokens with <s>, <pad>, </s> and <unk>, expected {size}, as the model has")
-        vocabularies.append(vocabulary(file, side, tokens[-1], SPECIAL, set(FIRST_TOKENS), [f"spm.{language}.model"]))
+        places = [path.parent / f"spm.{language}.model", path.parent]
+        vocabularies.append(vocabulary(file, side, tokens[-1], SPECIAL, set(FIRST_TOKENS), places))
     return Converted(
         kind="fairseq",
         model=model(

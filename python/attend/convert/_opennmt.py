@@ -70,12 +70,12 @@ def _rename(settings: Keys, tensors: Tensors, ties: tuple[bool, bool]) -> tuple[
     return shape, renamed.finish()
 
 
-def _subword_model(settings: Keys, side: str) -> list[str]:
-    """The name that the SentencePiece model of a side had in training."""
-    own = settings.values.get(f"{side}_subword_model", "")
-    transforms = settings.values.get("transforms", [])
+def _places(settings: Keys, side: str) -> list[pathlib.Path]:
+    """Where the SentencePiece model of a side may lie: by the name that it had in training, or by another."""
+    own, transforms = settings.values.get(f"{side}_subword_model"), settings.values.get("transforms")
+    folder = settings.path.parent
     has_own = isinstance(own, str) and own and isinstance(transforms, list) and "sentencepiece" in transforms
-    return [pathlib.PurePath(own).name] if has_own else []
+    return [folder / pathlib.PurePath(own).name, folder] if has_own else [folder]
 
 
 def _convert(source: pathlib.Path) -> Converted:
@@ -90,7 +90,7 @@ def _convert(source: pathlib.Path) -> Converted:
     ties = settings.get("share_embeddings", bool, False), settings.get("share_decoder_embeddings", bool, False)
     shape, tensors = _rename(settings, _tensors(path, checkpoint), ties)
     files = [
-        vocabulary(path, name, tokens[i], special, set(names.values()), _subword_model(settings, side))
+        vocabulary(path, name, tokens[i], special, set(names.values()), _places(settings, side))
         for i, (name, side) in enumerate((("source", "src"), ("target", "tgt")))]
     return Converted(
         kind="OpenNMT-py",
