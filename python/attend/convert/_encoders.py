@@ -91,11 +91,16 @@ def _labels(config: Keys) -> list[str]:
 
 
 def _scheme(labels: list[str]) -> str:
-    """How labels of words spell entities: those of transformers' own pipeline begin with B- or I-."""
-    begins = {label.split("-", 1)[0] for label in labels if label != "O" and "-" in label}
-    if "O" not in labels or any(label != "O" and "-" not in label for label in labels):
+    """How labels of words spell entities. IOB2 needs a B- for each I-; without any B- entities are IOB1's."""
+    parted = [label.split("-", 1) for label in labels if label != "O"]
+    if "O" not in labels or not parted or any(len(parts) != 2 for parts in parted):
         return "none"
-    return "iob2" if begins <= {"B", "I"} else "iobes" if begins <= {"B", "I", "E", "S"} else "none"
+    types = {begin: {kind for first, kind in parted if first == begin} for begin in "BIES"}
+    if sum(map(len, types.values())) < len(parted):
+        return "none"
+    if types["E"] or types["S"]:
+        return "iobes"
+    return "iob2" if types["B"] >= types["I"] else "iob1"
 
 
 class _Head:
@@ -124,9 +129,7 @@ class _Head:
         names = self.family.masked
         self.renamed.linear("head.transform", names["head.transform"])
         self.renamed.linear("head.norm", names["head.norm"])
-        if names["head.bias"] not in self.renamed.left:
-            self.renamed.take("head.bias", names["copy"])
-        self.renamed.take("head.bias", names["head.bias"]) if names["head.bias"] in self.renamed.left else None
+        self.renamed.take("head.bias", names["head.bias" if names["head.bias"] in self.renamed.left else "copy"])
         self.renamed.drop(
             names["copy"], "bert.pooler.dense.weight", "bert.pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias")
         tied = self.renamed.tensors["encoder.embedding.weight"]
@@ -142,7 +145,8 @@ class _Head:
         return {"task": "tagging", "head": "labels", "labels": labels, "label_scheme": _scheme(labels), "pooling": "tokens"}
 
     def text(self) -> dict[str, Any]:
-        self.config.refuse(problem_type="single_label_classification")
+        if self.config.values.get("problem_type") not in (None, "single_label_classification") or len(_labels(self.config)) < 2:
+            raise InputError(f"{self.config.path}: problem_type or id2label is of a regression or of several labels, which attend lacks")
         if self.family.prefix == "distilbert.":
             raise InputError(f"{self.config.path}: {self.name} has a layer with relu before its classifier, which attend lacks")
         roberta = self.family.prefix == "roberta."
@@ -173,12 +177,14 @@ def _convert(folder: pathlib.Path) -> Converted:
     config = Keys(folder / "config.json")
     family = FAMILIES[config.get("model_type", str)]
     config.refuse(
-        is_decoder=False, add_cross_attention=False, position_embedding_type="absolute", sinusoidal_pos_embds=False, chunk_size_feed_forward=0)
+        is_decoder=False, add_cross_attention=False, position_embedding_type="absolute", sinusoidal_pos_embds=False,
+        chunk_size_feed_forward=0)
     renamed = Renamed(read_weights(folder), str(folder))
     head = _rename(config, family, renamed)
     tensors: Tensors = renamed.finish()
     vocabulary = read_tokenizer(folder)
     size, positions = (len(tensors[f"encoder.{name}.weight"]) for name in ("embedding", "positions"))
+    vocabulary.check_size(size, folder)
     return Converted(
         kind=f"transformers {config.values['model_type']}",
         model=model(
@@ -189,4 +195,5 @@ def _convert(folder: pathlib.Path) -> Converted:
 
 
 SOURCE = Source(
-    "an encoder of transformers (config.json with model_type bert, roberta or distilbert, tokenizer.json or vocab files)", _recognises, _convert)
+    "an encoder of transformers (config.json with model_type bert, roberta or distilbert, tokenizer.json or vocab files)",
+    _recognises, _convert)

@@ -79,9 +79,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     shape = _stack(config)
     tensors = _Gpt2(read_weights(folder), str(folder)).rename(shape["layers"])
     vocabulary = read_tokenizer(folder)
-    size, eos = len(tensors["decoder.embedding.weight"]), vocabulary.special_ids["eos"]
-    if eos < 0:
-        raise InputError(f"'{folder}' has a tokenizer without a token that ends texts, expected <|endoftext|>")
+    size = len(tensors["decoder.embedding.weight"])
+    vocabulary.check_size(size, folder)
     return Converted(
         kind="transformers GPT-2",
         model=model(

@@ -1,4 +1,6 @@
-"""Marian's own models: .npz, or .bin with f32 or 8-bit weights, with SentencePiece vocabularies or lists of words. Bergamot's students are such models.
+"""Marian's own models: .npz, or .bin with f32 or 8-bit weights, with SentencePiece vocabularies or lists of words.
+
+Bergamot's students are such models.
 
 Weight matrices are [in, out]. Sinusoids are tensor2tensor's timing signal, norms have an epsilon of 1e-6, and the decoder starts from a
 vector of zeros. What decides the architecture stands in the model itself, as YAML.
@@ -147,7 +149,9 @@ def _vocabularies(path: pathlib.Path) -> list[pathlib.Path]:
     else:
         files = sorted(path.parent.glob("*.spm")) * 2
     if len(files) != 2:
-        raise InputError(f"'{path.parent}' has no vocabulary that is known to be the model's, expected one .spm file, or the options of training (.npz.yml), which name its vocabularies")
+        raise InputError(
+            f"'{path.parent}' has no vocabulary that is known to be the model's, expected one .spm file, or the options of training "
+            "(.npz.yml), which name its vocabularies")
     return files
 
 

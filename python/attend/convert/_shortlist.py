@@ -38,7 +38,9 @@ class Shortlist:
 def find(folder: pathlib.Path) -> pathlib.Path | None:
     """The one shortlist of the folder."""
     found = [path for path in sorted(folder.glob("*.bin")) if _is_shortlist(path)]
-    return found[0] if len(found) == 1 else None
+    if len(found) > 1:
+        raise InputError(f"'{folder}' has several shortlists ({', '.join(path.name for path in found)}), expected one")
+    return found[0] if found else None
 
 
 def _is_shortlist(path: pathlib.Path) -> bool:

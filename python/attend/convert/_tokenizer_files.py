@@ -19,6 +19,10 @@ class TokenizerFile:
     special_ids: dict[str, int]
     tokens: list[str]  # by id
 
+    def check_size(self, rows: int, folder: pathlib.Path) -> None:
+        if len(self.tokens) != rows:
+            raise InputError(f"'{folder}' has a tokenizer of {len(self.tokens)} tokens, expected {rows}, the rows of the embedding")
+
     def texts(self) -> list[str]:
         """Some texts of the tokenizer's own words, which a model proves itself by."""
         words = [token.removeprefix("Ġ") for token in self.tokens if token.removeprefix("Ġ").isalpha()]
@@ -80,7 +84,7 @@ def _settings(folder: pathlib.Path) -> dict[str, Any]:
 def _wordpiece(folder: pathlib.Path) -> dict[str, Any]:
     """BERT's, of the tokens that vocab.txt lists."""
     settings = _settings(folder)
-    tokens = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    tokens = (folder / "vocab.txt").read_bytes().decode("utf-8", "replace").rstrip("\n").split("\n")  # other ends of lines are in tokens
     ids = {token: i for i, token in enumerate(tokens)}
     unk, cls, sep = (_token(settings, f"{name}_token", f"[{name.upper()}]") for name in ("unk", "cls", "sep"))
     special = [_token(settings, f"{name}_token", f"[{name.upper()}]") for name in ("pad", "unk", "cls", "sep", "mask")]

@@ -70,8 +70,8 @@ class TaskRunner {
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
   bool HasWords(std::span<const int32_t> ids) const;
 
-  // Ids in the order given, eos appended where the encoder reads it. Throws Error(kUsage) for an id outside the vocabulary,
-  // and for any where the model has no encoder.
+  // Ids in the order given, eos appended where the encoder reads it. Throws Error(kUsage) for an id
+  // outside the vocabulary, and for any where the model has no encoder.
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;
   // The most ids of a source without eos, of a target without bos and eos, that the model's learned

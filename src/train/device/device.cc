@@ -46,8 +46,8 @@ void WarnOfPrecision(const OptimizationOptions& options, const torch::Device& de
                      const Log& log) {
   if (options.Bf16Products() && device.is_cpu() && !HasBf16Instructions()) {
     log(LogLevel::kWarning,
-        "precision is bf16, but training has no instructions for it here (AVX512_BF16, AMX, or "
-        "Arm's BF16): it is no faster than with f32");
+        "precision is bf16, but training has no instructions for it here (AVX512_BF16, or Arm's "
+        "BF16): it is no faster than with f32");
   }
   if (!options.Bf16Products() && !device.is_cpu()) {
     log(LogLevel::kWarning,

@@ -24,8 +24,8 @@
 
 namespace attend {
 
-// Batches as the model reads them, without padding, sentence by sentence. Sources end with eos, where the model reads it;
-// target inputs begin with bos, target outputs end with eos.
+// Batches as the model reads them, without padding, sentence by sentence. Sources end with eos,
+// where the model reads it; target inputs begin with bos, target outputs end with eos.
 struct PackedTranslationBatch {
   nn::PackedIds source, target_in;
   torch::Tensor target_out_R;
