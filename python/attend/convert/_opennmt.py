@@ -74,8 +74,9 @@ def _places(settings: Keys, side: str) -> list[pathlib.Path]:
     """Where the SentencePiece model of a side may lie: by the name that it had in training, or by another."""
     own, transforms = settings.values.get(f"{side}_subword_model"), settings.values.get("transforms")
     folder = settings.path.parent
-    has_own = isinstance(own, str) and own and isinstance(transforms, list) and "sentencepiece" in transforms
-    return [folder / pathlib.PurePath(own).name, folder] if has_own else [folder]
+    if isinstance(own, str) and own and isinstance(transforms, list) and "sentencepiece" in transforms:
+        return [folder / pathlib.PurePath(own).name, folder]
+    return [folder]
 
 
 def _convert(source: pathlib.Path) -> Converted:
