@@ -18,7 +18,7 @@ import time
 
 from compare_translate import commit, processors, run, write
 
-ROWS = {"batch 1": ("int8", 1), "batch 32": ("int8", 32), "f32, batch 1": ("f32", 1), "f32, batch 32": ("f32", 32)}
+ROWS = {"int8, batch 1": ("int8", 1), "int8, batch 32": ("int8", 32), "f32, batch 1": ("f32", 1), "f32, batch 32": ("f32", 32)}
 
 
 def theirs(package, direction, path):
