@@ -90,32 +90,31 @@ void SubwordTokenizer::Visit(std::string_view line, bool track, const Visitor& v
   }
 }
 
-std::vector<int32_t> SubwordTokenizer::Encode(std::string_view line) const {
+std::vector<int32_t> SubwordTokenizer::IdsOf(std::string_view line, const CutWord& cut) const {
   std::vector<int32_t> ids;
   std::vector<PlacedToken> tokens;
   Visit(line, false,
         {[&](int32_t id, size_t) { ids.push_back(id); },
          [&](std::string_view word, const WordPlace&) {
            tokens.clear();
-           model_->Encode(word, &tokens);
+           cut(word, &tokens);
            for (const PlacedToken& token : tokens) ids.push_back(token.id);
          }});
   return ids;
 }
 
+std::vector<int32_t> SubwordTokenizer::Encode(std::string_view line) const {
+  return IdsOf(line, [&](std::string_view word, std::vector<PlacedToken>* tokens) {
+    model_->Encode(word, tokens);
+  });
+}
+
 std::vector<int32_t> SubwordTokenizer::Sample(std::string_view line, double strength,
                                               uint64_t key) const {
   Random random{key};
-  std::vector<int32_t> ids;
-  std::vector<PlacedToken> tokens;
-  Visit(line, false,
-        {[&](int32_t id, size_t) { ids.push_back(id); },
-         [&](std::string_view word, const WordPlace&) {
-           tokens.clear();
-           model_->Sample(word, strength, &random, &tokens);
-           for (const PlacedToken& token : tokens) ids.push_back(token.id);
-         }});
-  return ids;
+  return IdsOf(line, [&](std::string_view word, std::vector<PlacedToken>* tokens) {
+    model_->Sample(word, strength, &random, tokens);
+  });
 }
 
 std::vector<std::string> SubwordTokenizer::UnknownTexts(std::string_view line) const {

@@ -53,6 +53,9 @@ class SubwordTokenizer : public Tokenizer {
     std::function<void(int32_t id, size_t begin)> token;
     std::function<void(std::string_view word, const WordPlace& place)> word;
   };
+  // Adds a word's tokens.
+  using CutWord = std::function<void(std::string_view word, std::vector<PlacedToken>* tokens)>;
+  std::vector<int32_t> IdsOf(std::string_view line, const CutWord& cut) const;
   // `track`: whether places in the line are wanted.
   void Visit(std::string_view line, bool track, const Visitor& visitor) const;
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._files import Keys, Renamed, read_json, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
 
@@ -64,12 +64,6 @@ FAMILIES = {
     "distilbert": _Family(
         "distilbert.", _DISTILBERT_KEYS, _DISTILBERT_LAYER, "transformer.layer", _DISTILBERT_MASKED, 0, lambda config: 1e-12),
 }
-
-
-def _recognises(folder: pathlib.Path) -> bool:
-    path = folder / "config.json"
-    config = read_json(path) if path.exists() else None
-    return isinstance(config, dict) and config.get("model_type") in FAMILIES
 
 
 def _embeddings(renamed: Renamed, family: _Family, prefix: str) -> None:
@@ -196,4 +190,4 @@ def _convert(folder: pathlib.Path) -> Converted:
 
 SOURCE = Source(
     "an encoder of transformers (config.json with model_type bert, roberta or distilbert, tokenizer.json or vocab files)",
-    _recognises, _convert)
+    lambda folder: model_type(folder) in list(FAMILIES), _convert)

@@ -70,6 +70,13 @@ class Keys:
                 raise InputError(f"{self.path}: {key} is {shown(found)}, which attend lacks; expected {shown(value)}")
 
 
+def model_type(folder: pathlib.Path) -> Any:
+    """What config.json of a transformers model says that it is; none where there is no such file."""
+    path = folder / "config.json"
+    config = read_json(path) if path.exists() else None
+    return config.get("model_type") if isinstance(config, dict) else None
+
+
 def read_weights(folder: pathlib.Path) -> Tensors:
     """All tensors of model.safetensors, or of pytorch_model.bin, as f32."""
     path = folder / "model.safetensors"

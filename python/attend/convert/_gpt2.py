@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._files import Keys, Renamed, read_json, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
 
 ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu", "relu": "relu", "silu": "silu"}
-
-
-def _recognises(folder: pathlib.Path) -> bool:
-    path = folder / "config.json"
-    config = read_json(path) if path.exists() else None
-    return isinstance(config, dict) and config.get("model_type") == "gpt2"
 
 
 class _Gpt2:
@@ -90,4 +84,5 @@ def _convert(folder: pathlib.Path) -> Converted:
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
-SOURCE = Source("GPT-2 of transformers (config.json with model_type gpt2, tokenizer files)", _recognises, _convert)
+SOURCE = Source(
+    "GPT-2 of transformers (config.json with model_type gpt2, tokenizer files)", lambda folder: model_type(folder) == "gpt2", _convert)

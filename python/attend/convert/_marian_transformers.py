@@ -14,19 +14,11 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._fairseq import layer
-from attend.convert._files import Keys, Renamed, read_json, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import with_tokens
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "swish": "silu", "silu": "silu"}
-
-
-def _recognises(folder: pathlib.Path) -> bool:
-    path = folder / "config.json"
-    if not path.exists():
-        return False
-    config = read_json(path)
-    return isinstance(config, dict) and config.get("model_type") == "marian"
 
 
 def _stack(config: Keys, side: str) -> dict[str, Any]:
@@ -130,4 +122,5 @@ def _compare(source: str, output: str) -> float:
 
 
 SOURCE = Source(
-    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)", _recognises, _convert, _compare)
+    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)",
+    lambda folder: model_type(folder) == "marian", _convert, _compare)
