@@ -18,6 +18,8 @@
 
 namespace attend {
 
+class Tokenizer;
+
 // How text is cut: into pieces of words (unigram, bpe), into words, or into characters. The last
 // two are those of a tokenizer.json, which also cut words into pieces.
 enum class VocabularyType { kUnigram, kBpe, kWord, kChar, kWordPiece, kByteBpe };
@@ -67,6 +69,8 @@ class Vocabulary {
   int32_t Id(std::string_view piece) const;
   // The file's bytes.
   const std::string& bytes() const;
+  // For attend's own use (text/tokenizer.h).
+  const Tokenizer& tokenizer() const;
 
  private:
   struct Impl;

@@ -28,7 +28,7 @@ FieldList Fields(BenchTrainOptions& options) {
   fields.Add("updates", &options.updates, 1, 1e9, "updates to measure, after some to warm up")
       .Add("recipe", &options.recipe, "what `attend train` trains by this file, of any task")
       .Group("Translation, without a recipe")
-      .Add("vocab", &options.vocab, "SentencePiece vocabulary of both sides")
+      .Add("vocab", &options.vocab, "vocabulary file of both sides")
       .Add("source", &options.source, "source text, one sentence a line")
       .Add("target", &options.target, "its translation")
       .Add("preset", &options.preset, "shape of the model: base, big, tiny or student")

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/random.h"
 #include "text/mask_token.h"
+#include "text/tokenizer.h"
 
 namespace attend {
 
@@ -40,7 +41,7 @@ Masking::Masking(const MaskingOptions& options, const Vocabulary& vocabulary)
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const bool is_special = id == special.pad || id == special.unk || id == special.bos ||
                             id == special.eos || id == mask_id_;
-    const bool begins = BeginsWord(vocabulary, id);
+    const bool begins = vocabulary.tokenizer().TextOf(id).begins_word;
     kinds_.push_back(is_special ? Kind::kSpecial : begins ? Kind::kBegins : Kind::kContinues);
     if (!is_special) ordinary_.push_back(id);
   }

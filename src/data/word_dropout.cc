@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "data/changed_windows.h"
 #include "text/mask_token.h"
-#include "text/word_ids.h"
+#include "text/tokenizer.h"
 
 namespace attend {
 
@@ -20,7 +20,7 @@ WordDropout::WordDropout(const ExampleSource* text, const Vocabulary& vocabulary
   }
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const bool is_special = id == special.pad || id == special.bos || id == special.eos;
-    const bool begins = BeginsWord(vocabulary, id);
+    const bool begins = vocabulary.tokenizer().TextOf(id).begins_word;
     kinds_.push_back(is_special ? Kind::kSpecial : begins ? Kind::kBegins : Kind::kContinues);
   }
 }

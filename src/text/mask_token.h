@@ -13,13 +13,14 @@
 namespace attend {
 
 inline constexpr std::string_view kMaskToken = "[MASK]";
+// As RoBERTa's tokenizer.json spells it.
+inline constexpr std::string_view kOtherMaskToken = "<mask>";
 
-// Its id; -1 for a vocabulary without it. A tokenizer.json may spell it <mask>.
+// Its id; -1 for a vocabulary without it. An added token of a tokenizer.json may be <mask>.
 int32_t MaskId(const Vocabulary& vocabulary);
 
-// Bos, the tokens of the text, of which [MASK] is one, and eos, as a masked language model read
-// them in training, where a token that has its word's space is hidden with it. Of a longer text the
-// first `max_tokens` tokens.
+// Bos, the tokens of the text, of which [MASK] is one, and eos. Of a longer text the first
+// `max_tokens` tokens.
 TextIds EncodeWithMasks(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens);
 
 // A text for people, where some tokens are hidden.

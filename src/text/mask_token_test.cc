@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.h"
+#include "text/tokenizer_fixture.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -39,6 +40,33 @@ TEST(MaskToken, IsNotInEveryVocabulary) {
   const auto vocabulary = MaskVocabulary(false);
   EXPECT_EQ(MaskId(*vocabulary), -1);
   EXPECT_EQ(DecodeWithMasks(*vocabulary, std::vector<int32_t>{vocabulary->Id("\u2581the")}), "the");
+}
+
+// <mask> hides a token where the file adds it as a token, not where it is a piece as others.
+TEST(MaskToken, IsWhatTheVocabularySays) {
+  VocabularyOptions options;
+  options.type = VocabularyType::kBpe;
+  options.size = 30;
+  options.user_defined_symbols = {"<mask>"};
+  const std::string path = testing::TempDir() + "mask_token.txt";
+  WriteFileAtomically(path, "the cat sleeps\nthe dog sleeps\n");
+  const auto trained = [&] {
+    return Vocabulary::FromBytes(TrainVocabulary({path}, options, 1, NoLog()), "test");
+  };
+  EXPECT_EQ(MaskId(*trained()), -1);
+  options.mask = true;
+  EXPECT_EQ(MaskId(*trained()), trained()->Id("[MASK]"));
+
+  Json file = WordPieceFile();
+  EXPECT_EQ(MaskId(*VocabularyFrom(file)), 4);
+  file["model"]["vocab"].erase("[MASK]");
+  file["model"]["vocab"]["<mask>"] = 4;
+  file["added_tokens"].erase(4);
+  EXPECT_EQ(MaskId(*VocabularyFrom(file)), -1);
+  file["added_tokens"].push_back(SpecialToken(4, "<mask>"));
+  EXPECT_EQ(MaskId(*VocabularyFrom(file)), 4);
+  EXPECT_THAT(EncodeWithMasks(*VocabularyFrom(file), "the [MASK]", 9).ids,
+              testing::ElementsAre(2, 5, 4, 3));
 }
 
 }  // namespace

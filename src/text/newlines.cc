@@ -4,12 +4,13 @@
 #include <optional>
 
 #include "text/byte_bpe.h"
+#include "text/tokenizer.h"
 #include "text/utf8.h"
 
 namespace attend {
 namespace {
 
-// Of byte-level BPE. Vocabulary::Decode would make spaces of LF.
+// Of tokens that spell white space. Vocabulary::Decode would make spaces of LF.
 std::string TextOfBytes(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
   std::string text;
   size_t begin = 0;
@@ -31,7 +32,7 @@ int32_t NewlineId(const Vocabulary& vocabulary) {
 
 std::vector<int32_t> EncodeText(const Vocabulary& vocabulary, std::string_view text) {
   const int32_t newline = NewlineId(vocabulary);
-  if (newline < 0 && vocabulary.type() == VocabularyType::kByteBpe) return vocabulary.Encode(text);
+  if (newline < 0 && vocabulary.tokenizer().SpellsWhiteSpace()) return vocabulary.Encode(text);
   if (newline < 0) {
     std::string line(text);
     std::replace(line.begin(), line.end(), '\n', ' ');
@@ -50,8 +51,7 @@ std::vector<int32_t> EncodeText(const Vocabulary& vocabulary, std::string_view t
 
 std::string DecodeText(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
   const int32_t newline = NewlineId(vocabulary);
-  if (newline < 0 && vocabulary.type() == VocabularyType::kByteBpe)
-    return TextOfBytes(vocabulary, ids);
+  if (newline < 0 && vocabulary.tokenizer().SpellsWhiteSpace()) return TextOfBytes(vocabulary, ids);
   std::string text;
   while (true) {
     const auto end = std::ranges::find(ids, newline);

@@ -19,7 +19,7 @@ inline constexpr std::string_view kNewline = "<newline>";
 int32_t NewlineId(const Vocabulary& vocabulary);
 
 // Ids of a text, without bos or eos: each LF is the newline token, or a space where the vocabulary
-// has none. One of byte-level BPE reads LF as any other byte.
+// has none. One whose tokens spell white space reads LF as any other text.
 std::vector<int32_t> EncodeText(const Vocabulary& vocabulary, std::string_view text);
 
 // Text of ids: an LF for each newline token, or byte of byte-level BPE.

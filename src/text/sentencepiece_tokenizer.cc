@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "text/case_marks.h"
 #include "text/lines.h"
+#include "text/mask_token.h"
 #include "text/normalization.h"
 #include "text/proto_fields.h"
 #include "text/token_map.h"
@@ -71,6 +72,17 @@ VocabularyType ReadType(std::string_view model, const std::string& where) {
   return static_cast<VocabularyType>(type - 1);
 }
 
+// "<0x41>", as SentencePiece spells a byte.
+bool IsByte(std::string_view piece) {
+  return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
+}
+
+// Whether a piece may stand for another text than it is: a byte, a mark of case, a masked tab.
+bool StandsForOther(std::string_view piece) {
+  const bool mark = std::find(kCaseMarks.begin(), kCaseMarks.end(), piece) != kCaseMarks.end();
+  return mark || IsByte(piece) || piece == kMaskedTab || piece == kMaskedSpaceSign;
+}
+
 // Ids that stand for text, and what was among them.
 struct PartedIds {
   std::vector<int> text;
@@ -95,6 +107,17 @@ class SentencePieceTokenizer : public Tokenizer {
   LetterCase letter_case() const override;
   std::string Piece(int32_t id) const override;
   int32_t Id(std::string_view piece) const override;
+
+  TokenText TextOf(int32_t id) const override;
+  bool SpellsWhiteSpace() const override { return false; }
+  int32_t WordSeparator() const override {
+    return kind_ == VocabularyType::kChar ? Id(kSpaceSign) : -1;
+  }
+  int32_t mask_id() const override {
+    const int32_t id = Id(kMaskToken);
+    return id == special_.unk ? -1 : id;
+  }
+  std::vector<int32_t> EncodeMasked(std::string_view line) const override;
 
  private:
   // Ids that stand for text, as SentencePiece takes them, parted from control ids, which go with
@@ -381,6 +404,40 @@ std::string SentencePieceTokenizer::Piece(int32_t id) const {
 int32_t SentencePieceTokenizer::Id(std::string_view piece) const {
   if (map_) return map_->Id(piece);
   return processor_.PieceToId(View(piece));
+}
+
+TokenText SentencePieceTokenizer::TextOf(int32_t id) const {
+  const std::string piece = Piece(id);
+  TokenText found;
+  found.begins_word = kind_ == VocabularyType::kWord || piece.starts_with(kSpaceSign);
+  found.bytes = IsByte(piece);
+  found.text = StandsForOther(piece) ? Decode({&id, 1}) : piece;
+  Replace(kSpaceSign, " ", &found.text);
+  if (found.text.starts_with(' ')) found.text.erase(0, 1);
+  return found;
+}
+
+std::vector<int32_t> SentencePieceTokenizer::EncodeMasked(std::string_view line) const {
+  const int32_t mask = mask_id();
+  if (mask < 0) return Encode(line);
+  std::vector<int32_t> ids;
+  if (kind_ == VocabularyType::kWord) {  // which knows no [MASK] within a text
+    while (true) {
+      const size_t end = line.find(kMaskToken);
+      const std::vector<int32_t> words = Encode(line.substr(0, end));
+      ids.insert(ids.end(), words.begin(), words.end());
+      if (end == line.npos) return ids;
+      ids.push_back(mask);
+      line.remove_prefix(end + kMaskToken.size());
+    }
+  }
+  const int32_t space = kind_ == VocabularyType::kChar ? -1 : Id(kSpaceSign);
+  for (const int32_t id : Encode(line)) {
+    const bool spaced = !ids.empty() && ids.back() == space && space != special_.unk;
+    if (id == mask && spaced) ids.pop_back();
+    ids.push_back(id);
+  }
+  return ids;
 }
 
 }  // namespace

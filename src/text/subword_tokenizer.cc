@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "text/lines.h"
+#include "text/mask_token.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -25,6 +26,15 @@ AddedTokenFinder FinderOf(const std::vector<AddedToken>& tokens, bool normalized
   for (const AddedToken& token : tokens)
     if (token.normalized == normalized) found.push_back(token);
   return AddedTokenFinder(std::move(found));
+}
+
+// [MASK] or <mask>, if the file adds it, else a [MASK] of the model's; -1 for none.
+int32_t MaskOf(const std::vector<AddedToken>& added, const ByteTrie& ids) {
+  for (const std::string_view text : {kMaskToken, kOtherMaskToken}) {
+    const int32_t id = ids.Find(text);
+    if (id >= 0 && std::ranges::count(added, id, &AddedToken::id) > 0) return id;
+  }
+  return ids.Find(kMaskToken);
 }
 
 // Without the spaces that WordPiece put before punctuation and English endings. The order matters.
@@ -58,9 +68,11 @@ SubwordTokenizer::SubwordTokenizer(TokenizerFile file)
     special_[token.id] = special.contains(token.content);
     if (token.normalized) normalized_texts_[token.id] = token.content;
   }
+  mask_id_ = MaskOf(file.added_tokens, ids_);
   const auto of_model = std::span(tokens_).first(file.model_tokens);
   if (const auto* wordpiece = std::get_if<WordPieceOptions>(&file.model)) {
     type_ = VocabularyType::kWordPiece;
+    continuing_prefix_ = wordpiece->prefix;
     model_ = std::make_unique<WordPiece>(of_model, *wordpiece);
   } else {
     type_ = VocabularyType::kByteBpe;
@@ -142,7 +154,7 @@ std::vector<int64_t> SubwordTokenizer::WordsOfLine(std::string_view line) const 
   return words;
 }
 
-std::string SubwordTokenizer::TextOf(int32_t id, bool first) const {
+std::string SubwordTokenizer::DecodedText(int32_t id, bool first) const {
   const auto normalized = normalized_texts_.find(id);
   const std::string& token =
       normalized == normalized_texts_.end() ? tokens_[id] : normalized->second;
@@ -160,7 +172,7 @@ SubwordTokenizer::Decoded SubwordTokenizer::DecodeParts(std::span<const int32_t>
   for (const int32_t id : ids) {
     if (!special_[id]) {
       begin = decoded.text.size();
-      decoded.text += TextOf(id, !decoded.has_text);
+      decoded.text += DecodedText(id, !decoded.has_text);
       decoded.has_text = true;
     }
     decoded.begins.push_back(begin);
@@ -184,6 +196,25 @@ std::vector<int64_t> SubwordTokenizer::WordsOfIds(std::span<const int32_t> ids) 
 LetterCase SubwordTokenizer::letter_case() const {
   const bool lower = std::ranges::find(normalizer_, NormalizerStep::kLower) != normalizer_.end();
   return lower ? LetterCase::kLower : LetterCase::kKeep;
+}
+
+TokenText SubwordTokenizer::TextOf(int32_t id) const {
+  TokenText found;
+  if (!special_[id]) found.text = DecodedText(id, true);
+  if (!SpellsWhiteSpace()) {
+    found.begins_word = !tokens_[id].starts_with(continuing_prefix_);
+    return found;
+  }
+  found.begins_word = found.text.starts_with(' ');
+  if (found.begins_word) found.text.erase(0, 1);
+  found.bytes = RepairUtf8(found.text, nullptr, Nul::kKept).find("\uFFFD") != std::string::npos;
+  return found;
+}
+
+std::vector<int32_t> SubwordTokenizer::EncodeMasked(std::string_view line) const {
+  std::string text(line);
+  if (mask_id_ >= 0) Replace(kMaskToken, tokens_[mask_id_], &text);
+  return Encode(text);
 }
 
 int32_t SubwordTokenizer::Id(std::string_view piece) const {

@@ -37,6 +37,12 @@ class SubwordTokenizer : public Tokenizer {
   std::string Piece(int32_t id) const override { return tokens_[id]; }
   int32_t Id(std::string_view piece) const override;
 
+  TokenText TextOf(int32_t id) const override;
+  bool SpellsWhiteSpace() const override { return type_ == VocabularyType::kByteBpe; }
+  int32_t WordSeparator() const override { return -1; }
+  int32_t mask_id() const override { return mask_id_; }
+  std::vector<int32_t> EncodeMasked(std::string_view line) const override;
+
  private:
   // Where a word for the model comes from.
   struct WordPlace {
@@ -65,7 +71,7 @@ class SubwordTokenizer : public Tokenizer {
     bool has_text = false;       // some id has
   };
   Decoded DecodeParts(std::span<const int32_t> ids) const;
-  std::string TextOf(int32_t id, bool first) const;
+  std::string DecodedText(int32_t id, bool first) const;
 
   std::vector<std::string> tokens_;
   ByteTrie ids_;
@@ -77,7 +83,9 @@ class SubwordTokenizer : public Tokenizer {
   std::vector<SplitStep> splits_;
   TokenDecoder decoder_;
   SpecialIds special_ids_;
+  int32_t mask_id_ = -1;
   VocabularyType type_;
+  std::string continuing_prefix_;  // of tokens that go on with a word
   std::unique_ptr<const SubwordModel> model_;
 };
 

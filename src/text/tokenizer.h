@@ -15,6 +15,15 @@
 
 namespace attend {
 
+// What a token says by itself.
+struct TokenText {
+  // Without a space at its beginning; bytes as they are. Empty for what gives no text, such as a
+  // special token of a tokenizer.json.
+  std::string text;
+  bool begins_word = false;
+  bool bytes = false;  // it may be a part of a character
+};
+
 // Immutable; safe to use from many threads. Its functions are Vocabulary's. Lines are repaired
 // (text/utf8.h), and ids are in the vocabulary.
 class Tokenizer {
@@ -36,10 +45,24 @@ class Tokenizer {
   virtual LetterCase letter_case() const = 0;
   virtual std::string Piece(int32_t id) const = 0;
   virtual int32_t Id(std::string_view piece) const = 0;
+
+  virtual TokenText TextOf(int32_t id) const = 0;
+  // Whether tokens spell white space as any other text: the space before a word is a part of its
+  // first token, and the end of a line is one.
+  virtual bool SpellsWhiteSpace() const = 0;
+  // The token between words where tokens do not tell that a word begins; -1: none.
+  virtual int32_t WordSeparator() const = 0;
+  // The token that hides another; -1: none.
+  virtual int32_t mask_id() const = 0;
+  // Ids of a line where kMaskToken (text/mask_token.h) hides a token. A masked language model has
+  // read them so in training, where a token that has its word's space is hidden with it.
+  virtual std::vector<int32_t> EncodeMasked(std::string_view line) const = 0;
 };
 
 // "unigram", "bpe", "word", "char", "wordpiece" or "byte_bpe".
 std::string TypeName(VocabularyType type);
+// Of the file of such a vocabulary: "sentencepiece" or "tokenizer.json".
+std::string FileKind(VocabularyType type);
 
 // The tokenizer of a vocabulary file's bytes. Throws Error(kInput) for what is none; `where` opens
 // the message.

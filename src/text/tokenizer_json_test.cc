@@ -7,8 +7,8 @@
 #include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "base/json.h"
-#include "text/letter_case.h"
 #include "text/mask_token.h"
+#include "text/tokenizer.h"
 #include "text/tokenizer_fixture.h"
 #include "text/word_ids.h"
 
@@ -40,7 +40,7 @@ TEST(TokenizerJson, ReadsWordPiece) {
   EXPECT_EQ(vocabulary->type(), VocabularyType::kWordPiece);
   EXPECT_EQ(vocabulary->size(), 16);
   EXPECT_EQ(vocabulary->special_ids(), (SpecialIds{.pad = 0, .unk = 1, .bos = 2, .eos = 3}));
-  EXPECT_EQ(CaseOf(*vocabulary), LetterCase::kLower);
+  EXPECT_EQ(vocabulary->tokenizer().letter_case(), LetterCase::kLower);
   EXPECT_EQ(vocabulary->Piece(7), "##s");
   EXPECT_EQ(vocabulary->Id("##s"), 7);
   EXPECT_EQ(vocabulary->Id("no such"), 1);
@@ -51,15 +51,39 @@ TEST(TokenizerJson, ReadsWordPiece) {
   EXPECT_THROW(vocabulary->Decode(std::vector<int32_t>{16}), Error);
   EXPECT_THROW(vocabulary->Piece(-1), Error);
   EXPECT_THROW(vocabulary->Sample("the", 0.1, 1), Error);
-  EXPECT_TRUE(BeginsWord(*vocabulary, 6));
-  EXPECT_FALSE(BeginsWord(*vocabulary, 7));
+}
+
+TEST(TokenizerJson, SaysWhatATokenIsByItself) {
+  Json file = WordPieceFile();
+  const auto words = VocabularyFrom(file);
+  EXPECT_TRUE(words->tokenizer().TextOf(6).begins_word);
+  EXPECT_FALSE(words->tokenizer().TextOf(7).begins_word);
+  EXPECT_EQ(words->tokenizer().TextOf(6).text, "house");
+  EXPECT_EQ(words->tokenizer().TextOf(7).text, "##s");
+  EXPECT_EQ(words->tokenizer().TextOf(4).text, "");  // [MASK]
+  EXPECT_FALSE(words->tokenizer().SpellsWhiteSpace());
+  // The file says what goes on with a word.
+  file["model"]["continuing_subword_prefix"] = "e";
+  EXPECT_TRUE(VocabularyFrom(file)->tokenizer().TextOf(7).begins_word);
+  EXPECT_FALSE(VocabularyFrom(file)->tokenizer().TextOf(10).begins_word);
+
+  const auto bytes = VocabularyFrom(ByteBpeFile());
+  const auto shown = [&](const char* piece) { return bytes->tokenizer().TextOf(bytes->Id(piece)); };
+  EXPECT_TRUE(shown("\u0120the").begins_word);
+  EXPECT_EQ(shown("\u0120the").text, "the");
+  EXPECT_FALSE(shown("a").begins_word || shown("a").bytes);
+  EXPECT_EQ(shown("\u010A").text, "\n");
+  EXPECT_EQ(shown("\u00C3").text, "\xC3");
+  EXPECT_TRUE(shown("\u00C3").bytes);
+  EXPECT_EQ(shown("<|endoftext|>").text, "");
+  EXPECT_TRUE(bytes->tokenizer().SpellsWhiteSpace());
 }
 
 TEST(TokenizerJson, ReadsByteBpe) {
   const auto vocabulary = VocabularyFrom(ByteBpeFile());
   EXPECT_EQ(vocabulary->type(), VocabularyType::kByteBpe);
   EXPECT_EQ(vocabulary->special_ids(), (SpecialIds{.pad = -1, .unk = -1, .bos = 261, .eos = 261}));
-  EXPECT_EQ(CaseOf(*vocabulary), LetterCase::kKeep);
+  EXPECT_EQ(vocabulary->tokenizer().letter_case(), LetterCase::kKeep);
   const int32_t a = vocabulary->Id("a"), the = vocabulary->Id("\u0120the");
   EXPECT_THAT(vocabulary->Encode(" the a"), ElementsAre(the, vocabulary->Id("\u0120"), a));
   EXPECT_THAT(vocabulary->Encode("a<|endoftext|>a"), ElementsAre(a, 261, a));
@@ -73,8 +97,6 @@ TEST(TokenizerJson, ReadsByteBpe) {
   EXPECT_EQ(malformed, 1);
   EXPECT_EQ(vocabulary->Decode(vocabulary->Sample(" the the", 0.5, 3)), " the the");
   EXPECT_EQ(vocabulary->Id("no such"), -1);
-  EXPECT_TRUE(BeginsWord(*vocabulary, the));
-  EXPECT_FALSE(BeginsWord(*vocabulary, a));
 }
 
 TEST(TokenizerJson, KnowsOldFilesAndPairsOfMerges) {

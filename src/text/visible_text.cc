@@ -3,11 +3,9 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
-#include <algorithm>
 #include <string>
 
-#include "text/case_marks.h"
-#include "text/normalization.h"
+#include "text/tokenizer.h"
 
 namespace attend {
 namespace {
@@ -32,31 +30,6 @@ bool IsVisible(UChar32 character) {
           !u_hasBinaryProperty(character, UCHAR_DEFAULT_IGNORABLE_CODE_POINT));
 }
 
-// "<0x41>", as SentencePiece spells a byte.
-bool IsByte(std::string_view piece) {
-  return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
-}
-
-// Whether a piece may stand for another text than it is: a byte, a mark of case, a masked tab.
-bool StandsForOther(std::string_view piece) {
-  const bool mark = std::find(kCaseMarks.begin(), kCaseMarks.end(), piece) != kCaseMarks.end();
-  return mark || IsByte(piece) || piece == kMaskedTab || piece == kMaskedSpaceSign;
-}
-
-// What a token says, as far as that is known of one alone.
-std::string ShownText(const Vocabulary& vocabulary, int32_t id) {
-  const std::string piece = vocabulary.Piece(id);
-  const bool spells_bytes = vocabulary.type() == VocabularyType::kByteBpe;
-  return spells_bytes || StandsForOther(piece) ? vocabulary.Decode({&id, 1}) : piece;
-}
-
-// Whether a token is bytes that may be a part of a character.
-bool IsBytes(const Vocabulary& vocabulary, int32_t id) {
-  constexpr std::string_view kReplacementCharacter = "\uFFFD";
-  if (vocabulary.type() != VocabularyType::kByteBpe) return IsByte(vocabulary.Piece(id));
-  return vocabulary.Decode({&id, 1}).find(kReplacementCharacter) != std::string::npos;
-}
-
 }  // namespace
 
 bool HasLetterOrDigit(std::string_view text) {
@@ -70,8 +43,8 @@ std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary) {
   std::vector<uint8_t> blank(vocabulary.size());
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const bool control = id == special.pad || id == special.bos || id == special.eos;
-    blank[id] =
-        control || (id != special.unk && !HasCharacter(ShownText(vocabulary, id), IsVisible));
+    blank[id] = control || (id != special.unk &&
+                            !HasCharacter(vocabulary.tokenizer().TextOf(id).text, IsVisible));
   }
   return blank;
 }
@@ -79,8 +52,8 @@ std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary) {
 std::vector<uint8_t> WordPieces(const Vocabulary& vocabulary) {
   std::vector<uint8_t> words(vocabulary.size());
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    words[id] = id == vocabulary.special_ids().unk || IsBytes(vocabulary, id) ||
-                HasLetterOrDigit(ShownText(vocabulary, id));
+    const TokenText shown = vocabulary.tokenizer().TextOf(id);
+    words[id] = id == vocabulary.special_ids().unk || shown.bytes || HasLetterOrDigit(shown.text);
   }
   return words;
 }

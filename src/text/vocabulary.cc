@@ -97,5 +97,6 @@ std::string Vocabulary::Piece(int32_t id) const {
 
 int32_t Vocabulary::Id(std::string_view piece) const { return impl_->tokenizer->Id(piece); }
 const std::string& Vocabulary::bytes() const { return impl_->bytes; }
+const Tokenizer& Vocabulary::tokenizer() const { return *impl_->tokenizer; }
 
 }  // namespace attend

@@ -8,8 +8,8 @@
 
 #include "attend/error.h"
 #include "base/random.h"
-#include "text/letter_case.h"
 #include "text/lines.h"
+#include "text/tokenizer.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -196,7 +196,8 @@ TEST(Vocabulary, KnowsWhatItDoesToCase) {
       VocabularyOptions options = SmallBpe();
       options.normalization = normalization;
       options.letter_case = letter_case;
-      EXPECT_EQ(CaseOf(*Vocabulary::FromBytes(Train(options), "test")), letter_case);
+      EXPECT_EQ(Vocabulary::FromBytes(Train(options), "test")->tokenizer().letter_case(),
+                letter_case);
     }
   }
 }

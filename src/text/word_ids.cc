@@ -2,30 +2,15 @@
 
 #include <utility>
 
-#include "text/normalization.h"
+#include "text/tokenizer.h"
 
 namespace attend {
-
-bool BeginsWord(const Vocabulary& vocabulary, int32_t id) {
-  const std::string piece = vocabulary.Piece(id);
-  switch (vocabulary.type()) {
-    case VocabularyType::kWord:
-      return true;
-    case VocabularyType::kWordPiece:
-      return !piece.starts_with("##");
-    case VocabularyType::kByteBpe:
-      return piece.starts_with("Ġ");
-    default:
-      return piece.starts_with(kSpaceSign);
-  }
-}
 
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed) {
   const SpecialIds special = vocabulary.special_ids();
-  const bool characters = vocabulary.type() == VocabularyType::kChar,
-             spaced = vocabulary.type() == VocabularyType::kByteBpe;
-  const int32_t space = vocabulary.Id(kSpaceSign);
+  const bool spaced = vocabulary.tokenizer().SpellsWhiteSpace();
+  const int32_t space = vocabulary.tokenizer().WordSeparator();
   std::vector<WordPart> parts;
   const auto begin = [&](int64_t word) {
     parts.push_back({word, {static_cast<int32_t>(special.bos)}, {}});
@@ -33,15 +18,14 @@ std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const 
   const auto end = [&] { parts.back().ids.push_back(static_cast<int32_t>(special.eos)); };
   begin(0);
   for (int64_t word = 0; word < std::ssize(words); ++word) {
-    // BPE of bytes cuts a word by whether a space stands before it; the first one is like the
-    // others.
+    // A word is cut by whether a space stands before it; the first one is like the others.
     std::vector<int32_t> ids =
         vocabulary.Encode(spaced ? " " + words[word] : words[word], malformed);
     if (ids.empty())
       ids.push_back(static_cast<int32_t>(special.unk >= 0 ? special.unk : special.eos));
     if (std::ssize(ids) > max_tokens) ids.resize(max_tokens);
     const int64_t taken = std::ssize(parts.back().ids) - 1;
-    const bool apart = taken > 0 && characters && ids[0] != space;
+    const bool apart = taken > 0 && space >= 0 && ids[0] != space;
     if (taken > 0 && taken + (apart ? 1 : 0) + std::ssize(ids) > max_tokens) {
       end();
       begin(word);

@@ -11,22 +11,17 @@
 
 namespace attend {
 
-// Whether the token is the first one of a word, by how vocabularies spell that: "▁house", "Ġhouse",
-// and "house" where those inside words are spelled "##s".
-bool BeginsWord(const Vocabulary& vocabulary, int32_t id);
-
 struct WordPart {
   int64_t first_word = 0;       // of the sentence
   std::vector<int32_t> ids;     // bos, the tokens of the words, eos
   std::vector<int32_t> places;  // in `ids`: where the first token of each word stands
 };
 
-// Each word is encoded by itself; one without a token is the unknown token, or
-// eos where there is none. Where tokens are
-// characters, which do not tell where a word begins, the token of a space stands between words. A
-// part takes as many whole words as have at most `max_tokens` tokens; of a word with more its first
-// ones. At least one part. `malformed` is as in Vocabulary::Encode. Precondition: max_tokens is at
-// least 1.
+// Each word is encoded by itself; one without a token is the unknown token, or eos where there is
+// none. Where tokens are characters, which do not tell where a word begins, the token of a space
+// stands between words. A part takes as many whole words as have at most `max_tokens` tokens; of a
+// word with more its first ones. At least one part. `malformed` is as in Vocabulary::Encode.
+// Precondition: max_tokens is at least 1.
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed = nullptr);
 

@@ -11,6 +11,8 @@
 #include "model/model_directory.h"
 #include "tasks/encoder_runner.h"
 #include "text/mask_token.h"
+#include "text/tokenizer.h"
+#include "text/utf8.h"
 #include "text/word_ids.h"
 
 namespace attend {
@@ -18,7 +20,6 @@ namespace {
 
 constexpr EncoderRunner::Purpose kFilling = {"masked_language_model", HeadKind::kVocabulary,
                                              /*of_tokens=*/true};
-constexpr std::string_view kSpace = "\u2581";
 
 struct Filling {
   int32_t id = 0;
@@ -48,12 +49,11 @@ std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const Spec
   return fillings;
 }
 
-// The piece for people, without the mark of a space before it.
-std::string WithoutSpace(const Vocabulary& vocabulary, int32_t id) {
-  const bool spells_bytes = vocabulary.type() == VocabularyType::kByteBpe;
-  const std::string piece = spells_bytes ? vocabulary.Decode({&id, 1}) : vocabulary.Piece(id);
-  const std::string_view space = spells_bytes ? " " : kSpace;
-  return piece.starts_with(space) ? piece.substr(space.size()) : piece;
+// The token for people, without the mark of a space before it.
+std::string Shown(const Vocabulary& vocabulary, int32_t id) {
+  const TokenText shown = vocabulary.tokenizer().TextOf(id);
+  return shown.text.empty() ? vocabulary.Piece(id)
+                            : OneLine(RepairUtf8(shown.text, nullptr, Nul::kKept));
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
     likeliest[text].push_back(best[0].id);
     std::vector<FillingToken>& tokens = filled[text].masks.emplace_back();
     for (const Filling& each : best)
-      tokens.push_back({WithoutSpace(vocabulary, each.id), each.probability});
+      tokens.push_back({Shown(vocabulary, each.id), each.probability});
   };
   impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {

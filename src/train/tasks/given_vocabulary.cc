@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "attend/error.h"
-#include "text/letter_case.h"
 #include "text/tokenizer.h"
 
 namespace attend {
@@ -50,7 +49,7 @@ void CheckGivenVocabulary(const Vocabulary& vocabulary, const VocabularyOptions&
 }
 
 void CheckGivenCase(const Vocabulary& vocabulary, LetterCase said, const RunSettings& settings) {
-  const LetterCase found = CaseOf(vocabulary);
+  const LetterCase found = vocabulary.tokenizer().letter_case();
   if (!settings.is_given("case") || said == found) return;
   throw Error(ErrorKind::kConfiguration,
               fmt::format("case is {0}, but the vocabulary given has {1}; make one with "

@@ -10,7 +10,7 @@ namespace attend {
 FieldList VocabularyChoice::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Group("Vocabulary")
-      .Add("vocab", &vocab, "vocabulary file", kPath)
+      .Add("vocab", &vocab, "vocabulary file: a SentencePiece model or a tokenizer.json", kPath)
       .Nest("", Fields(made, "vocab_"), kIdentity);
   if (!Makes(options)) fields.Mark(kMaking, kNotRecorded);
   return fields;

@@ -5,7 +5,7 @@
 #include "attend/error.h"
 #include "base/sha256.h"
 #include "model/config_file.h"
-#include "text/letter_case.h"
+#include "text/tokenizer.h"
 #include "train/export.h"
 #include "train/set_up.h"
 #include "train/tasks/given_vocabulary.h"
@@ -51,7 +51,7 @@ std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup, Vocabular
   if (vocabulary == nullptr) vocabulary = Vocabulary::FromBytes(bytes, "rank 0's vocabulary");
   if (given) CheckGivenVocabulary(*vocabulary, choice->made, *setup.settings);
   CheckGivenCase(*vocabulary, choice->made.letter_case, *setup.settings);
-  choice->made.letter_case = CaseOf(*vocabulary);
+  choice->made.letter_case = vocabulary->tokenizer().letter_case();
   return vocabulary;
 }
 

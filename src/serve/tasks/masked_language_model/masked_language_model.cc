@@ -16,7 +16,8 @@ constexpr const char* kFillRoute = "/v1/fill";
 
 int64_t MasksIn(const std::string& text) {
   int64_t count = 0;
-  for (size_t at = 0; (at = text.find(kMaskToken, at)) != std::string::npos; ++at) ++count;
+  for (const std::string_view token : {kMaskToken, kOtherMaskToken})
+    for (size_t at = 0; (at = text.find(token, at)) != std::string::npos; ++at) ++count;
   return count;
 }
 

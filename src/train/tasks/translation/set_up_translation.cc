@@ -8,8 +8,8 @@
 
 #include "attend/error.h"
 #include "tasks/translation/protection.h"
-#include "text/letter_case.h"
 #include "text/lines.h"
+#include "text/tokenizer.h"
 #include "train/tasks/given_vocabulary.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/text_checks.h"
@@ -61,7 +61,8 @@ const char* GiverOf(const TrainOptions& options) {
 void CompleteCase(const Vocabularies& vocabularies, const RunSettings& settings,
                   CorpusOptions* corpus) {
   LetterCase* said = &corpus->vocabulary.letter_case;
-  const LetterCase source = CaseOf(*vocabularies.source), target = CaseOf(*vocabularies.target);
+  const LetterCase source = vocabularies.source->tokenizer().letter_case(),
+                   target = vocabularies.target->tokenizer().letter_case();
   for (const auto& vocabulary : {vocabularies.source, vocabularies.target})
     CheckGivenCase(*vocabulary, *said, settings);
   *said = target;
