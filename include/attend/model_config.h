@@ -50,6 +50,11 @@ enum class Pooling {
 };
 // The kinds of Pooling that make one vector of a text.
 enum class TextPooling { kFirst, kMean };
+// Of the dense layer between a text's vector and its labels.
+enum class PoolerActivation {
+  kTanh,  // BERT's
+  kRelu,  // DistilBERT's
+};
 constexpr Pooling PoolingOf(TextPooling pooling) {
   return pooling == TextPooling::kFirst ? Pooling::kFirst : Pooling::kMean;
 }
@@ -60,6 +65,7 @@ enum class LabelScheme {
   kIob2,   // B at the first word, I at the others
   kIobes,  // S alone, else B at the first word, E at the last, I between
   kNone,   // labels of another kind
+  kIob,    // B begins an entity, so does I after O or another type; any label may follow any
 };
 
 // One stack of layers, encoder or decoder. Sizes count elements.
@@ -123,7 +129,8 @@ struct ModelConfig {
   HeadKind head = HeadKind::kVocabulary;
   bool head_bias = false;       // of the output projection; labels always have one
   bool head_transform = false;  // BERT's dense layer, activation and norm before the projection
-  bool head_pooler = false;  // BERT's dense layer and tanh between a text's vector and its labels
+  bool head_pooler = false;     // BERT's dense layer between a text's vector and its labels
+  PoolerActivation pooler_activation = PoolerActivation::kTanh;
   Pooling pooling = Pooling::kTokens;
   std::vector<std::string> labels;  // names, by id
   LabelScheme label_scheme = LabelScheme::kNone;

@@ -44,6 +44,7 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu, "gelu": functional.gelu, "gelu_tanh": gelu_tanh, "silu": functional.silu}
+POOLER_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "relu": functional.relu}
 GATES: dict[str, Callable[[Tensor], Tensor]] = {"swiglu": functional.silu, "geglu_tanh": gelu_tanh}
 
 
@@ -234,7 +235,7 @@ class Head(nn.Module):
         if self.config.head_transform:
             x = self.norm(ACTIVATIONS[self.activation](self.transform(x)))
         if self.config.head_pooler:
-            x = torch.tanh(self.pooler(x))
+            x = POOLER_ACTIVATIONS[self.config.pooler_activation](self.pooler(x))
         return functional.linear(x, tied_weight_VD if self.weight is None else self.weight, self.bias)
 
 

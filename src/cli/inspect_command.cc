@@ -124,8 +124,10 @@ std::string DescribeHead(const ModelConfig& config) {
       {Pooling::kTokens, "words"},
       {Pooling::kFirst, "texts, by the first token"},
       {Pooling::kMean, "texts, by the mean of the tokens"}};
+  const bool tanh = config.pooler_activation == PoolerActivation::kTanh;
+  const std::string pooler = fmt::format(", after a dense layer and {}", tanh ? "tanh" : "relu");
   return fmt::format("{} labels of {}{}: {}{}", config.labels.size(), of.at(config.pooling),
-                     config.head_pooler ? ", after a dense layer and tanh" : "",
+                     config.head_pooler ? pooler : "",
                      Excerpt(fmt::format("{}", fmt::join(config.labels, ", "))),
                      config.crf ? "; a CRF" : "");
 }

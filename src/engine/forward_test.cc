@@ -47,12 +47,13 @@ ModelConfig SmallEncoder() {
   return config;
 }
 
-ModelConfig LabelsOf(Pooling pooling) {
+ModelConfig LabelsOf(Pooling pooling, PoolerActivation activation = PoolerActivation::kTanh) {
   ModelConfig config = SmallEncoder();
   config.head = HeadKind::kLabels;
   config.labels = {"a", "b", "c"};
   config.pooling = pooling;
   config.head_pooler = pooling == Pooling::kFirst;
+  config.pooler_activation = activation;
   return config;
 }
 
@@ -60,7 +61,8 @@ TEST_P(ForwardTest, AnEncoderHasHeads) {
   ModelConfig masked = SmallEncoder();
   masked.head_bias = masked.head_transform = true;
   for (const ModelConfig& config :
-       {masked, LabelsOf(Pooling::kTokens), LabelsOf(Pooling::kFirst), LabelsOf(Pooling::kMean)}) {
+       {masked, LabelsOf(Pooling::kTokens), LabelsOf(Pooling::kFirst), LabelsOf(Pooling::kMean),
+        LabelsOf(Pooling::kFirst, PoolerActivation::kRelu)}) {
     CheckModelConfig(config);
     const auto model = MakeModel(config);
     const Weights weights(model, GetParam());

@@ -69,7 +69,8 @@ class Plain {
     if (config.pooling != Pooling::kTokens) x.resize(1);
     if (config.head_pooler) {
       x = Linear(x, "head.pooler");
-      for (double& value : x[0]) value = std::tanh(value);
+      const bool relu = config.pooler_activation == PoolerActivation::kRelu;
+      for (double& value : x[0]) value = relu ? std::max(value, 0.0) : std::tanh(value);
     }
     if (config.head_transform) {
       x = Linear(x, "head.transform");

@@ -53,6 +53,28 @@ void RemoveKeysOf4(Json* model) {
 // Leaves what versions before 5 had.
 void RemoveKeysOf5(Json* model) { model->erase("source_eos"); }
 
+// Leaves what versions before 6 had.
+void RemoveKeysOf6(Json* model) { model->erase("pooler_activation"); }
+
+// Values that older versions had not, under keys that they had.
+void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
+  const auto refuse = [&](int64_t first, bool found, const char* what) {
+    if (found && version < first)
+      Damaged(where, fmt::format("{}, which format_version {} has not", what, version));
+  };
+  refuse(3, config.head == HeadKind::kLabels, "head is labels");
+  for (const auto& stack : {config.encoder, config.decoder}) {
+    if (!stack) continue;
+    refuse(4, stack->activation > Activation::kSwiGlu,
+           "activation is gelu_tanh, silu or geglu_tanh");
+    refuse(4, stack->position_convention == SinusoidConvention::kTimingSignal,
+           "position_convention is timing_signal");
+  }
+  refuse(4, config.decoder && config.special_ids.bos < 0, "special_ids.bos is -1");
+  refuse(5, config.special_ids.unk < 0, "special_ids.unk is -1");
+  refuse(6, config.label_scheme == LabelScheme::kIob, "label_scheme is iob");
+}
+
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
@@ -64,14 +86,13 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 3) RemoveKeysOf3(&expected);
   if (version < 4) RemoveKeysOf4(&expected);
   if (version < 5) RemoveKeysOf5(&expected);
+  if (version < 6) RemoveKeysOf6(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
   try {
     FieldsFromJson(object, Fields(config), where);
-    if (version < 3 && config.head == HeadKind::kLabels) {
-      Damaged(where, fmt::format("head is labels, which format_version {} has not", version));
-    }
+    CheckValues(config, version, where);
     if (version < 3 && !config.decoder) config.head = HeadKind::kNone;  // which was not read
     CheckModelConfig(config);
   } catch (const Error& error) {

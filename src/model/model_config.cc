@@ -150,12 +150,14 @@ FieldList HeadFields(ModelConfig& config) {
       .Add("head_transform", &config.head_transform,
            "a dense layer, activation and norm before the output projection, as BERT's", kDerived)
       .Add("head_pooler", &config.head_pooler,
-           "a dense layer and tanh between a text's vector and its labels, as BERT's", kDerived)
+           "a dense layer between a text's vector and its labels, as BERT's", kDerived)
+      .Add("pooler_activation", &config.pooler_activation, {"tanh", "relu"},
+           "activation of that layer: tanh is BERT's, relu DistilBERT's", kDerived)
       .Add("pooling", &config.pooling, {"tokens", "first", "mean"},
            "what is labelled: every token, or the text by its first token or by their mean",
            kDerived)
       .Add("labels", &config.labels, "names of the labels", kDerived)
-      .Add("label_scheme", &config.label_scheme, {"iob1", "iob2", "iobes", "none"},
+      .Add("label_scheme", &config.label_scheme, {"iob1", "iob2", "iobes", "none", "iob"},
            "how labels spell entities", kDerived)
       .Add("crf", &config.crf,
            "scores of labels that follow each other (a conditional random field)", kDerived);
@@ -206,6 +208,8 @@ void CheckHead(const ModelConfig& config) {
   if (!labels && !config.labels.empty()) Refuse("labels is given, but head is not labels");
   if (config.head_pooler && (!labels || config.pooling == Pooling::kTokens))
     Refuse("head_pooler is on, but it is for labels of whole texts");
+  if (config.pooler_activation != PoolerActivation::kTanh && !config.head_pooler)
+    Refuse("pooler_activation is relu, expected tanh: head_pooler is off");
   if (config.crf && (!labels || config.pooling != Pooling::kTokens))
     Refuse("crf is on, but it is for labels of words");
   if (config.head_transform && (config.decoder || config.head != HeadKind::kVocabulary))

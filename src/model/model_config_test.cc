@@ -72,6 +72,10 @@ TEST(ModelConfigTest, HeadsOfEncoders) {
   EXPECT_THROW(CheckModelConfig(config), Error);  // it is of texts
   config.pooling = Pooling::kFirst;
   CheckModelConfig(config);
+  config.pooler_activation = PoolerActivation::kRelu;
+  CheckModelConfig(config);
+  config.head_pooler = false;
+  EXPECT_THROW(CheckModelConfig(config), Error);
   config.labels.clear();
   EXPECT_THROW(CheckModelConfig(config), Error);
 }

@@ -61,9 +61,11 @@ void CheckLayerCount(const ModelConfig& config, const TensorTable& tensors,
 
 // A vocabulary of other size or other special ids than the configuration's would give wrong words,
 // or ids past the end of an embedding.
-void CheckVocabulary(const std::string& bytes, int64_t size, const SpecialIds& ids,
+void CheckVocabulary(const std::string& bytes, int64_t size, const SpecialIds& ids, int64_t version,
                      const std::string& where) {
   const auto vocabulary = Vocabulary::FromBytes(bytes, where);
+  if (version < 5 && vocabulary->type() >= VocabularyType::kWordPiece)
+    Damaged(where, fmt::format("is a tokenizer.json, which format_version {} has not", version));
   if (vocabulary->size() != size) {
     Damaged(where, fmt::format("has {} pieces, expected {} by the model's configuration",
                                vocabulary->size(), size));
@@ -77,7 +79,7 @@ void CheckVocabulary(const std::string& bytes, int64_t size, const SpecialIds& i
                   found.pad, found.unk, found.bos, found.eos, ids.pad, ids.unk, ids.bos, ids.eos));
 }
 
-void CheckVocabularies(const Model& model, const std::string& source_where,
+void CheckVocabularies(const Model& model, int64_t version, const std::string& source_where,
                        const std::string& target_where) {
   const ModelConfig& config = model.config;
   const std::string &source = model.source_vocabulary, &target = model.target_vocabulary;
@@ -85,10 +87,10 @@ void CheckVocabularies(const Model& model, const std::string& source_where,
     Damaged(source_where, "only one of two vocabularies is there");
   if (source.empty()) return;
   if (config.encoder)
-    CheckVocabulary(source, config.source_vocab_size, config.special_ids, source_where);
+    CheckVocabulary(source, config.source_vocab_size, config.special_ids, version, source_where);
   if (config.decoder && (!config.encoder || source != target ||
                          config.source_vocab_size != config.target_vocab_size)) {
-    CheckVocabulary(target, config.target_vocab_size, config.special_ids, target_where);
+    CheckVocabulary(target, config.target_vocab_size, config.special_ids, version, target_where);
   }
 }
 
@@ -101,13 +103,13 @@ void ReadVocabularies(const ConfigFile& config, const fs::path& directory, Model
   if (config.Lists(kJointVocabularyFile)) {
     const fs::path path = directory / kJointVocabularyFile;
     model->source_vocabulary = model->target_vocabulary = read(path);
-    CheckVocabularies(*model, path.string(), path.string());
+    CheckVocabularies(*model, config.format_version, path.string(), path.string());
   } else if (config.Lists(kSourceVocabularyFile)) {
     const fs::path source = directory / kSourceVocabularyFile;
     const fs::path target = directory / kTargetVocabularyFile;
     model->source_vocabulary = read(source);
     model->target_vocabulary = read(target);
-    CheckVocabularies(*model, source.string(), target.string());
+    CheckVocabularies(*model, config.format_version, source.string(), target.string());
   }
 }
 
@@ -161,7 +163,7 @@ void SaveModel(const Model& model, const fs::path& directory) {
   const std::string where = directory.string();
   CheckModelConfig(model.config);
   CheckTensors(model.tensors, model.config, where);
-  CheckVocabularies(model, "the source vocabulary", "the target vocabulary");
+  CheckVocabularies(model, kFormatVersion, "the source vocabulary", "the target vocabulary");
   SamplesFromJson(model.samples, model.config, where);
   CheckReplaceable(directory);
   AtomicDirectory target(directory);

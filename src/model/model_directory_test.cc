@@ -179,8 +179,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
-              HasSubstr("format_version is 6, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
+              HasSubstr("format_version is 7, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -193,7 +193,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 5; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 6; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -220,7 +220,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 5"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 6"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -230,8 +230,8 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage(older), HasSubstr("'training_text' is unknown to format_version 1"));
   const auto version2 = [](Json& c) {
     c["format_version"] = 2;
-    for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "label_scheme",
-                            "crf", "source_eos"})
+    for (const char* key : {"labels", "pooling", "head_transform", "head_pooler",
+                            "pooler_activation", "label_scheme", "crf", "source_eos"})
       c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"})
       for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
@@ -253,8 +253,8 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   Json& model = config["model"];
   model["decoder"] = nullptr;
   model["target_vocab_size"] = model["source_vocab_size"];
-  for (const char* key :
-       {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf", "source_eos"})
+  for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "pooler_activation",
+                          "label_scheme", "crf", "source_eos"})
     model.erase(key);
   for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
   for (const int version : {1, 2}) {
@@ -272,6 +272,34 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("head is labels, which format_version 2 has not"));
   }
+}
+
+// Values that came later than their keys.
+TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
+  const auto message = [&](int version, auto change) {
+    return ConfigMessage([&](Json& c) {
+      change(c["model"]);
+      c["format_version"] = version;
+      if (version < 6) c["model"].erase("pooler_activation");
+      if (version < 5) c["model"].erase("source_eos");
+      for (const char* stack : {"encoder", "decoder"})
+        if (version < 4) c["model"][stack].erase("recurrence");
+    });
+  };
+  const auto no_unk = [](Json& model) { model["special_ids"]["unk"] = -1; };
+  EXPECT_EQ(message(5, no_unk), "");
+  EXPECT_THAT(message(4, no_unk), HasSubstr("special_ids.unk is -1, which format_version 4 has"));
+  const auto no_bos = [](Json& model) { model["special_ids"]["bos"] = -1; };
+  EXPECT_EQ(message(4, no_bos), "");
+  EXPECT_THAT(message(3, no_bos), HasSubstr("special_ids.bos is -1, which format_version 3 has"));
+  const auto silu = [](Json& model) { model["decoder"]["activation"] = "silu"; };
+  EXPECT_EQ(message(4, silu), "");
+  EXPECT_THAT(message(3, silu), HasSubstr("activation is gelu_tanh, silu or geglu_tanh, which"));
+  const auto iob = [](Json& model) { model["label_scheme"] = "iob"; };
+  EXPECT_EQ(message(6, iob), "");
+  EXPECT_THAT(message(5, iob), HasSubstr("label_scheme is iob, which format_version 5 has not"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 5; }),
+              HasSubstr("'model.pooler_activation' is unknown to format_version 5"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

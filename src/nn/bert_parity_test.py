@@ -13,7 +13,9 @@ HEADS = {
     "masked_tokens": transformers.BertForMaskedLM,
     "token_labels": transformers.BertForTokenClassification,
     "text_labels": transformers.BertForSequenceClassification,
+    "relu_labels": transformers.BertForSequenceClassification,  # whose pooler is made DistilBERT's
 }
+OF_TEXTS = ("text_labels", "relu_labels")
 LAYER = {
     "self_attention.query": "attention.self.query",
     "self_attention.key": "attention.self.key",
@@ -60,6 +62,8 @@ def bert(case, kind):
         attention_probs_dropout_prob=0,
     )
     model = kind(config).double()
+    if case.config["pooler_activation"] == "relu":
+        model.bert.pooler.activation = torch.nn.ReLU()
     masked = kind is transformers.BertForMaskedLM
     state = {name_in_bert(name, masked): torch.from_numpy(weight.copy()).double() for name, weight in case.under("weights.").items()}
     state["bert.embeddings.token_type_embeddings.weight"] = torch.zeros(1, stack["d_model"]).double()
@@ -82,7 +86,7 @@ def test_encoders_equal_bert(folder, name):  # noqa: F811
     for ids in sentences(case):
         output = model(input_ids=ids, output_hidden_states=True)
         hidden.append(output.hidden_states[-1][0])
-        logits.append(output.logits if name == "text_labels" else output.logits[0])
+        logits.append(output.logits if name in OF_TEXTS else output.logits[0])
     logits = torch.cat(logits)
     assert_close(torch.cat(hidden).detach(), case.tensors["hidden"], "hidden states")
     assert_close(logits.detach(), case.tensors["logits"], "logits")
@@ -102,7 +106,7 @@ def test_first_losses_are_berts(folder, name):  # noqa: F811
 
     def loss():
         outputs = [model(input_ids=ids).logits for ids in sentences(case)]
-        logits = torch.cat([output if name == "text_labels" else output[0] for output in outputs])
+        logits = torch.cat([output if name in OF_TEXTS else output[0] for output in outputs])
         return torch.nn.functional.cross_entropy(logits, torch.arange(len(logits)) % logits.shape[1])
 
     named = dict(model.named_parameters())

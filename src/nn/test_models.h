@@ -115,6 +115,8 @@ inline std::map<std::string, ModelConfig> SmallEncoders() {
   config.pooling = Pooling::kFirst;
   config.head_pooler = true;
   models["text_labels"] = config;
+  config.pooler_activation = PoolerActivation::kRelu;
+  models["relu_labels"] = config;
   return models;
 }
 

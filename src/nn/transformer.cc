@@ -68,7 +68,8 @@ void InitializeWeights(torch::nn::Module& module, torch::Generator generator) {
   for (const auto& part : parts) ScaleProjections(*part);
 }
 
-HeadImpl::HeadImpl(const ModelConfig& config) : activation_(config.last_stack().activation) {
+HeadImpl::HeadImpl(const ModelConfig& config)
+    : activation_(config.last_stack().activation), pooler_activation_(config.pooler_activation) {
   const bool labels = config.head == HeadKind::kLabels;
   const int64_t width = config.last_stack().d_model, outputs = config.head_width();
   if (labels || !config.tie_target_output)
@@ -87,7 +88,10 @@ HeadImpl::HeadImpl(const ModelConfig& config) : activation_(config.last_stack().
 }
 
 torch::Tensor HeadImpl::forward(const torch::Tensor& hidden_RD) {
-  if (!pooler.is_empty()) return Linear(hidden_RD, pooler).tanh();
+  if (!pooler.is_empty()) {
+    const torch::Tensor dense_RD = Linear(hidden_RD, pooler);
+    return pooler_activation_ == PoolerActivation::kRelu ? dense_RD.relu() : dense_RD.tanh();
+  }
   if (transform.is_empty()) return hidden_RD;
   const torch::Tensor dense_RD = Linear(hidden_RD, transform);
   return norm(activation_ == Activation::kRelu ? dense_RD.relu() : torch::gelu(dense_RD));

@@ -37,6 +37,7 @@ char PrefixOf(const Entity& entity, int64_t word, bool follows, LabelScheme sche
     case LabelScheme::kIob1:
       return first && follows ? 'B' : 'I';
     case LabelScheme::kIob2:
+    case LabelScheme::kIob:
       return first ? 'B' : 'I';
     default:
       if (first) return last ? 'S' : 'B';
@@ -90,6 +91,8 @@ bool MayFollow(std::string_view before, std::string_view label, LabelScheme sche
       return MayFollowIob1(first, second);
     case LabelScheme::kIob2:
       return MayFollowIob2(first, second);
+    case LabelScheme::kIob:
+      return second.prefix != 'E' && second.prefix != 'S';
     default:
       return MayFollowIobes(first, second);
   }

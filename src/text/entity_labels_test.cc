@@ -41,6 +41,17 @@ TEST(EntityLabels, BeginAnEntityWhereTheTypeChanges) {
   EXPECT_THAT(EntitiesIn("E-PER I-PER"), ElementsAre(Entity{"PER", 0, 1}, Entity{"PER", 1, 2}));
 }
 
+TEST(EntityLabels, OfNoSchemeButBAndIMayFollowInAnyOrder) {
+  for (const std::string& label : Words("O B-A I-A B-B I-B")) {
+    for (const std::string& before : Words("O B-A I-A B-B I-B"))
+      EXPECT_TRUE(MayFollow(before, label, LabelScheme::kIob)) << before << " " << label;
+    EXPECT_TRUE(MayFollow("", label, LabelScheme::kIob) && MayFollow(label, "", LabelScheme::kIob));
+  }
+  EXPECT_FALSE(MayFollow("B-A", "E-A", LabelScheme::kIob));
+  EXPECT_FALSE(MayFollow("O", "S-A", LabelScheme::kIob));
+  EXPECT_EQ(LabelsOf({{kFirst}}, 3, LabelScheme::kIob), Words("B-PER I-PER O"));
+}
+
 // A sequence is of a scheme exactly if it is what its entities are written as.
 TEST(EntityLabels, FollowEachOtherAsTheSchemeSays) {
   const std::vector<std::string> all = Words("O B-A I-A E-A S-A B-B I-B E-B S-B");

@@ -6,6 +6,7 @@
 #include "text/utf8.h"
 
 namespace attend {
+
 int32_t MaskId(const Vocabulary& vocabulary) { return vocabulary.tokenizer().mask_id(); }
 
 TextIds EncodeWithMasks(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens) {

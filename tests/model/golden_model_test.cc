@@ -53,6 +53,7 @@ void AddDefaults(nlohmann::json* config) {
   nlohmann::json& model = (*config)["model"];
   model.update({{"head_transform", false},
                 {"head_pooler", false},
+                {"pooler_activation", "tanh"},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

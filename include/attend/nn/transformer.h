@@ -39,6 +39,7 @@ class HeadImpl : public torch::nn::Module {
 
  private:
   Activation activation_;
+  PoolerActivation pooler_activation_;
 };
 TORCH_MODULE(Head);
 

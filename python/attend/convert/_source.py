@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._attend import write_model
+from attend._errors import UsageError
 from attend.convert import _shortlist
 
 Tensors = dict[str, np.ndarray[Any, Any]]
@@ -28,6 +29,14 @@ class Converted:
     provenance: dict[str, Any] = field(default_factory=dict)
     shortlist: _shortlist.Shortlist | None = None
     tolerance: float = 1e-4  # of the samples' log-probabilities
+
+    def spell_labels(self, scheme: str) -> None:
+        """Has a tagger's labels spell entities so."""
+        if self.model["task"] != "tagging":
+            raise UsageError(f"label_scheme is {scheme}, but the model is of {self.model['task']}; leave it out")
+        if scheme != "none" and self.model["label_scheme"] == "none":
+            raise UsageError(f"label_scheme is {scheme}, but the labels are none of entities: {', '.join(self.model['labels'][:5])}")
+        self.model["label_scheme"] = scheme
 
     def write(self, output: pathlib.Path) -> None:
         provenance = {"imported_from": self.kind} | self.provenance
@@ -62,8 +71,8 @@ def model(**fields: Any) -> dict[str, Any]:
     usual = {
         "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
         "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "encoder": None, "decoder": None, "head": "vocabulary",
-        "head_bias": False, "head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none",
-        "crf": False, "tie_source_target": True, "tie_target_output": True}
+        "head_bias": False, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
+        "label_scheme": "none", "crf": False, "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()
     return usual | fields
 

@@ -12,7 +12,11 @@ EncoderHead::EncoderHead(const WeightSource& weights, const ModelConfig& config)
     transform_.emplace(weights, std::vector<std::string>{"head.transform.weight"});
     norm_ = LayerNorm(weights, "head.norm", *config.encoder);
   }
-  if (config.head_pooler) pooler_.emplace(weights, std::vector<std::string>{"head.pooler.weight"});
+  if (config.head_pooler) {
+    pooler_.emplace(weights, std::vector<std::string>{"head.pooler.weight"});
+    if (config.pooler_activation == PoolerActivation::kRelu)
+      pooler_activation_ = MatmulActivation::kRelu;
+  }
 }
 
 void EncoderHead::Apply(float* x_RD, int64_t rows, Scratch* scratch, float* logits) const {
@@ -26,9 +30,10 @@ void EncoderHead::Apply(float* x_RD, int64_t rows, Scratch* scratch, float* logi
     norm_.Apply(x_RD, rows, x_RD);
   }
   if (pooler_) {
-    dense(*pooler_, MatmulActivation::kNone);
-    for (float& x : std::span(x_RD, rows * pooler_->columns()))
-      x = static_cast<float>(std::tanh(static_cast<double>(x)));
+    dense(*pooler_, pooler_activation_);
+    if (pooler_activation_ == MatmulActivation::kNone)
+      for (float& x : std::span(x_RD, rows * pooler_->columns()))
+        x = static_cast<float>(std::tanh(static_cast<double>(x)));
   }
   product_.Apply(x_RD, rows, &scratch->linear, logits);
 }

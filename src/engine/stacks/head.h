@@ -21,7 +21,8 @@ class EncoderHead {
  private:
   Activation activation_;
   std::optional<Linear> transform_, pooler_;
-  LayerNorm norm_;  // after the transform
+  MatmulActivation pooler_activation_ = MatmulActivation::kNone;  // then tanh is by itself
+  LayerNorm norm_;                                                // after the transform
   Linear product_;
 };
 

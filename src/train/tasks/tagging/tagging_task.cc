@@ -63,7 +63,11 @@ void ChooseScheme(const TaskSetup& setup, LabelledTexts* texts) {
     return;
   }
   for (auto* items : {&texts->train, &texts->valid, &texts->test}) {
-    if (!items->empty() && SchemeOf(*items) != LabelScheme::kNone) ChangeScheme(scheme, items);
+    if (items->empty()) continue;
+    const LabelScheme own = SchemeOf(*items);
+    // A model of kIob takes labels of B and I as they are.
+    const bool fits = scheme == LabelScheme::kIob && own != LabelScheme::kIobes;
+    if (own != LabelScheme::kNone && !fits) ChangeScheme(scheme, items);
   }
 }
 
