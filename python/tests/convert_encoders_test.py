@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 attend.convert = pytest.importorskip("attend.convert")
+main = pytest.importorskip("attend.convert.__main__").main
+safetensors = pytest.importorskip("safetensors")
+pytest.importorskip("safetensors.torch")
 tokenizers = pytest.importorskip("tokenizers")
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -20,6 +23,7 @@ WORDS = "lumi tavo keri sona mipa rudu vesta olin paku neri dosa ilvo brant grau
 SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 66}
 DISTILLED = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 64}
 ENTITIES = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
+INSIDE = {0: "I-PER", 1: "O", 2: "I-LOC", 3: "I-MISC"}
 COLOURS = {0: "red", 1: "green", 2: "blue"}
 
 
@@ -59,10 +63,10 @@ def with_random_weights(model, folder):
     return transformers.AutoTokenizer.from_pretrained(folder), model.eval()
 
 
-def encoder(folder, family, head, labels=None):
+def encoder(folder, family, head, labels=None, **named):
     """A transformers model and its tokenizer, saved in `folder`."""
     folder.mkdir()
-    named = {} if labels is None else {"id2label": labels}
+    named |= {} if labels is None else {"id2label": labels}
     if family == "roberta":
         size = write_byte_bpe(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
         config = transformers.RobertaConfig(vocab_size=size, type_vocab_size=1, **SHAPE, **named)
@@ -103,11 +107,53 @@ def test_filled_masks_are_transformers(family, tmp_path):
         ids = tokenizer(text.replace("[MASK]", tokenizer.mask_token), return_tensors="pt")
         logits = peer(**ids).logits[0].double().softmax(-1)
         places = (ids["input_ids"][0] == tokenizer.mask_token_id).nonzero().flatten().tolist()
-        filled = found.fill(text, top=3)
+        filled = found.fill(text, top=40)
         assert len(filled.masks) == len(places)
         for place, tokens in zip(places, filled.masks):
-            order = [i for i in logits[place].argsort(descending=True).tolist() if i not in hidden][:3]
+            order = [i for i in logits[place].argsort(descending=True).tolist() if i not in hidden][:40]
             np.testing.assert_allclose([probability for _, probability in tokens], logits[place][order], rtol=1e-3)
+            assert [token for token, _ in tokens] == [shown(tokenizer, i) for i in order]
+
+
+def shown(tokenizer, token):
+    """As transformers' pipeline tells it, without the space before a word, and on one line."""
+    return re.sub("[\n\r\0]", " ", tokenizer.decode([token]).removeprefix(" "))
+
+
+@torch.no_grad()
+def test_heads_that_are_not_tied(tmp_path):
+    tokenizer, peer = encoder(tmp_path / "bert", "bert", "ForMaskedLM", tie_word_embeddings=False)
+    assert not torch.equal(peer.cls.predictions.decoder.weight, peer.bert.embeddings.word_embeddings.weight)
+    check_a_mask(tokenizer, lambda ids: peer(**ids).logits[0], imported(tmp_path / "bert"))
+    config = json.loads((tmp_path / "bert-attend/config.json").read_text(encoding="utf-8"))["model"]
+    assert config["tie_target_output"] is False
+
+
+def check_a_mask(tokenizer, logits, model):
+    ids = tokenizer("sona [MASK] grau", return_tensors="pt")
+    place = (ids["input_ids"][0] == tokenizer.mask_token_id).nonzero().item()
+    wanted = logits(ids)[place].double().softmax(-1)
+    for text, probability in attend.Encoder(model).fill("sona [MASK] grau", top=10).masks[0]:
+        assert math.isclose(probability, wanted[tokenizer.convert_tokens_to_ids(text)], rel_tol=1e-3)
+
+
+@torch.no_grad()
+def test_a_model_of_pretraining_has_its_head_of_masked_tokens(tmp_path):
+    tokenizer, peer = encoder(tmp_path / "bert", "bert", "ForPreTraining")
+    check_a_mask(tokenizer, lambda ids: peer(**ids).prediction_logits[0], imported(tmp_path / "bert"))
+
+
+@torch.no_grad()
+def test_norms_of_old_files_have_gamma_and_beta(tmp_path):
+    _, peer = encoder(tmp_path / "bert", "bert", "ForMaskedLM")
+    tensors = safetensors.torch.load_file(tmp_path / "bert/model.safetensors")
+    names = {name: name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta") for name in tensors}
+    extra = {"bert.pooler.dense.weight": torch.zeros(32, 32), "bert.pooler.dense.bias": torch.zeros(32)}
+    shutil.copytree(tmp_path / "bert", tmp_path / "old")
+    safetensors.torch.save_file({names[name]: tensor for name, tensor in tensors.items()} | extra, tmp_path / "old/model.safetensors")
+    new, old = (attend.Encoder(imported(tmp_path / name)) for name in ("bert", "old"))
+    assert any(name != given for name, given in names.items())
+    assert new.fill("sona [MASK]", top=5).masks == old.fill("sona [MASK]", top=5).masks
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -127,7 +173,7 @@ def test_labels_of_words_are_transformers(family, tmp_path):
         np.testing.assert_allclose([word.probability for word in tagged.words], [logits[place].max().item() for place in places], atol=1e-4)
 
 
-@pytest.mark.parametrize("family", ["bert", "roberta"])
+@pytest.mark.parametrize("family", FAMILIES)
 @torch.no_grad()
 def test_classes_are_transformers(family, tmp_path):
     tokenizer, peer = encoder(tmp_path / family, family, "ForSequenceClassification", labels=COLOURS)
@@ -140,10 +186,84 @@ def test_classes_are_transformers(family, tmp_path):
             assert math.isclose(probability, wanted[[*COLOURS.values()].index(label)], abs_tol=1e-4)
 
 
-def test_entities_have_a_scheme(tmp_path):
-    encoder(tmp_path / "bert", "bert", "ForTokenClassification", labels=ENTITIES)
+def groups_of_transformers(tokenizer, peer, words):
+    """Entities of words, as the pipeline joins what its model says of each: a label, its first and its last word."""
+    pipeline = transformers.TokenClassificationPipeline(model=peer, tokenizer=tokenizer, aggregation_strategy="first")
+    text, begins = " ".join(words), [0]
+    for word in words:
+        begins.append(begins[-1] + len(word) + 1)
+    return [(found["entity_group"], begins.index(found["start"]), begins.index(found["end"] + 1)) for found in pipeline(text)]
+
+
+@pytest.mark.parametrize(("labels", "scheme"), [
+    (ENTITIES, "iob"), ({**ENTITIES, 3: "I-MISC"}, "iob"), (INSIDE, "iob1"), ({0: "O", 1: "B-PER", 2: "B-LOC"}, "iob2"), (COLOURS, "none"),
+    ({0: "O", 1: "B-PER", 2: "I-PER", 3: "E-PER", 4: "S-PER"}, "iobes"),
+])
+def test_entities_have_a_scheme(labels, scheme, tmp_path):
+    encoder(tmp_path / "bert", "bert", "ForTokenClassification", labels=labels)
     config = json.loads((imported(tmp_path / "bert") / "config.json").read_text(encoding="utf-8"))["model"]
-    assert (config["label_scheme"], config["labels"]) == ("iob2", [*ENTITIES.values()])
+    assert (config["label_scheme"], config["labels"]) == (scheme, [*labels.values()])
+
+
+@pytest.mark.parametrize("labels", [ENTITIES, INSIDE])
+def test_entities_are_those_of_transformers(labels, tmp_path):
+    """Random weights follow no scheme: I- stands after O and after other types, B- anywhere."""
+    tokenizer, peer = encoder(tmp_path / "bert", "bert", "ForTokenClassification", labels=labels)
+    with torch.no_grad():  # labels that take turns
+        mean = peer.bert(**tokenizer(" ".join(sentences(5, 7)), return_tensors="pt")).last_hidden_state[0].mean(0)
+        peer.classifier.weight.copy_(torch.randn_like(peer.classifier.weight))
+        peer.classifier.bias.copy_(-peer.classifier.weight @ mean)
+    peer.save_pretrained(tmp_path / "bert")
+    tagger, seen = attend.Tagger(imported(tmp_path / "bert")), set()
+    for text in sentences(40, 6):
+        words = re.findall(r"\w+|[.!]", text)
+        tagged = tagger.tag_words(words)
+        assert len(tagged.words) == len(words)
+        begins = [word.begin for word in tagged.words]
+        ends = [word.end for word in tagged.words]
+        found = [(each.label, begins.index(each.begin), ends.index(each.end) + 1) for each in tagged.entities]
+        assert found == groups_of_transformers(tokenizer, peer, words)
+        named = [word.label for word in tagged.words]
+        seen |= {(before[0], label[0]) for before, label in zip(["O", *named], named)}
+    assert ("O", "I") in seen and len(seen) >= (4 if labels is INSIDE else 8), seen
+
+
+def test_a_scheme_may_be_given(tmp_path):
+    encoder(tmp_path / "bert", "bert", "ForTokenClassification", labels=ENTITIES)
+    attend.convert.convert(tmp_path / "bert", tmp_path / "given", label_scheme="iob2")
+    assert json.loads((tmp_path / "given/config.json").read_text(encoding="utf-8"))["model"]["label_scheme"] == "iob2"
+    tagger = attend.Tagger(tmp_path / "given")
+    for text in sentences(20, 6):
+        named = ["O", *(word.label for word in tagger.tag_words(text.split()).words)]
+        assert all(before[2:] == label[2:] for before, label in zip(named, named[1:]) if label[0] == "I")
+    encoder(tmp_path / "colours", "bert", "ForTokenClassification", labels=COLOURS)
+    with pytest.raises(attend.UsageError, match="none of entities: red, green, blue"):
+        attend.convert.convert(tmp_path / "colours", tmp_path / "other", label_scheme="iob2")
+    encoder(tmp_path / "none", "bert", "")
+    with pytest.raises(attend.UsageError, match="the model is of masked_language_model; leave it out"):
+        attend.convert.convert(tmp_path / "none", tmp_path / "other", label_scheme="iob2")
+    assert not (tmp_path / "other").exists()
+
+
+HEADS = [("", None), ("ForMaskedLM", None), ("ForTokenClassification", ENTITIES), ("ForSequenceClassification", COLOURS)]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("head", "labels"), HEADS)
+def test_verify_asks_transformers(family, head, labels, tmp_path, capsys):
+    encoder(tmp_path / family, family, head, labels)
+    assert main([str(tmp_path / family), "--output", str(tmp_path / "model"), "--verify"]) == 0
+    what = "log-probabilities" if head else "vectors"
+    said = re.search(rf"{what} of 4 samples agree within (\S+) with the program", capsys.readouterr().out)
+    assert 0 < float(said[1]) < 1e-4
+    # It would notice another model.
+    name = next(name for name in ("bert", "roberta", "distilbert") if name == family)
+    other = tmp_path / "other"
+    shutil.copytree(tmp_path / family, other)
+    tensors = safetensors.torch.load_file(other / "model.safetensors")
+    changed = next(key for key in tensors if key.endswith("word_embeddings.weight"))
+    safetensors.torch.save_file(tensors | {changed: tensors[changed] * 1.01}, other / "model.safetensors", metadata={"format": "pt"})
+    assert attend.convert.recognise(tmp_path / name).compare(str(other), str(tmp_path / "model")) > 1e-4
 
 
 @pytest.fixture(name="gpt2", scope="module")
@@ -170,6 +290,27 @@ def test_texts_are_gpt2s(gpt2):
         written = peer.generate(torch.tensor([[0, *ids]]), max_new_tokens=12, do_sample=False, pad_token_id=0)[0, len(ids) + 1 :].tolist()
         found = generator.generate(text, max_tokens=12, temperature=0)
         assert found.ids == [i for i in written if i != 0][: len(found.ids)] and len(found.ids) >= min(len(written) - 1, 11)
+
+
+def test_verify_asks_gpt2(gpt2, tmp_path, capsys):
+    assert main([str(gpt2[2]), "--output", str(tmp_path / "model"), "--verify"]) == 0
+    assert 0 < float(re.search(r"log-probabilities of 4 samples agree within (\S+) with", capsys.readouterr().out)[1]) < 1e-4
+
+
+@torch.no_grad()
+def test_roberta_of_older_tokenizer_files(tmp_path):
+    tokenizer, peer = encoder(tmp_path / "roberta", "roberta", "ForMaskedLM")
+    shutil.copytree(tmp_path / "roberta", tmp_path / "old")
+    (tmp_path / "old/tokenizer.json").unlink()
+    write_byte_bpe_files(tmp_path / "roberta", tmp_path / "old")
+    found, vocabulary = attend.Encoder(imported(tmp_path / "old")), attend.Vocabulary(tmp_path / "old-attend/vocab.spm")
+    for text in TEXTS:
+        assert [tokenizer.cls_token_id, *vocabulary.encode(text), tokenizer.sep_token_id] == tokenizer(text)["input_ids"]
+    ids = tokenizer("sona<mask> grau", return_tensors="pt")
+    wanted = peer(**ids).logits[0][(ids["input_ids"][0] == tokenizer.mask_token_id).nonzero().item()].double().softmax(-1)
+    for text in ("sona [MASK] grau", "sona <mask> grau"):
+        (best, probability), *_ = found.fill(text, top=1).masks[0]
+        assert math.isclose(probability, wanted.max(), rel_tol=1e-3) and best == shown(tokenizer, wanted.argmax().item())
 
 
 def test_older_tokenizer_files_give_the_same_model(gpt2, tmp_path):

@@ -19,7 +19,7 @@ namespace attend {
 namespace {
 
 struct ImportOptions {
-  std::string output;
+  std::string output, label_scheme = "auto";
   bool verify = false;
 };
 
@@ -28,7 +28,11 @@ FieldList Fields(ImportOptions& options) {
   fields.Add("output", &options.output, "model directory to write")
       .Add("verify", &options.verify,
            "compare the model's samples with the program that it comes from, where that is "
-           "installed");
+           "installed")
+      .Add("label_scheme", &options.label_scheme, {"auto", "iob1", "iob2", "iobes", "iob", "none"},
+           "how a tagger's labels spell entities, where it is known; auto: iob, any label after "
+           "any, "
+           "where they have B- and I-");
   return fields;
 }
 
@@ -91,6 +95,8 @@ int RunImport(const std::vector<std::string>& arguments) {
   std::vector<std::string> call = {python, "-m",       "attend.convert",
                                    source, "--output", options.output};
   if (options.verify) call.emplace_back("--verify");
+  if (options.label_scheme != "auto")
+    call.insert(call.end(), {"--label-scheme", options.label_scheme});
   if (common.quiet) call.emplace_back("--quiet");
   execvp(python.c_str(), Pointers(call).data());
   throw Error(ErrorKind::kRuntime,

@@ -38,16 +38,18 @@ def recognise(path: str | os.PathLike[str]) -> Source:
     raise InputError(f"'{folder}' is no model that can be imported; expected one of: {known}")
 
 
-def convert(source: str | os.PathLike[str], output: str | os.PathLike[str]) -> Converted:
-    """Writes the model directory `output` from the model at `source`.
+def convert(source: str | os.PathLike[str], output: str | os.PathLike[str], label_scheme: str | None = None) -> Converted:
+    """Writes the model directory `output` from the model at `source`; `label_scheme` says how a tagger's labels spell entities.
 
     Raises attend.InputError that names the file and key where the source is damaged or has something that attend lacks, and
-    attend.UsageError where `output` stands already.
+    attend.UsageError where `output` stands already or `label_scheme` is not for the model.
     """
     target = pathlib.Path(output)
     if target.exists():
         raise UsageError(f"'{target}' exists; remove it or choose another name")
     kind = recognise(source)
     converted = kind.convert(pathlib.Path(source))
+    if label_scheme is not None:
+        converted.spell_labels(label_scheme)
     converted.write(target)
     return converted

@@ -23,7 +23,7 @@ def _run(options: argparse.Namespace) -> None:
     source = recognise(options.source)
     say = (lambda text: None) if options.quiet else print
     say(f"found {source.looks_like}")
-    converted = convert(options.source, options.output)
+    converted = convert(options.source, options.output, options.label_scheme)
     for text in converted.left_out:
         say(f"left out {text}")
     say(_describe(converted, options.output))
@@ -34,7 +34,8 @@ def _run(options: argparse.Namespace) -> None:
     if source.compare is None:
         raise InputError("--verify: the program that the model comes from is not one that can be asked; leave it out")
     difference = source.compare(options.source, options.output)
-    say(f"log-probabilities of {len(converted.texts)} samples agree within {difference:.1e} with the program that the model comes from")
+    what = "vectors" if converted.model["head"] == "none" else "log-probabilities"
+    say(f"{what} of {len(converted.texts)} samples agree within {difference:.1e} with the program that the model comes from")
     if not difference < converted.tolerance:
         raise RunError(f"the samples differ by {difference:.1e}, expected less than {converted.tolerance:.1e}")
 
@@ -48,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("source", metavar="SOURCE", help="the model's folder or file")
     parser.add_argument("--output", metavar="MODEL", required=True, help="model directory to write")
     parser.add_argument("--verify", action="store_true", help="compare with the program that the model comes from, where it is installed")
+    parser.add_argument(
+        "--label-scheme", choices=("iob1", "iob2", "iobes", "iob", "none"), help="how a tagger's labels spell entities, where it is known")
     parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
     try:
         _run(parser.parse_args(arguments))

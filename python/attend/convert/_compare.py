@@ -1,4 +1,4 @@
-"""--verify: a model's samples, as the program scores them that the model comes from."""
+"""--verify: a model's samples, as the program gives them that the model comes from."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 from attend.convert._files import read_json
+
+
+def transformers_model(kind: str, source: str) -> Any:
+    """transformers' model of the class `kind` from its folder, in f32."""
+    try:
+        import torch
+        import transformers
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return getattr(transformers, kind).from_pretrained(source, dtype=torch.float32).eval()
 
 
 def samples_differ_by(output: str, logits_of: Callable[[list[int], list[int]], Any]) -> float:

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from attend._attend import Encoder, Vocabulary
 from attend._errors import InputError
-from attend.convert._files import Keys, Renamed, model_type, read_weights
+from attend.convert._compare import samples_differ_by, transformers_model
+from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
 
@@ -30,6 +32,7 @@ class _Family:
     layer: dict[str, str]  # tensors of a layer
     layers: str  # where the layers stand
     masked: dict[str, str]  # of the head of a masked language model
+    text: tuple[str, str, str]  # of the head of labels of texts: the layer before them and its activation, and the labels
     first_position: int  # row of the first token's position
     epsilon: Callable[[Keys], float]
 
@@ -58,11 +61,14 @@ _DISTILBERT_MASKED = {
 
 FAMILIES = {
     "bert": _Family(
-        "bert.", _BERT_KEYS, _BERT_LAYER, "encoder.layer", _BERT_MASKED, 0, lambda config: config.get("layer_norm_eps", float, 1e-12)),
+        "bert.", _BERT_KEYS, _BERT_LAYER, "encoder.layer", _BERT_MASKED,
+        ("bert.pooler.dense", "tanh", "classifier"), 0, lambda config: config.get("layer_norm_eps", float, 1e-12)),
     "roberta": _Family(
-        "roberta.", _BERT_KEYS, _BERT_LAYER, "encoder.layer", _ROBERTA_MASKED, 2, lambda config: config.get("layer_norm_eps", float, 1e-5)),
+        "roberta.", _BERT_KEYS, _BERT_LAYER, "encoder.layer", _ROBERTA_MASKED,
+        ("classifier.dense", "tanh", "classifier.out_proj"), 2, lambda config: config.get("layer_norm_eps", float, 1e-5)),
     "distilbert": _Family(
-        "distilbert.", _DISTILBERT_KEYS, _DISTILBERT_LAYER, "transformer.layer", _DISTILBERT_MASKED, 0, lambda config: 1e-12),
+        "distilbert.", _DISTILBERT_KEYS, _DISTILBERT_LAYER, "transformer.layer", _DISTILBERT_MASKED,
+        ("pre_classifier", "relu", "classifier"), 0, lambda config: 1e-12),
 }
 
 
@@ -85,7 +91,8 @@ def _labels(config: Keys) -> list[str]:
 
 
 def _scheme(labels: list[str]) -> str:
-    """How labels of words spell entities. IOB2 needs a B- for each I-; without any B- entities are IOB1's."""
+    """How labels of words spell entities. Those with B- and I- may be of IOB1 or of IOB2, which their names do not tell, so that any
+    may follow any, as in transformers."""
     parted = [label.split("-", 1) for label in labels if label != "O"]
     if "O" not in labels or not parted or any(len(parts) != 2 for parts in parted):
         return "none"
@@ -94,7 +101,7 @@ def _scheme(labels: list[str]) -> str:
         return "none"
     if types["E"] or types["S"]:
         return "iobes"
-    return "iob2" if types["B"] >= types["I"] else "iob1"
+    return "iob" if types["B"] and types["I"] else "iob1" if types["I"] else "iob2"
 
 
 class _Head:
@@ -115,17 +122,23 @@ class _Head:
             f"{self.config.path}: architectures is {json.dumps(self.name)}, which attend lacks; expected a model alone, or one for masked "
             "language models, token classification or sequence classification")
 
+    def drop_pooler(self) -> None:
+        """Of the first token's vector. Models have it whether their head reads it or not."""
+        for prefix in ("", self.family.prefix):
+            self.renamed.drop(f"{prefix}pooler.dense.weight", f"{prefix}pooler.dense.bias")
+
     def none(self) -> dict[str, Any]:
-        self.renamed.drop("pooler.dense.weight", "pooler.dense.bias", "bert.pooler.dense.weight", "bert.pooler.dense.bias")
+        self.drop_pooler()
         return {"task": "masked_language_model", "head": "none"}
 
     def masked(self) -> dict[str, Any]:
         names = self.family.masked
         self.renamed.linear("head.transform", names["head.transform"])
         self.renamed.linear("head.norm", names["head.norm"])
-        self.renamed.take("head.bias", names["head.bias" if names["head.bias"] in self.renamed.left else "copy"])
-        self.renamed.drop(
-            names["copy"], "bert.pooler.dense.weight", "bert.pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias")
+        # Of a head that is not tied both biases are there, and the projection's own counts.
+        self.renamed.take("head.bias", names["copy" if names["copy"] in self.renamed.left else "head.bias"])
+        self.drop_pooler()
+        self.renamed.drop(names["head.bias"], "cls.seq_relationship.weight", "cls.seq_relationship.bias")
         tied = self.renamed.tensors["encoder.embedding.weight"]
         weight = self.renamed.left.pop(names["head.weight"], tied)
         same = weight is tied or np.array_equal(weight, tied)
@@ -134,6 +147,7 @@ class _Head:
         return {"task": "masked_language_model", "head": "vocabulary", "head_bias": True, "head_transform": True, "tie_target_output": same}
 
     def tokens(self) -> dict[str, Any]:
+        self.drop_pooler()
         self.renamed.linear("head", "classifier")
         labels = _labels(self.config)
         return {"task": "tagging", "head": "labels", "labels": labels, "label_scheme": _scheme(labels), "pooling": "tokens"}
@@ -141,12 +155,13 @@ class _Head:
     def text(self) -> dict[str, Any]:
         if self.config.values.get("problem_type") not in (None, "single_label_classification") or len(_labels(self.config)) < 2:
             raise InputError(f"{self.config.path}: problem_type or id2label is of a regression or of several labels, which attend lacks")
-        if self.family.prefix == "distilbert.":
-            raise InputError(f"{self.config.path}: {self.name} has a layer with relu before its classifier, which attend lacks")
-        roberta = self.family.prefix == "roberta."
-        self.renamed.linear("head.pooler", "classifier.dense" if roberta else "bert.pooler.dense")
-        self.renamed.linear("head", "classifier.out_proj" if roberta else "classifier")
-        return {"task": "classification", "head": "labels", "labels": _labels(self.config), "pooling": "first", "head_pooler": True}
+        layer, activation, labels = self.family.text
+        self.renamed.linear("head.pooler", layer)
+        self.renamed.linear("head", labels)
+        self.drop_pooler()
+        return {
+            "task": "classification", "head": "labels", "labels": _labels(self.config), "pooling": "first", "head_pooler": True,
+            "pooler_activation": activation}
 
 
 def _stack(config: Keys, family: _Family, positions: int) -> dict[str, Any]:
@@ -167,13 +182,23 @@ def _rename(config: Keys, family: _Family, renamed: Renamed) -> dict[str, Any]:
     return _Head(config, family, renamed).fields()
 
 
+def _new_names(tensors: Tensors) -> Tensors:
+    """Models made of TensorFlow's have gamma and beta in their norms."""
+    renamed = {}
+    for name, tensor in tensors.items():
+        for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
+            name = name.removesuffix(old) + new if name.endswith(old) else name
+        renamed[name] = tensor
+    return renamed
+
+
 def _convert(folder: pathlib.Path) -> Converted:
     config = Keys(folder / "config.json")
     family = FAMILIES[config.get("model_type", str)]
     config.refuse(
         is_decoder=False, add_cross_attention=False, position_embedding_type="absolute", sinusoidal_pos_embds=False,
         chunk_size_feed_forward=0)
-    renamed = Renamed(read_weights(folder), str(folder))
+    renamed = Renamed(_new_names(read_weights(folder)), str(folder))
     head = _rename(config, family, renamed)
     tensors: Tensors = renamed.finish()
     vocabulary = read_tokenizer(folder)
@@ -188,6 +213,38 @@ def _convert(folder: pathlib.Path) -> Converted:
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
+def _compare(source: str, output: str) -> float:
+    model = read_json(pathlib.Path(output) / "config.json")["model"]
+    classes = {
+        "none": "AutoModel", "vocabulary": "AutoModelForMaskedLM",
+        "labels": "AutoModelForTokenClassification" if model["pooling"] == "tokens" else "AutoModelForSequenceClassification"}
+    peer = transformers_model(classes[model["head"]], source)
+    import torch
+
+    if model["head"] == "none":
+        return _vectors_differ_by(peer, source, output, model["special_ids"])
+
+    def logits(read: list[int], wrote: list[int]) -> Any:
+        found = peer(input_ids=torch.tensor([read])).logits
+        return found if found.ndim == 2 else found[0]  # of a text, or of its tokens
+
+    return samples_differ_by(output, logits)
+
+
+def _vectors_differ_by(peer: Any, source: str, output: str, special: dict[str, int]) -> float:
+    """For a model without head, which has no samples."""
+    import torch
+
+    encoder, vocabulary, worst = Encoder(output, threads=1), Vocabulary(pathlib.Path(output) / "vocab.spm"), 0.0
+    for text in read_tokenizer(pathlib.Path(source)).texts():
+        ids = [special["bos"], *vocabulary.encode(text), special["eos"]]
+        with torch.no_grad():
+            hidden = peer(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()
+        for pooling, expected in (("first", hidden[0]), ("mean", hidden.mean(0))):
+            worst = max(worst, float(np.abs(encoder.embed(text, pooling=pooling) - expected).max()))
+    return worst
+
+
 SOURCE = Source(
     "an encoder of transformers (config.json with model_type bert, roberta or distilbert, tokenizer.json or vocab files)",
-    lambda folder: model_type(folder) in list(FAMILIES), _convert)
+    lambda folder: model_type(folder) in list(FAMILIES), _convert, _compare)

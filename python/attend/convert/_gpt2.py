@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._files import Keys, Renamed, model_type, read_weights
+from attend.convert._compare import samples_differ_by, transformers_model
+from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
 
@@ -84,5 +85,14 @@ def _convert(folder: pathlib.Path) -> Converted:
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
+def _compare(source: str, output: str) -> float:
+    peer = transformers_model("GPT2LMHeadModel", source)
+    import torch
+
+    bos = read_json(pathlib.Path(output) / "config.json")["model"]["special_ids"]["bos"]
+    return samples_differ_by(output, lambda read, wrote: peer(torch.tensor([[bos, *wrote]])).logits[0])
+
+
 SOURCE = Source(
-    "GPT-2 of transformers (config.json with model_type gpt2, tokenizer files)", lambda folder: model_type(folder) == "gpt2", _convert)
+    "GPT-2 of transformers (config.json with model_type gpt2, tokenizer files)", lambda folder: model_type(folder) == "gpt2", _convert,
+    _compare)
