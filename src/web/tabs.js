@@ -15,12 +15,15 @@ export function openTab(tab) {
   opened();
 }
 
-// Offers the tabs of these routes alone; a single one needs no tab to be chosen by.
+// Offers the tabs of these routes alone; a single one needs no tab to be chosen by. Models of vectors alone have none.
 export function offerTabs(routes) {
   for (const tab of tabs) tab.hidden = !routes.includes(tab.dataset.route);
   const offered = tabs.filter(tab => !tab.hidden), selected = offered.find(tab => tab.getAttribute("aria-selected") === "true");
+  const none = document.getElementById("no-tab"), empty = offered.length === 0;
   document.querySelector("[role=tablist]").hidden = offered.length < 2;
-  if (!selected && offered.length) openTab(offered[0]);
+  if (empty) for (const element of document.querySelectorAll("[data-tabs]")) element.hidden = true;
+  else if (!selected || !none.hidden) openTab(selected ?? offered[0]);
+  none.hidden = !empty;
 }
 
 for (const tab of tabs) {

@@ -2,13 +2,18 @@
 
 ATTEND_PICTURES names a folder for pictures of the panels: light, dark and narrow."""
 
+import json
 import os
 import pathlib
+import sys
 
 import pytest
 from encoder_models import trained_encoders
 from server import LANGUAGE_MODEL, MODEL, serving
 from web_page import Keys, Page, opened
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
+import random_models  # noqa: E402
 
 TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CLOTH = "Kanchipuram sarees have contrast borders, zari-rich pallus and a silk body."
@@ -130,6 +135,20 @@ def test_hostile_text_is_only_text(panels):
     assert panels.js("document.querySelectorAll('#tag-output img').length") == 0
     typed(panels, "fill", "<b>red</b> [MASK]")
     assert panels.js("document.querySelectorAll('#fill-filled b').length") == 0
+
+
+def test_a_model_of_vectors_alone_has_no_panel(browser, tmp_path):
+    model = random_models.write_encoders(tmp_path)["masked_language_model"]
+    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    config["model"]["head"] = "none"
+    (model / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with serving(tmp_path, "--model", model, model=None) as service:
+        service.url = f"http://127.0.0.1:{service.port}/"
+        browser.get(service.url)
+        page = Page(browser, service)
+        page.until(lambda: page["no-tab"].is_displayed(), "what the page says")
+        assert not any(page[name].is_displayed() for name in ("source", "from", "file-panel", "fill-text", "attention"))
+        assert page.js("document.querySelectorAll('[role=tab]:not([hidden])').length") == 0
 
 
 def test_several_models_are_offered(browser, tmp_path):
