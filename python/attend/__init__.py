@@ -8,7 +8,7 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Classifier, Encoder, Generator, Tagger, Translator, Vocabulary, bleu, chrf, load, quantize, read_lines, ter
+from attend._attend import Classifier, Encoder, Generator, Tagger, Translator, Vocabulary, bleu, chrf, extend, load, quantize, read_lines, ter
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, CutTextWarning, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import (
@@ -63,6 +63,7 @@ __all__ = [
     "__version__",
     "bleu",
     "chrf",
+    "extend",
     "load",
     "quantize",
     "read_lines",

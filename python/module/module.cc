@@ -1,11 +1,14 @@
 // The module `attend._attend`: the package's C++ side.
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "attend/error.h"
 #include "base/failure.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/texts.h"
+#include "tasks/extend_directory.h"
 #include "tasks/quantize_directory.h"
 
 namespace nb = nanobind;
@@ -66,4 +69,16 @@ NB_MODULE(_attend, module) {
       nb::sig(
           "def quantize(model: str | os.PathLike[str], output: str | os.PathLike[str]) -> None"),
       "Writes the model directory `output`: `model` with int8 weights, a quarter of the size.");
+  module.def(
+      "extend",
+      [](const std::filesystem::path& model, const std::vector<std::string>& tokens,
+         const std::filesystem::path& output) {
+        const WithoutGil released;
+        return ExtendDirectory(model, tokens, output);
+      },
+      nb::arg("model"), nb::arg("tokens"), nb::arg("output"),
+      nb::sig("def extend(model: str | os.PathLike[str], tokens: list[str], "
+              "output: str | os.PathLike[str]) -> int"),
+      "Writes the model directory `output`: `model` with one more token for each text, to be\n"
+      "trained. Returns the id of the first one.");
 }

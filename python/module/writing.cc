@@ -38,21 +38,8 @@ std::vector<Sample> SamplesOf(const std::shared_ptr<const Model>& model,
                               const std::vector<std::string>& texts) {
   const auto vocabulary = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   std::vector<Sample> samples;
-  const ModelConfig& config = model->config;
-  for (const std::string& text : texts) {
-    Sample& sample = samples.emplace_back();
-    if (!config.encoder) {
-      sample.target_ids = vocabulary->Encode(text);
-      continue;
-    }
-    sample.source = text;
-    sample.source_ids = vocabulary->Encode(text);
-    if (config.ReadsEos(sample.source_ids.size()))
-      sample.source_ids.push_back(static_cast<int32_t>(config.special_ids.eos));
-    if (config.decoder) continue;
-    sample.source_ids.insert(sample.source_ids.begin(),
-                             static_cast<int32_t>(config.special_ids.bos));
-  }
+  for (const std::string& text : texts)
+    samples.push_back(SampleOf(model->config, *vocabulary, text));
   return RemakeSamples(model, std::move(samples));
 }
 

@@ -23,6 +23,7 @@ text: str = one + " ".join(translator.translate_lines(attend.read_lines("lines.g
 mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"], [["b"]], tokenize="zh")
 ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
 attend.quantize("model", "int8")
+first: int = attend.extend("model", [">>de<<"], "more")
 generator = attend.Generator("model", threads=2)
 written: attend.Generation = generator.generate("a", max_tokens=9, stop=["b", "c"], temperature=0.5)
 several: list[attend.Generation] = generator.generate(["a", "b"], n=3, top_k=5)

@@ -15,6 +15,7 @@ int RunEmbed(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExportLauncher(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
+int RunExtend(const std::vector<std::string>& arguments);
 int RunFill(const std::vector<std::string>& arguments);
 int RunGenerate(const std::vector<std::string>& arguments);
 int RunImport(const std::vector<std::string>& arguments);

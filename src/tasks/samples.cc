@@ -145,6 +145,22 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
   return found;
 }
 
+Sample SampleOf(const ModelConfig& config, const Vocabulary& vocabulary, const std::string& text) {
+  Sample sample;
+  if (!config.encoder) {
+    sample.target_ids = vocabulary.Encode(text);
+    return sample;
+  }
+  sample.source = text;
+  sample.source_ids = vocabulary.Encode(text);
+  if (config.ReadsEos(sample.source_ids.size()))
+    sample.source_ids.push_back(static_cast<int32_t>(config.special_ids.eos));
+  if (!config.decoder)
+    sample.source_ids.insert(sample.source_ids.begin(),
+                             static_cast<int32_t>(config.special_ids.bos));
+  return sample;
+}
+
 std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
                                   std::vector<Sample> samples) {
   const auto loaded = Load(model, {.instruction_set = "reference"});

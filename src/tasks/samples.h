@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attend/loaded_model.h"
+#include "attend/vocabulary.h"
 #include "model/sample.h"
 
 namespace attend {
@@ -15,6 +17,10 @@ namespace attend {
 // without head.
 std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
                                                std::span<const Sample> samples, int threads);
+
+// A text as a model reads it, of a language model as if it had written it; the rest is for
+// RemakeSamples.
+Sample SampleOf(const ModelConfig& config, const Vocabulary& vocabulary, const std::string& text);
 
 // The samples as the reference kernels give them, for models that LibTorch cannot run: of a
 // translation model their sources with the outputs of greedy search, else their own outputs. Throws

@@ -72,8 +72,8 @@ std::string ProtoField(uint64_t number, std::string_view content) {
   return Varint(number << 3 | 2) + Varint(content.size()) + std::string(content);
 }
 
-std::string ProtoField(uint64_t number, bool value) {
-  return Varint(number << 3) + Varint(value ? 1 : 0);
+std::string ProtoField(uint64_t number, uint64_t value) {
+  return Varint(number << 3) + Varint(value);
 }
 
 }  // namespace attend

@@ -42,7 +42,7 @@ std::optional<uint64_t> NumberField(std::string_view message, uint64_t number,
                                     const std::string& where);
 
 std::string ProtoField(uint64_t number, std::string_view content);
-std::string ProtoField(uint64_t number, bool value);
+std::string ProtoField(uint64_t number, uint64_t value);
 
 }  // namespace attend
 

@@ -447,4 +447,19 @@ std::unique_ptr<const Tokenizer> ReadSentencePiece(std::string_view bytes,
   return std::make_unique<SentencePieceTokenizer>(bytes, where);
 }
 
+// Parts of a message that are repeated are one, so what is new may stand at the end.
+std::string ExtendedSentencePiece(std::string_view bytes, std::span<const std::string> pieces,
+                                  bool symbols, const std::string& where) {
+  constexpr uint64_t kPiece = 1, kText = 1, kType = 3, kTrainer = 2, kUserDefinedSymbols = 31;
+  constexpr uint64_t kNormal = 1, kUserDefined = 4;
+  std::string extended = TokenMap::Extend(bytes, pieces, where), names;
+  for (const std::string& piece : pieces) {
+    extended += ProtoField(
+        kPiece, ProtoField(kText, piece) + ProtoField(kType, symbols ? kUserDefined : kNormal));
+    names += ProtoField(kUserDefinedSymbols, piece);
+  }
+  if (symbols) extended += ProtoField(kTrainer, names);
+  return extended;
+}
+
 }  // namespace attend

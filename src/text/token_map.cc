@@ -37,6 +37,23 @@ std::optional<TokenMap> TokenMap::Read(std::string_view file,
   return map;
 }
 
+std::string TokenMap::Extend(std::string_view file, std::span<const std::string> tokens,
+                             const std::string& where) {
+  std::string extended;
+  while (!file.empty()) {
+    const char* begin = file.data();
+    const ProtoPart field = TakeField(&file, where);
+    if (field.number != kMapField) {
+      extended.append(begin, file.data());
+      continue;
+    }
+    std::string map(field.content);
+    for (const std::string& token : tokens) map += ProtoField(kToken, token);
+    extended += ProtoField(kMapField, map);
+  }
+  return extended;
+}
+
 int32_t TokenMap::Id(std::string_view token) const {
   const auto found = ids_.find(std::string(token));
   return found == ids_.end() ? static_cast<int32_t>(special_ids_.unk) : found->second;

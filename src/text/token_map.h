@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,10 @@ class TokenMap {
   // calls each of its ids. Throws Error(kInput) for a list that makes no sense.
   static std::optional<TokenMap> Read(std::string_view file, const std::vector<std::string>& pieces,
                                       const std::string& where);
+
+  // The vocabulary file with these tokens at the end of its list; as it is where it has none.
+  static std::string Extend(std::string_view file, std::span<const std::string> tokens,
+                            const std::string& where);
 
   int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
   SpecialIds special_ids() const { return special_ids_; }
