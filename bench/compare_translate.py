@@ -2,9 +2,9 @@
 """Runs `attend bench translate` and CTranslate2 in turn, several times, and prints each side's best as a Markdown table.
 
 usage: bench/compare_translate.py [--attend build/attend] [--rows base-greedy-32 real ...] [--rounds 3] [--type float32]
-       [--before OTHER/attend] [--model DIR --input FILE] [--output TABLE.md]
-       --rows list names them all; `real` needs --model and --input; --before names an older attend to compare with, in place of
-       CTranslate2
+       [--peer transformers | --before OTHER/attend] [--model DIR --input FILE] [--output TABLE.md]
+       --rows list names them all; `real` needs --model and --input; --peer transformers compares random weights with MarianMT of
+       transformers, which has f32 alone; --before names an older attend to compare with, in place of CTranslate2
 
 The share of the limit is attend's speed over what the machine could do at most, both measured in the same run: at batch 32 the
 peak of the instruction set's best multiply-add over twice the multiply-adds of a token, at batch 1 the rate of reading memory
@@ -26,6 +26,7 @@ from shapes import LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 VOCABULARY, SOURCE, TARGET, SENTENCES = 32000, 24, 32, 64
+PEERS = {"ctranslate2": ("CTranslate2", "ct2_translate.py"), "transformers": ("transformers", "marian_mt_translate.py")}
 REPEATS = {"student": 4, "base": 2}  # so that a run takes seconds; once for others
 
 
@@ -109,7 +110,7 @@ def measure(row, options):
             theirs.append(bench_translate(options.before, our_options))
         else:
             for intra in {1, row.threads}:  # a batch on each thread, or each batch on all
-                theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *their_options, "--intra-threads", intra]))
+                theirs.append(run([sys.executable, FOLDER / PEERS[options.peer][1], *their_options, "--intra-threads", intra]))
         machine.append(ours[-1]["machine"])
     best = [max(side, key=lambda report: report["target_tokens_per_s"]) for side in (ours, theirs)]
     best[0]["machine"] = {name: max(each[name] for each in machine) for name in machine[0]}
@@ -168,20 +169,20 @@ def heading(reports):
     return described(single, peer(reports))
 
 
-def table(reports):
-    column = "CTranslate2" if "peer" in reports[0][2] else peer(reports)
+def table(reports, options):
+    column = "older attend" if options.before else PEERS[options.peer][0]
     lines = [heading(reports), "", f"| target tokens/s | attend | {column} | ratio | of the limit | peak MB |", "|---|---|---|---|---|---|"]
     return "\n".join(lines + [table_line(*report) for report in reports]) + "\n"
 
 
-def parse_rows(description, rows):
-    """The options of a script that has rows of one thread each."""
+def row_parser(description, rows):
+    """Takes the options of a script that has rows of one thread each."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attend", default="build/attend")
     parser.add_argument("--rows", nargs="+", default=rows, choices=rows)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output")
-    return parser.parse_args()
+    return parser
 
 
 def measure_rows(options, measure, line):
@@ -208,6 +209,7 @@ def parse():
     parser.add_argument("--rows", nargs="+", choices=[*ROWS, "list"], metavar="ROW")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--type", choices=["int8", "float32"], help="for every row, instead of the row's own")
+    parser.add_argument("--peer", choices=PEERS, default="ctranslate2")
     parser.add_argument("--before", metavar="PROGRAM", help="an older attend, in place of CTranslate2")
     parser.add_argument("--model")
     parser.add_argument("--input")
@@ -217,6 +219,8 @@ def parse():
     options.rows = options.rows or [name for name in ROWS if real or name != "real"]
     if "real" in options.rows and not real:
         parser.error("the row `real` needs --model and --input")
+    if "real" in options.rows and options.peer != "ctranslate2":
+        parser.error("the row `real` runs beside CTranslate2 alone")
     return options
 
 
@@ -230,7 +234,7 @@ def main():
         row = dataclasses.replace(ROWS[name], type=options.type or ROWS[name].type)
         reports.append((row, *measure(row, options)))
         print(table_line(*reports[-1]), file=sys.stderr)
-    write(table(reports), options.output)
+    write(table(reports, options), options.output)
 
 
 if __name__ == "__main__":
