@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "attend/translator.h"
+#include "base/thread_pool.h"
 #include "engine/forward.h"
 #include "engine/output_layer.h"
 #include "tasks/loaded_model.h"
@@ -150,15 +151,17 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
   const auto loaded = Load(model, {.instruction_set = "reference"});
   CheckReplayable(loaded->weights);
   if (loaded->config().encoder && loaded->config().decoder) {
-    const Translator translator(loaded, {.threads = 1});
+    // Outputs are the same by every instruction set; this machine's finds them soonest.
+    const Translator translator(Load(model, {}), {.threads = 1});
     for (Sample& sample : samples) Translate(translator, loaded->config(), &sample);
   }
-  for (Sample& sample : samples) {
+  ThreadPool(DefaultThreads()).ParallelFor(std::ssize(samples), [&](int64_t i, int /*worker*/) {
+    Sample& sample = samples[i];
     if (loaded->weights.encoder_head && sample.target_ids.empty()) Label(loaded->weights, &sample);
     Rescore(loaded->weights, &sample);
     if (loaded->target_vocabulary != nullptr && loaded->weights.vocabulary_head)
       sample.target = loaded->target().Decode(sample.target_ids);
-  }
+  });
   return samples;
 }
 
