@@ -61,6 +61,9 @@ def check(model):
         raise Inexpressible("special_ids.bos is -1, expected a token that starts outputs")
     if model["decoder"].get("recurrence", "none") != "none":
         raise Inexpressible(f"decoder.recurrence is {model['decoder']['recurrence']}, expected none")
+    for name in ("source_begin", "source_end", "target_begin"):
+        if model.get(name):
+            raise Inexpressible(f"{name} is {model[name]}, expected none: CTranslate2 leaves these tokens to its callers")
     for name in ("encoder", "decoder"):
         stack = model[name]
         for width in ("d_k", "d_v"):

@@ -65,6 +65,8 @@ class Vocabulary {
   // The piece as the file spells it ("▁house", "##s", "Ġhouse"); its id, or special_ids().unk.
   std::string Piece(int32_t id) const;
   int32_t Id(std::string_view piece) const;
+  // Whether Decode gives nothing for the id: a special id, a tag of a language.
+  bool IsControl(int32_t id) const;
   // The file's bytes.
   const std::string& bytes() const;
 

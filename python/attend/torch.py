@@ -16,7 +16,7 @@ import json
 import math
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -261,7 +261,8 @@ class Transformer(nn.Module):
         """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's.
 
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
-        reads begins with bos, and logits [:, t] are of the token after the ids up to t.
+        reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
+        around a translation's tokens.
         """
         if self.head is None:
             raise UsageError("the model has no head and gives no logits; model.hidden(...) gives its states")
@@ -292,6 +293,15 @@ class Transformer(nn.Module):
         causal_TT = torch.ones(length, length, dtype=torch.bool, device=target_BT.device).tril()  # nothing looks ahead
         hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible)
         return hidden_BTD
+
+    def encoder_ids(self, tokens: Sequence[int]) -> list[int]:
+        """What the encoder of a translation model reads of a source's tokens: eos after them, tags of languages, BART's <s>."""
+        eos = [self.config.special_ids.eos] if self.config.source_eos or not tokens else []
+        return [*self.config.source_begin, *tokens, *eos, *self.config.source_end]
+
+    def decoder_start(self) -> list[int]:
+        """What the decoder reads before a target's tokens: bos, and what every target begins with."""
+        return [self.config.special_ids.bos, *self.config.target_begin]
 
     def not_pad(self, ids_BS: Tensor) -> Tensor:
         return ids_BS.ne(self.config.special_ids.pad)

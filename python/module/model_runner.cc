@@ -105,10 +105,9 @@ PairAttention ModelRunner::Attention(const std::string& source,
   ScoreOptions options;
   options.attention = true;
   const PairScore score = scorer().ScoreIds(sources, targets, options).at(0);
-  const bool reads_eos = loaded_->config().ReadsEos(sources[0].size());
   return {.target = target ? *target : target_vocabulary.Decode(targets[0]),
-          .labels =
-              LabelsOf({source_vocabulary, sources[0], reads_eos}, {target_vocabulary, targets[0]}),
+          .labels = LabelsOf(loaded_->config(), {source_vocabulary, sources[0]},
+                             {target_vocabulary, targets[0]}),
           .encoder = Dense(score.encoder_self),
           .decoder = Dense(score.decoder_self),
           .cross = Dense(score.cross)};

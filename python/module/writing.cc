@@ -46,9 +46,7 @@ std::vector<Sample> SamplesOf(const std::shared_ptr<const Model>& model,
       continue;
     }
     sample.source = text;
-    sample.source_ids = vocabulary->Encode(text);
-    if (config.ReadsEos(sample.source_ids.size()))
-      sample.source_ids.push_back(static_cast<int32_t>(config.special_ids.eos));
+    sample.source_ids = config.EncoderIds(vocabulary->Encode(text));
     if (config.decoder) continue;
     sample.source_ids.insert(sample.source_ids.begin(),
                              static_cast<int32_t>(config.special_ids.bos));

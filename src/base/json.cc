@@ -101,6 +101,7 @@ Json FieldToJson(const Field& field) {
   if (auto* const* number = std::get_if<double*>(&field.value)) return **number;
   if (auto* const* list = std::get_if<std::vector<std::string>*>(&field.value)) return **list;
   if (auto* const* list = std::get_if<std::vector<double>*>(&field.value)) return **list;
+  if (auto* const* list = std::get_if<std::vector<int64_t>*>(&field.value)) return **list;
   return field.ValueText();
 }
 

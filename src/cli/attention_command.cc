@@ -91,7 +91,8 @@ AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
   const std::vector<int32_t> ids = EncodeText(vocabulary, text);
   AttentionWeights weights = AttentionOfText(loaded.weights, ids);
   FillRows(&weights);
-  const std::vector<std::string> read = LabelsOf({vocabulary, {}}, {vocabulary, ids}).read;
+  const std::vector<std::string> read =
+      LabelsOf(loaded.config(), {vocabulary, {}}, {vocabulary, ids}).read;
   return ViewOfOne(DecodeText(vocabulary, ids), kKindNames[1], read, "token just read",
                    std::move(weights));
 }
@@ -128,8 +129,8 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   PairScore score = Scorer(model, threads).ScoreIds(sources, targets, score_options).at(0);
 
   FillRows(&score.decoder_self);
-  const auto [keys, read, written] = LabelsOf(
-      {*source, source_ids, model->config.ReadsEos(source_ids.size())}, {*target, target_ids});
+  const auto [keys, read, written] =
+      LabelsOf(model->config, {*source, source_ids}, {*target, target_ids});
   view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
                  keys, keys, std::move(score.encoder_self)},
                 {"decoder", "Decoder self-attention", "target token just read",

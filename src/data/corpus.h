@@ -19,8 +19,7 @@ struct CorpusColumn {
   std::string name;                // "source"
   std::vector<std::string> files;  // plain, .gz or .zst
   std::shared_ptr<const Vocabulary> vocabulary;
-  bool add_bos = false;
-  bool add_eos = false;
+  TextFrame frame;  // around each line's ids
 };
 
 struct FileDigest {

@@ -55,7 +55,7 @@ LabelledCorpus::LabelledCorpus(std::vector<std::string> files,
                                std::vector<LabelledItem> items,
                                const std::vector<std::string>& labels,
                                const LabelledOptions& options)
-    : TextCorpus({{"text", std::move(files), std::move(vocabulary), true, true}}),
+    : TextCorpus({{"text", std::move(files), std::move(vocabulary)}}),
       items_(std::move(items)),
       table_({ColumnType{ColumnKind::kIds}, ColumnType{ColumnKind::kLabels}}) {
   const std::vector<std::vector<int32_t>> numbers = NumbersOf(items_, labels, *this);

@@ -26,16 +26,21 @@ class Plain {
   explicit Plain(const Model& model) : model_(model) {}
 
   std::vector<double> LogProbabilities(std::vector<int32_t> source, std::vector<int32_t> target) {
-    source.push_back(3);
+    const ModelConfig& config = model_.config;
+    source.insert(source.begin(), config.source_begin.begin(), config.source_begin.end());
+    if (config.source_eos) source.push_back(3);
+    source.insert(source.end(), config.source_end.begin(), config.source_end.end());
     std::vector<int32_t> read = {2};
+    read.insert(read.end(), config.target_begin.begin(), config.target_begin.end());
     read.insert(read.end(), target.begin(), target.end());
     const Matrix logits = Logits(source, read);
     target.push_back(3);
     std::vector<double> result;
     for (size_t t = 0; t < target.size(); ++t) {
+      const std::vector<double>& row = logits[config.target_begin.size() + t];
       double sum = 0;
-      for (const double logit : logits[t]) sum += std::exp(logit);
-      result.push_back(logits[t][target[t]] - std::log(sum));
+      for (const double logit : row) sum += std::exp(logit);
+      result.push_back(row[target[t]] - std::log(sum));
     }
     return result;
   }

@@ -130,7 +130,13 @@ FieldList Fields(ModelConfig& config) {
       .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
            "rows of the decoder's embedding", kDerived)
       .Nest("special_ids", Fields(config.special_ids), kDerived)
-      .Add("source_eos", &config.source_eos, "the encoder reads eos after a source", kDerived);
+      .Add("source_eos", &config.source_eos, "the encoder reads eos after a source", kDerived)
+      .Add("source_begin", &config.source_begin, 0, kMaxVocabulary,
+           "ids that the encoder reads before a source", kDerived)
+      .Add("source_end", &config.source_end, 0, kMaxVocabulary,
+           "ids that the encoder reads after a source and its eos", kDerived)
+      .Add("target_begin", &config.target_begin, 0, kMaxVocabulary,
+           "ids that the decoder reads after bos, before what it writes", kDerived);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -187,17 +193,98 @@ ModelConfig PresetConfig(const std::string& name) {
   return config;
 }
 
+namespace {
+
+constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
+
+// Room for tokens, beside so many ids.
+int64_t RoomBeside(int64_t tokens, size_t ids) {
+  return tokens == kNoEnd ? kNoEnd : std::max<int64_t>(tokens - static_cast<int64_t>(ids), 0);
+}
+
+}  // namespace
+
 int64_t MaxTokens(const StackConfig& stack) {
-  if (stack.positions != PositionKind::kLearned) return std::numeric_limits<int64_t>::max();
+  if (stack.positions != PositionKind::kLearned) return kNoEnd;
   return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
 }
 
-int64_t MaxOutput(const StackConfig& decoder, int64_t length) {
-  // Adding to MaxTokens, which may be the largest number, would overflow.
-  return std::clamp<int64_t>(length - 1, 0, MaxTokens(decoder)) + 1;
+std::vector<int32_t> TextFrame::Around(std::span<const int32_t> tokens) const {
+  std::vector<int32_t> ids = begin;
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
+  ids.insert(ids.end(), end.begin(), end.end());
+  return ids;
+}
+
+TextFrame ModelConfig::SourceFrame(bool empty) const {
+  TextFrame frame{{source_begin.begin(), source_begin.end()}, {}};
+  if (source_eos || empty) frame.end.push_back(static_cast<int32_t>(special_ids.eos));
+  frame.end.insert(frame.end.end(), source_end.begin(), source_end.end());
+  return frame;
+}
+
+TextFrame ModelConfig::TargetFrame() const {
+  TextFrame frame{{static_cast<int32_t>(special_ids.bos)}, {static_cast<int32_t>(special_ids.eos)}};
+  frame.begin.insert(frame.begin.end(), target_begin.begin(), target_begin.end());
+  return frame;
+}
+
+std::vector<int32_t> ModelConfig::EncoderIds(std::span<const int32_t> tokens) const {
+  return SourceFrame(tokens.empty()).Around(tokens);
+}
+
+std::span<const int32_t> ModelConfig::SourceTokens(std::span<const int32_t> ids) const {
+  for (const bool empty : {true, false}) {
+    const TextFrame frame = SourceFrame(empty);
+    if (std::ssize(ids) < frame.size() || empty != (std::ssize(ids) == frame.size())) continue;
+    const auto tokens = ids.subspan(frame.begin.size(), ids.size() - frame.size());
+    if (std::ranges::equal(frame.Around(tokens), ids)) return tokens;
+  }
+  return ids;
+}
+
+int64_t ModelConfig::MaxSourceTokens() const {
+  return RoomBeside(MaxTokens(*encoder), source_begin.size() + source_end.size());
+}
+
+int64_t ModelConfig::MaxTargetTokens() const {
+  return RoomBeside(MaxTokens(*decoder), target_begin.size());
+}
+
+int64_t ModelConfig::MaxOutput(int64_t length) const {
+  // Adding to the most tokens, which may be the largest number, would overflow.
+  return std::clamp<int64_t>(length - 1, 0, MaxTargetTokens()) + 1;
 }
 
 namespace {
+
+// Of ids that stand around every text of one side, given to a vocabulary of this size.
+void CheckFrame(const std::string& name, const std::vector<int64_t>& ids, int64_t vocabulary,
+                const ModelConfig& config) {
+  if (ids.empty()) return;
+  if (!config.encoder || !config.decoder)
+    Refuse(fmt::format("{} is given, but it is for an encoder with a decoder", name));
+  for (const int64_t id : ids) {
+    if (id < 0 || id >= vocabulary) {
+      Refuse(fmt::format("{} has the id {}, expected ids below the vocabulary's size, {}", name, id,
+                         vocabulary));
+    }
+  }
+}
+
+void CheckFrames(const ModelConfig& config) {
+  CheckFrame("source_begin", config.source_begin, config.source_vocab_size, config);
+  CheckFrame("source_end", config.source_end, config.source_vocab_size, config);
+  CheckFrame("target_begin", config.target_begin, config.target_vocab_size, config);
+  const auto has_room = [](const StackConfig& stack, size_t beside) {
+    return static_cast<int64_t>(beside) <= MaxTokens(stack);
+  };
+  if (config.encoder &&
+      !has_room(*config.encoder, config.source_begin.size() + config.source_end.size()))
+    Refuse("encoder.max_positions has no room for source_begin and source_end");
+  if (config.decoder && !has_room(*config.decoder, config.target_begin.size()))
+    Refuse("decoder.max_positions has no room for target_begin");
+}
 
 void CheckHead(const ModelConfig& config) {
   const bool labels = config.head == HeadKind::kLabels;
@@ -248,6 +335,7 @@ void CheckModelConfig(const ModelConfig& config) {
   CheckHead(config);
   if (!config.source_eos && !(config.encoder && config.decoder))
     Refuse("source_eos is off, but it is for an encoder with a decoder");
+  CheckFrames(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

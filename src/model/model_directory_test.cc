@@ -179,8 +179,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
-              HasSubstr("format_version is 6, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
+              HasSubstr("format_version is 7, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -193,7 +193,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 5; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 6; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -220,7 +220,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 5"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 6"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -231,7 +231,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   const auto version2 = [](Json& c) {
     c["format_version"] = 2;
     for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "label_scheme",
-                            "crf", "source_eos"})
+                            "crf", "source_eos", "source_begin", "source_end", "target_begin"})
       c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"})
       for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
@@ -253,8 +253,8 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   Json& model = config["model"];
   model["decoder"] = nullptr;
   model["target_vocab_size"] = model["source_vocab_size"];
-  for (const char* key :
-       {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf", "source_eos"})
+  for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "label_scheme",
+                          "crf", "source_eos", "source_begin", "source_end", "target_begin"})
     model.erase(key);
   for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
   for (const int version : {1, 2}) {
@@ -295,6 +295,16 @@ TEST_F(ModelDirectoryTest, ModelFields) {
   EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
   EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
   EXPECT_THAT(message("special_ids", "bos", -2), HasSubstr("bos is -2"));
+  const auto frame = [&](const char* key, const Json& value) {
+    return ConfigMessage([&](Json& c) { c["model"][key] = value; });
+  };
+  EXPECT_EQ(frame("source_begin", {7, 9}), "");
+  EXPECT_THAT(frame("source_begin", {"a"}), HasSubstr("source_begin is a list with 'a'"));
+  EXPECT_THAT(frame("source_end", {7, -1}),
+              HasSubstr("a list with -1, expected a list of integers"));
+  EXPECT_THAT(frame("target_begin", {7.5}), HasSubstr("a list with 7.5"));
+  EXPECT_THAT(frame("target_begin", Json::object()), HasSubstr("target_begin"));
+  EXPECT_THAT(frame("target_begin", {40}), HasSubstr("target_begin has the id 40"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["source_vocab_size"] = 41; }),
               HasSubstr("source_vocab_size is 41"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["tie_target_output"] = false; }),

@@ -52,14 +52,18 @@ std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
   DecoderCache cache;
   StartAll(weights, {&sample.source_ids, 1}, {}, &activations, &cache);
   std::vector<DecoderRow> rows;
-  auto previous = static_cast<int32_t>(weights.config().special_ids.bos);
+  std::vector<int32_t> asking;
+  const std::vector<int32_t> prompt = weights.config().TargetFrame().begin;
+  for (const int32_t id : prompt) rows.push_back({0, id});
   for (const int32_t id : sample.target_ids) {
-    rows.push_back({0, previous});
-    previous = id;
+    asking.push_back(static_cast<int32_t>(rows.size()) - 1);
+    rows.push_back({0, id});
   }
+  rows.pop_back();  // nothing follows it
   Decode(weights, rows, {}, &activations, &cache);
-  std::vector<float> logits_TV(rows.size() * weights.config().head_width());
-  Logits(weights, std::ssize(rows), &activations, logits_TV.data());
+  KeepRows(weights, asking, &activations);
+  std::vector<float> logits_TV(asking.size() * weights.config().head_width());
+  Logits(weights, std::ssize(asking), &activations, logits_TV.data());
   return logits_TV;
 }
 
@@ -84,10 +88,9 @@ double LogSum(std::span<const float> logits_V) {
 
 void Translate(const Translator& translator, const ModelConfig& config, Sample* sample) {
   const auto eos = static_cast<int32_t>(config.special_ids.eos);
-  std::vector<int32_t> source = sample->source_ids;
-  const bool has_eos = config.source_eos || source.size() == 1;
-  if (has_eos && !source.empty() && source.back() == eos) source.pop_back();
-  const Hypothesis found = translator.TranslateIds({{source}}, {.beam_size = 1})[0].hypotheses[0];
+  const std::span<const int32_t> tokens = config.SourceTokens(sample->source_ids);
+  const std::vector<std::vector<int32_t>> sources = {{tokens.begin(), tokens.end()}};
+  const Hypothesis found = translator.TranslateIds(sources, {.beam_size = 1})[0].hypotheses[0];
   sample->target_ids = found.ids;
   if (found.finished) sample->target_ids.push_back(eos);
 }
@@ -135,10 +138,9 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
       return;
     }
     ForcedDecoding& decoding = running.forced[worker];
-    std::vector<int32_t> read = {static_cast<int32_t>(loaded.config().special_ids.bos)};
-    read.insert(read.end(), samples[i].target_ids.begin(), samples[i].target_ids.end());
+    const TextFrame frame{loaded.config().TargetFrame().begin, {}};
     decoding.Start(loaded.weights, {&samples[i].source_ids, 1}, {});
-    decoding.Add(0, read);
+    decoding.Add(0, frame.Around(samples[i].target_ids), frame.size() - 1);
     for (const Candidate& answer : decoding.Run(loaded.weights, {})) {
       found[i].push_back(answer.log_probability);
     }

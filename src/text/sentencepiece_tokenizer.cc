@@ -95,6 +95,9 @@ class SentencePieceTokenizer : public Tokenizer {
   LetterCase letter_case() const override;
   std::string Piece(int32_t id) const override;
   int32_t Id(std::string_view piece) const override;
+  bool IsControl(int32_t id) const override {
+    return map_ ? map_->IsControl(id) : processor_.IsControl(id);
+  }
 
  private:
   // Ids that stand for text, as SentencePiece takes them, parted from control ids, which go with
@@ -121,7 +124,6 @@ class SentencePieceTokenizer : public Tokenizer {
     return parted;
   }
 
-  bool IsControl(int32_t id) const { return map_ ? map_->IsControl(id) : processor_.IsControl(id); }
   bool IsUnknownPiece(int piece) const {
     return processor_.IsUnknown(piece) || (map_ && map_->OfPiece(piece) == map_->special_ids().unk);
   }

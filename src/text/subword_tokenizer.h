@@ -36,6 +36,7 @@ class SubwordTokenizer : public Tokenizer {
   LetterCase letter_case() const override;
   std::string Piece(int32_t id) const override { return tokens_[id]; }
   int32_t Id(std::string_view piece) const override;
+  bool IsControl(int32_t id) const override { return special_[id]; }
 
  private:
   // Where a word for the model comes from.

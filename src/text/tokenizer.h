@@ -36,6 +36,7 @@ class Tokenizer {
   virtual LetterCase letter_case() const = 0;
   virtual std::string Piece(int32_t id) const = 0;
   virtual int32_t Id(std::string_view piece) const = 0;
+  virtual bool IsControl(int32_t id) const = 0;
 };
 
 // "unigram", "bpe", "word", "char", "wordpiece" or "byte_bpe".

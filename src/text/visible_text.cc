@@ -69,9 +69,10 @@ std::vector<uint8_t> BlankPieces(const Vocabulary& vocabulary) {
   const SpecialIds special = vocabulary.special_ids();
   std::vector<uint8_t> blank(vocabulary.size());
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const bool control = id == special.pad || id == special.bos || id == special.eos;
-    blank[id] =
-        control || (id != special.unk && !HasCharacter(ShownText(vocabulary, id), IsVisible));
+    const bool ends = id == special.pad || id == special.bos || id == special.eos;
+    const bool hidden =
+        vocabulary.IsControl(id) || !HasCharacter(ShownText(vocabulary, id), IsVisible);
+    blank[id] = ends || (id != special.unk && hidden);
   }
   return blank;
 }

@@ -95,6 +95,11 @@ std::string Vocabulary::Piece(int32_t id) const {
   return impl_->tokenizer->Piece(id);
 }
 
+bool Vocabulary::IsControl(int32_t id) const {
+  impl_->CheckId(id);
+  return impl_->tokenizer->IsControl(id);
+}
+
 int32_t Vocabulary::Id(std::string_view piece) const { return impl_->tokenizer->Id(piece); }
 const std::string& Vocabulary::bytes() const { return impl_->bytes; }
 

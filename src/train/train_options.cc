@@ -213,6 +213,8 @@ std::string RecipeToml(TrainOptions& options) {
       value = Json(**texts).dump();
     } else if (const auto* numbers = std::get_if<std::vector<double>*>(&field.value)) {
       value = Json(**numbers).dump();
+    } else if (field.IsIntegers()) {
+      value = fmt::format("[{}]", value);
     } else if (field.IsText() || std::holds_alternative<EnumField>(field.value)) {
       value = Json(value).dump();
     }

@@ -38,12 +38,22 @@ class Converted:
 
 
 @dataclass
+class Languages:
+    """Between which a model of several is to translate; None: not said."""
+
+    source: str | None = None
+    target: str | None = None
+
+
+@dataclass
 class Source:
     looks_like: str  # the files that give it away, in words
     recognises: Callable[[pathlib.Path], bool]
     convert: Callable[[pathlib.Path], Converted]
     # The largest difference of the samples' log-probabilities between the source's own program and attend; none: it can't be asked.
     compare: Callable[[str, str], float] | None = None
+    # In place of `convert`, for models of several languages; none: models have the languages that they were made for.
+    convert_between: Callable[[pathlib.Path, Languages], Converted] | None = None
 
 
 def stack(**fields: Any) -> dict[str, Any]:
@@ -61,7 +71,8 @@ def model(**fields: Any) -> dict[str, Any]:
     """`model` of config.json: a translation model, with these fields otherwise."""
     usual = {
         "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
-        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "encoder": None, "decoder": None, "head": "vocabulary",
+        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "source_begin": [], "source_end": [],
+        "target_begin": [], "encoder": None, "decoder": None, "head": "vocabulary",
         "head_bias": False, "head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none",
         "crf": False, "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()

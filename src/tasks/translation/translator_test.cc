@@ -27,8 +27,28 @@ void SetBoth(ModelConfig* config, const std::function<void(StackConfig*)>& set) 
   set(&*config->decoder);
 }
 
+// As BART's family has them: ids stand around source and target.
+void AddFramed(std::map<std::string, ModelConfig>* all) {
+  ModelConfig& bart = (*all)["bart"] = SmallConfig();
+  SetBoth(&bart, [](StackConfig* c) {
+    c->activation = Activation::kGelu;
+    c->positions = PositionKind::kLearned;
+    c->max_positions = 40;
+    c->position_offset = 2;
+    c->attention_bias = c->embedding_norm = true;
+  });
+  bart.source_begin = {9};
+  bart.target_begin = {9};
+  ModelConfig& mbart = (*all)["mbart"] = bart;
+  SetBoth(&mbart, [](StackConfig* c) { c->norm_place = NormPlace::kPre; });
+  mbart.source_begin.clear();
+  mbart.source_end = {11};
+  mbart.target_begin = {12, 13};
+}
+
 std::map<std::string, ModelConfig> Variants() {
   std::map<std::string, ModelConfig> all;
+  AddFramed(&all);
   all["paper"] = SmallConfig();
   SetBoth(&(all["pre_gelu_bias"] = SmallConfig()), [](StackConfig* c) {
     c->norm_place = NormPlace::kPre;
@@ -163,7 +183,9 @@ TEST_P(EngineTest, Int8LogProbabilitiesEqualThePlainFormulas) {
 }
 
 TEST_P(EngineTest, TheSameSentenceGivesTheSameBitsWhateverIsBesideIt) {
-  for (const auto& model : {MakeModel(SmallConfig()), Int8Model(SmallConfig())}) {
+  const ModelConfig framed = Variants().at("mbart");
+  for (const auto& model :
+       {MakeModel(SmallConfig()), Int8Model(SmallConfig()), MakeModel(framed)}) {
     ExpectTheSameBits(model, GetParam());
   }
 }
@@ -220,7 +242,10 @@ TEST_P(EngineTest, EveryInstructionSetGivesTheSameBits) {
 TEST_P(EngineTest, SearchScoresAreTheScorersBits) {
   ModelConfig config = SmallConfig();
   config.tie_target_output = false;  // or none of these few ends by itself
-  for (const auto& model : {MakeModel(config), Int8Model(config)}) {
+  ModelConfig framed = config;
+  framed.source_begin = {9};
+  framed.target_begin = {11, 12};
+  for (const auto& model : {MakeModel(config), Int8Model(config), MakeModel(framed)}) {
     ExpectTheScorersBits(model, GetParam());
   }
 }
@@ -344,6 +369,8 @@ TEST(TranslatorTest, LearnedPositionsBoundTheInput) {
   const Translator translator(MakeModel(config), {.threads = 1});
   const int64_t most = translator.max_input_tokens();
   EXPECT_EQ(most, 17);
+  config.source_begin = config.source_end = {5};
+  EXPECT_EQ(Translator(MakeModel(config), {.threads = 1}).max_input_tokens(), 15);
   const auto translate = [&](int64_t length) {
     return translator.TranslateIds({{std::vector<int32_t>(length, 5)}}, {.max_length = 2});
   };
@@ -395,6 +422,11 @@ TEST(TranslatorTest, AnOutputCutWhereLearnedPositionsEndIsAlignedToo) {
   const Hypothesis cut = translator.TranslateIds({{{5, 6, 7}}}, options)[0].hypotheses[0];
   EXPECT_EQ(cut.ids.size(), 7u);
   EXPECT_EQ(cut.alignment.size(), 6u);  // the last piece was never read
+  config.target_begin = {8, 9};
+  const Translator framed(MakeModel(config), {.threads = 1});
+  const Hypothesis shorter = framed.TranslateIds({{{5, 6, 7}}}, options)[0].hypotheses[0];
+  EXPECT_EQ(shorter.ids.size(), 5u);
+  EXPECT_EQ(shorter.alignment.size(), 4u);
 }
 
 // The sentence of bad numbers is the longest and so the first; the other thread must not go through
