@@ -53,6 +53,15 @@ void RemoveKeysOf4(Json* model) {
 // Leaves what versions before 5 had.
 void RemoveKeysOf5(Json* model) { model->erase("source_eos"); }
 
+// Leaves what versions before 6 had.
+void RemoveKeysOf6(Json* model) {
+  for (const char* stack : {"encoder", "decoder"}) {
+    if (Json& config = (*model)[stack]; !config.is_null()) {
+      for (const char* key : {"relative_buckets", "relative_max_distance"}) config.erase(key);
+    }
+  }
+}
+
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
@@ -64,6 +73,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 3) RemoveKeysOf3(&expected);
   if (version < 4) RemoveKeysOf4(&expected);
   if (version < 5) RemoveKeysOf5(&expected);
+  if (version < 6) RemoveKeysOf6(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

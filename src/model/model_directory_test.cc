@@ -179,8 +179,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
-              HasSubstr("format_version is 6, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
+              HasSubstr("format_version is 7, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -193,7 +193,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 5; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 6; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -209,6 +209,10 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("'model.special_ids' is not"));
 }
 
+// Which versions 1 and 2 had not.
+constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
+                                            "relative_max_distance"};
+
 TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
   Model model = SmallModel();
@@ -220,7 +224,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 5"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 6"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -234,7 +238,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
                             "crf", "source_eos"})
       c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"})
-      for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
+      for (const char* key : kNewKeysOfStacks) c["model"][stack].erase(key);
   };
   EXPECT_EQ(ConfigMessage(version2), "");
   const auto version1 = [&](Json& c) {
@@ -256,7 +260,7 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   for (const char* key :
        {"labels", "pooling", "head_transform", "head_pooler", "label_scheme", "crf", "source_eos"})
     model.erase(key);
-  for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
+  for (const char* key : kNewKeysOfStacks) model["encoder"].erase(key);
   for (const int version : {1, 2}) {
     config["format_version"] = version;
     if (version == 1) config.erase("training_text");
@@ -293,6 +297,9 @@ TEST_F(ModelDirectoryTest, ModelFields) {
   EXPECT_THAT(message("encoder", "d_k", 1 << 20), HasSubstr("expected [2097152, 16]"));
   EXPECT_THAT(message("encoder", "activation", "rulu"), HasSubstr("is 'rulu', expected one of"));
   EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
+  EXPECT_THAT(message("encoder", "norm", "rms_norm"), HasSubstr("_norm.bias' is not part"));
+  EXPECT_THAT(message("decoder", "positions", "relative"),
+              HasSubstr("'decoder.relative_bias.weight' is missing"));
   EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
   EXPECT_THAT(message("special_ids", "bos", -2), HasSubstr("bos is -2"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["source_vocab_size"] = 41; }),

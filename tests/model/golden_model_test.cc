@@ -59,7 +59,10 @@ void AddDefaults(nlohmann::json* config) {
                 {"source_eos", true},
                 {"labels", nlohmann::json::array()}});
   for (const char* stack : {"encoder", "decoder"})
-    model[stack].update({{"embedding_norm", false}, {"recurrence", "none"}});
+    model[stack].update({{"embedding_norm", false},
+                         {"recurrence", "none"},
+                         {"relative_buckets", 32},
+                         {"relative_max_distance", 128}});
 }
 
 TEST_F(GoldenModelTest, SavesAsItWas) {
