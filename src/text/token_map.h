@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/model_config.h"
+#include "text/added_tokens.h"
 
 namespace attend {
 
@@ -35,12 +36,16 @@ class TokenMap {
   // The token that a line begins with to name the language to translate to, such as >>de<<; its
   // length in bytes is that of the token. None: -1.
   int32_t LanguageOf(std::string_view line) const;
+  // Tokens that stand in a text as they are, such as T5's <extra_id_0>: SentencePiece sees the
+  // texts between them.
+  const AddedTokenFinder& added() const { return added_; }
 
  private:
   std::vector<std::string> tokens_;
   std::unordered_map<std::string, int32_t> ids_;
   std::vector<int32_t> of_pieces_;
   SpecialIds special_ids_;
+  AddedTokenFinder added_{{}};
 };
 
 }  // namespace attend
