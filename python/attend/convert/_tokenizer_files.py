@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import pathlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attend._attend import Vocabulary
 from attend._errors import InputError
 from attend.convert._files import read_json
+from attend.convert._vocabulary import placeholders
 
 
 @dataclass
@@ -19,9 +20,14 @@ class TokenizerFile:
     special_ids: dict[str, int]
     tokens: list[str]  # by id
 
-    def check_size(self, rows: int, folder: pathlib.Path) -> None:
-        if len(self.tokens) != rows:
-            raise InputError(f"'{folder}' has a tokenizer of {len(self.tokens)} tokens, expected {rows}, the rows of the embedding")
+    def padded(self, rows: int, folder: pathlib.Path) -> TokenizerFile:
+        """The same with a token for each row of the embedding."""
+        more = placeholders(self.tokens, rows, str(folder))
+        if not more:
+            return self
+        file, tokens = json.loads(self.content), [*self.tokens, *more]
+        file["added_tokens"] += _added({token: i for i, token in enumerate(tokens)}, more)
+        return replace(self, content=json.dumps(file, indent=1).encode(), tokens=tokens)
 
     def texts(self) -> list[str]:
         """Some texts of the tokenizer's own words, which a model proves itself by."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from attend._errors import InputError
 
 _MAP_FIELD = 4200  # of SentencePiece's ModelProto, which leaves fields from 200 on to others
-_TOKEN, _PAD, _UNK, _BOS, _EOS = 1, 2, 3, 4, 5
-# Of ModelProto: its pieces, how it was trained, how it normalises. Of a piece: text, score, type. Of the others: model type, name.
+_TOKEN, _PAD, _UNK, _BOS, _EOS, _ADDED = 1, 2, 3, 4, 5, 6
+# Of ModelProto: its pieces, how it was trained, how it normalises. Of a piece: text, score, type. Of the others: model type; name,
+# map of characters.
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
 _TEXT, _SCORE, _TYPE = 1, 2, 3
-_MODEL_TYPE, _NAME = 3, 1
-_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
-_WORDS = 3
+_MODEL_TYPE, _NAME, _CHARACTERS = 3, 1, 2
+NORMAL, UNKNOWN, CONTROL = 1, 2, 3
+_UNIGRAM, _WORDS = 1, 3
 
 
 def _varint(value: int) -> bytes:
@@ -68,12 +70,36 @@ def pieces_of(model: bytes, where: str) -> list[str]:
         raise InputError(f"{where}: not a SentencePiece model") from error
 
 
-def with_tokens(model: bytes, tokens: list[str], special_ids: dict[str, int]) -> bytes:
-    """The SentencePiece model whose pieces have the ids that `tokens` gives them."""
+def with_tokens(model: bytes, tokens: list[str], special_ids: dict[str, int], added: Iterable[str] = ()) -> bytes:
+    """The SentencePiece model whose pieces have the ids that `tokens` gives them. Those `added` stand in a text as they are."""
     content = b"".join(_text(_TOKEN, token.encode()) for token in tokens)
     for number, name in ((_PAD, "pad"), (_UNK, "unk"), (_BOS, "bos"), (_EOS, "eos")):
         content += _number(number, special_ids[name] + 1)
+    content += b"".join(_text(_ADDED, token.encode()) for token in added)
     return model + _text(_MAP_FIELD, content)
+
+
+def placeholders(tokens: list[str], rows: int, where: str) -> list[str]:
+    """Names for the rows of an embedding after those of its tokens: models round its size up."""
+    if not len(tokens) <= rows <= 2 * len(tokens):
+        raise InputError(f"{where}: the tokenizer has {len(tokens)} tokens and the embedding {rows} rows; is it another model's?")
+    known = set(tokens)
+    names = (f"<unused_{i}>" for i in itertools.count())
+    return list(itertools.islice((name for name in names if name not in known), rows - len(tokens)))
+
+
+def _model(pieces: Iterable[tuple[str, float, int]], model_type: int, normalizer: bytes) -> bytes:
+    """Of pieces with their scores and types."""
+    content = bytearray()
+    for text, score, kind in pieces:
+        stored = _text(_TEXT, text.encode()) + _varint(_SCORE << 3 | 5) + struct.pack("<f", score) + _number(_TYPE, kind)
+        content += _text(_PIECE, stored)
+    return bytes(content) + _text(_TRAINER, _number(_MODEL_TYPE, model_type)) + _text(_NORMALIZER, normalizer)
+
+
+def of_pieces(pieces: Iterable[tuple[str, float, int]], characters: bytes) -> bytes:
+    """A unigram model of pieces with their scores and types, with a map of characters, which may be empty."""
+    return _model(pieces, _UNIGRAM, _text(_CHARACTERS, characters))
 
 
 def of_words(tokens: list[str], special_ids: dict[str, int], without_text: set[str]) -> bytes:
@@ -81,11 +107,7 @@ def of_words(tokens: list[str], special_ids: dict[str, int], without_text: set[s
 
     SentencePiece writes a word with a sign for the space before it.
     """
-    pieces, named = bytearray(), []
-    for i, token in enumerate(tokens):
-        kind = _UNKNOWN if i == special_ids["unk"] else _CONTROL if token in without_text else _NORMAL
-        named.append("▁" + token if kind == _NORMAL else token)
-        score = _varint(_SCORE << 3 | 5) + struct.pack("<f", 0)
-        pieces += _text(_PIECE, _text(_TEXT, named[-1].encode()) + score + _number(_TYPE, kind))
-    model = bytes(pieces) + _text(_TRAINER, _number(_MODEL_TYPE, _WORDS)) + _text(_NORMALIZER, _text(_NAME, b"identity"))
-    return with_tokens(model, named, special_ids)
+    kinds = [UNKNOWN if i == special_ids["unk"] else CONTROL if token in without_text else NORMAL for i, token in enumerate(tokens)]
+    named = ["▁" + token if kind == NORMAL else token for token, kind in zip(tokens, kinds, strict=True)]
+    pieces = [(token, 0.0, kind) for token, kind in zip(named, kinds, strict=True)]
+    return with_tokens(_model(pieces, _WORDS, _text(_NAME, b"identity")), named, special_ids)
