@@ -3,8 +3,9 @@
 
 usage: bench/compare_translate.py [--attend build/attend] [--rows base-greedy-32 real ...] [--rounds 3] [--type float32]
        [--peer transformers | --before OTHER/attend] [--model DIR --input FILE] [--output TABLE.md]
-       --rows list names them all; `real` needs --model and --input; --peer transformers compares random weights with MarianMT of
-       transformers, which has f32 alone; --before names an older attend to compare with, in place of CTranslate2
+       --rows list names them all; `real` needs --model and --input; the rows of t5-small need transformers, whose model both sides
+       convert; --peer transformers compares random weights with MarianMT of transformers, which has f32 alone; --before names an
+       older attend to compare with, in place of CTranslate2
 
 The share of the limit is attend's speed over what the machine could do at most, both measured in the same run: at batch 32 the
 peak of the instruction set's best multiply-add over twice the multiply-adds of a token, at batch 1 the rate of reading memory
@@ -16,13 +17,14 @@ import dataclasses
 import datetime
 import functools
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 from random_model import write_model, write_shortlist
-from shapes import LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
+from shapes import IMPORTED, LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 VOCABULARY, SOURCE, TARGET, SENTENCES = 32000, 24, 32, 64
@@ -32,7 +34,7 @@ REPEATS = {"student": 4, "base": 2}  # so that a run takes seconds; once for oth
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    preset: str  # empty: the model and text of the command line
+    preset: str  # or an imported model's shape; empty: the model and text of the command line
     type: str
     beam: int
     batch: int
@@ -57,14 +59,23 @@ ROWS |= {f"student-shortlist-{name}": Row("student", "int8", beam, batch, shortl
          for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
 ROWS |= {f"opus-{name}": Row("base", "int8", beam, batch, vocabulary=58000)  # as OPUS-MT's
          for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
+ROWS |= {f"t5-small-{name}": Row("t5-small", kind, 1, batch, vocabulary=32128)
+         for name, kind, batch in (
+             ("greedy-32", "int8", 32), ("greedy-1", "int8", 1), ("float32-greedy-32", "float32", 32), ("float32-greedy-1", "float32", 1))}
 ROWS["real"] = Row("", "int8", 4, 32)
 
 
-def run(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, encoding="utf-8", check=False)
+def call(command):
+    """What it prints."""
+    environment = os.environ | {"ATTEND_PYTHON": sys.executable}  # for `attend import`
+    done = subprocess.run(list(map(str, command)), capture_output=True, encoding="utf-8", check=False, env=environment)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def run(command):
+    return json.loads(call(command))
 
 
 @functools.cache
@@ -76,8 +87,22 @@ def random_model(preset):
     return folder
 
 
-def weights(row):
+@functools.cache
+def random_t5(program):
+    """A folder with a T5 as transformers has it and as attend does, in f32 and in int8, kept until the program ends."""
+    folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+    theirs, ours = (pathlib.Path(folder.name) / name for name in ("transformers", "float32"))
+    for command in ([sys.executable, FOLDER / "random_t5.py", theirs], [program, "import", theirs, "--output", ours],
+                    [program, "quantize", ours, "--output", ours.with_name("int8")]):
+        call(command)
+    return folder
+
+
+def weights(row, options):
     """Options of either side that name what it runs."""
+    if row.preset in IMPORTED:
+        folder = pathlib.Path(random_t5(options.attend).name)
+        return ["--model", folder / row.type], ["--transformers", folder / "transformers"]
     named = ["--preset", row.preset, "--vocab-size", row.vocabulary]
     if not row.shortlist:
         return named, named
@@ -93,7 +118,7 @@ def arguments(row, options):
         common += ["--model", options.model, "--input", options.input]
         return [*common, "--length-penalty", 0, "--max-length", LONGEST], common
     common += ["--sentences", SENTENCES if row.batch > 1 else SENTENCES // 4, "--source-length", SOURCE, "--target-length", TARGET]
-    return tuple(common + side for side in weights(row))
+    return tuple(common + side for side in weights(row, options))
 
 
 def bench_translate(program, options):
@@ -121,7 +146,7 @@ def limit(row, machine):
     """Tokens a second that the machine could give at most; None where sentences differ in length or in their output layer."""
     if not row.preset or row.shortlist:
         return None
-    shape, lengths = PRESETS[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
+    shape, lengths = (PRESETS | IMPORTED)[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
     if row.batch == 1:
         bytes_each = 1 if row.type == "int8" else 4
         return machine["memory_bytes_per_s"] / weight_bytes(shape, row.vocabulary, lengths, bytes_each)

@@ -2,10 +2,11 @@
 """The peer of `attend bench translate`: CTranslate2 with the same option names, one JSON line.
 
 usage: bench/ct2_translate.py [--preset base] [--type int8] [--beam-size 1] [--batch-size 32] ...
+       bench/ct2_translate.py --transformers DIR ...
        bench/ct2_translate.py --model DIR --input FILE ...
 
-Random weights of a preset, every output forced to --target-length; or attend's model DIR on real text, at its own lengths and
-with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats. Of --threads, --intra-threads share
+Random weights of a preset, or transformers' model DIR that random_t5.py wrote, every output forced to --target-length; or attend's model
+DIR on real text, at its own lengths and with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats. Of --threads, --intra-threads share
 the work of a batch, and so many batches run at once. peak_rss_mb is the most memory resident since before loading; what was
 there already, Python and its modules, is part of it and stands in base_rss_mb.
 """
@@ -24,7 +25,7 @@ from compare_outputs import NO_PENALTY, processor, read_lines
 from ctranslate2.specs import transformer_spec
 from random_model import candidates
 from random_weights import RandomWeights
-from shapes import LONGEST, PRESETS
+from shapes import LONGEST, PRESETS, T5_WORDS
 from to_ctranslate2 import convert
 
 
@@ -59,6 +60,10 @@ def random_model(path, shape, options):
     spec.save(path)
 
 
+def convert_transformers(directory, path, kind):
+    ctranslate2.converters.TransformersConverter(directory).convert(path, quantization=kind, force=True)
+
+
 def apart(function, *arguments):
     """Calls it in a process of its own: what making the model takes is not the peer's memory."""
     maker = multiprocessing.Process(target=function, args=arguments)
@@ -75,9 +80,13 @@ def work(options, path):
         encoder = processor(options.model, "source")
         return [encoder.encode(line, out_type=str) for line in read_lines(options.input)], {
             "min_decoding_length": 0, "max_decoding_length": LONGEST, "length_penalty": NO_PENALTY}
-    apart(random_model, path, PRESETS[options.preset], options)
-    ids = np.random.default_rng(1).integers(0, options.vocab_size - 3, (options.sentences, options.source_length))
-    return [[f"t{i}" for i in row] for row in ids], {
+    if options.transformers:
+        apart(convert_transformers, options.transformers, path, options.type)
+    else:
+        apart(random_model, path, PRESETS[options.preset], options)
+    ids = np.random.default_rng(1).integers(0, T5_WORDS if options.transformers else options.vocab_size - 3, (options.sentences, options.source_length))
+    end = ["</s>"] if options.transformers else []  # of other models CTranslate2 adds it
+    return [[f"t{i}" for i in row] + end for row in ids], {
         "min_decoding_length": options.target_length, "max_decoding_length": options.target_length, "use_vmap": options.shortlist}
 
 
@@ -89,6 +98,7 @@ def resident_mb(name):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--transformers")
     parser.add_argument("--model")
     parser.add_argument("--input")
     parser.add_argument("--preset", choices=PRESETS, default="base")

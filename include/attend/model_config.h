@@ -30,12 +30,20 @@ enum class Recurrence {
   kNone,
   kSsru,  // a simpler simple recurrent unit (Kim et al. 2019), Marian's students
 };
-enum class NormKind { kLayerNorm };
+enum class NormKind {
+  kLayerNorm,
+  kRmsNorm,  // x / sqrt(mean of x^2) times a weight, without a bias (Zhang and Sennrich 2019), T5's
+};
 enum class NormPlace {
   kPost,  // LayerNorm(x + Sublayer(x)), the paper's
   kPre,   // x + Sublayer(LayerNorm(x)), and one more norm at the end of the stack
 };
-enum class PositionKind { kSinusoidal, kLearned, kNone };
+enum class PositionKind {
+  kSinusoidal,
+  kLearned,
+  kNone,
+  kRelative,  // nothing is added to embeddings; self-attention's scores depend on distances, T5's
+};
 enum class SinusoidConvention {
   kInterleaved,  // sine at even, cosine at odd columns, exponent 2i / d_model: the paper's
   kHalves,       // all sines, then all cosines, same exponents
@@ -77,9 +85,11 @@ struct StackConfig {
   double norm_epsilon = 1e-6;
   PositionKind positions = PositionKind::kSinusoidal;
   SinusoidConvention position_convention = SinusoidConvention::kInterleaved;
-  int64_t position_offset = 0;   // position of the first token
-  int64_t max_positions = 1024;  // rows of a learned position table; sinusoids have no end
-  bool attention_bias = false;   // biases on W^Q, W^K, W^V, W^O; the paper has none
+  int64_t position_offset = 0;          // position of the first token
+  int64_t max_positions = 1024;         // rows of a learned position table; sinusoids have no end
+  int64_t relative_buckets = 32;        // of distances; a head learns a number for each
+  int64_t relative_max_distance = 128;  // from which on all distances are one bucket
+  bool attention_bias = false;          // biases on W^Q, W^K, W^V, W^O; the paper has none
   bool feed_forward_bias = true;
   bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
   bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's

@@ -18,8 +18,8 @@ from safetensors.torch import load_file, save_file
 from torch.nn import functional
 
 CASES = [
-    "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "silu_timing_signal",
-    "source_target_tied", "ssru", "swiglu_learned_untied", "tiny",
+    "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "rms_post_norm",
+    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny",
 ]
 ENCODERS = ["masked_tokens", "mean_labels", "text_labels", "token_labels"]
 PAD, BOS, EOS = 0, 2, 3

@@ -56,6 +56,11 @@ void RemoveKeysOf5(Json* model) { model->erase("source_eos"); }
 // Leaves what versions before 6 had.
 void RemoveKeysOf6(Json* model) {
   for (const char* key : {"source_begin", "source_end", "target_begin"}) model->erase(key);
+  for (const char* stack : {"encoder", "decoder"}) {
+    if (Json& config = (*model)[stack]; !config.is_null()) {
+      for (const char* key : {"relative_buckets", "relative_max_distance"}) config.erase(key);
+    }
+  }
 }
 
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {

@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "base/edit_distance.h"
 #include "model/config_fields.h"
+#include "model/relative_buckets.h"
 
 namespace attend {
 namespace {
@@ -56,6 +57,25 @@ StackConfig Bert(StackConfig config) {
   return config;
 }
 
+void CheckRelativePositions(const StackConfig& config, const std::string& name) {
+  const bool both_ways = name == "encoder";
+  const int64_t exact = RelativeBuckets(config, both_ways).exact();
+  if (exact < 1) {
+    Refuse(fmt::format("{}.relative_buckets is {}, expected at least {}", name,
+                       config.relative_buckets, both_ways ? 4 : 2));
+  }
+  if (config.relative_max_distance <= exact) {
+    Refuse(fmt::format(
+        "{0}.relative_max_distance is {1}, expected more than the {2} distances that have a bucket "
+        "each of {0}.relative_buckets",
+        name, config.relative_max_distance, exact));
+  }
+  if (config.recurrence != Recurrence::kNone) {
+    Refuse(fmt::format("{}.positions is relative, expected another kind: a recurrence has none",
+                       name));
+  }
+}
+
 void CheckStack(const StackConfig& config, const std::string& name) {
   if ((config.d_k == 0 || config.d_v == 0) && config.d_model % config.heads != 0) {
     Refuse(fmt::format(
@@ -71,6 +91,7 @@ void CheckStack(const StackConfig& config, const std::string& name) {
     Refuse(fmt::format("{}.d_model is {}, expected at least 4 for a timing signal", name,
                        config.d_model));
   }
+  if (config.positions == PositionKind::kRelative) CheckRelativePositions(config, name);
 }
 
 }  // namespace
@@ -87,18 +108,22 @@ FieldList Fields(StackConfig& config) {
       .Add("activation", &config.activation,
            {"relu", "gelu", "swiglu", "gelu_tanh", "silu", "geglu_tanh"},
            "activation of the feed-forward layer")
-      .Add("norm", &config.norm, {"layer_norm"}, "kind of normalisation")
+      .Add("norm", &config.norm, {"layer_norm", "rms_norm"}, "kind of normalisation")
       .Add("norm_place", &config.norm_place, {"post", "pre"},
            "post: after the residual sum (the paper); pre: before the sub-layer")
       .Add("norm_epsilon", &config.norm_epsilon, 1e-12, 1, "added to the variance in normalisation")
-      .Add("positions", &config.positions, {"sinusoidal", "learned", "none"},
-           "how positions are told apart")
+      .Add("positions", &config.positions, {"sinusoidal", "learned", "none", "relative"},
+           "how positions are told apart; relative: by distances, as T5's")
       .Add("position_convention", &config.position_convention,
            {"interleaved", "halves", "timing_signal"}, "order of the sinusoids' columns")
       .Add("position_offset", &config.position_offset, 0, kMaxPositions,
            "position of the first token")
       .Add("max_positions", &config.max_positions, 1, kMaxPositions,
            "rows of a learned position table")
+      .Add("relative_buckets", &config.relative_buckets, 2, kMaxPositions,
+           "buckets of distances, of relative positions")
+      .Add("relative_max_distance", &config.relative_max_distance, 2, kMaxPositions,
+           "distance from which on all are in one bucket, of relative positions")
       .Add("attention_bias", &config.attention_bias, "biases on the attention projections")
       .Add("feed_forward_bias", &config.feed_forward_bias, "biases in the feed-forward layer")
       .Add("scale_embedding", &config.scale_embedding,

@@ -1,5 +1,6 @@
 #include "attend/model_config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -16,6 +17,16 @@ ModelConfig WithVocabulary(const std::string& preset, int64_t size) {
   ModelConfig config = PresetConfig(preset);
   config.source_vocab_size = config.target_vocab_size = size;
   return config;
+}
+
+// Why a configuration makes no sense, or "".
+std::string Message(const ModelConfig& config) {
+  try {
+    CheckModelConfig(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 int64_t BaseCount(const std::function<void(StackConfig&)>& change) {
@@ -76,6 +87,36 @@ TEST(ModelConfigTest, HeadsOfEncoders) {
   CheckModelConfig(config);
   config.labels.clear();
   EXPECT_THROW(CheckModelConfig(config), Error);
+}
+
+TEST(ModelConfigTest, RelativePositionsHaveATableForEachStack) {
+  // transformers' T5ForConditionalGeneration of t5-small's shape has 60,506,624 parameters.
+  ModelConfig config = WithVocabulary("base", 32128);
+  for (StackConfig* stack : {&*config.encoder, &*config.decoder}) {
+    stack->norm = NormKind::kRmsNorm;
+    stack->norm_place = NormPlace::kPre;
+    stack->positions = PositionKind::kRelative;
+    stack->feed_forward_bias = false;
+  }
+  CheckModelConfig(config);
+  EXPECT_EQ(ParameterCount(config), 60506624);
+  for (const TensorSpec& spec : ExpectedTensors(config)) {
+    if (spec.name.ends_with("relative_bias.weight")) {
+      EXPECT_EQ(spec.shape, (std::vector<int64_t>{32, 8}));
+      EXPECT_FALSE(MayBeInt8(spec));
+    }
+  }
+  config.encoder->relative_buckets = 3;
+  EXPECT_THAT(Message(config),
+              testing::HasSubstr("encoder.relative_buckets is 3, expected at least 4"));
+  config.encoder->relative_buckets = 32;
+  config.decoder->relative_max_distance = 16;
+  EXPECT_THAT(Message(config),
+              testing::HasSubstr("decoder.relative_max_distance is 16, expected more"));
+  config.decoder->relative_max_distance = 17;
+  EXPECT_EQ(Message(config), "");
+  config.decoder->recurrence = Recurrence::kSsru;
+  EXPECT_THAT(Message(config), testing::HasSubstr("decoder.positions is relative"));
 }
 
 TEST(ModelConfigTest, RefusesWhatMakesNoSense) {

@@ -209,6 +209,10 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("'model.special_ids' is not"));
 }
 
+// Which versions 1 and 2 had not.
+constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
+                                            "relative_max_distance"};
+
 TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
   Model model = SmallModel();
@@ -234,7 +238,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
                             "crf", "source_eos", "source_begin", "source_end", "target_begin"})
       c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"})
-      for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
+      for (const char* key : kNewKeysOfStacks) c["model"][stack].erase(key);
   };
   EXPECT_EQ(ConfigMessage(version2), "");
   const auto version1 = [&](Json& c) {
@@ -256,7 +260,7 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "label_scheme",
                           "crf", "source_eos", "source_begin", "source_end", "target_begin"})
     model.erase(key);
-  for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
+  for (const char* key : kNewKeysOfStacks) model["encoder"].erase(key);
   for (const int version : {1, 2}) {
     config["format_version"] = version;
     if (version == 1) config.erase("training_text");
@@ -293,6 +297,9 @@ TEST_F(ModelDirectoryTest, ModelFields) {
   EXPECT_THAT(message("encoder", "d_k", 1 << 20), HasSubstr("expected [2097152, 16]"));
   EXPECT_THAT(message("encoder", "activation", "rulu"), HasSubstr("is 'rulu', expected one of"));
   EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
+  EXPECT_THAT(message("encoder", "norm", "rms_norm"), HasSubstr("_norm.bias' is not part"));
+  EXPECT_THAT(message("decoder", "positions", "relative"),
+              HasSubstr("'decoder.relative_bias.weight' is missing"));
   EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
   EXPECT_THAT(message("special_ids", "bos", -2), HasSubstr("bos is -2"));
   const auto frame = [&](const char* key, const Json& value) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/model_config.h"
+#include "text/added_tokens.h"
 
 namespace attend {
 
@@ -33,6 +34,9 @@ class TokenMap {
   // The token that a line begins with to name the language to translate to, such as >>de<<; its
   // length in bytes is that of the token. None: -1.
   int32_t LanguageOf(std::string_view line) const;
+  // Tokens that stand in a text as they are, such as T5's <extra_id_0>: SentencePiece sees the
+  // texts between them.
+  const AddedTokenFinder& added() const { return added_; }
 
  private:
   std::vector<std::string> tokens_;
@@ -40,6 +44,7 @@ class TokenMap {
   std::vector<int32_t> of_pieces_;
   std::vector<bool> controls_;  // by id
   SpecialIds special_ids_;
+  AddedTokenFinder added_{{}};
 };
 
 }  // namespace attend

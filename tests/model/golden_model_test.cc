@@ -62,7 +62,10 @@ void AddDefaults(nlohmann::json* config) {
                 {"target_begin", nlohmann::json::array()},
                 {"labels", nlohmann::json::array()}});
   for (const char* stack : {"encoder", "decoder"})
-    model[stack].update({{"embedding_norm", false}, {"recurrence", "none"}});
+    model[stack].update({{"embedding_norm", false},
+                         {"recurrence", "none"},
+                         {"relative_buckets", 32},
+                         {"relative_max_distance", 128}});
 }
 
 TEST_F(GoldenModelTest, SavesAsItWas) {

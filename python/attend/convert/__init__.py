@@ -16,13 +16,13 @@ import os
 import pathlib
 
 from attend._errors import InputError, UsageError
-from attend.convert import _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt
+from attend.convert import _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _t5
 from attend.convert._source import Converted, Languages, Source
 
 __all__ = ["SOURCES", "Converted", "convert", "recognise"]
 
 SOURCES: tuple[Source, ...] = (
-    _marian_transformers.SOURCE, _bart.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE,
+    _marian_transformers.SOURCE, _bart.SOURCE, _t5.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE,
     _opennmt.SOURCE, _eole.SOURCE)
 
 

@@ -113,7 +113,7 @@ class _List:
         more = placeholders(self.tokens, files.rows, str(self.where))
         tokens, without_text = [*self.tokens, *more], self.without_text | set(more)
         if files.sentencepiece is None and self.json is not None:
-            return with_tokens(self.json.sentencepiece(), tokens, special_ids, without_text)
+            return with_tokens(self.json.sentencepiece(), tokens, special_ids, without_text=without_text)
         places = [files.sentencepiece] if files.sentencepiece is not None else []
         return vocabulary(self.where, "source", tokens, special_ids, without_text, [*places, files.folder])
 

@@ -9,6 +9,16 @@ from typing import Any
 from attend.convert._files import read_json
 
 
+def transformers_peer(source: str, kind: str) -> Any:
+    """A model of transformers, by the name of its class, in f32."""
+    try:
+        import torch
+        import transformers
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
+    return getattr(transformers, kind).from_pretrained(source, dtype=torch.float32).eval()
+
+
 def samples_differ_by(output: str, logits_of: Callable[[list[int], list[int]], Any]) -> float:
     """The largest difference of a token's log-probability. `logits_of` gives logits [T + 1, V] of the ids that the encoder and, after the
     start, the decoder read."""

@@ -176,9 +176,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     renamed = Renamed(read_weights(folder), str(folder))
     head = _rename(config, family, renamed)
     tensors: Tensors = renamed.finish()
-    vocabulary = read_tokenizer(folder)
     size, positions = (len(tensors[f"encoder.{name}.weight"]) for name in ("embedding", "positions"))
-    vocabulary.check_size(size, folder)
+    vocabulary = read_tokenizer(folder).padded(size, folder)
     return Converted(
         kind=f"transformers {config.values['model_type']}",
         model=model(

@@ -72,9 +72,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     config.refuse(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
     shape = _stack(config)
     tensors = _Gpt2(read_weights(folder), str(folder)).rename(shape["layers"])
-    vocabulary = read_tokenizer(folder)
     size = len(tensors["decoder.embedding.weight"])
-    vocabulary.check_size(size, folder)
+    vocabulary = read_tokenizer(folder).padded(size, folder)
     return Converted(
         kind="transformers GPT-2",
         model=model(

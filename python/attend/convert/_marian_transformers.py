@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._compare import samples_differ_by
+from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import rename_stack
 from attend.convert._files import Keys, Renamed, model_type, read_weights, tokens_by_id
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
@@ -96,12 +96,9 @@ def _convert(folder: pathlib.Path) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    try:
-        import torch
-        import transformers
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
-    peer = transformers.MarianMTModel.from_pretrained(source, dtype=torch.float32).eval()
+    peer = transformers_peer(source, "MarianMTModel")
+    import torch
+
     pad = peer.config.pad_token_id
 
     def logits(read: list[int], wrote: list[int]) -> Any:

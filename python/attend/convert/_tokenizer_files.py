@@ -20,9 +20,14 @@ class TokenizerFile:
     special_ids: dict[str, int]
     tokens: list[str]  # by id
 
-    def check_size(self, rows: int, folder: pathlib.Path) -> None:
-        if len(self.tokens) != rows:
-            raise InputError(f"'{folder}' has a tokenizer of {len(self.tokens)} tokens, expected {rows}, the rows of the embedding")
+    def padded(self, rows: int, folder: pathlib.Path) -> TokenizerFile:
+        """The same with a token for each row of the embedding."""
+        more = placeholders(self.tokens, rows, str(folder))
+        if not more:
+            return self
+        file, tokens = json.loads(self.content), [*self.tokens, *more]
+        file["added_tokens"] += _added({token: i for i, token in enumerate(tokens)}, more)
+        return replace(self, content=json.dumps(file, indent=1).encode(), tokens=tokens)
 
     def padded(self, rows: int, folder: pathlib.Path) -> TokenizerFile:
         """The same with a token for each row of the embedding."""

@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable, Iterator
 from attend._errors import InputError
 
 _MAP_FIELD = 4200  # of SentencePiece's ModelProto, which leaves fields from 200 on to others
-_TOKEN, _PAD, _UNK, _BOS, _EOS, _WITHOUT_TEXT = 1, 2, 3, 4, 5, 7
-# Of ModelProto: its pieces, how it was trained, how it normalises. Of a piece: text, score, type. Of the others: model type; name, table.
+_TOKEN, _PAD, _UNK, _BOS, _EOS, _ADDED, _WITHOUT_TEXT = 1, 2, 3, 4, 5, 6, 7
+# Of ModelProto: its pieces, how it was trained, how it normalises. Of a piece: text, score, type. Of the others: model type; name,
+# map of characters.
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
 _TEXT, _SCORE, _TYPE = 1, 2, 3
-_MODEL_TYPE, _NAME, _TABLE = 3, 1, 2
+_MODEL_TYPE, _NAME, _CHARACTERS = 3, 1, 2
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED = 1, 2, 3, 4  # types of pieces
 UNIGRAM, BPE, WORDS = 1, 2, 3  # types of models
 
@@ -69,20 +70,26 @@ def pieces_of(model: bytes, where: str) -> list[str]:
         raise InputError(f"{where}: not a SentencePiece model") from error
 
 
-def sentencepiece(pieces: Iterable[tuple[str, float, int]], kind: int, table: bytes = b"") -> bytes:
-    """A SentencePiece model of these pieces, each with its score and type; `table` normalises text, or nothing does."""
+def sentencepiece(pieces: Iterable[tuple[str, float, int]], kind: int, characters: bytes = b"") -> bytes:
+    """A SentencePiece model of these pieces, each with its score and type; a map of characters normalises text, or nothing does."""
     content = bytearray()
     for text, score, of in pieces:
         content += _text(_PIECE, _text(_TEXT, text.encode()) + _varint(_SCORE << 3 | 5) + struct.pack("<f", score) + _number(_TYPE, of))
-    normalizer = _text(_NAME, b"identity") if not table else _text(_NAME, b"user_defined") + _text(_TABLE, table)
+    normalizer = _text(_NAME, b"user_defined") + _text(_CHARACTERS, characters) if characters else _text(_NAME, b"identity")
     return bytes(content) + _text(_TRAINER, _number(_MODEL_TYPE, kind)) + _text(_NORMALIZER, normalizer)
 
 
-def with_tokens(model: bytes, tokens: list[str], special_ids: dict[str, int], without_text: Collection[str] = ()) -> bytes:
-    """The SentencePiece model whose pieces have the ids that `tokens` gives them. Beside the special ids those `without_text` give none."""
+def with_tokens(
+        model: bytes, tokens: list[str], special_ids: dict[str, int], *, added: Iterable[str] = (),
+        without_text: Collection[str] = ()) -> bytes:
+    """The SentencePiece model whose pieces have the ids that `tokens` gives them.
+
+    Those `added` stand in a text as they are; beside the special ids those `without_text` give none.
+    """
     content = b"".join(_text(_TOKEN, token.encode()) for token in tokens)
     for number, name in ((_PAD, "pad"), (_UNK, "unk"), (_BOS, "bos"), (_EOS, "eos")):
         content += _number(number, special_ids[name] + 1)
+    content += b"".join(_text(_ADDED, token.encode()) for token in added)
     special = {tokens[i] for i in special_ids.values() if i >= 0}
     content += b"".join(_text(_WITHOUT_TEXT, token.encode()) for token in tokens if token in without_text and token not in special)
     return model + _text(_MAP_FIELD, content)
@@ -106,4 +113,4 @@ def of_words(tokens: list[str], special_ids: dict[str, int], without_text: set[s
     for i, token in enumerate(tokens):
         kind = UNKNOWN if i == special_ids["unk"] else CONTROL if token in without_text else NORMAL
         pieces.append(("▁" + token if kind == NORMAL else token, 0.0, kind))
-    return with_tokens(sentencepiece(pieces, WORDS), [text for text, *_ in pieces], special_ids, without_text)
+    return with_tokens(sentencepiece(pieces, WORDS), [text for text, *_ in pieces], special_ids, without_text=without_text)

@@ -21,7 +21,7 @@ class EncoderHead {
  private:
   Activation activation_;
   std::optional<Linear> transform_, pooler_;
-  LayerNorm norm_;  // after the transform
+  Norm norm_;  // after the transform
   Linear product_;
 };
 
