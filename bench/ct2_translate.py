@@ -21,12 +21,11 @@ import time
 
 import ctranslate2
 import numpy as np
-from compare_outputs import NO_PENALTY, processor, read_lines
+from compare_outputs import NO_PENALTY, convert, processor, read_lines
 from ctranslate2.specs import transformer_spec
 from random_model import candidates
 from random_weights import RandomWeights
 from shapes import LONGEST, PRESETS, T5_WORDS
-from to_ctranslate2 import convert
 
 
 def write_mapping(path, words):
@@ -51,6 +50,7 @@ def random_model(path, shape, options):
     spec.register_source_vocabulary(words)
     spec.register_target_vocabulary(words)
     spec.config.add_source_eos = True
+    pathlib.Path(path).mkdir()
     if options.shortlist:
         mapping = pathlib.Path(path) / "mapping"
         write_mapping(mapping, words)
@@ -76,7 +76,7 @@ def apart(function, *arguments):
 def work(options, path):
     """Writes the model; returns the pieces of each sentence and how outputs end."""
     if options.model:
-        apart(convert, options.model, path)
+        convert(options.model, path)
         encoder = processor(options.model, "source")
         return [encoder.encode(line, out_type=str) for line in read_lines(options.input)], {
             "min_decoding_length": 0, "max_decoding_length": LONGEST, "length_penalty": NO_PENALTY}
@@ -117,7 +117,8 @@ def parse():
 
 def main():
     options = parse()
-    with tempfile.TemporaryDirectory() as path:
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "model")
         sentences, ends = work(options, path)
         pathlib.Path("/proc/self/clear_refs").write_text("5", "ascii")  # proc(5): the peak is what is resident now
         base = resident_mb("VmRSS")

@@ -214,7 +214,7 @@ def test_text_files_are_vocabularies_too(small, tmp_path):
             (folder / f"{side}_vocabulary.txt").write_bytes("".join(token + end for token in tokens).encode())
         attend.convert.convert(folder, output)
         assert attend.Translator(output).target_vocabulary.piece(len(OPENNMT_TARGET) - 1) == "▁a\u2028b"
-        assert _ctranslate2._compare(str(folder), str(output)) < 5e-5
+        assert _ctranslate2.compare(str(folder), str(output)) < 5e-5
 
 
 def test_special_tokens_get_the_ids_of_the_smaller_vocabulary(small, tmp_path):
@@ -238,7 +238,7 @@ def test_one_sentencepiece_model_cuts_both_sides(tmp_path):
     for vocabulary in (translator.source_vocabulary, translator.target_vocabulary):
         assert vocabulary.encode(" ".join(WORDS)) == [tokens.index("▁" + word) for word in WORDS]
         assert vocabulary.piece(3) == tokens[3]
-    assert _ctranslate2._compare(str(folder), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(folder), str(tmp_path / "model")) < 5e-5
 
 
 def test_packages_of_argos(tmp_path):
@@ -253,7 +253,7 @@ def test_packages_of_argos(tmp_path):
     (package / "sentencepiece.model").write_bytes(pieces)
     converted = attend.convert.convert(package, tmp_path / "model")
     assert converted.model["languages"] == ["en", "de"] and not converted.model["source_eos"]
-    assert _ctranslate2._compare(str(package), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(package), str(tmp_path / "model")) < 5e-5
     (package / "metadata.json").write_text(json.dumps({"from_code": "en", "to_code": "de", "target_prefix": "__de__"}), encoding="utf-8")
     with pytest.raises(attend.InputError, match='metadata.json: target_prefix is "__de__", which attend lacks'):
         attend.convert.convert(package, tmp_path / "out")
@@ -265,11 +265,11 @@ def test_the_source_may_lack_the_start_token(tmp_path):
     spec.config.add_source_eos = False
     attend.convert.convert(save(spec, tmp_path / "without_eos"), tmp_path / "without")
     assert attend.Translator(tmp_path / "without").source_vocabulary.encode(" ".join(WORDS)) == list(range(1, len(WORDS) + 1))
-    assert _ctranslate2._compare(str(tmp_path / "without_eos"), str(tmp_path / "without")) < 5e-5
+    assert _ctranslate2.compare(str(tmp_path / "without_eos"), str(tmp_path / "without")) < 5e-5
     spec = translation_model({}, ["</s>", "<unk>", *WORDS], ["</s>", "<unk>", "<s>", *WORDS])
     attend.convert.convert(save(spec, tmp_path / "ctranslate2"), tmp_path / "model")
     assert attend.Translator(tmp_path / "model").source_vocabulary.encode(" ".join(WORDS)) == list(range(2, len(WORDS) + 2))
-    assert _ctranslate2._compare(str(tmp_path / "ctranslate2"), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(tmp_path / "ctranslate2"), str(tmp_path / "model")) < 5e-5
     spec = translation_model({}, ["</s>", "<unk>"], ["</s>", "<unk>", *WORDS, "<s>"])
     with pytest.raises(attend.InputError, match="target_vocabulary.json: <s> has the id 22, expected one below 2"):
         attend.convert.convert(save(spec, tmp_path / "apart"), tmp_path / "out")

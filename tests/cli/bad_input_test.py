@@ -173,6 +173,12 @@ CASES = [
     ("export", "--checkpoint {F}/gone --output {F}/model", 3, "{F}/gone"),
     ("export", "--checkpoint {F}/folder --output {F}/model", 3, "{F}/folder"),
     ("export", "--checkpoint {F}/folder", 2, "--output"),
+    ("export", "--output {F}/model", 2, "--checkpoint is missing"),
+    ("export", "--checkpoint {F}/folder --verify --output {F}/model", 2, "--verify is not for checkpoints; leave it out"),
+    ("export", "--model {G} --output {F}/model", 2, "--model is for --format transformers or ctranslate2; add one of them"),
+    ("export", "--format transformers --output {F}/model", 2, "--model is missing"),
+    ("export", "--format ctranslate2 --model {G} --checkpoint {F}/folder --output {F}/model", 2, "not for --format ctranslate2; leave it out"),
+    ("export", "--format hf --model {G} --output {F}/model", 2, "expected one of attend, transformers, ctranslate2"),
 ]
 
 # Each command that reads a model directory, at {M}; `score` and the like get text at {F}.

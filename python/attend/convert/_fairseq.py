@@ -98,16 +98,20 @@ def _of_today(tensors: Tensors) -> Tensors:
     return named
 
 
-def layer(renamed: Renamed, name: str, given: str, cross_attention: bool) -> None:
-    """A layer whose parts are named as fairseq names them, and transformers' models after it."""
+def layer_names(cross_attention: bool) -> dict[str, str]:
+    """The linear layers and norms of a layer by our names, as fairseq names them, and transformers' models after it."""
+    names = {}
     attentions = [("self_attention", "self_attn")] + ([("cross_attention", "encoder_attn")] if cross_attention else [])
     for ours, theirs in attentions:
         for part, projection in (("query", "q_proj"), ("key", "k_proj"), ("value", "v_proj"), ("output", "out_proj")):
-            renamed.linear(f"{name}.{ours}.{part}", f"{given}.{theirs}.{projection}")
-        renamed.linear(f"{name}.{ours}_norm", f"{given}.{theirs}_layer_norm")
-    renamed.linear(f"{name}.feed_forward.inner", f"{given}.fc1")
-    renamed.linear(f"{name}.feed_forward.outer", f"{given}.fc2")
-    renamed.linear(f"{name}.feed_forward_norm", f"{given}.final_layer_norm")
+            names[f"{ours}.{part}"] = f"{theirs}.{projection}"
+        names[f"{ours}_norm"] = f"{theirs}_layer_norm"
+    return names | {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2", "feed_forward_norm": "final_layer_norm"}
+
+
+def layer(renamed: Renamed, name: str, given: str, cross_attention: bool) -> None:
+    for ours, theirs in layer_names(cross_attention).items():
+        renamed.linear(f"{name}.{ours}", f"{given}.{theirs}")
 
 
 def rename_stack(renamed: Renamed, side: str, shape: dict[str, Any], prefix: str = "") -> None:

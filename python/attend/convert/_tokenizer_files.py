@@ -1,4 +1,7 @@
-"""Hugging Face's tokenizer.json as a vocabulary, made of vocab.txt or of vocab.json and merges.txt where a model has only those."""
+"""Hugging Face's tokenizer.json as a vocabulary, made of vocab.txt or of vocab.json and merges.txt where a model has only those.
+
+`attend export` makes tokenizer.json of SentencePiece models, which it puts beside it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from attend._attend import Vocabulary
 from attend._errors import InputError
 from attend.convert._files import read_json
 from attend.convert._vocabulary import placeholders
+
+SENTENCEPIECE = "vocab.spm"
 
 
 @dataclass
@@ -47,8 +52,8 @@ class TokenizerFile:
 
 
 def read_tokenizer(folder: pathlib.Path) -> TokenizerFile:
-    path = folder / "tokenizer.json"
-    if path.exists():
+    path = next((folder / name for name in (SENTENCEPIECE, "tokenizer.json") if (folder / name).exists()), None)
+    if path is not None:
         content = path.read_bytes()
     elif (folder / "vocab.txt").exists():
         content, path = _dump(_wordpiece(folder)), folder / "vocab.txt"

@@ -44,28 +44,42 @@ def _read_varint(content: bytes, at: int) -> tuple[int, int]:
     return value | content[at] << shift, at + 1
 
 
-def _fields(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message that have content: their number and it."""
+def fields(content: bytes) -> Iterator[tuple[int, int | bytes, bytes]]:
+    """The fields of a message: number, value (fixed ones as their bytes), and the bytes of the whole field."""
     at = 0
     while at < len(content):
+        begin = at
         tag, at = _read_varint(content, at)
+        value: int | bytes
         if tag & 7 == 0:
-            _, at = _read_varint(content, at)
+            value, at = _read_varint(content, at)
+            yield tag >> 3, value, content[begin:at]
             continue
         size = {1: 8, 5: 4}.get(tag & 7)
         if size is None:
             size, at = _read_varint(content, at)
         if at + size > len(content) or tag & 7 not in (1, 2, 5):
             raise ValueError("cut short")
-        if tag & 7 == 2:
-            yield tag >> 3, content[at : at + size]
-        at += size
+        value, at = content[at : at + size], at + size
+        yield tag >> 3, value, content[begin:at]
+
+
+def message(content: bytes) -> dict[int, int | bytes]:
+    """A message's fields by number, of several with one number the last."""
+    return {number: value for number, value, _ in fields(content)}
+
+
+def as_bytes(value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        raise ValueError("a number in place of content")
+    return value
 
 
 def pieces_of(model: bytes, where: str) -> list[str]:
     """The pieces of a SentencePiece model, by id."""
     try:
-        return [dict(_fields(piece))[1].decode() for number, piece in _fields(model) if number == 1]
+        pieces = [as_bytes(value) for number, value, _ in fields(model) if number == _PIECE]
+        return [as_bytes(message(piece)[_TEXT]).decode() for piece in pieces]
     except (IndexError, KeyError, ValueError) as error:
         raise InputError(f"{where}: not a SentencePiece model") from error
 
@@ -93,6 +107,11 @@ def with_tokens(
     special = {tokens[i] for i in special_ids.values() if i >= 0}
     content += b"".join(_text(_WITHOUT_TEXT, token.encode()) for token in tokens if token in without_text and token not in special)
     return model + _text(_MAP_FIELD, content)
+
+
+def without_tokens(vocabulary: bytes) -> bytes:
+    """The SentencePiece model alone."""
+    return b"".join(field for number, _, field in fields(vocabulary) if number != _MAP_FIELD)
 
 
 def placeholders(tokens: list[str], rows: int, where: str) -> list[str]:
