@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
+#include "base/excerpt.h"
 #include "model/config_fields.h"
 #include "model/relative_buckets.h"
 
@@ -315,6 +316,10 @@ void CheckHead(const ModelConfig& config) {
   const bool labels = config.head == HeadKind::kLabels;
   if (labels && config.decoder) Refuse("head is labels, expected vocabulary: there is a decoder");
   if (labels && config.labels.empty()) Refuse("labels is empty, expected the names of the labels");
+  std::vector<std::string> sorted = config.labels;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    Refuse(fmt::format("labels has '{}' twice, expected names that differ", Excerpt(*twice)));
   if (!labels && !config.labels.empty()) Refuse("labels is given, but head is not labels");
   if (config.head_pooler && (!labels || config.pooling == Pooling::kTokens))
     Refuse("head_pooler is on, but it is for labels of whole texts");

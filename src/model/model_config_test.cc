@@ -85,6 +85,8 @@ TEST(ModelConfigTest, HeadsOfEncoders) {
   EXPECT_THROW(CheckModelConfig(config), Error);  // it is of texts
   config.pooling = Pooling::kFirst;
   CheckModelConfig(config);
+  config.labels = {"O", "B", "O"};
+  EXPECT_THROW(CheckModelConfig(config), Error);  // which of the two would it be?
   config.labels.clear();
   EXPECT_THROW(CheckModelConfig(config), Error);
 }

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_search.h"
+#include "text/tokenizer.h"
 #include "train/loop/parameters.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_train_options.h"
@@ -59,7 +60,7 @@ Vocabularies VocabulariesOf(const ExportedRun& run) {
 
 Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies) {
   Json tokenization = Json::object();
-  tokenization["kind"] = "sentencepiece";
+  tokenization["kind"] = TypeName(vocabularies.source->type());
   tokenization["joint"] = vocabularies.joint();
   VocabularyOptions vocabulary = TranslationOf(options).corpus.vocabulary;
   tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();

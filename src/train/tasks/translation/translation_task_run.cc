@@ -92,8 +92,6 @@ Json TranslationTask::Test(const TestSetting& setting) {
   WriteFileAtomically(setting.output / "test_output.txt", text);
   Json scores = ScoreTranslations(found.lines, test_->target, BleuOf(options_, test_->target));
   scores["cut"] = found.cut;
-  log_(LogLevel::kInfo, fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
-                                    scores["bleu"]["signature"].get<std::string>()));
   if (found.cut > 0) {
     log_(LogLevel::kWarning,
          fmt::format("{} of {} translations of the test text were cut at the maximum length",
