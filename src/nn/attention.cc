@@ -41,7 +41,7 @@ AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& quer
   const torch::Tensor additive =
       mask.causal ? CausalMask(scores_BHTS.size(-1), scores_BHTS.options()) : mask.additive;
   if (additive.defined()) scores_BHTS = scores_BHTS + additive;
-  if (mask.biased()) scores_BHTS = scores_BHTS + mask.bias_HTT.to(scores_BHTS.scalar_type());
+  if (mask.biased()) scores_BHTS = scores_BHTS + mask.bias_HTT;
   const torch::Tensor weights_BHTS =
       at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
   const torch::Tensor kept_BHTS = torch::dropout(weights_BHTS, dropout_, is_training());
