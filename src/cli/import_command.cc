@@ -19,13 +19,16 @@ namespace attend {
 namespace {
 
 struct ImportOptions {
-  std::string output;
+  std::string output, source_language, target_language;
   bool verify = false;
 };
 
 FieldList Fields(ImportOptions& options) {
   FieldList fields;
   fields.Add("output", &options.output, "model directory to write")
+      .Add("source_language", &options.source_language,
+           "what a model of several languages is to translate from, as the model names it")
+      .Add("target_language", &options.target_language, "what it is to translate to")
       .Add("verify", &options.verify,
            "compare the model's samples with the program that it comes from, where that is "
            "installed");
@@ -73,7 +76,9 @@ int RunImport(const std::vector<std::string>& arguments) {
   CommandLine command_line("import", "make a model directory from a model of another toolkit",
                            "attend import opus-mt-en-de --output en-de\n"
                            "attend import opus-mt-en-de --output en-de --verify\n"
-                           "attend import model.npz --output en-de");
+                           "attend import model.npz --output en-de\n"
+                           "attend import m2m100 --output en-fr --source-language en "
+                           "--target-language fr");
   command_line.Positional("SOURCE", &source, "the model's folder or file")
       .Options(Fields(options))
       .Options(Fields(common, {"quiet"}))
@@ -90,6 +95,9 @@ int RunImport(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> call = {python, "-m",       "attend.convert",
                                    source, "--output", options.output};
+  for (const auto& [name, language] :
+       {std::pair{"source", options.source_language}, std::pair{"target", options.target_language}})
+    if (!language.empty()) call.push_back(fmt::format("--{}-language={}", name, language));
   if (options.verify) call.emplace_back("--verify");
   if (common.quiet) call.emplace_back("--quiet");
   execvp(python.c_str(), Pointers(call).data());

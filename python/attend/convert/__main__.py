@@ -23,7 +23,7 @@ def _run(options: argparse.Namespace) -> None:
     source = recognise(options.source)
     say = (lambda text: None) if options.quiet else print
     say(f"found {source.looks_like}")
-    converted = convert(options.source, options.output)
+    converted = convert(options.source, options.output, source_language=options.source_language, target_language=options.target_language)
     for text in converted.left_out:
         say(f"left out {text}")
     say(_describe(converted, options.output))
@@ -44,9 +44,12 @@ def main(arguments: list[str] | None = None) -> int:
         prog="attend import", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Makes a model directory from a model of another toolkit:\n" + "\n".join(f"  {source.looks_like}" for source in SOURCES),
         epilog="Examples:\n  attend import opus-mt-en-de --output en-de\n  attend import model.npz --output en-de\n"
-        "  attend import ct2-en-de --output en-de\n  attend import opus-mt-en-de --output en-de --verify")
+        "  attend import ct2-en-de --output en-de\n  attend import opus-mt-en-de --output en-de --verify\n"
+        "  attend import m2m100 --output en-fr --source-language en --target-language fr")
     parser.add_argument("source", metavar="SOURCE", help="the model's folder or file")
     parser.add_argument("--output", metavar="MODEL", required=True, help="model directory to write")
+    parser.add_argument("--source-language", metavar="LANGUAGE", help="what a model of several languages is to translate from")
+    parser.add_argument("--target-language", metavar="LANGUAGE", help="what it is to translate to")
     parser.add_argument("--verify", action="store_true", help="compare with the program that the model comes from, where it is installed")
     parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
     try:

@@ -13,8 +13,8 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
-from attend.convert._fairseq import layer
-from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
+from attend.convert._fairseq import rename_stack
+from attend.convert._files import Keys, Renamed, model_type, read_weights, tokens_by_id
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import with_tokens
 
@@ -26,14 +26,6 @@ def _stack(config: Keys, side: str) -> dict[str, Any]:
         layers=config.get(f"{side}_layers", int), d_model=config.get("d_model", int), heads=config.get(f"{side}_attention_heads", int),
         d_ff=config.get(f"{side}_ffn_dim", int), activation=config.choose("activation_function", ACTIVATIONS, "gelu"), norm_epsilon=1e-5,
         position_convention="halves", scale_embedding=config.get("scale_embedding", bool, False))
-
-
-def _tokens(path: pathlib.Path, size: int) -> list[str]:
-    """The tokens by id."""
-    ids = read_json(path)
-    if not isinstance(ids, dict) or sorted(ids.values()) != list(range(size)):
-        raise InputError(f"{path}: expected a JSON object that gives {size} tokens the ids 0 to {size - 1}, as config.json says")
-    return sorted(ids, key=ids.__getitem__)
 
 
 def _embeddings(renamed: Renamed, shared: bool) -> None:
@@ -55,8 +47,7 @@ def _rename(tensors: Tensors, shape: dict[str, Any], shared: bool, where: str) -
     _embeddings(renamed, shared)
     renamed.tied("encoder.embedding.weight" if shared else "decoder.embedding.weight", "lm_head.weight")
     for side in ("encoder", "decoder"):
-        for number in range(shape[side]["layers"]):
-            layer(renamed, f"{side}.layers.{number}", f"model.{side}.layers.{number}", side == "decoder")
+        rename_stack(renamed, side, shape[side], "model.")
     found = renamed.finish()
     found["head.bias"] = found["head.bias"].reshape(-1)
     return found
@@ -85,9 +76,9 @@ def _convert(folder: pathlib.Path) -> Converted:
     shape = {side: _stack(config, side) for side in ("encoder", "decoder")}
     tensors = _rename(read_weights(folder), shape, shared, str(folder))
     _drop_pad(tensors, pad, str(folder))
-    tokens = _tokens(folder / "vocab.json", size)
+    tokens = tokens_by_id(folder / "vocab.json", size)
     separate = folder / "target_vocab.json"
-    target_tokens = _tokens(separate, target_size) if separate.exists() else tokens
+    target_tokens = tokens_by_id(separate, target_size) if separate.exists() else tokens
     special = {"pad": -1, "unk": tokens.index("<unk>"), "bos": -1, "eos": eos}
     names = Keys(folder / "tokenizer_config.json").values if (folder / "tokenizer_config.json").exists() else {}
     languages = [names.get("source_lang"), names.get("target_lang")]

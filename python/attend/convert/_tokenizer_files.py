@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import pathlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attend._attend import Vocabulary
 from attend._errors import InputError
 from attend.convert._files import read_json
+from attend.convert._vocabulary import placeholders
 
 
 @dataclass
@@ -22,6 +23,15 @@ class TokenizerFile:
     def check_size(self, rows: int, folder: pathlib.Path) -> None:
         if len(self.tokens) != rows:
             raise InputError(f"'{folder}' has a tokenizer of {len(self.tokens)} tokens, expected {rows}, the rows of the embedding")
+
+    def padded(self, rows: int, folder: pathlib.Path) -> TokenizerFile:
+        """The same with a token for each row of the embedding."""
+        more = placeholders(self.tokens, rows, str(folder))
+        if not more:
+            return self
+        file, tokens = json.loads(self.content), [*self.tokens, *more]
+        file["added_tokens"] += _added({token: i for i, token in enumerate(tokens)}, more)
+        return replace(self, content=_dump(file), tokens=tokens)
 
     def texts(self) -> list[str]:
         """Some texts of the tokenizer's own words, which a model proves itself by."""
@@ -41,14 +51,14 @@ def read_tokenizer(folder: pathlib.Path) -> TokenizerFile:
         content, path = _dump(_byte_bpe(folder)), folder / "vocab.json"
     else:
         raise InputError(f"'{folder}' has no tokenizer, expected tokenizer.json, vocab.txt, or vocab.json and merges.txt")
-    return _loaded(content, path)
+    return loaded(content, path)
 
 
 def _dump(tokenizer: dict[str, Any]) -> bytes:
     return json.dumps(tokenizer, ensure_ascii=False, indent=1).encode()
 
 
-def _loaded(content: bytes, path: pathlib.Path) -> TokenizerFile:
+def loaded(content: bytes, path: pathlib.Path) -> TokenizerFile:
     """As attend reads it, whose errors name the file."""
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "tokenizer.json"
