@@ -78,6 +78,15 @@ std::map<std::string, ModelConfig> Variants() {
     c->position_convention = SinusoidConvention::kTimingSignal;
   });
   all["silu_geglu_timing"].decoder->activation = Activation::kGeGluTanh;
+  SetBoth(&(all["t5"] = SmallConfig()), [](StackConfig* c) {
+    c->norm = NormKind::kRmsNorm;
+    c->norm_place = NormPlace::kPre;
+    c->positions = PositionKind::kRelative;
+    c->relative_buckets = 8;
+    c->relative_max_distance = 12;
+    c->scale_embedding = c->feed_forward_bias = false;
+    c->activation = Activation::kGeGluTanh;
+  });
   all["ssru"] = SmallConfig();
   all["ssru"].decoder->recurrence = Recurrence::kSsru;
   all["no_positions_target_bias"] = SmallConfig();
