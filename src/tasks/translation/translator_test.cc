@@ -3,13 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
-#include <thread>
 
 #include "attend/error.h"
 #include "attend/scorer.h"
@@ -457,27 +454,6 @@ TEST(TranslatorTest, AnErrorOnOneThreadEndsTheOthers) {
   options.work = &some;
   EXPECT_THROW(Translator(model, {.threads = 2}).TranslateIds(sentences, options), Error);
   EXPECT_LT(some.self_attention, all.self_attention / 2);
-}
-
-TEST(TranslatorTest, ACallThatIsStoppedEnds) {
-  const Translator translator(MakeModel(SmallConfig()), {.threads = 2});
-  const auto sentences = RandomSentences(50, 9, 6);
-  const auto expected = translator.TranslateIds(sentences, {.max_length = 12});
-  std::atomic<bool> stop = false;
-  TranslationOptions options{.max_length = 100000, .min_length = 100000};  // hours
-  options.stop = &stop;
-  for (const size_t count : {sentences.size(), size_t{1}}) {
-    stop = false;
-    std::jthread stopping([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      stop = true;
-    });
-    EXPECT_THROW(translator.TranslateIds(std::span(sentences).first(count), options), Error);
-  }
-  const auto found = translator.TranslateIds(sentences, {.max_length = 12});
-  for (size_t i = 0; i < sentences.size(); ++i) {
-    EXPECT_EQ(found[i].hypotheses[0].ids, expected[i].hypotheses[0].ids);
-  }
 }
 
 TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
