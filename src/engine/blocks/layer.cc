@@ -101,12 +101,12 @@ RelativeBias::RelativeBias(const WeightSource& weights, const std::string& stack
   table.assign(stored.f32(), stored.f32() + stored.elements());
 }
 
-ScoreBias PositionTable::Bias(const RelativeBias& bias, int64_t positions) {
+ScoreBias PositionTable::Bias(const RelativeBias& bias, int64_t furthest) {
   constexpr int64_t kShortest = 128;
   if (bias.table.empty()) return {};
   const int64_t heads = bias.config.heads;
-  if (positions > reach_) {
-    reach_ = std::max({positions, 2 * reach_, kShortest});
+  if (furthest > reach_) {
+    reach_ = std::max({furthest, 2 * reach_, kShortest});
     biases_.resize(heads * (2 * reach_ + 1));
     const RelativeBuckets buckets(bias.config, bias.both_ways);
     for (int64_t distance = -reach_; distance <= reach_; ++distance) {

@@ -139,11 +139,11 @@ struct ScoreBias {
 // biases of distances, as they are asked for; one owner.
 class PositionTable {
  public:
-  // Row `position` (from 0, the offset not yet added), or null for a stack without positions.
+  // Row `position` (from 0, the offset not yet added), or null for a stack that adds none.
   // Throws Error(kInput) past the end of a learned table.
   const float* Row(const StackConfig& config, const TensorView* learned, int64_t position);
-  // For `positions` positions; good until the next call.
-  ScoreBias Bias(const RelativeBias& bias, int64_t positions);
+  // For distances up to `furthest`; good until the next call.
+  ScoreBias Bias(const RelativeBias& bias, int64_t furthest);
 
  private:
   std::vector<float> rows_;
