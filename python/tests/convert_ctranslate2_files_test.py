@@ -12,7 +12,7 @@ import pytest
 
 attend.convert = pytest.importorskip("attend.convert")
 ctranslate2 = pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements_tests.txt")
-from attend.convert import _ctranslate2, _ctranslate2_weights, _vocabulary  # noqa: E402
+from attend.convert import _ctranslate2, _ctranslate2_weights, _sinusoids, _vocabulary  # noqa: E402
 from attend.convert.__main__ import main  # noqa: E402
 from ctranslate2_models import (  # noqa: E402
     OPENNMT_SOURCE, OPENNMT_TARGET, WIDTH, WORDS, opennmt, save, sinusoids, text, translation_model, values_of, variable,
@@ -297,17 +297,17 @@ def test_sinusoids_are_recognised(kind):
                     table = ((table.view(np.uint32) + 0x8000) & 0xFFFF0000).view(np.float32)
                 table = table.astype("float16" if kind == "float16" else "float32").astype(np.float32)
                 rounding = _ctranslate2_weights.ROUNDING.get(kind, 0)
-                found = _ctranslate2_weights.recognise_sinusoids(table, rounding)
+                found = _sinusoids.recognise_sinusoids(table, rounding)
                 assert found == (convention, offset) or (rows == 1 and offset == 0 and found == ("halves", 0))
                 table[-1, 3] += 4e-3
-                assert _ctranslate2_weights.recognise_sinusoids(table, rounding) is None
+                assert _sinusoids.recognise_sinusoids(table, rounding) is None
 
 
 def test_sinusoids_that_were_made_in_f32():
     rows, rates = 5000, np.exp(np.arange(0, 64, 2, dtype=np.float32) * np.float32(-np.log(10000.0) / 64))
     angles = np.arange(rows, dtype=np.float32)[:, None] * rates
     table = np.stack([np.sin(angles), np.cos(angles)], 2).reshape(rows, 64)
-    assert _ctranslate2_weights.recognise_sinusoids(table, 0) == ("interleaved", 0)
+    assert _sinusoids.recognise_sinusoids(table, 0) == ("interleaved", 0)
 
 
 def test_the_command(small, tmp_path, capsys):
