@@ -49,7 +49,7 @@ class SingleQueries : public testing::TestWithParam<std::tuple<std::string, bool
 
 TEST_P(SingleQueries, EqualTheFormulaAndTheReference) {
   const auto& [set, biased] = GetParam();
-  const KernelTable &kernels_ = SelectKernels(set), &reference_ = *ReferenceKernels();
+  const KernelTable &tested = SelectKernels(set), &oracle = *ReferenceKernels();
   const int64_t bias_stride = 36;
   const auto biases = RandomFloats(3 * bias_stride, 3);
   const float* const bias = biased ? biases.data() : nullptr;
@@ -79,7 +79,7 @@ TEST_P(SingleQueries, EqualTheFormulaAndTheReference) {
                            .bias_stride = bias_stride});
         return result;
       };
-      const AttentionResult got = attend(kernels_), want = attend(reference_);
+      const AttentionResult got = attend(tested), want = attend(oracle);
       EXPECT_EQ(got.weights, want.weights);
       EXPECT_EQ(got.output, want.output);
       for (int64_t h = 0; h < heads; ++h) {
