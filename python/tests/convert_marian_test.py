@@ -72,19 +72,6 @@ def marian_model(request, tmp_path_factory):
     return folder
 
 
-@pytest.fixture(name="model", scope="module")
-def converted_model(source, tmp_path_factory):
-    output = tmp_path_factory.mktemp("attend") / "model"
-    attend.convert.convert(source, output)
-    return output
-
-
-@pytest.fixture(name="peer", scope="module")
-def transformers_peer(source):
-    model = transformers.MarianMTModel.from_pretrained(source, dtype=torch.float32).eval()
-    return model, transformers.MarianTokenizer.from_pretrained(source)
-
-
 TEXTS = sentences(60, 9) + ["", "unknown ☃ ending", f"{LANGUAGE} lumi tavo", ">>lumi<< tavo", "  two  spaces ", "12 3.5"]
 
 

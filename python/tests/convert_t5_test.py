@@ -84,19 +84,6 @@ def t5_model(request, tmp_path_factory):
     return folder
 
 
-@pytest.fixture(name="model", scope="module")
-def converted_model(source, tmp_path_factory):
-    output = tmp_path_factory.mktemp("attend") / "model"
-    attend.convert.convert(source, output)
-    return output
-
-
-@pytest.fixture(name="peer", scope="module")
-def transformers_peer(source):
-    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(source, dtype=torch.float32).eval()
-    return model, transformers.AutoTokenizer.from_pretrained(source)
-
-
 def test_tokens_are_transformers(model, peer):
     vocabulary = attend.Translator(model).source_vocabulary
     assert len(vocabulary) == peer[0].config.vocab_size and vocabulary.piece(len(vocabulary) - 1) == f"<unused_{UNUSED - 1}>"

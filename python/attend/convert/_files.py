@@ -218,3 +218,9 @@ class Renamed:
         if self.left:
             raise InputError(f"{self.where}: tensor '{min(self.left)}' is one that attend lacks a place for")
         return self.tensors
+
+
+def search_settings_left_out(folder: pathlib.Path) -> list[str]:
+    """What is said of transformers' settings of its search, where a model has them."""
+    name = "generation_config.json"
+    return [f"{name}: attend's own search options hold"] if (folder / name).exists() else []

@@ -17,7 +17,7 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import layer
-from attend.convert._files import Keys, Renamed, model_type, read_weights, shown, tokens_by_id
+from attend.convert._files import Keys, Renamed, model_type, read_weights, search_settings_left_out, shown, tokens_by_id
 from attend.convert._sinusoids import position_fields
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import with_tokens
@@ -131,7 +131,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         source_vocabulary=with_tokens((folder / "source.spm").read_bytes(), tokens, special),
         target_vocabulary=with_tokens((folder / "target.spm").read_bytes(), target_tokens, special),
         texts=sample_texts(tokens),
-        left_out=[] if not (folder / "generation_config.json").exists() else ["generation_config.json: attend's own search options hold"],
+        left_out=search_settings_left_out(folder),
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 

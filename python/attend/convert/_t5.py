@@ -15,7 +15,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
-from attend.convert._files import Keys, Renamed, model_type, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_weights, search_settings_left_out
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._unigram import Unigram, read_unigram
 from attend.convert._vocabulary import pieces_of, placeholders, with_tokens
@@ -123,7 +123,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         model=model(
             source_vocab_size=size, target_vocab_size=size, special_ids=special, tie_target_output="head.weight" not in tensors, **shape),
         tensors=tensors, source_vocabulary=content, target_vocabulary=content, texts=sample_texts(vocabulary.tokens),
-        left_out=[] if not (folder / "generation_config.json").exists() else ["generation_config.json: attend's own search options hold"],
+        left_out=search_settings_left_out(folder),
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 

@@ -32,15 +32,6 @@ class TokenizerFile:
             return self
         file, tokens = json.loads(self.content), [*self.tokens, *more]
         file["added_tokens"] += _added({token: i for i, token in enumerate(tokens)}, more)
-        return replace(self, content=json.dumps(file, indent=1).encode(), tokens=tokens)
-
-    def padded(self, rows: int, folder: pathlib.Path) -> TokenizerFile:
-        """The same with a token for each row of the embedding."""
-        more = placeholders(self.tokens, rows, str(folder))
-        if not more:
-            return self
-        file, tokens = json.loads(self.content), [*self.tokens, *more]
-        file["added_tokens"] += _added({token: i for i, token in enumerate(tokens)}, more)
         return replace(self, content=_dump(file), tokens=tokens)
 
     def texts(self) -> list[str]:
