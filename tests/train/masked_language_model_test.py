@@ -281,5 +281,4 @@ def test_python_gives_the_same(run):
     first, second = told.stdout.splitlines()
     assert first == f"green grass {filled['masks'][0][0]['probability']}"
     vector = json.loads(attend("embed", "--model", run / "model", text="red apple\n"))["embedding"]
-    assert tiny_run.run_page_block("my-encoder", {"my-encoder": run}).startswith("(")
     assert second.startswith("(32,) (2, 32) 32 ") and float(second.split()[-1]) == pytest.approx(vector[0], abs=1e-7)
