@@ -8,6 +8,7 @@
 #include "attend/nn/crf.h"
 #include "tasks/encoder_runner.h"
 #include "text/lines.h"
+#include "text/text_words.h"
 #include "text/utf8.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/label_options.h"
@@ -165,9 +166,7 @@ Json LabelTask::ForExport() const {
   Json texts = Json::array(), ids = Json::array();
   for (const LabelledItem& item : corpus.items()) {
     if (std::ssize(texts) == kTexts) break;
-    std::string text;
-    for (const std::string& word : item.words) text += (text.empty() ? "" : " ") + word;
-    text = BeginningOf(RepairUtf8(text), kMostWords);
+    const std::string text = BeginningOf(RepairUtf8(JoinWords(item.words)), kMostWords);
     const std::vector<int32_t> found = ReadLabelled(config(), vocabulary(), text);
     if (std::ssize(found) > kMostTokens) continue;
     texts.push_back(text);
