@@ -80,16 +80,7 @@ LabelTask::Scored LabelTask::Score(const Examples& examples,
   const bool by_token = config().pooling == Pooling::kTokens;
   const nn::PackedIds read = PackIds(examples, 0, 0, 0);
   LabelRows wanted = LabelRowsOf(examples, by_token);
-  torch::Tensor hidden_RD;
-  if (device_.is_cpu()) {
-    hidden_RD = transformer_->PackedEncode(read, dropout);
-  } else {
-    const std::vector<torch::Tensor> there = uploader_.Upload(
-        {PadIds(read, config().special_ids.pad), PaddedRows(read), wanted.rows_N, wanted.labels_N});
-    hidden_RD = transformer_->Encode(there[0]).hidden_BSD.flatten(0, 1).index_select(0, there[1]);
-    wanted.rows_N = there[2];
-    wanted.labels_N = there[3];
-  }
+  const torch::Tensor hidden_RD = HiddenOf(read, dropout, {&wanted.rows_N, &wanted.labels_N});
   const torch::Tensor labelled_ND =
       by_token ? hidden_RD.index_select(0, wanted.rows_N) : transformer_->Pool(hidden_RD, read);
   // On a GPU products in bf16 have such results.

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "model/config_file.h"
 #include "nn/bf16_products.h"
+#include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 
 namespace attend {
@@ -16,10 +17,10 @@ TextTask::TextTask(const TaskSetup& setup, TaskTexts texts)
     : options_(*setup.options),
       threads_(setup.settings->threads),
       device_(setup.device),
-      uploader_(setup.device),
       transformer_(MakeTransformer(options_, setup.device)),
       loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
             options_.optimization.label_smoothing_mass),
+      uploader_(setup.device),
       texts_(std::move(texts)) {}
 
 torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
@@ -32,6 +33,24 @@ torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
   // A decoder does not read an example's last token.
   const int64_t tokens = shard.tokens_before[0];
   return LossOf(shard.examples, nn::DropoutKey{seed, tokens, tokens - shard.examples_before}).loss;
+}
+
+torch::Tensor TextTask::HiddenOf(const nn::PackedIds& read,
+                                 const std::optional<nn::DropoutKey>& dropout,
+                                 std::initializer_list<torch::Tensor*> beside) {
+  const bool decoder = config().decoder.has_value();
+  if (device_.is_cpu()) {
+    return decoder ? transformer_->PackedHidden({}, read, dropout)
+                   : transformer_->PackedEncode(read, dropout);
+  }
+  std::vector<torch::Tensor> here = {PadIds(read, config().special_ids.pad), PaddedRows(read)};
+  for (const torch::Tensor* each : beside) here.push_back(*each);
+  const std::vector<torch::Tensor> there = uploader_.Upload(here);
+  size_t next = 2;
+  for (torch::Tensor* each : beside) *each = there[next++];
+  const torch::Tensor hidden_BTD =
+      decoder ? transformer_->Decode(there[0]) : transformer_->Encode(there[0]).hidden_BSD;
+  return hidden_BTD.flatten(0, 1).index_select(0, there[1]);
 }
 
 Json TextTask::Digests() const {
