@@ -1,10 +1,10 @@
 #include "attend/classifier.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "model/model_directory.h"
+#include "search/scores.h"
 #include "tasks/encoder_runner.h"
 #include "text/word_ids.h"
 
@@ -17,14 +17,10 @@ constexpr EncoderRunner::Purpose kClassification = {"classification", HeadKind::
 // Softmax.
 std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
                                               const std::vector<std::string>& labels) {
-  const double largest = *std::ranges::max_element(logits_L);
+  const ExpSum sum(logits_L);
   std::vector<ClassProbability> classes;
-  double sum = 0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    classes.push_back({labels[i], std::exp(static_cast<double>(logits_L[i]) - largest)});
-    sum += classes.back().probability;
-  }
-  for (ClassProbability& each : classes) each.probability /= sum;
+  for (size_t i = 0; i < labels.size(); ++i)
+    classes.push_back({labels[i], sum.Share(static_cast<double>(logits_L[i]))});
   std::ranges::stable_sort(classes, std::greater<>(), &ClassProbability::probability);
   return classes;
 }
