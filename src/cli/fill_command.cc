@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/filled_json.h"
 #include "tasks/masked_language_model/text_encoder_options.h"

@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
 #include "cli/line_windows.h"
+#include "cli/text_commands.h"
 #include "tasks/language_model/generation_options.h"
 #include "text/utf8.h"
 
@@ -60,7 +60,7 @@ struct GenerateCall {
   const GenerateOptions& options;
   const Generator& generator;
   bool json = false, watched = false;  // watched: somebody sees each text as it comes
-  bool alone = false;                  // one text is all that is written, and may have several lines
+  bool alone = false;  // one text is all that is written, and may have several lines
 
   bool plain() const { return !json && !options.scores && options.generation.n == 1; }
   std::string Written(const std::string& text) const {

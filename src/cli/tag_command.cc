@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/tagging/tagged_json.h"
 #include "text/column_reader.h"

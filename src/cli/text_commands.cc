@@ -1,4 +1,4 @@
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
