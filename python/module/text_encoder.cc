@@ -33,7 +33,7 @@ nb::object ResultOf(const FilledText& filled) {
       likeliest.append(nb::make_tuple(StrOf(token.text), token.probability));
     masks.append(nb::tuple(likeliest));
   }
-  return Make(PythonClass("attend._results", "FilledText"), StrOf(filled.text), nb::tuple(masks),
+  return Make(PythonClass(kResultsModule, "FilledText"), StrOf(filled.text), nb::tuple(masks),
               filled.cut);
 }
 

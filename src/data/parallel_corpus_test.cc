@@ -170,9 +170,9 @@ TEST_F(ParallelCorpusTest, OneColumnIsACorpusToo) {
   ASSERT_EQ(corpus.examples().size(), 2);
   EXPECT_THAT(ColumnsOf(corpus.examples()[1], 1), ElementsAre(Ids("cd", true)));
   EXPECT_EQ(corpus.digests()[0].name, "text file 1");
-  EXPECT_EQ(corpus.Text(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
-                                       "0 too long",
-                                       file));
+  EXPECT_EQ(corpus.Summary(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
+                                          "0 too long",
+                                          file));
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ Json LabelTask::Plan(const CorpusReport& read) const {
 }
 
 Json LabelTask::TestText(const TestSetting& setting) {
-  setting.tell(fmt::format("labelling the test text: {}", text_.test->Text()));
+  setting.tell(fmt::format("labelling the test text: {}", text_.test->Summary()));
   return TestModel(setting, text_.test->items());
 }
 

@@ -66,9 +66,9 @@ void TextTask::SaveFiles(const std::filesystem::path& directory) const {
 }
 
 void TextTask::Describe(const Log& log) const {
-  log(LogLevel::kInfo, fmt::format("training text: {}", texts_.train->Text()));
+  log(LogLevel::kInfo, fmt::format("training text: {}", texts_.train->Summary()));
   if (texts_.valid != nullptr)
-    log(LogLevel::kInfo, fmt::format("validation text: {}", texts_.valid->Text()));
+    log(LogLevel::kInfo, fmt::format("validation text: {}", texts_.valid->Summary()));
 }
 
 Json TextTask::CheckData(const Log& log) const {
@@ -102,10 +102,10 @@ Json TextTask::Plan(const CorpusReport& read) const {
   CorpusReport lines = texts_.train->report();
   lines.Add(read);
   Json plan = Json::object();
-  plan["train"] = texts_.train->Text();
+  plan["train"] = texts_.train->Summary();
   plan["train_lines"] = ToJson(lines);
-  if (texts_.valid != nullptr) plan["valid"] = texts_.valid->Text();
-  if (texts_.test != nullptr) plan["test"] = texts_.test->Text();
+  if (texts_.valid != nullptr) plan["valid"] = texts_.valid->Summary();
+  if (texts_.test != nullptr) plan["test"] = texts_.test->Summary();
   plan["vocabulary"] = vocabulary().size();
   return plan;
 }
