@@ -172,6 +172,7 @@ void LoadGenerator(Runner<Generator>* self, const std::filesystem::path& path,
                    const nb::kwargs& arguments) {
   LoadingOptions options;
   SetOptions(Fields(options), arguments, "Generator");
+  options.path = path;
   const WithoutGil released;
   new (self) Runner<Generator>(Load(path, {.type = options.type}), options);
 }
@@ -272,6 +273,7 @@ void BindGenerator(nb::module_& module) {
           "instruction_set",
           [](const Runner<Generator>& self) { return self.task.instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
+      .def("__repr__", [](const Runner<Generator>& self) { return StrOf(self.Repr("Generator")); })
       .def_prop_ro(
           "vocabulary",
           [](const Runner<Generator>& self) {

@@ -130,6 +130,7 @@ void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
                  const nb::kwargs& arguments) {
             LoadingOptions given;
             SetOptions(Fields(given), arguments, name);
+            given.path = path;
             const WithoutGil released;
             new (self) Runner<Task>(Load(path, {.type = given.type}), given);
           },
@@ -138,6 +139,7 @@ void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
                               OptionsSignature(fields))
                       .c_str()),
           OptionsHelp("Loads the model directory at `path`.", fields).c_str())
+      .def("__repr__", [name](const Runner<Task>& self) { return StrOf(self.Repr(name)); })
       .def_prop_ro(
           "labels", [](const Runner<Task>& self) { return self.task.labels(); },
           nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.")

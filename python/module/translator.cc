@@ -223,6 +223,7 @@ void LoadTranslator(ModelRunner* self, const std::filesystem::path& path,
                     const nb::kwargs& arguments) {
   RunnerOptions options;
   SetOptions(Fields(options), arguments, "Translator");
+  options.loading.path = path;
   const WithoutGil released;
   new (self) ModelRunner(Load(path, {.type = options.loading.type}), options);
 }
@@ -247,6 +248,7 @@ void BindMaking(TranslatorClass& translator) {
           "instruction_set",
           [](const ModelRunner& self) { return self.translator().instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
+      .def("__repr__", [](const ModelRunner& self) { return StrOf(self.Repr("Translator")); })
       .def_prop_ro("source_vocabulary", &VocabularyOf<&ModelRunner::source_vocabulary>,
                    nb::sig("def source_vocabulary(self, /) -> Vocabulary | None"),
                    "What cuts input into pieces; None where the model has no vocabulary.")
