@@ -34,8 +34,9 @@ FieldList Fields(EmbedCommandOptions& options) {
 }
 
 void PrintVector(const std::string& text, const TextVector& vector) {
-  std::cout << Printable(
-                   Dump(Json{{"text", text}, {"embedding", vector.values_D}, {"cut", vector.cut}}))
+  std::cout << Printable(Dump(Json{{"text", text},
+                                   {"embedding", FloatsToJson(vector.values_D)},
+                                   {"cut", vector.cut}}))
             << '\n';
 }
 
