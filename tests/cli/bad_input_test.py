@@ -148,7 +148,7 @@ CASES = [
     ("translate", "--model {L} --input {F}/text", 2, "run it with `attend generate`"),
     ("score", "--model {L} --source {F}/text --target {F}/text", 2, "give --input"),
     ("score", "--model {L}", 2, "--input is missing"),
-    ("score", "--model {C} --input {F}/text", 2, "attend classify"),
+    ("score", "--model {C} --input {F}/text", 2, "expected translation or language_model; run it with `attend classify`"),
     ("score", "--model {L} --input {F}/text --window 4 --stride 5", 2, "stride is 5"),
     ("score", "--model {P} --input {F}/text --stride 99", 2, "stride is 99, above the window of"),
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
