@@ -16,6 +16,7 @@ def make_files(tmp_path):
     folder.mkdir()
     (folder / "empty").write_bytes(b"")
     (folder / "binary").write_bytes(bytes(range(256)) * 64)
+    (folder / "cyrillic").write_bytes("Привет, мир\n".encode("cp1251") * 20)
     (folder / "text").write_text("one line\nanother line\n" * 50, encoding="utf-8")
     (folder / "short").write_text("one line\n" * 99, encoding="utf-8")
     (folder / "links").write_text("0-0 1-2\n\n1?1 2-2\n", encoding="utf-8")
@@ -41,6 +42,8 @@ CASES = [
     ("tag", "{F}/text --model {F}/gone", 3, "{F}/gone"),
     ("tag", "{F}/text --model {C}", 2, "attend classify"),
     ("tag", "{F}/gone --model {T}", 3, "{F}/gone"),
+    ("tag", "hello --model {T}", 3, "a text itself goes through standard input"),
+    ("tag", "{F}/cyrillic --model {T}", 3, "{F}/cyrillic: 180 of 220 characters so far are malformed UTF-8"),
     ("tag", "- - --model {T}", 2, "given twice"),
     ("tag", "{F}/text --model {T} --word-column 2", 2, "leave it out"),
     ("tag", "{F}/gone --model {T} --columns", 3, "{F}/gone"),

@@ -190,6 +190,15 @@ def test_text_without_a_known_word_is_refused(options, tmp_path, part):
     tiny_run.refused(done, 3, f"{part}_text has no token that the vocabulary knows")
 
 
+@pytest.mark.parametrize("part", ["train", "valid"])
+def test_text_of_another_encoding_is_refused(options, tmp_path, part):
+    lines = "größer, schöner, weiß und müde\n" * 20 + "old\n" * 5
+    (tmp_path / "latin.txt").write_bytes(lines.encode("latin-1"))
+    done = tiny_run.train(options | {f"{part}_text": tmp_path / "latin.txt"}, tmp_path / "run")
+    name = {"train": "training", "valid": "validation"}[part]
+    tiny_run.refused(done, 3, f"20 of 25 lines of the {name} text are malformed UTF-8 ({tmp_path / 'latin.txt'}:1, ", "iconv")
+
+
 def test_a_model_of_other_stacks_is_refused(options, run, tmp_path):
     other = {name: value for name, value in options.items() if not name.startswith(("vocab", "encoder.", "preset"))}
     done = tiny_run.train(other | {"task": "language_model", "init": run / "model"}, tmp_path / "run")

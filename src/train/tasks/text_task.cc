@@ -76,6 +76,13 @@ Json TextTask::CheckData(const Log& log) const {
   Json counts = Json::object();
   const auto check = [&](const char* name, const TextCorpus* corpus) {
     if (corpus == nullptr) return;
+    const CorpusReport& report = corpus->report();
+    if (2 * report.malformed.count > report.lines) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{} of {} lines of the {} text are malformed UTF-8 ({}); convert it, "
+                              "such as: iconv -f ISO-8859-1 -t UTF-8",
+                              report.malformed.count, report.lines, name, report.malformed.Text()));
+    }
     const int64_t tokens = corpus->tokens(), unknown = corpus->unknown_tokens();
     counts[name] = {{"unknown_tokens", unknown}, {"tokens", tokens}};
     const double share = static_cast<double>(unknown) / static_cast<double>(tokens);
