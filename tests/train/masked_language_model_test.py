@@ -174,7 +174,7 @@ def test_a_model_of_labels_begins_with_the_encoder(run, labelled, tmp_path):
         ({"case": "lower"}, ["case is lower, but the vocabulary given has keep"]),
         ({"vocab": "other.spm"}, ["vocab and init are both given"]),
         ({"encoder.layers": 3}, ["encoder.layers is 3", "has 2; leave it out when fine-tuning"]),
-        ({"preset": "bert-base"}, ["encoder.layers is 12", "has 2; leave it out when fine-tuning"]),
+        ({"preset": "bert-base"}, ["encoder.layers of preset bert-base is 12", "has 2; leave preset out when fine-tuning"]),
     ],
 )
 def test_another_vocabulary_or_shape_is_refused(run, labelled, tmp_path, change, parts):
