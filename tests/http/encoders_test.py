@@ -164,7 +164,7 @@ def test_models_say_where_they_answer(server, client):
 
 
 @pytest.mark.parametrize(("route", "body", "part"), [
-    ("/v1/tag", {}, "expected an object with text"),
+    ("/v1/tag", {}, "expected an object with text or words"),
     ("/v1/tag", {"text": "a", "words": ["a"]}, "it has text and words"),
     ("/v1/tag", {"text": []}, "0 texts, expected 1 to"),
     ("/v1/tag", {"words": []}, "expected words as a list"),

@@ -91,6 +91,8 @@ EncoderRequest ReadTag(Json body) {
   if (words && body.contains("text")) {
     throw Error(ErrorKind::kInput, "request body: it has text and words; leave out one");
   }
+  if (!words && !body.contains("text"))
+    throw Error(ErrorKind::kInput, "request body: expected an object with text or words");
   if (words) {
     TakeWords(&body, &asked);
   } else {
