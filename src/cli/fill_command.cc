@@ -44,7 +44,8 @@ void PrintFilled(const std::string& text, const FilledText& found, bool json) {
   for (const std::vector<FillingToken>& tokens : found.masks) {
     std::string line;
     for (const FillingToken& token : tokens)
-      line += fmt::format("  {} {:.1f} %", token.text, 100 * token.probability);
+      line += fmt::format("  {}{} {:.1f} %", token.begins_word ? "" : "…", token.text,
+                          100 * token.probability);
     std::cout << line << '\n';
   }
 }

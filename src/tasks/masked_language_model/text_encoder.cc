@@ -42,12 +42,14 @@ std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const Spec
   return fillings;
 }
 
-// The piece for people, without the mark of a space before it.
+// The piece for people, without the mark of a space before it or of a word that goes on.
 std::string WithoutSpace(const Vocabulary& vocabulary, int32_t id) {
   const bool spells_bytes = vocabulary.type() == VocabularyType::kByteBpe;
   const std::string piece = spells_bytes ? vocabulary.Decode({&id, 1}) : vocabulary.Piece(id);
   const std::string_view space = spells_bytes ? " " : kSpace;
-  return piece.starts_with(space) ? piece.substr(space.size()) : piece;
+  if (vocabulary.type() == VocabularyType::kWordPiece && !BeginsWord(vocabulary, id))
+    return piece.substr(2);
+  return piece.starts_with(space) && piece != space ? piece.substr(space.size()) : piece;
 }
 
 }  // namespace
@@ -102,7 +104,8 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
     likeliest[text].push_back(best[0].id);
     std::vector<FillingToken>& tokens = filled[text].masks.emplace_back();
     for (const Filling& each : best)
-      tokens.push_back({WithoutSpace(vocabulary, each.id), each.probability});
+      tokens.push_back({WithoutSpace(vocabulary, each.id), each.probability,
+                        BeginsWord(vocabulary, each.id)});
   };
   impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {
