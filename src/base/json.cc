@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -176,6 +177,18 @@ void FieldsFromJson(const Json& object, const FieldList& fields, const std::stri
     throw Error(ErrorKind::kConfiguration, fmt::format("{}: expected a JSON object", where));
   }
   FromJson(object, "", fields, where);
+}
+
+Json FloatsToJson(std::span<const float> values) {
+  Json list = Json::array();
+  for (const float value : values) {
+    char digits[32];
+    const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+    double number = 0;  // whose shortest form has these digits, too
+    std::from_chars(digits, end, number);
+    list.push_back(number);
+  }
+  return list;
 }
 
 }  // namespace attend

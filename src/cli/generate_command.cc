@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
 #include "cli/line_windows.h"
+#include "cli/text_commands.h"
 #include "tasks/language_model/generation_options.h"
 #include "text/utf8.h"
 

@@ -247,8 +247,8 @@ int RunScore(const std::vector<std::string>& arguments) {
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   const auto model = WithWeights(LoadModel(options.model), options.type);
+  CheckTask(model->config, {"translation", "language_model"});
   const bool language_model = model->config.task == "language_model";
-  if (!language_model) CheckTask(model->config, "translation");
   CheckGiven(command_line, language_model);
   if (language_model) {
     options.texts.batch_tokens = options.pairs.batch_tokens;

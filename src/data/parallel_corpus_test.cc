@@ -174,9 +174,9 @@ TEST_F(ParallelCorpusTest, OneColumnIsACorpusToo) {
   EXPECT_EQ(corpus.report().tokens[0],
             std::ssize(vocabulary_->Encode("ab")) + std::ssize(vocabulary_->Encode("cd")) + 8);
   EXPECT_EQ(corpus.digests()[0].name, "text file 1");
-  EXPECT_EQ(corpus.Text(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
-                                       "0 too long",
-                                       file));
+  EXPECT_EQ(corpus.Summary(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
+                                          "0 too long",
+                                          file));
 }
 
 }  // namespace

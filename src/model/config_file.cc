@@ -1,6 +1,7 @@
 #include "model/config_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -194,10 +195,12 @@ ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {
              source = config.Lists(kSourceVocabularyFile),
              target = config.Lists(kTargetVocabularyFile);
   if (source != target || (joint && source)) {
-    Damaged(where,
-            fmt::format("sha256 lists {}{}{}, expected vocab.spm, or source.spm and target.spm",
-                        joint ? "vocab.spm " : "", source ? "source.spm " : "",
-                        target ? "target.spm " : ""));
+    std::vector<std::string> listed;
+    for (const char* name : {kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile}) {
+      if (config.Lists(name)) listed.emplace_back(name);
+    }
+    Damaged(where, fmt::format("sha256 lists {}, expected {}, or {} and {}", fmt::join(listed, " "),
+                               kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile));
   }
   return config;
 }

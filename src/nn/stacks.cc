@@ -55,7 +55,8 @@ torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight
     positions_TD = sinusoidal_positions->Table(ids.longest, table_VD.options());
   }
   if (!learned_positions.is_empty()) positions_TD = learned_positions->Table(ids.longest);
-  const EmbeddingInputs inputs{table_VD, positions_TD, ids.ids_R, ids.places_R, embedding_scale_};
+  const EmbeddingInputs inputs{table_VD, positions_TD, ids.ids_R, ids.positions_R,
+                               embedding_scale_};
   const DropoutSite site = NextSite(dropout, embedding_dropout_, is_training());
   if (embedding_norm.is_empty()) return FusedEmbedding(inputs, site);
   return AddDropped({}, embedding_norm(FusedEmbedding(inputs, {})), site);

@@ -172,7 +172,7 @@ inline PackedIds PackSentences(const torch::Tensor& ids_BS, int64_t first, int64
     packed.longest = std::max(packed.longest, length);
   }
   packed.ids_R = torch::cat(ids);
-  packed.places_R = torch::cat(places);
+  packed.positions_R = torch::cat(places);
   packed.offsets_B1 = torch::tensor(offsets);
   return packed;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "attend/error.h"
@@ -11,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "engine/forward.h"
 #include "engine/output_layer.h"
+#include "search/scores.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
 
@@ -68,22 +68,11 @@ std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
 }
 
 TopLogits TopOf(std::span<const float> logits_V, int64_t position) {
-  std::vector<int32_t> order(logits_V.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto count = std::min<int64_t>(kSampleTopLogits, std::ssize(order));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int32_t a, int32_t b) {
-    return logits_V[a] != logits_V[b] ? logits_V[a] > logits_V[b] : a < b;
-  });
-  TopLogits top{position, {order.begin(), order.begin() + count}, {}};
+  std::vector<int32_t> ids(logits_V.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  TopLogits top{position, BestIds(logits_V, std::move(ids), kSampleTopLogits), {}};
   for (const int32_t id : top.ids) top.logits.push_back(logits_V[id]);
   return top;
-}
-
-double LogSum(std::span<const float> logits_V) {
-  const double largest = *std::ranges::max_element(logits_V);
-  double sum = 0;
-  for (const float logit : logits_V) sum += std::exp(logit - largest);
-  return largest + std::log(sum);
 }
 
 void Translate(const Translator& translator, const ModelConfig& config, Sample* sample) {
@@ -102,7 +91,7 @@ std::vector<double> LogProbabilities(std::span<const float> logits_TV,
   for (size_t t = 0; t < ids.size(); ++t) {
     const size_t width = logits_TV.size() / ids.size();
     const std::span<const float> logits_V = logits_TV.subspan(t * width, width);
-    found.push_back(logits_V[ids[t]] - LogSum(logits_V));
+    found.push_back(logits_V[ids[t]] - ExpSum(logits_V).Log());
   }
   return found;
 }

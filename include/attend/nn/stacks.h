@@ -21,10 +21,10 @@ struct StackTrace {
 
 // Ids of a batch's sentences one after the other, without padding.
 struct PackedIds {
-  torch::Tensor ids_R;       // int64
-  torch::Tensor places_R;    // int64, each token's place in its sentence
-  torch::Tensor offsets_B1;  // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
-  int64_t longest = 0;       // tokens of the longest sentence
+  torch::Tensor ids_R;        // int64
+  torch::Tensor positions_R;  // int64, each token's place in its sentence
+  torch::Tensor offsets_B1;   // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
+  int64_t longest = 0;        // tokens of the longest sentence
 };
 
 // What both stacks have: an optional embedding, positions, layers, and a norm at the end of a

@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "base/excerpt.h"
 #include "model/model_directory.h"
+#include "search/scores.h"
 #include "tasks/encoder_runner.h"
 #include "text/mask_token.h"
 #include "text/word_ids.h"
@@ -28,32 +29,27 @@ struct Filling {
 // The likeliest of the tokens that show, with their probabilities among all. Equal ones by id.
 std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const SpecialIds& special,
                                      int32_t mask, int64_t top) {
-  const double largest = *std::ranges::max_element(logits_V);
-  double sum = 0;
-  for (const float logit : logits_V) sum += std::exp(static_cast<double>(logit) - largest);
-  std::vector<int32_t> order;
+  const ExpSum sum(logits_V);
+  std::vector<int32_t> ids;
   for (int32_t id = 0; id < static_cast<int32_t>(logits_V.size()); ++id) {
     const bool shows = id != special.pad && id != special.unk && id != special.bos &&
                        id != special.eos && id != mask;
-    if (shows) order.push_back(id);
+    if (shows) ids.push_back(id);
   }
-  const auto count = std::min<int64_t>(top, std::ssize(order));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int32_t a, int32_t b) {
-    return logits_V[a] != logits_V[b] ? logits_V[a] > logits_V[b] : a < b;
-  });
   std::vector<Filling> fillings;
-  for (const int32_t id : std::span(order).first(count)) {
-    fillings.push_back({id, std::exp(static_cast<double>(logits_V[id]) - largest) / sum});
-  }
+  for (const int32_t id : BestIds(logits_V, std::move(ids), top))
+    fillings.push_back({id, sum.Share(static_cast<double>(logits_V[id]))});
   return fillings;
 }
 
-// The piece for people, without the mark of a space before it.
+// The piece for people, without the mark of a space before it or of a word that goes on.
 std::string WithoutSpace(const Vocabulary& vocabulary, int32_t id) {
   const bool spells_bytes = vocabulary.type() == VocabularyType::kByteBpe;
   const std::string piece = spells_bytes ? vocabulary.Decode({&id, 1}) : vocabulary.Piece(id);
   const std::string_view space = spells_bytes ? " " : kSpace;
-  return piece.starts_with(space) ? piece.substr(space.size()) : piece;
+  if (vocabulary.type() == VocabularyType::kWordPiece && !BeginsWord(vocabulary, id))
+    return piece.substr(2);
+  return piece.starts_with(space) && piece != space ? piece.substr(space.size()) : piece;
 }
 
 }  // namespace
@@ -108,7 +104,8 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
     likeliest[text].push_back(best[0].id);
     std::vector<FillingToken>& tokens = filled[text].masks.emplace_back();
     for (const Filling& each : best)
-      tokens.push_back({WithoutSpace(vocabulary, each.id), each.probability});
+      tokens.push_back({WithoutSpace(vocabulary, each.id), each.probability,
+                        BeginsWord(vocabulary, each.id)});
   };
   impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {

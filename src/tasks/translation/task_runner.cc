@@ -39,7 +39,7 @@ std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, i
 TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                        std::shared_ptr<const Shortlist> shortlist, bool protect)
     : loaded_(std::move(loaded)), shortlist_(std::move(shortlist)) {
-  CheckTask(config(), "translation");
+  CheckTask(config(), {"translation"});
   if (!weights().vocabulary_head) {
     throw Error(ErrorKind::kUsage,
                 "the model has no decoder with a vocabulary head, which translation needs");

@@ -65,7 +65,7 @@ PairProtection ProtectionOfPairs(const TrainOptions& options, const Vocabularies
 
 void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
   if (corpus.examples().size() > 0) return;
-  throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Text()));
+  throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Summary()));
 }
 
 std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
