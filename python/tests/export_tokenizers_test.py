@@ -85,17 +85,28 @@ def test_marked_case_is_refused(tmp_path):
         _to_tokenizer.tokenizer_of(content, IDS, "vocab.spm", ends=True)
 
 
-@pytest.mark.parametrize("processor", [None, {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}])
-def test_a_language_models_text_begins_with_bos(processor, tmp_path):
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
+AROUND = {"type": "BertProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0]}
+BEFORE = {
+    "type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+    "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}}
+
+
+@pytest.mark.parametrize("ends", [False, True])
+@pytest.mark.parametrize("processor", [None, BYTE_LEVEL, AROUND, BEFORE, {"type": "Sequence", "processors": [BYTE_LEVEL, AROUND]}])
+def test_a_tokenizer_json_gets_what_stands_around_a_text(processor, ends, tmp_path):
     tokenizer = tokenizers.ByteLevelBPETokenizer()
-    tokenizer.train_from_iterator(sentences(300, 1), vocab_size=330, special_tokens=["<|endoftext|>"], show_progress=False)
-    file = json.loads(tokenizer.to_str()) | {"post_processor": processor}
-    (tmp_path / "vocab").write_text(json.dumps(file), encoding="utf-8")
+    tokenizer.train_from_iterator(sentences(300, 1), vocab_size=330, special_tokens=["<s>", "</s>"], show_progress=False)
+    content = json.dumps(json.loads(tokenizer.to_str()) | {"post_processor": processor})
+    (tmp_path / "vocab").write_text(content, encoding="utf-8")
     ours = attend.Vocabulary(tmp_path / "vocab")
     ids = {name: getattr(ours, name) for name in ("pad", "unk", "bos", "eos")}
-    made = _to_tokenizer.tokenizer_of((tmp_path / "vocab").read_bytes(), ids, "vocab.spm", ends=False)
-    theirs = tokenizers.Tokenizer.from_str(made.files["tokenizer.json"].decode())
+    made = _to_tokenizer.tokenizer_of(content.encode(), ids, "vocab.spm", ends=ends).files["tokenizer.json"]
+    theirs = tokenizers.Tokenizer.from_str(made.decode())
     for text in TEXTS:
-        assert theirs.encode(text).ids == [ours.bos, *ours.encode(text)]
-    (tmp_path / "again").write_bytes(made.files["tokenizer.json"])
+        assert theirs.encode(text).ids == [ours.bos, *ours.encode(text), *([ours.eos] if ends else [])]
+    as_it_was = processor == BEFORE if not ends else processor is not None and "BertProcessing" in json.dumps(processor)
+    assert (made == content.encode()) == as_it_was
+    (tmp_path / "again").write_bytes(made)
     assert attend.Vocabulary(tmp_path / "again").bos == ours.bos

@@ -2,14 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import attend
 import numpy as np
 import pytest
 from directories import ending, pieces, same_bits, sentences, translation, vocabulary, write
-from package import PROGRAM, program
 
 attend.convert = pytest.importorskip("attend.convert")
 torch = pytest.importorskip("torch")
@@ -151,3 +148,30 @@ def test_what_transformers_saves_is_the_same(model, tmp_path):
     assert other(TEXTS[0])["input_ids"] == tokenizer(TEXTS[0])["input_ids"]
     logits = [one(**read, decoder_input_ids=read["input_ids"]).logits for one in (peer, again)]
     assert torch.equal(*logits)
+
+
+@pytest.mark.parametrize(("stacks", "more", "part"), [
+    ({"position_convention": "timing_signal"}, {}, 'encoder.position_convention is "timing_signal", which MarianMT of transformers lacks'),
+    ({"position_offset": 1}, {}, "encoder.position_offset is 1, which MarianMT of transformers lacks; expected 0"),
+    ({"positions": "learned", "max_positions": 64}, {}, 'encoder.positions is "learned", which MarianMT of transformers lacks'),
+    ({"embedding_norm": True}, {}, "encoder.embedding_norm is true, which MarianMT of transformers lacks; expected false"),
+    ({"activation": "swiglu"}, {}, 'encoder.activation is "swiglu", which MarianMT of transformers lacks; expected "relu" or "gelu" or'),
+    ({"norm_place": "pre"}, {"tie_source_target": False}, "tie_source_target is false, which Pegasus of transformers lacks"),
+    ({}, {"source_eos": False}, "source_eos is false, which MarianMT of transformers lacks; expected true"),
+    ({}, {"decoder": {"recurrence": "ssru"}}, 'decoder.recurrence is "ssru", which MarianMT of transformers lacks; expected "none"'),
+    ({}, {"decoder": {"activation": "gelu"}}, 'decoder.activation is "gelu", which MarianMT of transformers lacks; expected "relu", as the'),
+])
+def test_what_transformers_lacks_is_named(stacks, more, part, tmp_path):
+    fields = {key: value for key, value in more.items() if key != "decoder"}
+    directory = write(tmp_path / "model", translation(110, stacks, more.get("decoder"), **fields), vocabulary(tmp_path))
+    with pytest.raises(attend.InputError, match=re.escape(part)):
+        attend.convert.export(directory, tmp_path / "transformers")
+    assert not (tmp_path / "transformers").exists()
+
+
+def test_vocabularies_that_mark_case_are_refused(tmp_path):
+    directory = write(tmp_path / "model", translation(110), vocabulary(tmp_path, "--case", "factor"))
+    with pytest.raises(attend.InputError, match="the source's vocabulary: it marks case"):
+        attend.convert.export(directory, tmp_path / "transformers")
+    with pytest.raises(attend.UsageError, match="format is 'onnx', expected transformers or ctranslate2"):
+        attend.convert.export(directory, tmp_path / "transformers", format="onnx")

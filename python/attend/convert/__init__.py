@@ -105,6 +105,8 @@ def export(
     Sinusoids become a table of so many `positions` where the other toolkit needs one. Raises attend.InputError that names the key that the
     other toolkit lacks, and attend.UsageError where `output` stands already.
     """
+    if positions < 1:
+        raise UsageError(f"positions is {positions}, expected at least 1")
     _new(output)
     directory = read_directory(pathlib.Path(model))
     exported = target_of(directory, format).export(directory, positions)

@@ -97,14 +97,20 @@ def read_directory(path: pathlib.Path) -> Directory:
     return Directory(path, model, tensors, bool(scales), vocabularies, protects, len(read_json(samples)) if samples.exists() else 0)
 
 
+CONVENTIONS = ("interleaved", "halves", "timing_signal")
+
+
 def position_table(directory: Directory, side: str, rows: int) -> np.ndarray[Any, Any]:
     """What is added to the embeddings at each position: so many rows, or those that were learned."""
     stack = directory.model[side]
-    if stack["positions"] == "sinusoidal":
-        return sinusoids(stack["position_convention"], stack["position_offset"], rows, stack["d_model"]).astype(np.float32)
-    if stack["positions"] == "learned":
+    kind, convention, width = stack["positions"], stack["position_convention"], stack["d_model"]
+    if kind == "learned":
         return np.ascontiguousarray(directory.tensors[f"{side}.positions.weight"][stack["position_offset"] :])
-    return np.zeros((rows, stack["d_model"]), np.float32)
+    if kind == "sinusoidal" and convention in CONVENTIONS:
+        return sinusoids(convention, stack["position_offset"], rows, width).astype(np.float32)
+    if kind != "none":
+        raise directory.fail(f"{side}.positions", kind, "a table of positions", "sinusoidal, learned or none")
+    return np.zeros((rows, width), np.float32)
 
 
 @dataclass

@@ -15,7 +15,6 @@ import numpy as np
 
 from attend.convert._compare import check_tokens, samples_differ_by, transformers_package
 from attend.convert._encoders import FAMILIES
-from attend.convert._source import Tensors
 from attend.convert._target import Directory, Exported, Target, position_table
 from attend.convert._to_tokenizer import tokenizer_of
 from attend.convert._to_transformers import ACTIVATIONS, Renaming, tokenizer_files, writer
@@ -101,7 +100,7 @@ class _Export:
         self.check()
         self.embeddings()
         self.layers()
-        head = {"vocabulary": self.masked, "labels": self.labels, "none": self.none}[self.model["head"]]()
+        head = self.directory.choose("head", {"vocabulary": self.masked, "labels": self.labels, "none": self.none}, NAME)()
         ids, stack, rows = self.directory.special_ids, self.stack, len(self.positions)
         config = head | {theirs: stack[ours] for ours, theirs in BERT.keys.items()} | {
             "model_type": "bert", "vocab_size": self.model["source_vocab_size"], "type_vocab_size": 2, "max_position_embeddings": rows,

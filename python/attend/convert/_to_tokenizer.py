@@ -229,14 +229,25 @@ def _names(tokens: list[str], special_ids: dict[str, int]) -> dict[str, str]:
     return names | ({"mask": masks[0]} if masks else {})
 
 
-def _with_begin(content: bytes, tokens: list[str], begin: str) -> bytes:
-    """A tokenizer.json that puts this token before a text. Of another one that it puts there anyway, the file stays as it is."""
+def _parts_of(processor: dict[str, Any] | None) -> list[dict[str, Any]]:
+    return [] if processor is None else list(processor["processors"]) if processor["type"] == "Sequence" else [processor]
+
+
+def _frames(part: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether a part of a post_processor puts a token before a text, and after it."""
+    if part["type"] == "TemplateProcessing":
+        return "SpecialToken" in part["single"][0], "SpecialToken" in part["single"][-1]
+    return (part["type"] in ("BertProcessing", "RobertaProcessing"),) * 2
+
+
+def _framed(content: bytes, tokens: list[str], begin: str, end: str | None) -> bytes:
+    """A tokenizer.json that puts these tokens around a text; as it is where it does so."""
     file = json.loads(content)
-    processor = file.get("post_processor")
-    parts = [] if processor is None else processor["processors"] if processor["type"] == "Sequence" else [processor]
-    if any(part["type"] != "ByteLevel" for part in parts):
+    parts = _parts_of(file.get("post_processor"))
+    if (True, end is not None) in map(_frames, parts):
         return content
-    file["post_processor"] = _sequence("processors", [*parts, _frame(tokens, begin, None)])
+    kept = [part for part in parts if not any(_frames(part))]
+    file["post_processor"] = _sequence("processors", [*kept, _frame(tokens, begin, end)])
     return json.dumps(file, ensure_ascii=False).encode()
 
 
@@ -244,8 +255,9 @@ def tokenizer_of(content: bytes, special_ids: dict[str, int], where: str, *, end
     """Of a vocabulary file. A text begins with bos and, where it `ends`, ends with eos."""
     tokens = tokens_of(content)
     names = _names(tokens, special_ids)
+    begin, end = names["bos"], names["eos"] if ends else None
     if _is_json(content):
-        return Tokenizer({FILE: content if ends else _with_begin(content, tokens, names["bos"])}, names)
+        return Tokenizer({FILE: _framed(content, tokens, begin, end)}, names)
     if not ends:
         names.pop("mask", None)  # which is a text as any other
     check_sentencepiece(content, where)
@@ -254,5 +266,5 @@ def tokenizer_of(content: bytes, special_ids: dict[str, int], where: str, *, end
     lost = [piece for piece, kind in pieces.types.items() if kind in (_NORMAL, _USER_DEFINED, _BYTE) and piece not in known]
     if lost or _UNUSED in pieces.types.values():
         raise InputError(f"{where}: SentencePiece cuts text into pieces that are no tokens of the model, which transformers lacks")
-    file = _FromPieces(pieces, tokens, names).file(names["bos"], names["eos"] if ends else None)
+    file = _FromPieces(pieces, tokens, names).file(begin, end)
     return Tokenizer({FILE: json.dumps(file, ensure_ascii=False).encode(), SENTENCEPIECE: content}, names)
