@@ -9,7 +9,7 @@ steps at batch 1: the rate of reading memory over the bytes of weights and of ke
 
 import sys
 
-from compare_translate import FOLDER, described, measure_rows, parse_rows, run, write
+from compare_translate import FOLDER, described, measure_rows, row_parser, run, write
 from shapes import DECODERS
 
 PROMPT, OUTPUT, VOCABULARY = 512, 128, 50257
@@ -48,7 +48,7 @@ def line(row, ours, theirs):
 
 
 def main():
-    options = parse_rows(__doc__, ROWS)
+    options = row_parser(__doc__, ROWS).parse_args()
     reports, lines = measure_rows(options, measure, line)
     heading = described([ours for ours, *_ in reports], ", ".join(each["peer"] for each in reports[0][1:])) + f" Best of {options.rounds} rounds."
     columns = ["gpt2-small", "output tokens/s, attend / CTranslate2", "prompt tokens/s", "tokens/s of steps", "of the limit"]

@@ -17,17 +17,28 @@ model could choose: outputs may be empty and hold unknown pieces. (attend never 
 import argparse
 import gzip
 import json
+import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
 import ctranslate2
 import numpy as np
 import sentencepiece
-from to_ctranslate2 import convert
 
+PROGRAM = pathlib.Path(os.environ.get("BUILD_DIR", pathlib.Path(__file__).resolve().parents[1] / "build")) / "attend"
 NO_PENALTY = 1e-9  # length^1e-9 is 1.0f, but CTranslate2's other stopping rule is off
+
+
+def convert(model, folder, attend=PROGRAM):
+    """Makes the folder: the model as CTranslate2's, in f32."""
+    command = [attend, "export", "--format", "ctranslate2", "--model", model, "--output", folder, "--quiet"]
+    environment = {"ATTEND_PYTHON": sys.executable, **os.environ}
+    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
 
 
 def processor(model, name):
@@ -103,7 +114,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True)
     parser.add_argument("--source", required=True, nargs="+")
-    parser.add_argument("--attend", default="build/attend")
+    parser.add_argument("--attend", default=PROGRAM)
     parser.add_argument("--beam-size", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--type", choices=["float32", "int8"], default="float32")
     parser.add_argument("--max-length", type=int, default=256)
@@ -116,8 +127,9 @@ def parse():
 def main():
     options = parse()
     beams = options.beam_size
-    with tempfile.TemporaryDirectory() as folder:
-        convert(options.model, folder)
+    with tempfile.TemporaryDirectory() as parent:
+        folder = pathlib.Path(parent) / "model"
+        convert(options.model, folder, options.attend)
         for source in options.source:
             lines = read_lines(source)[: options.limit]
             for options.beam_size in beams:

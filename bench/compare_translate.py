@@ -2,9 +2,10 @@
 """Runs `attend bench translate` and CTranslate2 in turn, several times, and prints each side's best as a Markdown table.
 
 usage: bench/compare_translate.py [--attend build/attend] [--rows base-greedy-32 real ...] [--rounds 3] [--type float32]
-       [--before OTHER/attend] [--model DIR --input FILE] [--output TABLE.md]
-       --rows list names them all; `real` needs --model and --input; --before names an older attend to compare with, in place of
-       CTranslate2
+       [--peer transformers | --before OTHER/attend] [--model DIR --input FILE] [--output TABLE.md]
+       --rows list names them all; `real` needs --model and --input; the rows of t5-small need transformers, whose model both sides
+       convert; --peer transformers compares random weights with MarianMT of transformers, which has f32 alone; --before names an
+       older attend to compare with, in place of CTranslate2
 
 The share of the limit is attend's speed over what the machine could do at most, both measured in the same run: at batch 32 the
 peak of the instruction set's best multiply-add over twice the multiply-adds of a token, at batch 1 the rate of reading memory
@@ -16,22 +17,24 @@ import dataclasses
 import datetime
 import functools
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 from random_model import write_model, write_shortlist
-from shapes import LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
+from shapes import IMPORTED, LONGEST, PRESETS, Lengths, multiply_adds, weight_bytes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 VOCABULARY, SOURCE, TARGET, SENTENCES = 32000, 24, 32, 64
+PEERS = {"ctranslate2": ("CTranslate2", "ct2_translate.py"), "transformers": ("transformers", "marian_mt_translate.py")}
 REPEATS = {"student": 4, "base": 2}  # so that a run takes seconds; once for others
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    preset: str  # empty: the model and text of the command line
+    preset: str  # or an imported model's shape; empty: the model and text of the command line
     type: str
     beam: int
     batch: int
@@ -56,14 +59,23 @@ ROWS |= {f"student-shortlist-{name}": Row("student", "int8", beam, batch, shortl
          for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
 ROWS |= {f"opus-{name}": Row("base", "int8", beam, batch, vocabulary=58000)  # as OPUS-MT's
          for name, beam, batch in (("greedy-32", 1, 32), ("beam-32", 4, 32), ("greedy-1", 1, 1))}
+ROWS |= {f"t5-small-{name}": Row("t5-small", kind, 1, batch, vocabulary=32128)
+         for name, kind, batch in (
+             ("greedy-32", "int8", 32), ("greedy-1", "int8", 1), ("float32-greedy-32", "float32", 32), ("float32-greedy-1", "float32", 1))}
 ROWS["real"] = Row("", "int8", 4, 32)
 
 
-def run(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, encoding="utf-8", check=False)
+def call(command):
+    """What it prints."""
+    environment = os.environ | {"ATTEND_PYTHON": sys.executable}  # for `attend import`
+    done = subprocess.run(list(map(str, command)), capture_output=True, encoding="utf-8", check=False, env=environment)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def run(command):
+    return json.loads(call(command))
 
 
 @functools.cache
@@ -75,8 +87,22 @@ def random_model(preset):
     return folder
 
 
-def weights(row):
+@functools.cache
+def random_t5(program):
+    """A folder with a T5 as transformers has it and as attend does, in f32 and in int8, kept until the program ends."""
+    folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+    theirs, ours = (pathlib.Path(folder.name) / name for name in ("transformers", "float32"))
+    for command in ([sys.executable, FOLDER / "random_t5.py", theirs], [program, "import", theirs, "--output", ours],
+                    [program, "quantize", ours, "--output", ours.with_name("int8")]):
+        call(command)
+    return folder
+
+
+def weights(row, options):
     """Options of either side that name what it runs."""
+    if row.preset in IMPORTED:
+        folder = pathlib.Path(random_t5(options.attend).name)
+        return ["--model", folder / row.type], ["--transformers", folder / "transformers"]
     named = ["--preset", row.preset, "--vocab-size", row.vocabulary]
     if not row.shortlist:
         return named, named
@@ -92,7 +118,7 @@ def arguments(row, options):
         common += ["--model", options.model, "--input", options.input]
         return [*common, "--length-penalty", 0, "--max-length", LONGEST], common
     common += ["--sentences", SENTENCES if row.batch > 1 else SENTENCES // 4, "--source-length", SOURCE, "--target-length", TARGET]
-    return tuple(common + side for side in weights(row))
+    return tuple(common + side for side in weights(row, options))
 
 
 def bench_translate(program, options):
@@ -109,7 +135,7 @@ def measure(row, options):
             theirs.append(bench_translate(options.before, our_options))
         else:
             for intra in {1, row.threads}:  # a batch on each thread, or each batch on all
-                theirs.append(run([sys.executable, FOLDER / "ct2_translate.py", *their_options, "--intra-threads", intra]))
+                theirs.append(run([sys.executable, FOLDER / PEERS[options.peer][1], *their_options, "--intra-threads", intra]))
         machine.append(ours[-1]["machine"])
     best = [max(side, key=lambda report: report["target_tokens_per_s"]) for side in (ours, theirs)]
     best[0]["machine"] = {name: max(each[name] for each in machine) for name in machine[0]}
@@ -120,7 +146,7 @@ def limit(row, machine):
     """Tokens a second that the machine could give at most; None where sentences differ in length or in their output layer."""
     if not row.preset or row.shortlist:
         return None
-    shape, lengths = PRESETS[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
+    shape, lengths = (PRESETS | IMPORTED)[row.preset], Lengths(SOURCE + 1, TARGET, row.beam)
     if row.batch == 1:
         bytes_each = 1 if row.type == "int8" else 4
         return machine["memory_bytes_per_s"] / weight_bytes(shape, row.vocabulary, lengths, bytes_each)
@@ -168,20 +194,20 @@ def heading(reports):
     return described(single, peer(reports))
 
 
-def table(reports):
-    column = "CTranslate2" if "peer" in reports[0][2] else peer(reports)
+def table(reports, options):
+    column = "older attend" if options.before else PEERS[options.peer][0]
     lines = [heading(reports), "", f"| target tokens/s | attend | {column} | ratio | of the limit | peak MB |", "|---|---|---|---|---|---|"]
     return "\n".join(lines + [table_line(*report) for report in reports]) + "\n"
 
 
-def parse_rows(description, rows):
-    """The options of a script that has rows of one thread each."""
+def row_parser(description, rows):
+    """Takes the options of a script that has rows of one thread each."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attend", default="build/attend")
     parser.add_argument("--rows", nargs="+", default=rows, choices=rows)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output")
-    return parser.parse_args()
+    return parser
 
 
 def measure_rows(options, measure, line):
@@ -208,6 +234,7 @@ def parse():
     parser.add_argument("--rows", nargs="+", choices=[*ROWS, "list"], metavar="ROW")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--type", choices=["int8", "float32"], help="for every row, instead of the row's own")
+    parser.add_argument("--peer", choices=PEERS, default="ctranslate2")
     parser.add_argument("--before", metavar="PROGRAM", help="an older attend, in place of CTranslate2")
     parser.add_argument("--model")
     parser.add_argument("--input")
@@ -217,6 +244,8 @@ def parse():
     options.rows = options.rows or [name for name in ROWS if real or name != "real"]
     if "real" in options.rows and not real:
         parser.error("the row `real` needs --model and --input")
+    if "real" in options.rows and options.peer != "ctranslate2":
+        parser.error("the row `real` runs beside CTranslate2 alone")
     return options
 
 
@@ -230,7 +259,7 @@ def main():
         row = dataclasses.replace(ROWS[name], type=options.type or ROWS[name].type)
         reports.append((row, *measure(row, options)))
         print(table_line(*reports[-1]), file=sys.stderr)
-    write(table(reports), options.output)
+    write(table(reports, options), options.output)
 
 
 if __name__ == "__main__":

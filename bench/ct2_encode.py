@@ -43,6 +43,7 @@ def parser_of(description):
     """What the peers of this benchmark take."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", choices=ENCODERS, default="bert-base")
+    parser.add_argument("--model", help="a folder that transformers reads, for the peers that read one")
     parser.add_argument("--type", choices=["int8", "float32"], default="int8")
     for name, value in (("threads", 1), ("texts", 64), ("length", 128), ("batch-size", 32), ("repeats", 3), ("vocab-size", 30522)):
         parser.add_argument("--" + name, type=int, default=value)

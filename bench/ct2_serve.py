@@ -12,12 +12,12 @@ import argparse
 import asyncio
 import concurrent.futures
 import json
+import pathlib
 import tempfile
 
 import ctranslate2
 from aiohttp import web
-from compare_outputs import processor
-from to_ctranslate2 import convert
+from compare_outputs import convert, processor
 
 
 class Batcher:
@@ -76,7 +76,8 @@ def main():
                         ("min-length", 1), ("max-length", 256)):
         parser.add_argument("--" + name, type=int, default=value)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as path:
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "model")
         convert(options.model, path)
         asyncio.run(serve(options, path))
 

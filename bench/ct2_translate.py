@@ -2,10 +2,11 @@
 """The peer of `attend bench translate`: CTranslate2 with the same option names, one JSON line.
 
 usage: bench/ct2_translate.py [--preset base] [--type int8] [--beam-size 1] [--batch-size 32] ...
+       bench/ct2_translate.py --transformers DIR ...
        bench/ct2_translate.py --model DIR --input FILE ...
 
-Random weights of a preset, every output forced to --target-length; or attend's model DIR on real text, at its own lengths and
-with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats. Of --threads, --intra-threads share
+Random weights of a preset, or transformers' model DIR that random_t5.py wrote, every output forced to --target-length; or attend's model
+DIR on real text, at its own lengths and with attend's search (see compare_outputs.py). target_tokens_per_s is the best of --repeats. Of --threads, --intra-threads share
 the work of a batch, and so many batches run at once. peak_rss_mb is the most memory resident since before loading; what was
 there already, Python and its modules, is part of it and stands in base_rss_mb.
 """
@@ -20,12 +21,11 @@ import time
 
 import ctranslate2
 import numpy as np
-from compare_outputs import NO_PENALTY, processor, read_lines
+from compare_outputs import NO_PENALTY, convert, processor, read_lines
 from ctranslate2.specs import transformer_spec
 from random_model import candidates
 from random_weights import RandomWeights
-from shapes import LONGEST, PRESETS
-from to_ctranslate2 import convert
+from shapes import LONGEST, PRESETS, T5_WORDS
 
 
 def write_mapping(path, words):
@@ -50,6 +50,7 @@ def random_model(path, shape, options):
     spec.register_source_vocabulary(words)
     spec.register_target_vocabulary(words)
     spec.config.add_source_eos = True
+    pathlib.Path(path).mkdir()
     if options.shortlist:
         mapping = pathlib.Path(path) / "mapping"
         write_mapping(mapping, words)
@@ -57,6 +58,10 @@ def random_model(path, shape, options):
     spec.validate()
     spec.optimize(quantization=options.type)
     spec.save(path)
+
+
+def convert_transformers(directory, path, kind):
+    ctranslate2.converters.TransformersConverter(directory).convert(path, quantization=kind, force=True)
 
 
 def apart(function, *arguments):
@@ -71,13 +76,17 @@ def apart(function, *arguments):
 def work(options, path):
     """Writes the model; returns the pieces of each sentence and how outputs end."""
     if options.model:
-        apart(convert, options.model, path)
+        convert(options.model, path)
         encoder = processor(options.model, "source")
         return [encoder.encode(line, out_type=str) for line in read_lines(options.input)], {
             "min_decoding_length": 0, "max_decoding_length": LONGEST, "length_penalty": NO_PENALTY}
-    apart(random_model, path, PRESETS[options.preset], options)
-    ids = np.random.default_rng(1).integers(0, options.vocab_size - 3, (options.sentences, options.source_length))
-    return [[f"t{i}" for i in row] for row in ids], {
+    if options.transformers:
+        apart(convert_transformers, options.transformers, path, options.type)
+    else:
+        apart(random_model, path, PRESETS[options.preset], options)
+    ids = np.random.default_rng(1).integers(0, T5_WORDS if options.transformers else options.vocab_size - 3, (options.sentences, options.source_length))
+    end = ["</s>"] if options.transformers else []  # of other models CTranslate2 adds it
+    return [[f"t{i}" for i in row] + end for row in ids], {
         "min_decoding_length": options.target_length, "max_decoding_length": options.target_length, "use_vmap": options.shortlist}
 
 
@@ -89,6 +98,7 @@ def resident_mb(name):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--transformers")
     parser.add_argument("--model")
     parser.add_argument("--input")
     parser.add_argument("--preset", choices=PRESETS, default="base")
@@ -107,7 +117,8 @@ def parse():
 
 def main():
     options = parse()
-    with tempfile.TemporaryDirectory() as path:
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "model")
         sentences, ends = work(options, path)
         pathlib.Path("/proc/self/clear_refs").write_text("5", "ascii")  # proc(5): the peak is what is resident now
         base = resident_mb("VmRSS")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The peer of `attend bench encode`: ONNX Runtime with the same option names, one JSON line.
 
-usage: bench/onnx_encode.py [--preset bert-base] [--type int8] [--length 128] [--batch-size 32] ...
+usage: bench/onnx_encode.py [--preset bert-base | --model DIR] [--type int8] [--length 128] [--batch-size 32] ...
 
-transformers' BertModel with random weights, as ONNX Runtime's own tools make it fast: attention, gelu and norms fused, then
-dynamic int8 for --type int8. Needs the packages of tools/requirements_bench.txt.
+transformers' BertModel, with random weights or those of the folder DIR, as ONNX Runtime's own tools make it fast: attention, gelu and
+norms fused, then dynamic int8 for --type int8. Needs the packages of tools/requirements_bench.txt.
 """
 
 import pathlib
@@ -34,17 +34,24 @@ class Vectors(torch.nn.Module):
         return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.mean(dim=1)
 
 
-def random_model(path, options):
+def bert(options):
+    if options.model:
+        return transformers.BertModel.from_pretrained(options.model, add_pooling_layer=False, attn_implementation="eager")
     shape = ENCODERS[options.preset]
     config = transformers.BertConfig(
         vocab_size=options.vocab_size, hidden_size=shape.d_model, num_hidden_layers=shape.layers, num_attention_heads=shape.heads,
         intermediate_size=shape.d_ff, attn_implementation="eager")
-    model = Vectors(transformers.BertModel(config, add_pooling_layer=False)).eval()
+    return transformers.BertModel(config, add_pooling_layer=False)
+
+
+def write_model(path, options):
+    encoder = bert(options)
+    model = Vectors(encoder).eval()
     ids = torch.ones(2, options.length, dtype=torch.int64)
     plain, fused = path / "plain.onnx", path / "fused.onnx"
     names = ["input_ids", "attention_mask"]  # with eager attention, a mask and this exporter all of the optimizer's patterns are found
     torch.onnx.export(model, (ids, ids), plain, input_names=names, dynamic_axes={name: {0: "batch"} for name in names}, dynamo=False)
-    made = optimizer.optimize_model(str(plain), "bert", num_heads=shape.heads, hidden_size=shape.d_model)
+    made = optimizer.optimize_model(str(plain), "bert", num_heads=encoder.config.num_attention_heads, hidden_size=encoder.config.hidden_size)
     made.save_model_to_file(str(fused))
     (path / "fused.txt").write_text(str({name: count for name, count in made.get_fused_operator_statistics().items() if count}))
     if options.type == "int8":
@@ -57,7 +64,7 @@ def main():
     options = parser_of(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
-        apart(random_model, path, options)
+        apart(write_model, path, options)
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = options.threads
         begin = time.perf_counter()

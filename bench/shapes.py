@@ -29,6 +29,10 @@ PRESETS = {
 }
 
 
+IMPORTED = {"t5-small": Shape(6, 6, 512, 8, 2048)}  # which random_t5.py makes
+T5_ROWS, T5_WORDS = 32128, 32096  # of its embedding; of its tokens those that are no special ones
+
+
 @dataclasses.dataclass(frozen=True)
 class Stack:
     """Of a model with one stack."""

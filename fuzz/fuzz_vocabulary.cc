@@ -27,8 +27,8 @@ void Encode(const Vocabulary& vocabulary, const std::string& text) {
   int64_t first = 0;
   for (const WordPart& part : EncodeWords(vocabulary, words, kMostTokens)) {
     if (part.first_word != first || part.ids.size() > kMostTokens + 2) std::abort();
-    first += std::ssize(part.places);
-    for (const int32_t place : part.places) {
+    first += std::ssize(part.first_tokens);
+    for (const int32_t place : part.first_tokens) {
       if (place < 0 || place >= std::ssize(part.ids)) std::abort();
     }
     Check(vocabulary, part.ids);

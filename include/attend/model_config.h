@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,20 @@ enum class Recurrence {
   kNone,
   kSsru,  // a simpler simple recurrent unit (Kim et al. 2019), Marian's students
 };
-enum class NormKind { kLayerNorm };
+enum class NormKind {
+  kLayerNorm,
+  kRmsNorm,  // x / sqrt(mean of x^2) times a weight, without a bias (Zhang and Sennrich 2019), T5's
+};
 enum class NormPlace {
   kPost,  // LayerNorm(x + Sublayer(x)), the paper's
   kPre,   // x + Sublayer(LayerNorm(x)), and one more norm at the end of the stack
 };
-enum class PositionKind { kSinusoidal, kLearned, kNone };
+enum class PositionKind {
+  kSinusoidal,
+  kLearned,
+  kNone,
+  kRelative,  // nothing is added to embeddings; self-attention's scores depend on distances, T5's
+};
 enum class SinusoidConvention {
   kInterleaved,  // sine at even, cosine at odd columns, exponent 2i / d_model: the paper's
   kHalves,       // all sines, then all cosines, same exponents
@@ -82,9 +91,11 @@ struct StackConfig {
   double norm_epsilon = 1e-6;
   PositionKind positions = PositionKind::kSinusoidal;
   SinusoidConvention position_convention = SinusoidConvention::kInterleaved;
-  int64_t position_offset = 0;   // position of the first token
-  int64_t max_positions = 1024;  // rows of a learned position table; sinusoids have no end
-  bool attention_bias = false;   // biases on W^Q, W^K, W^V, W^O; the paper has none
+  int64_t position_offset = 0;          // position of the first token
+  int64_t max_positions = 1024;         // rows of a learned position table; sinusoids have no end
+  int64_t relative_buckets = 32;        // of distances; a head learns a number for each
+  int64_t relative_max_distance = 128;  // from which on all distances are one bucket
+  bool attention_bias = false;          // biases on W^Q, W^K, W^V, W^O; the paper has none
   bool feed_forward_bias = true;
   bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
   bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's
@@ -98,9 +109,6 @@ struct StackConfig {
 // Tokens that learned positions leave room for beside eos (or bos); the largest number where
 // positions have no end.
 int64_t MaxTokens(const StackConfig& stack);
-// The most tokens of an output that may have `length`, eos included, which the positions allow; at
-// least 1.
-int64_t MaxOutput(const StackConfig& decoder, int64_t length);
 
 // In place of a token's id: a vector of zeros, to which the position is still added.
 inline constexpr int64_t kZeroVector = -1;
@@ -115,6 +123,14 @@ struct SpecialIds {
   bool operator==(const SpecialIds&) const = default;
 };
 
+// What stands around the tokens of a text where a model reads it.
+struct TextFrame {
+  std::vector<int32_t> begin, end;
+
+  int64_t size() const { return static_cast<int64_t>(begin.size() + end.size()); }
+  std::vector<int32_t> Around(std::span<const int32_t> tokens) const;
+};
+
 // A model: an encoder, a decoder or both, and what stands on top.
 struct ModelConfig {
   std::string task = "translation";
@@ -123,7 +139,11 @@ struct ModelConfig {
   int64_t source_vocab_size = 0;  // rows of the encoder's embedding
   int64_t target_vocab_size = 0;  // rows of the decoder's embedding and of the output projection
   SpecialIds special_ids;
-  bool source_eos = true;  // before a decoder; OpenNMT-py's encoders read none
+  // What an encoder before a decoder reads beside the tokens of every source, and a decoder after
+  // bos: BART's <s>, tags of the languages.
+  bool source_eos = true;                         // OpenNMT-py's encoders read none
+  std::vector<int64_t> source_begin, source_end;  // before the source, after its eos
+  std::vector<int64_t> target_begin;              // after bos; no part of the output
   std::optional<StackConfig> encoder = StackConfig{};
   std::optional<StackConfig> decoder = StackConfig{};
   HeadKind head = HeadKind::kVocabulary;
@@ -143,8 +163,21 @@ struct ModelConfig {
 
   // The stack that the head stands on. Precondition: there is one.
   const StackConfig& last_stack() const { return decoder ? *decoder : *encoder; }
-  // Whether eos follows so many tokens of a source: an encoder reads one at least.
-  bool ReadsEos(size_t source_tokens) const { return source_eos || source_tokens == 0; }
+  // Of a source. An empty one always has eos: an encoder reads one id at least.
+  TextFrame SourceFrame(bool empty = false) const;
+  // Of a target: bos and target_begin, which the decoder reads before it writes, and eos.
+  TextFrame TargetFrame() const;
+  // What the encoder reads of a source's tokens, and the tokens of what it reads: all of it where
+  // the frame is not around it.
+  std::vector<int32_t> EncoderIds(std::span<const int32_t> tokens) const;
+  std::span<const int32_t> SourceTokens(std::span<const int32_t> ids) const;
+  // The most tokens of a source and of a target that learned positions leave room for beside their
+  // frames. Preconditions: there is an encoder, a decoder.
+  int64_t MaxSourceTokens() const;
+  int64_t MaxTargetTokens() const;
+  // The most tokens of an output that may have `length`, eos included, which the positions allow;
+  // at least 1.
+  int64_t MaxOutput(int64_t length) const;
   // Logits of one row of the head; 0 without head.
   int64_t head_width() const {
     if (head == HeadKind::kNone) return 0;

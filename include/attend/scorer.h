@@ -17,7 +17,8 @@
 namespace attend {
 
 // Attention weights of one pair: [layers][heads][queries][keys], rows that sum to 1. Source keys
-// end with eos; decoder rows begin with bos.
+// and decoder rows are all that the model reads, the frames of ModelConfig included: such as eos
+// after the source and bos before the target.
 using AttentionWeights = std::vector<std::vector<std::vector<std::vector<float>>>>;
 
 struct ScoreOptions {

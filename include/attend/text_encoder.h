@@ -25,8 +25,9 @@ struct TextEncoderOptions {
 };
 
 struct FillingToken {
-  std::string text;  // without the space before it
+  std::string text;  // without the space before it; of a space alone as the vocabulary spells it
   double probability = 0;
+  bool begins_word = false;  // else it continues the word before it
 };
 
 struct FilledText {

@@ -162,9 +162,9 @@ class Attention(NamedTuple):
     """What looks at what. Each array is [layers, heads, queries, keys] with rows that sum to 1."""
 
     target: str
-    source_pieces: list[str]  # what the encoder reads: the source, then eos
+    source_pieces: list[str]  # what the encoder reads: the source, then eos, and what else the model puts around it
     read_pieces: list[str]  # what the decoder reads: bos, then the target
-    target_pieces: list[str]  # what the decoder writes: the target, then eos
+    target_pieces: list[str]  # what follows each of these: the target, then eos
     encoder: NDArray[numpy.float32]  # source_pieces look at source_pieces
     decoder: NDArray[numpy.float32]  # read_pieces look at read_pieces up to their own
     cross: NDArray[numpy.float32]  # target_pieces, as they are written, look at source_pieces

@@ -16,7 +16,7 @@ import json
 import math
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
 from attend._attend import model_config
 from attend._errors import InputError, UsageError
 
-__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Recurrence", "Stack", "Transformer", "load"]
+__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Recurrence", "RelativeBias", "Stack", "Transformer", "load"]
 
 Config = SimpleNamespace  # `model` of config.json, or one of its stacks, with the keys as attributes
 
@@ -48,7 +48,9 @@ POOLER_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh,
 GATES: dict[str, Callable[[Tensor], Tensor]] = {"swiglu": functional.silu, "geglu_tanh": gelu_tanh}
 
 
-def layer_norm(stack: Config) -> nn.LayerNorm:
+def norm_of(stack: Config) -> nn.Module:
+    if stack.norm == "rms_norm":  # T5's: without mean and bias
+        return nn.RMSNorm(stack.d_model, eps=stack.norm_epsilon)
     return nn.LayerNorm(stack.d_model, eps=stack.norm_epsilon)
 
 
@@ -65,12 +67,14 @@ class MultiHeadAttention(nn.Module):
         self.value = nn.Linear(stack.d_model, values, bias=stack.attention_bias)
         self.output = nn.Linear(values, stack.d_model, bias=stack.attention_bias)
 
-    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, visible: Tensor) -> Tensor:
+    def forward(self, x_BTD: Tensor, memory_BSD: Tensor, visible: Tensor, bias_HTS: Tensor | None = None) -> Tensor:
         """`visible` is true where a query may look at a key, and has a shape that widens to [B, H, T, S]."""
         query_BHTK = self.split(self.query(x_BTD))
         key_BHSK = self.split(self.key(memory_BSD))
         value_BHSV = self.split(self.value(memory_BSD))
         scores_BHTS = query_BHTK @ key_BHSK.transpose(-2, -1) / math.sqrt(query_BHTK.size(-1))
+        if bias_HTS is not None:
+            scores_BHTS = scores_BHTS + bias_HTS
         scores_BHTS = scores_BHTS.masked_fill(~visible, torch.finfo(scores_BHTS.dtype).min)
         # The product makes zeros where a query sees nothing at all.
         weights_BHTS = scores_BHTS.softmax(-1) * visible
@@ -81,6 +85,29 @@ class MultiHeadAttention(nn.Module):
     def split(self, x: Tensor) -> Tensor:
         """[B, T, H K] to [B, H, T, K]: a head owns K neighbouring columns."""
         return x.reshape(*x.shape[:-1], self.heads, -1).transpose(1, 2)
+
+
+class RelativeBias(nn.Module):
+    """T5's relative positions (Raffel et al. 2020): what a key's distance from its query adds to the scores of each head."""
+
+    def __init__(self, stack: Config, both_ways: bool) -> None:
+        super().__init__()
+        self.both_ways, self.max_distance = both_ways, stack.relative_max_distance
+        self.weight = nn.Parameter(torch.zeros(stack.relative_buckets, stack.heads))
+
+    def forward(self, length: int) -> Tensor:
+        places_T = torch.arange(length, device=self.weight.device)
+        bias_TTH: Tensor = self.weight[self.buckets(places_T - places_T.unsqueeze(1))]
+        return bias_TTH.permute(2, 0, 1)
+
+    def buckets(self, distance: Tensor) -> Tensor:
+        """Small distances have a bucket each, larger ones share the others by their logarithms; after the query stands a second half."""
+        count = len(self.weight) // 2 if self.both_ways else len(self.weight)
+        first = count * (distance > 0) if self.both_ways else 0
+        apart = distance.abs() if self.both_ways else (-distance).clamp(min=0)
+        exact = count // 2
+        share = (apart / exact).clamp(min=1).log() / math.log(self.max_distance / exact)
+        return first + torch.where(apart < exact, apart, (exact + (share * (count - exact)).long()).clamp(max=count - 1))
 
 
 class FeedForward(nn.Module):
@@ -129,26 +156,28 @@ class Layer(nn.Module):
         self.recurs = stack.recurrence == "ssru"
         if self.recurs:
             self.recurrence = Recurrence(stack)
-            self.recurrence_norm = layer_norm(stack)
+            self.recurrence_norm = norm_of(stack)
         else:
             self.self_attention = MultiHeadAttention(stack)
-            self.self_attention_norm = layer_norm(stack)
+            self.self_attention_norm = norm_of(stack)
         if cross_attention:
             self.cross_attention = MultiHeadAttention(stack)
-            self.cross_attention_norm = layer_norm(stack)
+            self.cross_attention_norm = norm_of(stack)
         self.feed_forward = FeedForward(stack)
-        self.feed_forward_norm = layer_norm(stack)
+        self.feed_forward_norm = norm_of(stack)
 
-    def forward(self, x_BTD: Tensor, visible: Tensor, memory_BSD: Tensor | None, memory_visible: Tensor | None) -> Tensor:
+    def forward(
+        self, x_BTD: Tensor, visible: Tensor, bias_HTT: Tensor | None, memory_BSD: Tensor | None, memory_visible: Tensor | None,
+    ) -> Tensor:
         if self.recurs:
             x_BTD = self.residual(x_BTD, self.recurrence_norm, self.recurrence)
         else:
-            x_BTD = self.residual(x_BTD, self.self_attention_norm, lambda x: self.self_attention(x, x, visible))
+            x_BTD = self.residual(x_BTD, self.self_attention_norm, lambda x: self.self_attention(x, x, visible, bias_HTT))
         if memory_BSD is not None:
             x_BTD = self.residual(x_BTD, self.cross_attention_norm, lambda x: self.cross_attention(x, memory_BSD, memory_visible))
         return self.residual(x_BTD, self.feed_forward_norm, self.feed_forward)
 
-    def residual(self, x_BTD: Tensor, norm: nn.LayerNorm, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    def residual(self, x_BTD: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.norm_place == "pre":
             return x_BTD + sublayer(norm(x_BTD))
         x_BTD = norm(x_BTD + sublayer(x_BTD))  # the paper's
@@ -158,15 +187,16 @@ class Layer(nn.Module):
 class Stack(nn.Module):
     """An encoder or a decoder: embeddings plus positions, then N layers."""
 
-    def __init__(self, stack: Config, vocab_size: int, cross_attention: bool = False) -> None:
+    def __init__(self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True) -> None:
         super().__init__()
         self.config = stack
         # None: it reads the encoder's (section 3.4 shares them).
         self.embedding: Any = nn.Embedding(vocab_size, stack.d_model) if vocab_size else None
         self.positions = nn.Embedding(stack.max_positions, stack.d_model) if stack.positions == "learned" else None
-        self.embedding_norm = layer_norm(stack) if stack.embedding_norm else None
+        self.relative_bias = RelativeBias(stack, both_ways) if stack.positions == "relative" else None
+        self.embedding_norm = norm_of(stack) if stack.embedding_norm else None
         self.layers = nn.ModuleList(Layer(stack, cross_attention) for _ in range(stack.layers))
-        self.norm = layer_norm(stack) if stack.norm_place == "pre" else None
+        self.norm = norm_of(stack) if stack.norm_place == "pre" else None
 
     def forward(
         self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory_BSD: Tensor | None = None,
@@ -176,12 +206,13 @@ class Stack(nn.Module):
         x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
         if self.config.scale_embedding:
             x_BTD = x_BTD * math.sqrt(self.config.d_model)
-        if self.config.positions != "none":
+        if self.config.positions in ("sinusoidal", "learned"):
             x_BTD = x_BTD + self.position_table(ids_BT.size(1)).to(x_BTD)
         if self.embedding_norm is not None:
             x_BTD = self.embedding_norm(x_BTD)
+        bias_HTT = None if self.relative_bias is None else self.relative_bias(ids_BT.size(1))
         for layer in self.layers:
-            x_BTD = layer(x_BTD, visible, memory_BSD, memory_visible)
+            x_BTD = layer(x_BTD, visible, bias_HTT, memory_BSD, memory_visible)
         if self.norm is not None:
             x_BTD = self.norm(x_BTD)
         return x_BTD
@@ -221,7 +252,7 @@ class Head(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width)) if labels or config.head_bias else None
         if config.head_transform:
             self.transform = nn.Linear(stack.d_model, stack.d_model)
-            self.norm = layer_norm(stack)
+            self.norm = norm_of(stack)
         if config.head_pooler:
             self.pooler = nn.Linear(stack.d_model, stack.d_model)
         if config.crf:  # a conditional random field's scores, which stand beside the logits of each word's label
@@ -254,7 +285,8 @@ class Transformer(nn.Module):
         if config.encoder is not None:
             self.encoder = Stack(config.encoder, config.source_vocab_size)
         if config.decoder is not None:
-            self.decoder = Stack(config.decoder, 0 if share else config.target_vocab_size, cross_attention=config.encoder is not None)
+            self.decoder = Stack(
+                config.decoder, 0 if share else config.target_vocab_size, cross_attention=config.encoder is not None, both_ways=False)
         if config.head != "none":
             self.head = Head(config)
 
@@ -262,7 +294,8 @@ class Transformer(nn.Module):
         """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's.
 
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
-        reads begins with bos, and logits [:, t] are of the token after the ids up to t.
+        reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
+        around a translation's tokens.
         """
         if self.head is None:
             raise UsageError("the model has no head and gives no logits; model.hidden(...) gives its states")
@@ -293,6 +326,15 @@ class Transformer(nn.Module):
         causal_TT = torch.ones(length, length, dtype=torch.bool, device=target_BT.device).tril()  # nothing looks ahead
         hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible)
         return hidden_BTD
+
+    def encoder_ids(self, tokens: Sequence[int]) -> list[int]:
+        """What the encoder of a translation model reads of a source's tokens: eos after them, tags of languages, BART's <s>."""
+        eos = [self.config.special_ids.eos] if self.config.source_eos or not tokens else []
+        return [*self.config.source_begin, *tokens, *eos, *self.config.source_end]
+
+    def decoder_start(self) -> list[int]:
+        """What the decoder reads before a target's tokens: bos, and what every target begins with."""
+        return [self.config.special_ids.bos, *self.config.target_begin]
 
     def not_pad(self, ids_BS: Tensor) -> Tensor:
         return ids_BS.ne(self.config.special_ids.pad)

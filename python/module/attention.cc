@@ -36,7 +36,7 @@ nb::object AttentionOfOne(const LoadedModel& loaded, const nb::str& text) {
   const std::string given = TextOf(text);
   TextAttention found;
   Windows().Run([&](const std::atomic<bool>*) { found = AttentionOf(loaded, given); });
-  return Make(PythonClass("attend._results", "TextAttention"), StrsOf(found.pieces),
+  return Make(PythonClass(kResultsModule, "TextAttention"), StrsOf(found.pieces),
               ArrayOf(std::move(found.weights)));
 }
 

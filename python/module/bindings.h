@@ -20,6 +20,7 @@ void BindTranslator(nanobind::module_& module);
 void BindVocabulary(nanobind::module_& module);
 void BindWriting(nanobind::module_& module);
 
+inline constexpr const char* kResultsModule = "attend._results";
 // A class of attend/_results.py or attend/_errors.py.
 inline nanobind::object PythonClass(const char* file, const char* name) {
   return NewFromPython([&] { return PyImport_ImportModule(file); }).attr(name);

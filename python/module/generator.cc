@@ -26,8 +26,6 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-constexpr const char* kGenerated = "attend._results";
-
 GenerationOptions GenerationOptionsOf(const nb::kwargs& arguments, const char* where) {
   GenerationOptions options;
   SetOptions(Fields(options), arguments, where);
@@ -36,14 +34,14 @@ GenerationOptions GenerationOptionsOf(const nb::kwargs& arguments, const char* w
 }
 
 nb::object GeneratedOf(const std::vector<Generation>& generations) {
-  const nb::object make = PythonClass(kGenerated, "Output");
+  const nb::object make = PythonClass(kResultsModule, "Output");
   nb::list outputs;
   for (const Generation& generation : generations) {
     outputs.append(Make(make, StrOf(generation.text), generation.ids,
                         generation.token_log_probabilities, generation.log_probability,
                         NameOf(generation.ending)));
   }
-  return Make(PythonClass(kGenerated, "Generation"), nb::tuple(outputs));
+  return Make(PythonClass(kResultsModule, "Generation"), nb::tuple(outputs));
 }
 
 nb::list GenerateAll(const Runner<Generator>& self, const std::vector<std::string>& prompts,
@@ -155,7 +153,7 @@ TextScoreOptions TextScoreOptionsOf(const nb::kwargs& arguments) {
 
 nb::list ScoreAll(const Runner<Generator>& self, const std::vector<std::string>& texts,
                   TextScoreOptions options) {
-  const nb::object make = PythonClass(kGenerated, "TextScore");
+  const nb::object make = PythonClass(kResultsModule, "TextScore");
   nb::list results;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     std::vector<TextScore> scores;
@@ -174,6 +172,7 @@ void LoadGenerator(Runner<Generator>* self, const std::filesystem::path& path,
                    const nb::kwargs& arguments) {
   LoadingOptions options;
   SetOptions(Fields(options), arguments, "Generator");
+  options.path = path;
   const WithoutGil released;
   new (self) Runner<Generator>(Load(path, {.type = options.type}), options);
 }
@@ -274,6 +273,7 @@ void BindGenerator(nb::module_& module) {
           "instruction_set",
           [](const Runner<Generator>& self) { return self.task.instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
+      .def("__repr__", [](const Runner<Generator>& self) { return StrOf(self.Repr("Generator")); })
       .def_prop_ro(
           "vocabulary",
           [](const Runner<Generator>& self) {

@@ -22,10 +22,8 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-constexpr const char* kLabelled = "attend._results";
-
 nb::tuple PartsOf(const std::vector<LabelledText>& parts) {
-  const nb::object make = PythonClass(kLabelled, "LabelledText");
+  const nb::object make = PythonClass(kResultsModule, "LabelledText");
   nb::list all;
   for (const LabelledText& part : parts)
     all.append(Make(make, StrOf(part.text), part.label, part.begin, part.end, part.probability));
@@ -33,7 +31,7 @@ nb::tuple PartsOf(const std::vector<LabelledText>& parts) {
 }
 
 nb::object ResultOf(const TaggedText& tagged) {
-  return Make(PythonClass(kLabelled, "TaggedText"), PartsOf(tagged.words),
+  return Make(PythonClass(kResultsModule, "TaggedText"), PartsOf(tagged.words),
               PartsOf(tagged.entities));
 }
 
@@ -41,7 +39,7 @@ nb::object ResultOf(const Classification& found) {
   nb::list classes;
   for (const ClassProbability& each : found.classes)
     classes.append(nb::make_tuple(each.label, each.probability));
-  return Make(PythonClass(kLabelled, "Classification"), nb::tuple(classes), found.cut);
+  return Make(PythonClass(kResultsModule, "Classification"), nb::tuple(classes), found.cut);
 }
 
 bool IsCut(const TaggedText&) { return false; }  // long texts are read in parts
@@ -132,6 +130,7 @@ void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
                  const nb::kwargs& arguments) {
             LoadingOptions given;
             SetOptions(Fields(given), arguments, name);
+            given.path = path;
             const WithoutGil released;
             new (self) Runner<Task>(Load(path, {.type = given.type}), given);
           },
@@ -140,6 +139,7 @@ void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
                               OptionsSignature(fields))
                       .c_str()),
           OptionsHelp("Loads the model directory at `path`.", fields).c_str())
+      .def("__repr__", [name](const Runner<Task>& self) { return StrOf(self.Repr(name)); })
       .def_prop_ro(
           "labels", [](const Runner<Task>& self) { return self.task.labels(); },
           nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.")

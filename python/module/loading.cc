@@ -43,6 +43,7 @@ constexpr TaskClass kTaskClasses[] = {
 nb::object LoadOfTask(const std::filesystem::path& path, const nb::kwargs& arguments) {
   LoadingOptions options;
   SetOptions(Fields(options), arguments, "load");
+  options.path = path;
   LoadedPtr loaded;
   {
     const WithoutGil released;

@@ -42,7 +42,7 @@ nb::object Score(const Arguments& arguments, nb::handle hypotheses, nb::handle r
   }
   for (const std::string& warning : arguments.Warnings(texts, sets))
     WarnAs("ScoreWarning", warning);
-  return Make(PythonClass("attend._results", "MetricScore"), score, metric.Name().c_str(),
+  return Make(PythonClass(kResultsModule, "MetricScore"), score, metric.Name().c_str(),
               signature.c_str(), details.c_str());
 }
 

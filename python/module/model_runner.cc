@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
+#include "model/quantize.h"
 #include "tasks/encoder_attention.h"
 #include "tasks/language_model/text_attention.h"
 #include "tasks/loaded_model.h"
@@ -49,6 +50,12 @@ FieldList Fields(LoadingOptions& options) {
   return fields;
 }
 
+std::string Repr(const char* name, const LoadedModel& loaded, const LoadingOptions& options) {
+  const int64_t threads = options.threads > 0 ? options.threads : DefaultThreads();
+  return fmt::format("{}('{}', {}, {} thread{})", name, options.path.string(),
+                     IsInt8(loaded.model()) ? "int8" : "f32", threads, threads == 1 ? "" : "s");
+}
+
 FieldList Fields(RunnerOptions& options) {
   FieldList fields;
   fields.Nest("", Fields(options.loading))
@@ -64,12 +71,12 @@ FieldList Fields(TextOptions& options) {
 
 ModelRunner::ModelRunner(std::shared_ptr<const LoadedModel> loaded, const RunnerOptions& options)
     : loaded_(std::move(loaded)),
-      threads_(static_cast<int>(options.loading.threads)),
+      loading_(options.loading),
       translator_(loaded_, WithThreads(options)) {}
 
 const Scorer& ModelRunner::scorer() const {
   const std::lock_guard lock(mutex_);
-  if (!scorer_) scorer_ = std::make_unique<Scorer>(loaded_, threads_);
+  if (!scorer_) scorer_ = std::make_unique<Scorer>(loaded_, static_cast<int>(loading_.threads));
   return *scorer_;
 }
 
@@ -105,10 +112,9 @@ PairAttention ModelRunner::Attention(const std::string& source,
   ScoreOptions options;
   options.attention = true;
   const PairScore score = scorer().ScoreIds(sources, targets, options).at(0);
-  const bool reads_eos = loaded_->config().ReadsEos(sources[0].size());
   return {.target = target ? *target : target_vocabulary.Decode(targets[0]),
-          .labels =
-              LabelsOf({source_vocabulary, sources[0], reads_eos}, {target_vocabulary, targets[0]}),
+          .labels = LabelsOf(loaded_->config(), {source_vocabulary, sources[0]},
+                             {target_vocabulary, targets[0]}),
           .encoder = Dense(score.encoder_self),
           .decoder = Dense(score.decoder_self),
           .cross = Dense(score.cross)};

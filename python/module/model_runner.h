@@ -25,6 +25,7 @@ namespace attend {
 
 // What a model of any task is loaded with.
 struct LoadingOptions {
+  std::filesystem::path path;  // the model directory; no option
   int64_t threads = 0;
   WeightType type = WeightType::kStored;
 };
@@ -36,6 +37,9 @@ struct RunnerOptions {
   TranslatorOptions translator;  // its type and threads are those of `loading`
 };
 FieldList Fields(RunnerOptions& options);
+
+// "Generator('my-model/model', int8, 2 threads)".
+std::string Repr(const char* name, const LoadedModel& loaded, const LoadingOptions& options);
 
 // What a text is translated with.
 struct TextOptions {
@@ -63,6 +67,7 @@ class ModelRunner {
   // Throws as Translator's constructor.
   ModelRunner(std::shared_ptr<const LoadedModel> loaded, const RunnerOptions& options);
 
+  std::string Repr(const char* name) const { return attend::Repr(name, *loaded_, loading_); }
   const Translator& translator() const { return translator_; }
   // Made at its first use, with threads of its own.
   const Scorer& scorer() const;
@@ -83,7 +88,7 @@ class ModelRunner {
 
  private:
   std::shared_ptr<const LoadedModel> loaded_;
-  int threads_;
+  LoadingOptions loading_;
   Translator translator_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Scorer> scorer_;
@@ -95,9 +100,14 @@ template <class Task>
 struct Runner {
   // Throws as Task's constructor.
   Runner(std::shared_ptr<const LoadedModel> model, const LoadingOptions& options)
-      : loaded(std::move(model)), task(loaded, static_cast<int>(options.threads)) {}
+      : loaded(std::move(model)),
+        loading(options),
+        task(loaded, static_cast<int>(options.threads)) {}
+
+  std::string Repr(const char* name) const { return attend::Repr(name, *loaded, loading); }
 
   const std::shared_ptr<const LoadedModel> loaded;
+  const LoadingOptions loading;
   const Task task;
 };
 

@@ -33,7 +33,7 @@ nb::object ResultOf(const FilledText& filled) {
       likeliest.append(nb::make_tuple(StrOf(token.text), token.probability));
     masks.append(nb::tuple(likeliest));
   }
-  return Make(PythonClass("attend._results", "FilledText"), StrOf(filled.text), nb::tuple(masks),
+  return Make(PythonClass(kResultsModule, "FilledText"), StrOf(filled.text), nb::tuple(masks),
               filled.cut);
 }
 
@@ -160,6 +160,7 @@ void BindTextEncoder(nb::module_& module) {
           [](EncoderOfTexts* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
             LoadingOptions given;
             SetOptions(Fields(given), arguments, "Encoder");
+            given.path = path;
             const WithoutGil released;
             new (self) EncoderOfTexts(Load(path, {.type = given.type}), given);
           },
@@ -168,6 +169,7 @@ void BindTextEncoder(nb::module_& module) {
                               OptionsSignature(fields))
                       .c_str()),
           OptionsHelp("Loads the model directory at `path`, of an encoder alone.", fields).c_str())
+      .def("__repr__", [](const EncoderOfTexts& self) { return StrOf(self.Repr("Encoder")); })
       .def_prop_ro(
           "width", [](const EncoderOfTexts& self) { return self.task.width(); },
           "The length of a text's vector.")

@@ -26,8 +26,6 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-constexpr const char* kResults = "attend._results";
-
 TextOptions TextOptionsOf(const nb::kwargs& arguments, const char* where) {
   TextOptions options;
   SetOptions(Fields(options), arguments, where);
@@ -50,7 +48,7 @@ nb::list LinksOf(const std::vector<AlignmentLink>& alignment) {
 }
 
 nb::object ResultOf(const Translation& translation) {
-  const nb::object make = PythonClass(kResults, "Hypothesis");
+  const nb::object make = PythonClass(kResultsModule, "Hypothesis");
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : translation.hypotheses) {
     hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
@@ -58,8 +56,8 @@ nb::object ResultOf(const Translation& translation) {
                            LinksOf(hypothesis.alignment), hypothesis.protected_spans,
                            hypothesis.protected_kept));
   }
-  return Make(PythonClass(kResults, "Translation"), nb::tuple(hypotheses), translation.divided,
-              translation.unknown_characters.size());
+  return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
+              translation.divided, translation.unknown_characters.size());
 }
 
 // The texts from number `first` of a call on.
@@ -174,7 +172,7 @@ nb::list ScoreTexts(const ModelRunner& self, const std::vector<std::string>& sou
                                                "of one as of the other",
                                                sources.size(), targets.size()));
   }
-  const nb::object make = PythonClass(kResults, "Score");
+  const nb::object make = PythonClass(kResultsModule, "Score");
   std::vector<PairScore> scores;
   Windows windows;
   nb::list results;
@@ -215,8 +213,8 @@ nb::object AttentionOf(const ModelRunner& self, const nb::str& source,
   PairAttention found;
   Windows().Run(
       [&](const std::atomic<bool>*) { found = self.Attention(source_text, target_text); });
-  return Make(PythonClass(kResults, "Attention"), StrOf(found.target), StrsOf(found.labels.source),
-              StrsOf(found.labels.read), StrsOf(found.labels.written),
+  return Make(PythonClass(kResultsModule, "Attention"), StrOf(found.target),
+              StrsOf(found.labels.source), StrsOf(found.labels.read), StrsOf(found.labels.written),
               ArrayOf(std::move(found.encoder)), ArrayOf(std::move(found.decoder)),
               ArrayOf(std::move(found.cross)));
 }
@@ -225,6 +223,7 @@ void LoadTranslator(ModelRunner* self, const std::filesystem::path& path,
                     const nb::kwargs& arguments) {
   RunnerOptions options;
   SetOptions(Fields(options), arguments, "Translator");
+  options.loading.path = path;
   const WithoutGil released;
   new (self) ModelRunner(Load(path, {.type = options.loading.type}), options);
 }
@@ -249,6 +248,7 @@ void BindMaking(TranslatorClass& translator) {
           "instruction_set",
           [](const ModelRunner& self) { return self.translator().instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
+      .def("__repr__", [](const ModelRunner& self) { return StrOf(self.Repr("Translator")); })
       .def_prop_ro("source_vocabulary", &VocabularyOf<&ModelRunner::source_vocabulary>,
                    nb::sig("def source_vocabulary(self, /) -> Vocabulary | None"),
                    "What cuts input into pieces; None where the model has no vocabulary.")

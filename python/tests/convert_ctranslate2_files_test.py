@@ -12,7 +12,7 @@ import pytest
 
 attend.convert = pytest.importorskip("attend.convert")
 ctranslate2 = pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements_tests.txt")
-from attend.convert import _ctranslate2, _ctranslate2_weights, _vocabulary  # noqa: E402
+from attend.convert import _ctranslate2, _ctranslate2_weights, _sinusoids, _vocabulary  # noqa: E402
 from attend.convert.__main__ import main  # noqa: E402
 from ctranslate2_models import (  # noqa: E402
     OPENNMT_SOURCE, OPENNMT_TARGET, WIDTH, WORDS, opennmt, save, sinusoids, text, translation_model, values_of, variable,
@@ -214,7 +214,7 @@ def test_text_files_are_vocabularies_too(small, tmp_path):
             (folder / f"{side}_vocabulary.txt").write_bytes("".join(token + end for token in tokens).encode())
         attend.convert.convert(folder, output)
         assert attend.Translator(output).target_vocabulary.piece(len(OPENNMT_TARGET) - 1) == "▁a\u2028b"
-        assert _ctranslate2._compare(str(folder), str(output)) < 5e-5
+        assert _ctranslate2.compare(str(folder), str(output)) < 5e-5
 
 
 def test_special_tokens_get_the_ids_of_the_smaller_vocabulary(small, tmp_path):
@@ -238,7 +238,7 @@ def test_one_sentencepiece_model_cuts_both_sides(tmp_path):
     for vocabulary in (translator.source_vocabulary, translator.target_vocabulary):
         assert vocabulary.encode(" ".join(WORDS)) == [tokens.index("▁" + word) for word in WORDS]
         assert vocabulary.piece(3) == tokens[3]
-    assert _ctranslate2._compare(str(folder), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(folder), str(tmp_path / "model")) < 5e-5
 
 
 def test_packages_of_argos(tmp_path):
@@ -253,7 +253,7 @@ def test_packages_of_argos(tmp_path):
     (package / "sentencepiece.model").write_bytes(pieces)
     converted = attend.convert.convert(package, tmp_path / "model")
     assert converted.model["languages"] == ["en", "de"] and not converted.model["source_eos"]
-    assert _ctranslate2._compare(str(package), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(package), str(tmp_path / "model")) < 5e-5
     (package / "metadata.json").write_text(json.dumps({"from_code": "en", "to_code": "de", "target_prefix": "__de__"}), encoding="utf-8")
     with pytest.raises(attend.InputError, match='metadata.json: target_prefix is "__de__", which attend lacks'):
         attend.convert.convert(package, tmp_path / "out")
@@ -265,11 +265,11 @@ def test_the_source_may_lack_the_start_token(tmp_path):
     spec.config.add_source_eos = False
     attend.convert.convert(save(spec, tmp_path / "without_eos"), tmp_path / "without")
     assert attend.Translator(tmp_path / "without").source_vocabulary.encode(" ".join(WORDS)) == list(range(1, len(WORDS) + 1))
-    assert _ctranslate2._compare(str(tmp_path / "without_eos"), str(tmp_path / "without")) < 5e-5
+    assert _ctranslate2.compare(str(tmp_path / "without_eos"), str(tmp_path / "without")) < 5e-5
     spec = translation_model({}, ["</s>", "<unk>", *WORDS], ["</s>", "<unk>", "<s>", *WORDS])
     attend.convert.convert(save(spec, tmp_path / "ctranslate2"), tmp_path / "model")
     assert attend.Translator(tmp_path / "model").source_vocabulary.encode(" ".join(WORDS)) == list(range(2, len(WORDS) + 2))
-    assert _ctranslate2._compare(str(tmp_path / "ctranslate2"), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(tmp_path / "ctranslate2"), str(tmp_path / "model")) < 5e-5
     spec = translation_model({}, ["</s>", "<unk>"], ["</s>", "<unk>", *WORDS, "<s>"])
     with pytest.raises(attend.InputError, match="target_vocabulary.json: <s> has the id 22, expected one below 2"):
         attend.convert.convert(save(spec, tmp_path / "apart"), tmp_path / "out")
@@ -297,17 +297,17 @@ def test_sinusoids_are_recognised(kind):
                     table = ((table.view(np.uint32) + 0x8000) & 0xFFFF0000).view(np.float32)
                 table = table.astype("float16" if kind == "float16" else "float32").astype(np.float32)
                 rounding = _ctranslate2_weights.ROUNDING.get(kind, 0)
-                found = _ctranslate2_weights.recognise_sinusoids(table, rounding)
+                found = _sinusoids.recognise_sinusoids(table, rounding)
                 assert found == (convention, offset) or (rows == 1 and offset == 0 and found == ("halves", 0))
                 table[-1, 3] += 4e-3
-                assert _ctranslate2_weights.recognise_sinusoids(table, rounding) is None
+                assert _sinusoids.recognise_sinusoids(table, rounding) is None
 
 
 def test_sinusoids_that_were_made_in_f32():
     rows, rates = 5000, np.exp(np.arange(0, 64, 2, dtype=np.float32) * np.float32(-np.log(10000.0) / 64))
     angles = np.arange(rows, dtype=np.float32)[:, None] * rates
     table = np.stack([np.sin(angles), np.cos(angles)], 2).reshape(rows, 64)
-    assert _ctranslate2_weights.recognise_sinusoids(table, 0) == ("interleaved", 0)
+    assert _sinusoids.recognise_sinusoids(table, 0) == ("interleaved", 0)
 
 
 def test_the_command(small, tmp_path, capsys):

@@ -77,7 +77,7 @@ def test_outputs_are_ctranslate2s(imported):
     tied = source.name.startswith("fairseq")
     assert converted.model["tie_source_target"] == converted.model["tie_target_output"] == tied
     program("verify", output)  # which succeeds
-    assert _ctranslate2._compare(str(source), str(output)) < 5e-5
+    assert _ctranslate2.compare(str(source), str(output)) < 5e-5
 
 
 @pytest.mark.parametrize("quantization", [None, "int8", "int16", "float16"])
@@ -90,7 +90,7 @@ def test_marianmt_converted(quantization, tmp_path, marianmt):
     converted = attend.convert.convert(source, tmp_path / "model")
     assert converted.model["decoder"]["position_convention"] == "halves" and converted.model["special_ids"]["bos"] == -1
     assert converted.left_out == (["the rounding of sines and cosines: attend makes them in f32"] if quantization == "float16" else [])
-    assert _ctranslate2._compare(str(source), str(tmp_path / "model")) < converted.tolerance
+    assert _ctranslate2.compare(str(source), str(tmp_path / "model")) < converted.tolerance
     if quantization == "float16":
         return
     import transformers
@@ -132,7 +132,7 @@ def test_language_models(quantization, tmp_path):
     source = save(language_model(), tmp_path / "ctranslate2", quantization)
     converted = attend.convert.convert(source, tmp_path / "model")
     assert converted.model["task"] == "language_model" and converted.model["decoder"]["position_offset"] == 1
-    assert _ctranslate2._compare(str(source), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(source), str(tmp_path / "model")) < 5e-5
     peer, ours = ctranslate2.Generator(str(source), compute_type="float32"), attend.Generator(tmp_path / "model")
     for prompt in sentences(WORDS, 20):
         theirs = peer.generate_batch([["<s>", *prompt.split()]], max_length=20, include_prompt_in_result=False, sampling_topk=1)
@@ -150,7 +150,7 @@ def test_a_real_language_model(tmp_path):
     source = real("lm-opennmt-py")
     converted = attend.convert.convert(source, tmp_path / "model")
     assert converted.model["special_ids"] == {"pad": -1, "unk": 0, "bos": 0, "eos": 2} and converted.left_out
-    assert 1e-5 < _ctranslate2._compare(str(source), str(tmp_path / "model")) < 1e-3
+    assert 1e-5 < _ctranslate2.compare(str(source), str(tmp_path / "model")) < 1e-3
     theirs = ctranslate2.Generator(str(source), compute_type="float32").generate_batch(
         [["<s>", "the"]], max_length=8, sampling_topk=1, disable_unk=True, include_prompt_in_result=False)
     ours = attend.Generator(tmp_path / "model").generate("the", max_tokens=8, temperature=0)
@@ -187,7 +187,7 @@ def test_integers_of_old_files_without_a_scale(tmp_path):
         values[name] = np.rint(values[name] * 1000).astype(np.int16)
     write_file(source / "model.bin", 6, values)
     attend.convert.convert(source, tmp_path / "model")
-    assert _ctranslate2._compare(str(source), str(tmp_path / "model")) < 5e-5
+    assert _ctranslate2.compare(str(source), str(tmp_path / "model")) < 5e-5
 
 
 @pytest.mark.parametrize("name", ["aren-transliteration", "aren-transliteration-i16", "aren-transliteration-i8"])
@@ -202,6 +202,6 @@ def test_a_real_model_of_the_oldest_layout(name, tmp_path):
     program("verify", tmp_path / "model")
     mean = attend.Translator(tmp_path / "model").score("آ ت ز م و ن", "a t z m o n").token_log_probabilities
     assert abs(np.mean(mean) + 0.15167) < 5e-3  # by CTranslate2's documentation of these files
-    assert _ctranslate2._compare(str(source), str(tmp_path / "model")) < 1e-4
+    assert _ctranslate2.compare(str(source), str(tmp_path / "model")) < 1e-4
     cross = attend.Translator(tmp_path / "model").attention("آ ت ز").cross
     assert cross.shape[-1] == 3  # no eos

@@ -63,15 +63,15 @@ def with_random_weights(model, folder):
     return transformers.AutoTokenizer.from_pretrained(folder), model.eval()
 
 
-def encoder(folder, family, head, labels=None, **named):
-    """A transformers model and its tokenizer, saved in `folder`."""
+def encoder(folder, family, head, labels=None, more_rows=0, **named):
+    """A transformers model and its tokenizer, saved in `folder`; its embedding has rows without a token."""
     folder.mkdir()
     named |= {} if labels is None else {"id2label": labels}
     if family == "roberta":
         size = write_byte_bpe(folder, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
-        config = transformers.RobertaConfig(vocab_size=size, type_vocab_size=1, **SHAPE, **named)
+        config = transformers.RobertaConfig(vocab_size=size + more_rows, type_vocab_size=1, **SHAPE, **named)
     elif family == "bert":
-        config = transformers.BertConfig(vocab_size=write_wordpiece(folder), **SHAPE, **named)
+        config = transformers.BertConfig(vocab_size=write_wordpiece(folder) + more_rows, **SHAPE, **named)
     else:
         config = transformers.DistilBertConfig(vocab_size=write_wordpiece(folder), **DISTILLED, **named)
     return with_random_weights(getattr(transformers, f"AutoModel{head}").from_config(config), folder)
@@ -186,6 +186,31 @@ def test_classes_are_transformers(family, tmp_path):
             assert math.isclose(probability, wanted[[*COLOURS.values()].index(label)], abs_tol=1e-4)
 
 
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+@torch.no_grad()
+def test_rows_without_tokens_stay(family, tmp_path):
+    """An embedding is often larger than its tokenizer: probabilities are among all of its rows."""
+    tokenizer, peer = encoder(tmp_path / family, family, "ForMaskedLM", more_rows=5)
+    model = imported(tmp_path / family)
+    found, vocabulary = attend.Encoder(model), attend.Vocabulary(model / "vocab.spm")
+    assert len(vocabulary) == len(tokenizer) + 5 and vocabulary.piece(len(tokenizer)) == "<unused_0>"
+    for text in TEXTS:
+        ids = tokenizer(text, return_tensors="pt")
+        assert vocabulary.encode(text) == ids["input_ids"][0, 1:-1].tolist()
+        np.testing.assert_allclose(found.embed(text, pooling="first"), peer.base_model(**ids).last_hidden_state[0, 0].numpy(), atol=1e-4)
+    ids = tokenizer(f"{tokenizer.mask_token} tavo", return_tensors="pt")
+    place = ids["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    logits = peer(**ids).logits[0, place].double().softmax(-1)
+    order = [i for i in logits.argsort(descending=True).tolist() if i not in tokenizer.all_special_ids][:3]
+    np.testing.assert_allclose([probability for _, probability in found.fill("[MASK] tavo", top=3).masks[0]], logits[order], rtol=1e-3)
+
+
+def test_another_models_tokenizer_is_refused(tmp_path):
+    encoder(tmp_path / "bert", "bert", "", more_rows=500)
+    with pytest.raises(attend.InputError, match="is it another model's"):
+        imported(tmp_path / "bert")
+
+
 def groups_of_transformers(tokenizer, peer, words):
     """Entities of words, as the pipeline joins what its model says of each: a label, its first and its last word."""
     pipeline = transformers.TokenClassificationPipeline(model=peer, tokenizer=tokenizer, aggregation_strategy="first")
@@ -266,13 +291,13 @@ def test_verify_asks_transformers(family, head, labels, tmp_path, capsys):
     assert attend.convert.recognise(tmp_path / name).compare(str(other), str(tmp_path / "model")) > 1e-4
 
 
-@pytest.fixture(name="gpt2", scope="module")
-def random_gpt2(tmp_path_factory):
+@pytest.fixture(name="gpt2", scope="module", params=[0, 3])
+def random_gpt2(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("gpt2") / "gpt2"
     folder.mkdir()
     size = write_byte_bpe(folder, ["<|endoftext|>"])
     config = transformers.GPT2Config(
-        vocab_size=size, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=0, eos_token_id=0)
+        vocab_size=size + request.param, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=0, eos_token_id=0)
     tokenizer, peer = with_random_weights(transformers.GPT2LMHeadModel(config), folder)
     return tokenizer, peer, folder, imported(folder)
 

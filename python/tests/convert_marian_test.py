@@ -72,19 +72,6 @@ def marian_model(request, tmp_path_factory):
     return folder
 
 
-@pytest.fixture(name="model", scope="module")
-def converted_model(source, tmp_path_factory):
-    output = tmp_path_factory.mktemp("attend") / "model"
-    attend.convert.convert(source, output)
-    return output
-
-
-@pytest.fixture(name="peer", scope="module")
-def transformers_peer(source):
-    model = transformers.MarianMTModel.from_pretrained(source, dtype=torch.float32).eval()
-    return model, transformers.MarianTokenizer.from_pretrained(source)
-
-
 TEXTS = sentences(60, 9) + ["", "unknown ☃ ending", f"{LANGUAGE} lumi tavo", ">>lumi<< tavo", "  two  spaces ", "12 3.5"]
 
 
@@ -158,8 +145,9 @@ def test_the_command_refuses(tmp_path):
     ({"activation_function": "tanh"}, 'activation_function is "tanh", which attend lacks'),
     ({"encoder_layers": 3}, "tensor 'model.encoder.layers.2.self_attn.q_proj.weight' is missing"),
     ({"encoder_layers": 1}, "is one that attend lacks a place for"),
-    ({"decoder_start_token_id": 5}, "decoder_start_token_id is not pad_token_id"),
-    ({"tie_word_embeddings": False}, "tie_word_embeddings is false"),
+    ({"decoder_start_token_id": 5000}, "decoder_start_token_id is 5000, expected an id below"),
+    ({"pad_token_id": 5, "decoder_start_token_id": 5}, "has no row of zeros for the pad token, which is the last"),
+    ({"tie_word_embeddings": False}, "tensor 'lm_head.weight' is missing"),
     ({"vocab_size": 12}, "tokens the ids 0 to 11"),
 ])
 def test_what_attend_lacks_is_named(source, tmp_path, change, part):

@@ -7,7 +7,7 @@ import warnings
 import attend
 import pytest
 import random_models
-from package import LANGUAGE_MODEL, program
+from package import GOLDEN, LANGUAGE_MODEL, program
 
 TEXTS = ["the small house is new", "a green door", "", "the wall , the wood of a door"]
 REACH = 12  # tokens of a text, beside bos and eos
@@ -26,6 +26,14 @@ def encoders_of_short_texts(tmp_path_factory):
 @pytest.fixture(name="tagger", scope="module")
 def random_tagger(encoders):
     return attend.Tagger(encoders["tagging"], threads=2)
+
+
+def test_a_model_says_what_it_is(tagger, encoders):
+    assert repr(tagger) == f"Tagger('{encoders['tagging']}', f32, 2 threads)"
+    assert repr(attend.Classifier(encoders["classification"], threads=1, type="int8")) == f"Classifier('{encoders['classification']}', int8, 1 thread)"
+    assert repr(attend.load(encoders["masked_language_model"], threads=3)) == f"Encoder('{encoders['masked_language_model']}', f32, 3 threads)"
+    assert repr(attend.Generator(LANGUAGE_MODEL, threads=1)) == f"Generator('{LANGUAGE_MODEL}', f32, 1 thread)"
+    assert repr(attend.Translator(GOLDEN, threads=1)) == f"Translator('{GOLDEN}', f32, 1 thread)"
 
 
 def test_divided_words_get_the_labels_of_columns(tagger, encoders):

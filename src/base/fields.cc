@@ -104,10 +104,14 @@ void Field::Set(const std::vector<std::string>& new_value, const std::string& wh
 void Field::Set(const std::vector<double>& new_value, const std::string& where) const {
   if (!IsList()) Refuse(*this, "a list", where);
   for (const double number : new_value) {
-    if (!IsNumbers() || !(number >= min && number <= max))
+    if (!IsNumbers() || !(number >= min && number <= max) ||
+        (IsIntegers() && number != std::floor(number)))
       Refuse(*this, fmt::format("a list with {}", number), where);
   }
-  if (IsNumbers()) *std::get<std::vector<double>*>(value) = new_value;
+  if (IsIntegers())
+    std::get<std::vector<int64_t>*>(value)->assign(new_value.begin(), new_value.end());
+  else if (IsNumbers())
+    *std::get<std::vector<double>*>(value) = new_value;
 }
 
 std::string Field::TypeName() const {
@@ -115,6 +119,7 @@ std::string Field::TypeName() const {
   if (std::holds_alternative<int64_t*>(value)) return "an integer";
   if (std::holds_alternative<double*>(value)) return "a number";
   if (std::holds_alternative<std::string*>(value)) return "text";
+  if (IsIntegers()) return "a list of integers";
   if (IsList()) return IsNumbers() ? "a list of numbers" : "a list of texts";
   return fmt::format("one of {}", fmt::join(std::get<EnumField>(value).names, ", "));
 }
@@ -132,6 +137,9 @@ std::string Field::ValueText() const {
   if (auto* const* number = std::get_if<double*>(&value)) return fmt::format("{}", **number);
   if (auto* const* text = std::get_if<std::string*>(&value)) return **text;
   if (auto* const* list = std::get_if<std::vector<std::string>*>(&value)) {
+    return fmt::format("{}", fmt::join(**list, ","));
+  }
+  if (auto* const* list = std::get_if<std::vector<int64_t>*>(&value)) {
     return fmt::format("{}", fmt::join(**list, ","));
   }
   if (IsNumbers()) return fmt::format("{}", fmt::join(*std::get<std::vector<double>*>(value), ","));
@@ -163,6 +171,11 @@ FieldList& FieldList::Add(std::string name, double* value, double min, double ma
 }
 
 FieldList& FieldList::Add(std::string name, std::vector<double>* value, double min, double max,
+                          std::string help, Traits traits) {
+  return Push({std::move(name), std::move(help), value, min, max, traits});
+}
+
+FieldList& FieldList::Add(std::string name, std::vector<int64_t>* value, double min, double max,
                           std::string help, Traits traits) {
   return Push({std::move(name), std::move(help), value, min, max, traits});
 }

@@ -25,7 +25,7 @@ struct EnumField {
 };
 
 using FieldPointer = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*,
-                                  std::vector<double>*, EnumField>;
+                                  std::vector<double>*, std::vector<int64_t>*, EnumField>;
 
 // What an option is beside its name and value: a sum of these.
 using Traits = unsigned;
@@ -63,7 +63,10 @@ struct Field {
   bool Is(Traits any_of) const { return (traits & any_of) != 0; }
   bool IsBool() const { return std::holds_alternative<bool*>(value); }
   bool IsText() const { return std::holds_alternative<std::string*>(value); }
-  bool IsNumbers() const { return std::holds_alternative<std::vector<double>*>(value); }
+  bool IsIntegers() const { return std::holds_alternative<std::vector<int64_t>*>(value); }
+  bool IsNumbers() const {
+    return IsIntegers() || std::holds_alternative<std::vector<double>*>(value);
+  }
   bool IsList() const {
     return IsNumbers() || std::holds_alternative<std::vector<std::string>*>(value);
   }
@@ -84,6 +87,8 @@ class FieldList {
   FieldList& Add(std::string name, double* value, double min, double max, std::string help,
                  Traits traits = 0);
   FieldList& Add(std::string name, std::vector<double>* value, double min, double max,
+                 std::string help, Traits traits = 0);
+  FieldList& Add(std::string name, std::vector<int64_t>* value, double min, double max,
                  std::string help, Traits traits = 0);
   // An enum class whose values count from 0, with a name each.
   template <class Enum>

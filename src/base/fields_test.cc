@@ -16,6 +16,7 @@ struct Options {
   std::string name = "x";
   Colour colour = Colour::kRed;
   std::vector<double> weights;
+  std::vector<int64_t> ids;
 };
 
 FieldList Fields(Options& options) {
@@ -25,7 +26,8 @@ FieldList Fields(Options& options) {
       .Add("flag", &options.flag, "whether")
       .Add("name", &options.name, "which")
       .Add("colour", &options.colour, {"red", "green"}, "what colour")
-      .Add("weights", &options.weights, 0, 10, "how much of each");
+      .Add("weights", &options.weights, 0, 10, "how much of each")
+      .Add("ids", &options.ids, 0, 99, "which ones");
   return fields;
 }
 
@@ -91,6 +93,21 @@ TEST(FieldsTest, ListsOfNumbersComeFromNumbersAndFromText) {
             "t: weights is a list with 11, expected a list of numbers, 0 to 10");
   EXPECT_EQ(MessageOf([&] { fields.Get("rate", "t").Set(std::vector<double>{1}, "t"); }),
             "t: rate is a list, expected a number, 0 to 1");
+}
+
+TEST(FieldsTest, ListsOfIntegersHoldNothingElse) {
+  Options options;
+  const FieldList fields = Fields(options);
+  const Field& ids = fields.Get("ids", "t");
+  ids.Set(std::vector<double>{7, 42}, "t");
+  EXPECT_EQ(options.ids, (std::vector<int64_t>{7, 42}));
+  EXPECT_EQ(ids.ValueText(), "7,42");
+  EXPECT_EQ(MessageOf([&] { ids.Set(std::vector<double>{1, 0.5}, "t"); }),
+            "t: ids is a list with 0.5, expected a list of integers, 0 to 99");
+  EXPECT_EQ(MessageOf([&] { ids.Set(std::vector<double>{100}, "t"); }),
+            "t: ids is a list with 100, expected a list of integers, 0 to 99");
+  ids.Set(std::vector<std::string>{}, "t");
+  EXPECT_TRUE(options.ids.empty());
 }
 
 TEST(FieldsTest, TraitsAreOfAFieldAndOfWhatItIsNestedIn) {

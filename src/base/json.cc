@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -101,6 +102,7 @@ Json FieldToJson(const Field& field) {
   if (auto* const* number = std::get_if<double*>(&field.value)) return **number;
   if (auto* const* list = std::get_if<std::vector<std::string>*>(&field.value)) return **list;
   if (auto* const* list = std::get_if<std::vector<double>*>(&field.value)) return **list;
+  if (auto* const* list = std::get_if<std::vector<int64_t>*>(&field.value)) return **list;
   return field.ValueText();
 }
 
@@ -175,6 +177,18 @@ void FieldsFromJson(const Json& object, const FieldList& fields, const std::stri
     throw Error(ErrorKind::kConfiguration, fmt::format("{}: expected a JSON object", where));
   }
   FromJson(object, "", fields, where);
+}
+
+Json FloatsToJson(std::span<const float> values) {
+  Json list = Json::array();
+  for (const float value : values) {
+    char digits[32];
+    const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+    double number = 0;  // whose shortest form has these digits, too
+    std::from_chars(digits, end, number);
+    list.push_back(number);
+  }
+  return list;
 }
 
 }  // namespace attend

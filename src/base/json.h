@@ -3,6 +3,7 @@
 #define ATTEND_BASE_JSON_H_
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,6 +60,9 @@ Json FieldsToJson(const FieldList& fields);
 // fields that are absent keep their value. Throws Error(kConfiguration) naming the nearest known
 // name.
 void FieldsFromJson(const Json& object, const FieldList& fields, const std::string& where);
+
+// Numbers with the fewest digits that read back as the same f32.
+Json FloatsToJson(std::span<const float> values);
 
 }  // namespace attend
 

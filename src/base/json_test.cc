@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+
 #include "attend/error.h"
 #include "base/excerpt.h"
 
@@ -97,6 +100,23 @@ TEST(JsonTest, FieldsRoundTrip) {
   EXPECT_THROW(FieldsFromJson(ParseJson(R"({"name": 2})", "f"), fields, "f"), Error);
   EXPECT_THROW(FieldsFromJson(ParseJson(R"({"encoder": {"layers": "2"}})", "f"), fields, "f"),
                Error);
+}
+
+TEST(JsonTest, FloatsHaveTheFewestDigits) {
+  EXPECT_EQ(FloatsToJson(std::vector{0.1F, -3.0F, 1e-20F, 16777216.0F, 0.0F}).dump(),
+            "[0.1,-3.0,1e-20,16777216.0,0.0]");
+  std::vector<float> values;
+  uint32_t bits = 1;
+  for (int i = 0; i < 20000; ++i) {
+    bits = bits * 1664525 + 1013904223;
+    const auto value = std::bit_cast<float>(bits);
+    if (std::isfinite(value)) values.push_back(value);
+  }
+  const Json list = Json::parse(FloatsToJson(values).dump());
+  for (size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(std::strtof(list[i].dump().c_str(), nullptr), values[i]);
+    EXPECT_LE(list[i].dump().size(), 16U);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "model/model_directory.h"
+#include "model/quantize.h"
 #include "tasks/attention_labels.h"
 #include "tasks/encoder_attention.h"
 #include "tasks/language_model/text_attention.h"
@@ -28,6 +29,7 @@ constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
   std::string model, source, target, output;
+  WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
   int64_t layer = 0;
 };
@@ -35,6 +37,7 @@ struct AttentionOptions {
 FieldList Fields(AttentionOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "model directory")
+      .Nest("", TypeField(&options.type))
       .Add("source", &options.source, "the input text, or the text of a model that reads one")
       .Add("target", &options.target, "the output text; where it is not given the model translates")
       .Add("output", &options.output,
@@ -91,7 +94,8 @@ AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
   const std::vector<int32_t> ids = EncodeText(vocabulary, text);
   AttentionWeights weights = AttentionOfText(loaded.weights, ids);
   FillRows(&weights);
-  const std::vector<std::string> read = LabelsOf({vocabulary, {}}, {vocabulary, ids}).read;
+  const std::vector<std::string> read =
+      LabelsOf(loaded.config(), {vocabulary, {}}, {vocabulary, ids}).read;
   return ViewOfOne(DecodeText(vocabulary, ids), kKindNames[1], read, "token just read",
                    std::move(weights));
 }
@@ -128,8 +132,8 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   PairScore score = Scorer(model, threads).ScoreIds(sources, targets, score_options).at(0);
 
   FillRows(&score.decoder_self);
-  const auto [keys, read, written] = LabelsOf(
-      {*source, source_ids, model->config.ReadsEos(source_ids.size())}, {*target, target_ids});
+  const auto [keys, read, written] =
+      LabelsOf(model->config, {*source, source_ids}, {*target, target_ids});
   view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
                  keys, keys, std::move(score.encoder_self)},
                 {"decoder", "Decoder self-attention", "target token just read",
@@ -170,7 +174,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
       .Required({"model", "source", "output"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
-  const auto model = LoadModel(options.model);
+  const auto model = WithWeights(LoadModel(options.model), options.type);
   const bool has_target = command_line.IsSet("target");
   const bool encoder = model->config.encoder.has_value(),
              decoder = model->config.decoder.has_value();

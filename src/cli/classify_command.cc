@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"
 #include "tasks/loaded_model.h"

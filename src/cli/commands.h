@@ -13,7 +13,7 @@ int RunBench(const std::vector<std::string>& arguments);
 int RunClassify(const std::vector<std::string>& arguments);
 int RunEmbed(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
-int RunExportLauncher(const std::vector<std::string>& arguments);
+int RunExport(const std::vector<std::string>& arguments);
 int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunExtend(const std::vector<std::string>& arguments);
 int RunFill(const std::vector<std::string>& arguments);

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
 #include "cli/npy_file.h"
+#include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
 
@@ -34,8 +34,9 @@ FieldList Fields(EmbedCommandOptions& options) {
 }
 
 void PrintVector(const std::string& text, const TextVector& vector) {
-  std::cout << Printable(
-                   Dump(Json{{"text", text}, {"embedding", vector.values_D}, {"cut", vector.cut}}))
+  std::cout << Printable(Dump(Json{{"text", text},
+                                   {"embedding", FloatsToJson(vector.values_D)},
+                                   {"cut", vector.cut}}))
             << '\n';
 }
 

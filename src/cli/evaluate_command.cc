@@ -41,15 +41,16 @@ FieldList Fields(EvaluateOptions& options) {
   fields
       .Add("hypothesis", &options.hypothesis,
            "the translations, a line each, plain, .gz or .zst; for aer, word alignments; for "
-           "entity, "
-           "columns; for accuracy, a class a line; as `baseline`, from the working directory; -: "
+           "entity and labels, columns; for accuracy, a class a line; as `baseline`, from the "
+           "working directory; -: "
            "standard input")
       .Add("reference", &options.reference,
            "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "
            "possible ones as 1?3 or 1p3")
       .Add("metrics", &options.metrics,
            "of bleu, chrf, chrf++, ter, divided by commas; or aer, of alignments; or entity, F1 of "
-           "labelled entities in the last column; or accuracy, of classes")
+           "labelled entities in the last column; or labels, accuracy of any labels there; or "
+           "accuracy, of classes")
       .Nest("", Fields(options.bleu))
       .Add("sentence_level", &options.sentence_level, "a score for each line")
       .Add("baseline", &options.baseline,
@@ -78,8 +79,8 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
 
 // What --metrics names, divided by commas or blanks; each once.
 std::vector<std::string> MetricNames(const EvaluateOptions& options) {
-  const std::vector<std::string> known = {"bleu", "chrf",   "chrf++",  "ter",
-                                          "aer",  "entity", "accuracy"};
+  const std::vector<std::string> known = {"bleu", "chrf",   "chrf++", "ter",
+                                          "aer",  "entity", "labels", "accuracy"};
   std::vector<std::string> names;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
@@ -90,8 +91,8 @@ std::vector<std::string> MetricNames(const EvaluateOptions& options) {
         throw Error(
             ErrorKind::kUsage,
             fmt::format(
-                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, aer, entity "
-                "or accuracy{}",
+                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, aer, entity, "
+                "labels or accuracy{}",
                 key, DidYouMean(key, known)));
       }
       if (std::find(names.begin(), names.end(), key) != names.end())
@@ -121,8 +122,9 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
 // Metrics of labels are asked for alone. Returns whether one was.
 bool EvaluateLabels(const EvaluateOptions& options, const CommonOptions& common) {
   const std::vector<std::string> names = MetricNames(options);
-  const auto of_labels = std::ranges::find_if(
-      names, [](const auto& key) { return key == "entity" || key == "accuracy"; });
+  const auto of_labels = std::ranges::find_if(names, [](const auto& key) {
+    return key == "entity" || key == "labels" || key == "accuracy";
+  });
   if (of_labels == names.end()) return false;
   if (names.size() > 1 || options.reference.size() > 1 || options.sentence_level ||
       !options.baseline.empty()) {
@@ -131,15 +133,17 @@ bool EvaluateLabels(const EvaluateOptions& options, const CommonOptions& common)
                             "--sentence-level and --baseline",
                             *of_labels));
   }
-  const auto print = [&](const auto& scores) {
+  const std::string &hypothesis = options.hypothesis, &reference = options.reference[0];
+  if (names[0] == "entity") {
+    const EntityScores scores = ScoreEntityFiles(hypothesis, reference, common.MakeLog());
     PrintReport(common, ToJson(scores, options.width),
                 [&](const Json&) { std::cout << ToText(scores, options.width); });
-  };
-  if (names[0] == "entity") {
-    print(ScoreEntityFiles(options.hypothesis, options.reference[0]));
-  } else {
-    print(ScoreClassFiles(options.hypothesis, options.reference[0]));
+    return true;
   }
+  const auto score = names[0] == "labels" ? ScoreWordLabelFiles : ScoreClassFiles;
+  const ClassScores scores = score(hypothesis, reference);
+  PrintReport(common, ToJson(scores, options.width, names[0].c_str()),
+              [&](const Json&) { std::cout << ToText(scores, options.width); });
   return true;
 }
 
@@ -319,6 +323,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
       "--metrics bleu,chrf++,ter --json\n"
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align\n"
       "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb\n"
+      "attend evaluate --metrics labels --hypothesis tagged.conll --reference test.pos\n"
       "attend evaluate --metrics accuracy --hypothesis classified.tsv --reference test.tsv");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}))

@@ -1,34 +1,22 @@
-// `attend export`: averages checkpoints and writes a model directory.
-#include "cli/command_line.h"
-#include "cli/train_commands.h"
-#include "train/device/environment.h"
-#include "train/export.h"
+// `attend export`: starts attend-train, which averages checkpoints, or attend.convert of the Python
+// package, which writes what other toolkits read.
+#include "cli/commands.h"
+#include "cli/export_options.h"
+#include "cli/python_package.h"
+#include "cli/train_launcher.h"
 
 namespace attend {
 
 int RunExport(const std::vector<std::string>& arguments) {
-  CommonOptions common;
-  std::vector<std::string> checkpoints;
-  std::string output;
-  FieldList fields;
-  fields
-      .Add(
-          "checkpoint", &checkpoints,
-          "checkpoint directories of one run to average, or the run's directory for its newest one")
-      .Add("output", &output, "model directory to write");
-  CommandLine command_line(
-      "export", "average checkpoints and write a model directory",
-      "attend export --checkpoint runs/en-de --output model\n"
-      "attend export --checkpoint runs/en-de/checkpoints/update-* --output model --json");
-  command_line.Options(fields)
-      .Options(Fields(common, {"threads", "quiet", "json"}))
-      .Required({"checkpoint", "output"});
-  if (!command_line.Parse(arguments)) return 0;
-  SetUpTorch(common.ThreadCount());
-  const std::vector<int64_t> updates =
-      ExportCheckpoints({checkpoints.begin(), checkpoints.end()}, output, common.MakeLog());
-  PrintReport(common, {{"model", output}, {"averaged_updates", updates}});
-  return 0;
+  ExportOptions options;
+  if (!ParseExport(arguments, &options)) return 0;
+  if (options.format == ExportFormat::kAttend) StartAttendTrain("export", arguments);
+  std::vector<std::string> call = {
+      "--format", NameOf(options.format), "--model",     options.model,
+      "--output", options.output,         "--positions", std::to_string(options.positions)};
+  if (options.verify) call.emplace_back("--verify");
+  if (options.common.quiet) call.emplace_back("--quiet");
+  RunInPython("export", "attend.convert.export_command", call);
 }
 
 }  // namespace attend

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/filled_json.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
@@ -44,7 +44,8 @@ void PrintFilled(const std::string& text, const FilledText& found, bool json) {
   for (const std::vector<FillingToken>& tokens : found.masks) {
     std::string line;
     for (const FillingToken& token : tokens)
-      line += fmt::format("  {} {:.1f} %", token.text, 100 * token.probability);
+      line += fmt::format("  {}{} {:.1f} %", token.begins_word ? "" : "…", token.text,
+                          100 * token.probability);
     std::cout << line << '\n';
   }
 }

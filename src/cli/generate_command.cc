@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
 #include "cli/line_windows.h"
+#include "cli/text_commands.h"
 #include "tasks/language_model/generation_options.h"
 #include "text/utf8.h"
 
@@ -30,8 +30,7 @@ FieldList Fields(GenerateOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", Fields(options.generator))
       .Add("input", &options.input,
-           "prompts, one a line, where none are arguments; -: standard input. Each output is one "
-           "line, with \\n where the text has the end of one")
+           "prompts, one a line, where none are arguments; -: standard input")
       .Add("echo", &options.echo, "write the prompt before its continuation")
       .Add("scores", &options.scores, "write `text ||| log-probability`")
       .Nest("", Fields(options.generation));
@@ -61,12 +60,18 @@ struct GenerateCall {
   const GenerateOptions& options;
   const Generator& generator;
   bool json = false, watched = false;  // watched: somebody sees each text as it comes
-  bool of_lines = false;               // a line of prompts gives a line for each output
+  bool alone = false;  // one text is all that is written, and may have several lines
+
+  bool plain() const { return !json && !options.scores && options.generation.n == 1; }
+  std::string Written(const std::string& text) const {
+    return alone && plain() ? text : OnOneLine(text);
+  }
 
   void Stream(const std::string& prompt) const {
-    if (options.echo) std::cout << prompt << std::flush;
-    generator.Generate({&prompt, 1}, options.generation,
-                       [](const GeneratedPiece& piece) { std::cout << piece.text << std::flush; });
+    if (options.echo) std::cout << Written(prompt) << std::flush;
+    generator.Generate({&prompt, 1}, options.generation, [&](const GeneratedPiece& piece) {
+      std::cout << Written(piece.text) << std::flush;
+    });
     std::cout << '\n';
   }
 
@@ -78,8 +83,8 @@ struct GenerateCall {
     }
     for (const Generation& output : outputs) {
       if (outputs.size() > 1) std::cout << number << " ||| ";
-      if (options.echo) std::cout << prompt;
-      std::cout << (of_lines ? OnOneLine(output.text) : output.text);
+      if (options.echo) std::cout << Written(prompt);
+      std::cout << Written(output.text);
       if (options.scores || outputs.size() > 1) {
         std::cout << fmt::format(" ||| {:.6f}", output.log_probability);
       }
@@ -88,8 +93,7 @@ struct GenerateCall {
   }
 
   void Run(std::span<const std::string> prompts, int64_t first_number) const {
-    const bool plain = !json && !options.scores && options.generation.n == 1;
-    if (plain && options.generation.beam_size == 1 && watched) {
+    if (plain() && options.generation.beam_size == 1 && watched) {
       for (const std::string& prompt : prompts) Stream(prompt);
     } else {
       const auto all = generator.Generate(prompts, options.generation);
@@ -127,8 +131,9 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   options.generator.threads = common.ThreadCount();
   const auto generator = Generator::Load(options.model, options.generator);
   // One prompt alone is not the faster for waiting, whoever reads.
-  const bool watched = isatty(STDOUT_FILENO) == 1 || prompts.size() == 1;
-  const GenerateCall call{options, *generator, common.json, watched, prompts.empty()};
+  const bool alone = prompts.size() == 1;
+  const bool watched = isatty(STDOUT_FILENO) == 1 || alone;
+  const GenerateCall call{options, *generator, common.json, watched, alone};
   if (!prompts.empty()) {
     WarnOfFiles(prompts, common.MakeLog());
     call.Run(prompts, 1);

@@ -103,11 +103,16 @@ std::string DescribeStack(const StackConfig& stack) {
   std::string positions = text("positions") + " positions";
   if (stack.positions == PositionKind::kLearned)
     positions += fmt::format(" (at most {})", stack.max_positions);
+  if (stack.positions == PositionKind::kRelative) {
+    positions += fmt::format(" ({} buckets, up to a distance of {})", stack.relative_buckets,
+                             stack.relative_max_distance);
+  }
   return fmt::format(
-      "{} layers, d_model {}, {} heads (d_k {}, d_v {}), d_ff {}, {}, {}-norm (epsilon {}), "
+      "{} layers, d_model {}, {} heads (d_k {}, d_v {}), d_ff {}, {}, {}-norm ({}epsilon {}), "
       "{}{}{}{}",
       stack.layers, stack.d_model, stack.heads, stack.key_width(), stack.value_width(), stack.d_ff,
-      text("activation"), text("norm_place"), stack.norm_epsilon, positions,
+      text("activation"), text("norm_place"), stack.norm == NormKind::kRmsNorm ? "RMS, " : "",
+      stack.norm_epsilon, positions,
       stack.recurrence == Recurrence::kSsru ? ", SSRU in place of self-attention" : "",
       stack.attention_bias ? ", biases on attention" : "",
       stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");

@@ -44,6 +44,9 @@ class LineWindows {
   const std::vector<std::string>& lines(size_t index = 0) const { return files_[index].lines; }
   // Of the window's first line, from 1.
   int64_t number() const { return number_; }
+  // Of the first file, its name and what was repaired of it so far.
+  const std::string& name() const { return files_[0].reader->name(); }
+  int64_t malformed() const { return files_[0].malformed; }
   // "FILE:LINE" of one of the window's lines of the first file.
   std::string Where(size_t line) const;
   // Says for each file what was repaired so far.

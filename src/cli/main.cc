@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
       {"classify", "tell the class of texts", attend::RunClassify},
       {"embed", "give each text a vector", attend::RunEmbed},
       {"evaluate", "score translations, entities and classes", attend::RunEvaluate},
-      {"export", "average checkpoints and write a model directory", attend::RunExportLauncher},
+      {"export", "average checkpoints, or give a model to another toolkit", attend::RunExport},
       {"extend", "add tokens to a model's vocabulary", attend::RunExtend},
       {"fill", "tell what fits where a token is hidden", attend::RunFill},
       {"generate", "write on from prompts with a language model", attend::RunGenerate},

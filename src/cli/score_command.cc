@@ -14,6 +14,7 @@
 #include "cli/line_windows.h"
 #include "data/documents.h"
 #include "model/model_directory.h"
+#include "model/quantize.h"
 #include "tasks/language_model/generation_options.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_names.h"
@@ -29,6 +30,7 @@ enum class ScoredText { kLine, kBlankLine, kFile };
 
 struct ScoreCommandOptions {
   std::string model, source, target, input;
+  WeightType type = WeightType::kStored;
   ScoredText documents = ScoredText::kLine;
   ScoreOptions pairs;
   TextScoreOptions texts;
@@ -37,6 +39,7 @@ struct ScoreCommandOptions {
 FieldList Fields(ScoreCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", TypeField(&options.type))
       .Add("source", &options.source, "source text, a sentence a line; -: standard input")
       .Add("target", &options.target, "its translation, line by line; -: standard input")
       .Nest("", Fields(options.pairs))
@@ -243,9 +246,9 @@ int RunScore(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  const auto model = LoadModel(options.model);
+  const auto model = WithWeights(LoadModel(options.model), options.type);
+  CheckTask(model->config, {"translation", "language_model"});
   const bool language_model = model->config.task == "language_model";
-  if (!language_model) CheckTask(model->config, "translation");
   CheckGiven(command_line, language_model);
   if (language_model) {
     options.texts.batch_tokens = options.pairs.batch_tokens;

@@ -73,7 +73,7 @@ Shortlist Make(LexiconTrainer* trainer, const ShortlistOptions& options) {
 
 void Run(const ShortlistOptions& options, const CommonOptions& common) {
   const auto model = LoadModel(options.model);
-  CheckTask(model->config, "translation");
+  CheckTask(model->config, {"translation"});
   AtomicFile file(
       options.output);  // first: that it can't be written is better known before the work
   if (model->source_vocabulary.empty()) {

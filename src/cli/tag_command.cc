@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/tagging/tagged_json.h"
 #include "text/column_reader.h"
@@ -22,7 +22,7 @@ namespace {
 struct TagOptions {
   std::string model;
   bool columns = false, words = false;
-  enum class Scheme { kModel, kIob1, kIob2, kIobes } scheme = Scheme::kModel;
+  LabelScheme scheme = LabelScheme::kNone;  // none: the model's
   int64_t word_column = 1;
   TaggerOptions tagger;
 };
@@ -35,7 +35,7 @@ FieldList Fields(TagOptions& options) {
            "the input is columns (a word a line, empty lines between sentences); each line gets "
            "its label as one more column")
       .Add("word_column", &options.word_column, 1, 1000, "column of the words, from 1")
-      .Add("scheme", &options.scheme, {"model", "iob1", "iob2", "iobes"},
+      .Add("scheme", &options.scheme, {"iob1", "iob2", "iobes", "model"},
            "how the labels of columns spell entities; model: as the model's own do")
       .Add("words", &options.words, "tell the label of each word, too");
   return fields;
@@ -71,17 +71,16 @@ void PrintBlanks(const ColumnSentence& sentence) {
   for (const std::string& line : sentence.blanks) std::cout << line << '\n';
 }
 
-std::vector<std::string> LabelsOf(const TaggedText& tagged, TagOptions::Scheme scheme) {
+std::vector<std::string> LabelsOf(const TaggedText& tagged, LabelScheme scheme) {
   std::vector<std::string> labels;
   for (const auto& word : tagged.words) labels.push_back(word.label);
-  if (scheme == TagOptions::Scheme::kModel) return labels;
-  const auto wanted = static_cast<LabelScheme>(static_cast<int>(scheme) - 1);
-  return attend::LabelsOf(EntitiesOf(labels), std::ssize(labels), wanted);
+  if (scheme == LabelScheme::kNone) return labels;
+  return attend::LabelsOf(EntitiesOf(labels), std::ssize(labels), scheme);
 }
 
 // The lines of sentences as they stand, each with its label.
 void PrintColumns(const std::vector<ColumnSentence>& sentences,
-                  const std::vector<TaggedText>& tagged, TagOptions::Scheme scheme) {
+                  const std::vector<TaggedText>& tagged, LabelScheme scheme) {
   auto next = tagged.begin();
   for (const ColumnSentence& sentence : sentences) {
     PrintBlanks(sentence);
@@ -162,7 +161,7 @@ int RunTag(const std::vector<std::string>& arguments) {
   CheckTagOptions(command_line, options);
   options.tagger.threads = common.ThreadCount();
   const auto tagger = Tagger::Load(options.model, options.tagger);
-  if (options.scheme != TagOptions::Scheme::kModel && !LabelsEntities(*tagger)) {
+  if (options.scheme != LabelScheme::kNone && !LabelsEntities(*tagger)) {
     throw Error(ErrorKind::kUsage,
                 "attend tag: --scheme is for labels of entities, which this model's are not");
   }

@@ -15,7 +15,7 @@ TrainOptions ReadRecipe(const std::string& file, const CommonOptions& common);
 
 int RunBenchTrain(const std::vector<std::string>& arguments);
 int RunTrain(const std::vector<std::string>& arguments);
-int RunExport(const std::vector<std::string>& arguments);
+int RunExportCheckpoints(const std::vector<std::string>& arguments);
 
 }  // namespace attend
 

@@ -1,5 +1,6 @@
-// `attend train`, `attend export` and `attend bench train` in the program without LibTorch: they
-// start attend-train, which stands beside it.
+// `attend train` and `attend bench train` in the program without LibTorch.
+#include "cli/train_launcher.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,12 +10,12 @@
 #include <filesystem>
 
 #include "attend/error.h"
+#include "cli/bench/benchmarks.h"
 #include "cli/commands.h"
 
 namespace attend {
-namespace {
 
-int StartAttendTrain(const std::string& command, const std::vector<std::string>& arguments) {
+void StartAttendTrain(const std::string& command, const std::vector<std::string>& arguments) {
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "attend-train";
   std::string path = program.string(), name = command;
@@ -37,16 +38,11 @@ int StartAttendTrain(const std::string& command, const std::vector<std::string>&
                           command, program.string()));
 }
 
-}  // namespace
-
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments) {
-  return StartAttendTrain("bench", arguments);
+  StartAttendTrain("bench", arguments);
 }
 int RunTrainLauncher(const std::vector<std::string>& arguments) {
-  return StartAttendTrain("train", arguments);
-}
-int RunExportLauncher(const std::vector<std::string>& arguments) {
-  return StartAttendTrain("export", arguments);
+  StartAttendTrain("train", arguments);
 }
 
 }  // namespace attend

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"bench", "measure the speed of training", attend::RunBenchTrain},
       {"train", "train a model", attend::RunTrain},
-      {"export", "average checkpoints and write a model directory", attend::RunExport},
+      {"export", "average checkpoints and write a model directory", attend::RunExportCheckpoints},
   };
   SetUpMemory();
   attend::SetUpEnvironment();

@@ -55,9 +55,7 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
     if (model.config.head == HeadKind::kLabels) {
       ids = ReadLabelled(model.config, *vocabulary, samples[i].source);
     } else {
-      ids = vocabulary->Encode(samples[i].source);
-      if (model.config.ReadsEos(ids.size()))
-        ids.push_back(static_cast<int32_t>(model.config.special_ids.eos));
+      ids = model.config.EncoderIds(vocabulary->Encode(samples[i].source));
     }
     if (ids != samples[i].source_ids)
       messages.push_back(fmt::format("sample {}: its text is not cut into the ids stored", i));

@@ -19,8 +19,7 @@ struct CorpusColumn {
   std::string name;                // "source"
   std::vector<std::string> files;  // plain, .gz or .zst
   std::shared_ptr<const Vocabulary> vocabulary;
-  bool add_bos = false;
-  bool add_eos = false;
+  TextFrame frame;  // around each line's ids
 };
 
 struct FileDigest {
@@ -39,7 +38,7 @@ class Corpus : public ExampleSource {
   // "train.en:17": the first column's file and the line, counted from 1.
   std::string Where(const Origin& origin) const override;
   // For people, before training: what is known of the lines by then.
-  virtual std::string Text() const = 0;
+  virtual std::string Summary() const = 0;
   // What became of the lines that were read by then.
   virtual const CorpusReport& report() const = 0;
   const std::vector<CorpusColumn>& columns() const { return columns_; }

@@ -73,7 +73,7 @@ std::unique_ptr<WindowReader> DocumentCorpus::Open(int64_t epoch, const WindowSt
   return std::make_unique<Reader>(this, epoch);
 }
 
-std::string DocumentCorpus::Text() const {
+std::string DocumentCorpus::Summary() const {
   const TextSize& size = text_size();
   return fmt::format("{} lines, {} documents, {} tokens, {} words, {} characters", report_.kept,
                      size.documents, size.tokens, size.words, size.characters);

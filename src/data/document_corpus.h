@@ -25,7 +25,7 @@ class DocumentCorpus : public PlainTextCorpus {
   void Shuffle(uint64_t seed) { seed_ = seed; }
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
-  std::string Text() const override;
+  std::string Summary() const override;
   const CorpusReport& report() const override { return report_; }
   const Documents& beginning() const override { return documents_; }
 

@@ -55,7 +55,7 @@ LabelledCorpus::LabelledCorpus(std::vector<std::string> files,
                                std::vector<LabelledItem> items,
                                const std::vector<std::string>& labels,
                                const LabelledOptions& options)
-    : TextCorpus({{"text", std::move(files), std::move(vocabulary), true, true}}),
+    : TextCorpus({{"text", std::move(files), std::move(vocabulary)}}),
       items_(std::move(items)),
       table_({ColumnType{ColumnKind::kIds}, ColumnType{ColumnKind::kLabels}}) {
   const std::vector<std::vector<int32_t>> numbers = NumbersOf(items_, labels, *this);
@@ -78,8 +78,8 @@ void LabelledCorpus::AddSentence(int64_t number, const std::vector<int32_t>& lab
       EncodeWords(*columns()[0].vocabulary, item.words, max_tokens, &malformed);
   for (const WordPart& part : parts) {
     std::vector<int32_t> by_token(part.ids.size(), kNoLabel);
-    for (size_t word = 0; word < part.places.size(); ++word)
-      by_token[part.places[word]] = labels[part.first_word + static_cast<int64_t>(word)];
+    for (size_t word = 0; word < part.first_tokens.size(); ++word)
+      by_token[part.first_tokens[word]] = labels[part.first_word + static_cast<int64_t>(word)];
     AddExample(number, part.ids, by_token);
   }
   if (parts.size() > 1) Count(item.origin, 0, &longer_);
@@ -112,7 +112,7 @@ std::unique_ptr<WindowReader> LabelledCorpus::Open(int64_t epoch, const WindowSt
   return OpenTable(&table_, epoch);
 }
 
-std::string LabelledCorpus::Text() const {
+std::string LabelledCorpus::Summary() const {
   std::string text = fmt::format("{} items", items_.size());
   if (words_ > std::ssize(items_))
     text = fmt::format("{} sentences, {} words", items_.size(), words_);

@@ -35,7 +35,7 @@ class LabelledCorpus : public TextCorpus {
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
-  std::string Text() const override;
+  std::string Summary() const override;
   const CorpusReport& report() const override { return report_; }
   int64_t tokens() const override { return report_.tokens[0]; }
   int64_t unknown_tokens() const override { return unknown_tokens_; }

@@ -11,12 +11,15 @@ namespace attend {
 
 CorpusColumn SourceColumn(std::vector<std::string> files,
                           std::shared_ptr<const Vocabulary> vocabulary) {
-  return {"source", std::move(files), std::move(vocabulary), false, true};
+  const auto eos = static_cast<int32_t>(vocabulary->special_ids().eos);
+  return {"source", std::move(files), std::move(vocabulary), {.begin = {}, .end = {eos}}};
 }
 
 CorpusColumn TargetColumn(std::vector<std::string> files,
                           std::shared_ptr<const Vocabulary> vocabulary) {
-  return {"target", std::move(files), std::move(vocabulary), true, true};
+  const SpecialIds ids = vocabulary->special_ids();
+  const auto bos = static_cast<int32_t>(ids.bos), eos = static_cast<int32_t>(ids.eos);
+  return {"target", std::move(files), std::move(vocabulary), {.begin = {bos}, .end = {eos}}};
 }
 
 FieldList Fields(CorpusFilters& filters) {
@@ -65,14 +68,11 @@ void LineCorpus::Keep(const EncodedLine& line, ExampleTable* table, CorpusReport
   }
   ++report->kept;
   for (size_t column = 0; column < columns().size(); ++column) {
-    const CorpusColumn& from = columns()[column];
-    const SpecialIds special = from.vocabulary->special_ids();
-    const auto bos = static_cast<int32_t>(special.bos), eos = static_cast<int32_t>(special.eos);
+    const TextFrame& frame = columns()[column].frame;
     const auto index = static_cast<int64_t>(column);
-    if (from.add_bos) table->Append(index, std::span(&bos, 1));
-    table->Append(index, line.ids[column]);
-    if (from.add_eos) table->Append(index, std::span(&eos, 1));
-    report->tokens[column] += lengths[column] + (from.add_bos ? 1 : 0) + (from.add_eos ? 1 : 0);
+    for (const std::vector<int32_t>* part : {&frame.begin, &line.ids[column], &frame.end})
+      table->Append(index, *part);
+    report->tokens[column] += lengths[column] + frame.size();
   }
   table->EndExample(line.origin);
 }

@@ -36,9 +36,9 @@ ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts, uint64_t epoch,
     const std::span<const int32_t> ids = contexts[row].Ids(0);
     const uint64_t key = Random{seed_, epoch, first + static_cast<uint64_t>(row)}.Next();
     const MaskedTokens masked = masking_->Mask(ids, key);
-    if (masked.places.empty()) continue;  // there is nothing to learn from it
+    if (masked.chosen.empty()) continue;  // there is nothing to learn from it
     labels.assign(ids.size(), kNotMasked);
-    for (const int64_t place : masked.places) labels[place] = ids[place];
+    for (const int64_t place : masked.chosen) labels[place] = ids[place];
     table.Append(0, masked.ids);
     table.Append(1, labels);
     if (ids.back() != eos_) {

@@ -75,10 +75,10 @@ MaskedTokens Masking::Mask(std::span<const int32_t> ids, uint64_t key) const {
   Random random({key, 0x6D61736B});
   random.Shuffle(&units);
   for (const Unit& unit : units) {
-    const int64_t chosen = std::ssize(masked.places) + unit.end - unit.begin;
-    if (chosen > wanted && !masked.places.empty()) continue;
+    const int64_t with_unit = std::ssize(masked.chosen) + unit.end - unit.begin;
+    if (with_unit > wanted && !masked.chosen.empty()) continue;
     for (int64_t i = unit.begin; i < unit.end; ++i) {
-      masked.places.push_back(i);
+      masked.chosen.push_back(i);
       const double draw = random.Uniform();
       if (draw < options_.mask_share) {
         masked.ids[i] = mask_id_;
@@ -86,9 +86,9 @@ MaskedTokens Masking::Mask(std::span<const int32_t> ids, uint64_t key) const {
         masked.ids[i] = ordinary_[random.Below(ordinary_.size())];
       }
     }
-    if (std::ssize(masked.places) >= wanted) break;
+    if (std::ssize(masked.chosen) >= wanted) break;
   }
-  std::ranges::sort(masked.places);
+  std::ranges::sort(masked.chosen);
   return masked;
 }
 

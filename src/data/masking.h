@@ -23,7 +23,7 @@ FieldList Fields(MaskingOptions& options);
 
 struct MaskedTokens {
   std::vector<int32_t> ids;     // with what is hidden
-  std::vector<int64_t> places;  // of the chosen tokens, rising
+  std::vector<int64_t> chosen;  // positions of the chosen tokens, rising
 };
 
 // Immutable; safe to use from many threads.

@@ -55,7 +55,7 @@ TEST_F(MaskingTest, HidesTheSharesOfBert) {
     const MaskedTokens masked = masking.Mask(ids, key);
     ASSERT_EQ(masked.ids.size(), ids.size());
     std::vector<int32_t> restored = masked.ids;
-    for (const int64_t place : masked.places) {
+    for (const int64_t place : masked.chosen) {
       EXPECT_GT(ids[place], 3);
       ++by_place[place];
       hidden += masked.ids[place] == mask_ ? 1 : 0;
@@ -63,8 +63,8 @@ TEST_F(MaskingTest, HidesTheSharesOfBert) {
       restored[place] = ids[place];
     }
     EXPECT_EQ(restored, ids);
-    chosen += std::ssize(masked.places);
-    EXPECT_EQ(std::ssize(masked.places), std::llround(0.15 * static_cast<double>(candidates)));
+    chosen += std::ssize(masked.chosen);
+    EXPECT_EQ(std::ssize(masked.chosen), std::llround(0.15 * static_cast<double>(candidates)));
   }
   const auto total = static_cast<double>(chosen);
   EXPECT_NEAR(static_cast<double>(hidden) / total, 0.8, 0.01);
@@ -75,7 +75,7 @@ TEST_F(MaskingTest, HidesTheSharesOfBert) {
 TEST_F(MaskingTest, TheKeyAloneDecides) {
   const Masking masking({}, *vocabulary_);
   EXPECT_EQ(masking.Mask(Ids(), 7).ids, masking.Mask(Ids(), 7).ids);
-  EXPECT_NE(masking.Mask(Ids(), 7).places, masking.Mask(Ids(), 8).places);
+  EXPECT_NE(masking.Mask(Ids(), 7).chosen, masking.Mask(Ids(), 8).chosen);
 }
 
 TEST_F(MaskingTest, HidesWholeWords) {
@@ -90,15 +90,15 @@ TEST_F(MaskingTest, HidesWholeWords) {
         EXPECT_EQ(masked.ids[i] == mask_, masked.ids[i - 1] == mask_) << i;
       }
     }
-    EXPECT_LE(std::ssize(masked.places), std::ssize(ids) * 15 / 100 + 1);
+    EXPECT_LE(std::ssize(masked.chosen), std::ssize(ids) * 15 / 100 + 1);
   }
 }
 
 TEST_F(MaskingTest, ChoosesAtLeastOneToken) {
   const Masking masking({}, *vocabulary_);
   const std::vector<int32_t> one = {2, vocabulary_->Encode("the")[0], 3};
-  EXPECT_THAT(masking.Mask(one, 1).places, testing::ElementsAre(1));
-  EXPECT_TRUE(masking.Mask(std::vector<int32_t>{2, 3}, 1).places.empty());
+  EXPECT_THAT(masking.Mask(one, 1).chosen, testing::ElementsAre(1));
+  EXPECT_TRUE(masking.Mask(std::vector<int32_t>{2, 3}, 1).chosen.empty());
 }
 
 TEST_F(MaskingTest, RefusesWhatItCannotDo) {

@@ -23,7 +23,7 @@ class ParallelCorpus : public LineCorpus {
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
-  std::string Text() const override { return report_.Text(); }
+  std::string Summary() const override { return report_.Text(); }
   const CorpusReport& report() const override { return report_; }
 
   const ExampleTable& examples() const { return examples_; }

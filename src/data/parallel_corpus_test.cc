@@ -166,13 +166,17 @@ TEST_F(ParallelCorpusTest, IsTheSameWithAnyNumberOfThreadsAndPacked) {
 
 TEST_F(ParallelCorpusTest, OneColumnIsACorpusToo) {
   const std::string file = Write("text", "ab\n\ncd\n");
-  const ParallelCorpus corpus({{"text", {file}, vocabulary_, true, true}}, {}, 1);
+  const TextFrame frame{.begin = {2, 7}, .end = {3, 8}};
+  const ParallelCorpus corpus({{"text", {file}, vocabulary_, frame}}, {}, 1);
   ASSERT_EQ(corpus.examples().size(), 2);
-  EXPECT_THAT(ColumnsOf(corpus.examples()[1], 1), ElementsAre(Ids("cd", true)));
+  EXPECT_THAT(ColumnsOf(corpus.examples()[1], 1),
+              ElementsAre(frame.Around(vocabulary_->Encode("cd"))));
+  EXPECT_EQ(corpus.report().tokens[0],
+            std::ssize(vocabulary_->Encode("ab")) + std::ssize(vocabulary_->Encode("cd")) + 8);
   EXPECT_EQ(corpus.digests()[0].name, "text file 1");
-  EXPECT_EQ(corpus.Text(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
-                                       "0 too long",
-                                       file));
+  EXPECT_EQ(corpus.Summary(), fmt::format("3 lines, 2 kept; dropped: 1 empty ({}:2), 0 too short, "
+                                          "0 too long",
+                                          file));
 }
 
 }  // namespace

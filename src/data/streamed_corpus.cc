@@ -403,7 +403,7 @@ std::unique_ptr<WindowReader> StreamedCorpus::Open(int64_t epoch, const WindowSt
   return std::make_unique<Reader>(this, epoch, start, part);
 }
 
-std::string StreamedCorpus::Text() const {
+std::string StreamedCorpus::Summary() const {
   int64_t lines = 0;
   for (int64_t file = 0; file < files(); ++file) lines += digest(0, file).lines;
   return fmt::format("{} lines in {} file{}, read as training goes", lines, files(),

@@ -44,7 +44,7 @@ class StreamedCorpus : public LineCorpus {
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
   bool in_parts() const override { return true; }
-  std::string Text() const override;
+  std::string Summary() const override;
   const CorpusReport& report() const override { return empty_report_; }
 
  private:

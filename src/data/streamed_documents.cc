@@ -214,7 +214,7 @@ std::unique_ptr<WindowReader> StreamedDocuments::Open(int64_t epoch, const Windo
   return std::make_unique<Reader>(this, epoch, start);
 }
 
-std::string StreamedDocuments::Text() const {
+std::string StreamedDocuments::Summary() const {
   int64_t lines = 0;
   for (int64_t file = 0; file < files(); ++file) lines += digest(0, file).lines;
   return fmt::format("{} lines in {} file{}, read as training goes", lines, files(),

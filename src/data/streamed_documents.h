@@ -33,7 +33,7 @@ class StreamedDocuments : public PlainTextCorpus {
   // Next() throws Error(kInput) for a file that was written to since the corpus was made.
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
-  std::string Text() const override;
+  std::string Summary() const override;
   const CorpusReport& report() const override { return empty_report_; }
   const Documents& beginning() const override { return beginning_; }
 

@@ -85,6 +85,56 @@ TEST_P(ForwardTest, AnEncoderHasHeads) {
   }
 }
 
+// T5's, with few buckets.
+ModelConfig SmallT5() {
+  ModelConfig config = SmallConfig();
+  for (StackConfig* stack : {&*config.encoder, &*config.decoder}) {
+    stack->norm = NormKind::kRmsNorm;
+    stack->norm_place = NormPlace::kPre;
+    stack->positions = PositionKind::kRelative;
+    stack->relative_buckets = 8;
+    stack->relative_max_distance = 6;
+    stack->activation = Activation::kGeGluTanh;
+    stack->feed_forward_bias = stack->scale_embedding = false;
+    stack->d_k = stack->d_v = 5;
+  }
+  config.encoder->layers = 1;
+  config.tie_target_output = false;
+  return config;
+}
+
+// Tokens of both stacks one at a time, some together, or all at once; longer than what is made of
+// biases at first.
+TEST_P(ForwardTest, RelativePositionsBiasScores) {
+  ModelConfig post = SmallT5();
+  post.encoder->norm_place = NormPlace::kPost;
+  for (const ModelConfig& config : {SmallT5(), post}) {
+    CheckModelConfig(config);
+    const auto model = MakeModel(config);
+    const Weights weights(model, GetParam());
+    std::vector<std::vector<int32_t>> ids = RandomSentences(2, 9, 3);
+    ids.front().resize(135, 7);
+    ids.back().resize(131, 9);
+    const Matrix want_RV = Plain(*model).Logits(ids.front(), ids.back());
+    for (const size_t together : {size_t{1}, size_t{3}, ids.back().size()}) {
+      Activations activations;
+      DecoderCache cache;
+      StartAll(weights, std::span(ids).first(1), {}, &activations, &cache);
+      for (size_t t = 0; t < ids.back().size(); t += together) {
+        std::vector<DecoderRow> rows;
+        for (size_t r = t; r < std::min(t + together, ids.back().size()); ++r)
+          rows.push_back({0, ids.back()[r]});
+        Decode(weights, rows, {}, &activations, &cache);
+        std::vector<float> logits_RV(rows.size() * 40);
+        Logits(weights, std::ssize(rows), &activations, logits_RV.data());
+        for (size_t r = 0; r < rows.size(); ++r)
+          for (size_t v = 0; v < 40; ++v)
+            EXPECT_NEAR(logits_RV[r * 40 + v], want_RV[t + r][v], 2e-5);
+      }
+    }
+  }
+}
+
 TEST_P(ForwardTest, ADecoderAloneReadsNoSource) {
   const auto model = MakeModel(SmallLanguageModel());
   const Weights weights(model, GetParam());

@@ -26,16 +26,21 @@ class Plain {
   explicit Plain(const Model& model) : model_(model) {}
 
   std::vector<double> LogProbabilities(std::vector<int32_t> source, std::vector<int32_t> target) {
-    source.push_back(3);
+    const ModelConfig& config = model_.config;
+    source.insert(source.begin(), config.source_begin.begin(), config.source_begin.end());
+    if (config.source_eos) source.push_back(3);
+    source.insert(source.end(), config.source_end.begin(), config.source_end.end());
     std::vector<int32_t> read = {2};
+    read.insert(read.end(), config.target_begin.begin(), config.target_begin.end());
     read.insert(read.end(), target.begin(), target.end());
     const Matrix logits = Logits(source, read);
     target.push_back(3);
     std::vector<double> result;
     for (size_t t = 0; t < target.size(); ++t) {
+      const std::vector<double>& row = logits[config.target_begin.size() + t];
       double sum = 0;
-      for (const double logit : logits[t]) sum += std::exp(logit);
-      result.push_back(logits[t][target[t]] - std::log(sum));
+      for (const double logit : row) sum += std::exp(logit);
+      result.push_back(row[target[t]] - std::log(sum));
     }
     return result;
   }
@@ -77,7 +82,7 @@ class Plain {
       for (std::vector<double>& row : x) {
         for (double& v : row) v *= 0.5 * (1 + std::erf(v / std::sqrt(2.0)));
       }
-      x = Norm(x, "head.norm", config.encoder->norm_epsilon);
+      x = Norm(x, "head.norm", *config.encoder);
     }
     const bool tied = config.head == HeadKind::kVocabulary && config.tie_target_output;
     return Product(x, tied ? "encoder.embedding.weight" : "head.weight", "head.bias");
@@ -117,19 +122,32 @@ class Plain {
   Matrix Linear(const Matrix& x, const std::string& name) {
     return Product(x, name + ".weight", name + ".bias");
   }
-  Matrix Norm(Matrix x, const std::string& name, double epsilon) {
+  Matrix Norm(Matrix x, const std::string& name, const StackConfig& c) {
     const float* gain = model_.tensors.Get(name + ".weight").f32();
-    const float* bias = model_.tensors.Get(name + ".bias").f32();
+    const bool rms = c.norm == NormKind::kRmsNorm;
+    const float* bias = rms ? nullptr : model_.tensors.Get(name + ".bias").f32();
     for (std::vector<double>& row : x) {
       const double n = static_cast<double>(row.size());
-      const double mean = std::accumulate(row.begin(), row.end(), 0.0) / n;
+      const double mean = rms ? 0 : std::accumulate(row.begin(), row.end(), 0.0) / n;
       double variance = 0;
       for (const double v : row) variance += (v - mean) * (v - mean) / n;
       for (size_t i = 0; i < row.size(); ++i) {
-        row[i] = (row[i] - mean) / std::sqrt(variance + epsilon) * gain[i] + bias[i];
+        row[i] = (row[i] - mean) / std::sqrt(variance + c.norm_epsilon) * gain[i];
+        row[i] += rms ? 0 : bias[i];
       }
     }
     return x;
+  }
+  // T5's.
+  static int64_t Bucket(int64_t distance, bool both_ways, const StackConfig& c) {
+    const int64_t count = both_ways ? c.relative_buckets / 2 : c.relative_buckets;
+    const int64_t first = distance > 0 ? count : 0, apart = std::abs(distance), exact = count / 2;
+    if (apart < exact) return first + apart;
+    const double share =
+        std::log(static_cast<double>(apart) / static_cast<double>(exact)) /
+        std::log(static_cast<double>(c.relative_max_distance) / static_cast<double>(exact));
+    const auto step = static_cast<int64_t>(share * static_cast<double>(count - exact));
+    return first + std::min(exact + step, count - 1);
   }
   Matrix Attend(const Matrix& x, const Matrix& memory, const std::string& name,
                 const StackConfig& c, bool causal) {
@@ -147,7 +165,13 @@ class Plain {
         for (size_t s = 0; s < seen; ++s) {
           double dot = 0;
           for (int64_t i = 0; i < dk; ++i) dot += q[t][h * dk + i] * k[s][h * dk + i];
-          sum += weight[s] = std::exp(dot / std::sqrt(static_cast<double>(dk)));
+          dot /= std::sqrt(static_cast<double>(dk));
+          if (name.ends_with("self_attention") && c.positions == PositionKind::kRelative) {
+            const auto distance = static_cast<int64_t>(s) - static_cast<int64_t>(t);
+            dot += Weight(name.substr(0, name.find('.')) + ".relative_bias.weight",
+                          Bucket(distance, !causal, c), h);
+          }
+          sum += weight[s] = std::exp(dot);
         }
         for (double& w : weight) w /= sum;
         for (size_t s = 0; s < seen; ++s) {
@@ -195,7 +219,7 @@ class Plain {
   }
   double Position(const StackConfig& c, const std::string& name, int64_t position, int64_t column) {
     position += c.position_offset;
-    if (c.positions == PositionKind::kNone) return 0;
+    if (c.positions == PositionKind::kNone || c.positions == PositionKind::kRelative) return 0;
     if (c.positions == PositionKind::kLearned) {
       return model_.tensors.Get(name + ".positions.weight").f32()[position * c.d_model + column];
     }
@@ -216,14 +240,14 @@ class Plain {
         x[t][d] = token + Position(c, name, t, d);
       }
     }
-    if (c.embedding_norm) x = Norm(x, name + ".embedding_norm", c.norm_epsilon);
+    if (c.embedding_norm) x = Norm(x, name + ".embedding_norm", c);
     const bool pre = c.norm_place == NormPlace::kPre;
     const auto sublayer = [&](const std::string& norm, auto f) {
-      Matrix y = f(pre ? Norm(x, norm, c.norm_epsilon) : x);
+      Matrix y = f(pre ? Norm(x, norm, c) : x);
       for (size_t t = 0; t < x.size(); ++t) {
         for (int64_t d = 0; d < c.d_model; ++d) x[t][d] += y[t][d];
       }
-      if (!pre) x = Norm(x, norm, c.norm_epsilon);
+      if (!pre) x = Norm(x, norm, c);
     };
     for (int64_t i = 0; i < c.layers; ++i) {
       const std::string layer = name + ".layers." + std::to_string(i) + ".";
@@ -242,7 +266,7 @@ class Plain {
       sublayer(layer + "feed_forward_norm",
                [&](const Matrix& in) { return FeedForward(in, layer + "feed_forward", c); });
     }
-    return pre ? Norm(x, name + ".norm", c.norm_epsilon) : x;
+    return pre ? Norm(x, name + ".norm", c) : x;
   }
 
   const Model& model_;

@@ -100,7 +100,7 @@ class HtmlDocument::Writer {
     Stack stack;
   };
   // Where a mark goes in a sentence.
-  struct Place {
+  struct PlacedMark {
     const Mark* mark;
     size_t at;    // byte of the target text
     bool linked;  // what it touches there is the translation of what it touched
@@ -251,7 +251,7 @@ class HtmlDocument::Writer {
     return std::ranges::find_if(sentence.links, behind) - sentence.links.begin();
   }
 
-  Place PlaceOf(const Sentence& sentence, const Mark& mark) const {
+  PlacedMark PlacedMarkOf(const Sentence& sentence, const Mark& mark) const {
     if (const auto at = BesideItsWord(sentence, mark))
       return {&mark, *at, true, mark.at > sentence.part.begin && !mark.behind_space};
     const size_t t = TargetOf(sentence, mark.at), words = sentence.target.size();
@@ -350,35 +350,36 @@ class HtmlDocument::Writer {
   }
 
   // Between what is written and a mark that goes to this place.
-  bool NeedsSpace(const Place& place) const {
+  bool NeedsSpace(const PlacedMark& place) const {
     if (place.mark->sticks) return false;
     const std::string_view source = SourceBefore(*place.mark);
     if (TouchesAlikeAtEnd(source, shown_, place.linked)) return false;
     return NeedsSpaceAfter(shown_, source.ends_with(' '));
   }
 
-  bool NeedsSpaceBehind(const Place& place, std::string_view space, std::string_view text) const {
+  bool NeedsSpaceBehind(const PlacedMark& place, std::string_view space,
+                        std::string_view text) const {
     const std::string_view source = SourceBehind(*place.mark);
     if (TouchesAlikeAtStart(source, text, place.linked)) return false;
     return NeedsSpaceBefore(text, source.starts_with(' ') && !space.empty());
   }
 
   void WriteSentence(const Sentence& sentence) {
-    std::vector<Place> places;
+    std::vector<PlacedMark> placed;
     for (; next_mark_ < marks_.size(); ++next_mark_) {
       const Mark& mark = marks_[next_mark_];
       if (mark.at > sentence.part.end || (mark.at == sentence.part.end && !mark.sticks)) break;
-      places.push_back(PlaceOf(sentence, mark));
+      placed.push_back(PlacedMarkOf(sentence, mark));
     }
-    std::ranges::stable_sort(places, {},
-                             [](const Place& place) { return std::pair(place.at, place.order()); });
+    std::ranges::stable_sort(
+        placed, {}, [](const PlacedMark& place) { return std::pair(place.at, place.order()); });
     const std::string_view text = sentence.hypothesis->text;
-    auto place = places.begin();
+    auto place = placed.begin();
     // Those that stand at most at `end`, between what is written and the text from `next`.
     const auto write = [&](size_t end, std::string_view space, size_t next,
                            const Stack& following) {
       const auto first = place;
-      while (place != places.end() && place->at <= end) ++place;
+      while (place != placed.end() && place->at <= end) ++place;
       WriteBetween({first, place}, space, text.substr(next), following);
     };
     Stack stack;
@@ -391,7 +392,7 @@ class HtmlDocument::Writer {
       for (const Piece& piece : pieces) {
         for (const size_t end = done + piece.text.size(); done < end;) {
           write(done, "", done, piece.stack);
-          const size_t next = place == places.end() ? end : std::min(end, place->at);
+          const size_t next = place == placed.end() ? end : std::min(end, place->at);
           PutText(text.substr(done, next - done), piece.stack);
           done = next;
         }
@@ -403,28 +404,28 @@ class HtmlDocument::Writer {
 
   // Marks, and white space where it is needed: before the text `behind`. `space` is what stands
   // there in the translation.
-  void WriteBetween(std::span<const Place> places, std::string_view space, std::string_view behind,
-                    const Stack& following) {
-    const std::vector<bool> spaces = SpacesAround(places, space, behind);
-    for (size_t m = 0; m <= places.size(); ++m) {
-      const bool last = m == places.size();
+  void WriteBetween(std::span<const PlacedMark> placed, std::string_view space,
+                    std::string_view behind, const Stack& following) {
+    const std::vector<bool> spaces = SpacesAround(placed, space, behind);
+    for (size_t m = 0; m <= placed.size(); ++m) {
+      const bool last = m == placed.size();
       if (spaces[m]) {
         const std::string_view own = std::exchange(space, "");
         PutText(own.empty() ? " " : own,
-                Shared(open_, last ? following : StackAt(places[m].mark->inside)));
+                Shared(open_, last ? following : StackAt(placed[m].mark->inside)));
       }
-      if (!last) Put(*places[m].mark);
+      if (!last) Put(*placed[m].mark);
     }
   }
 
   // Whether white space stands before each mark, and behind the last. Two things that show have it
   // where the source had it between them.
-  std::vector<bool> SpacesAround(std::span<const Place> places, std::string_view space,
+  std::vector<bool> SpacesAround(std::span<const PlacedMark> placed, std::string_view space,
                                  std::string_view behind) const {
-    std::vector<bool> spaces(places.size() + 1);
-    const Place* before = nullptr;
-    for (size_t m = 0, first = 0; m <= places.size(); ++m) {
-      const Place* place = m < places.size() ? &places[m] : nullptr;
+    std::vector<bool> spaces(placed.size() + 1);
+    const PlacedMark* before = nullptr;
+    for (size_t m = 0, first = 0; m <= placed.size(); ++m) {
+      const PlacedMark* place = m < placed.size() ? &placed[m] : nullptr;
       if (place != nullptr && place->mark->shown.empty()) continue;
       bool needed = !space.empty();
       if (before != nullptr && place != nullptr) {
@@ -438,8 +439,8 @@ class HtmlDocument::Writer {
       bool had = false;
       const Mark* spaced = nullptr;  // the last mark behind a space
       for (size_t i = first; needed && i <= m; ++i) {
-        const Mark* left = i > 0 ? places[i - 1].mark : nullptr;
-        const Mark* right = i < places.size() ? places[i].mark : nullptr;
+        const Mark* left = i > 0 ? placed[i - 1].mark : nullptr;
+        const Mark* right = i < placed.size() ? placed[i].mark : nullptr;
         const bool behind_left = left != nullptr && left->before_space;
         const bool before_right = right != nullptr && right->behind_space;
         // A second space only where the source had both around what shows nothing.

@@ -1,6 +1,7 @@
 #include "model/config_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -54,7 +55,17 @@ void RemoveKeysOf4(Json* model) {
 void RemoveKeysOf5(Json* model) { model->erase("source_eos"); }
 
 // Leaves what versions before 6 had.
-void RemoveKeysOf6(Json* model) { model->erase("pooler_activation"); }
+void RemoveKeysOf6(Json* model) {
+  for (const char* key : {"source_begin", "source_end", "target_begin"}) model->erase(key);
+  for (const char* stack : {"encoder", "decoder"}) {
+    if (Json& config = (*model)[stack]; !config.is_null()) {
+      for (const char* key : {"relative_buckets", "relative_max_distance"}) config.erase(key);
+    }
+  }
+}
+
+// Leaves what versions before 7 had.
+void RemoveKeysOf7(Json* model) { model->erase("pooler_activation"); }
 
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
@@ -69,10 +80,12 @@ void CheckValues(const ModelConfig& config, int64_t version, const std::string& 
            "activation is gelu_tanh, silu or geglu_tanh");
     refuse(4, stack->position_convention == SinusoidConvention::kTimingSignal,
            "position_convention is timing_signal");
+    refuse(6, stack->norm == NormKind::kRmsNorm, "norm is rms_norm");
+    refuse(6, stack->positions == PositionKind::kRelative, "positions is relative");
   }
   refuse(4, config.decoder && config.special_ids.bos < 0, "special_ids.bos is -1");
   refuse(5, config.special_ids.unk < 0, "special_ids.unk is -1");
-  refuse(6, config.label_scheme == LabelScheme::kIob, "label_scheme is iob");
+  refuse(7, config.label_scheme == LabelScheme::kIob, "label_scheme is iob");
 }
 
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
@@ -87,6 +100,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 4) RemoveKeysOf4(&expected);
   if (version < 5) RemoveKeysOf5(&expected);
   if (version < 6) RemoveKeysOf6(&expected);
+  if (version < 7) RemoveKeysOf7(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
@@ -204,10 +218,12 @@ ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {
              source = config.Lists(kSourceVocabularyFile),
              target = config.Lists(kTargetVocabularyFile);
   if (source != target || (joint && source)) {
-    Damaged(where,
-            fmt::format("sha256 lists {}{}{}, expected vocab.spm, or source.spm and target.spm",
-                        joint ? "vocab.spm " : "", source ? "source.spm " : "",
-                        target ? "target.spm " : ""));
+    std::vector<std::string> listed;
+    for (const char* name : {kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile}) {
+      if (config.Lists(name)) listed.emplace_back(name);
+    }
+    Damaged(where, fmt::format("sha256 lists {}, expected {}, or {} and {}", fmt::join(listed, " "),
+                               kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile));
   }
   return config;
 }

@@ -9,7 +9,9 @@
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
+#include "base/excerpt.h"
 #include "model/config_fields.h"
+#include "model/relative_buckets.h"
 
 namespace attend {
 namespace {
@@ -56,6 +58,25 @@ StackConfig Bert(StackConfig config) {
   return config;
 }
 
+void CheckRelativePositions(const StackConfig& config, const std::string& name) {
+  const bool both_ways = name == "encoder";
+  const int64_t exact = RelativeBuckets(config, both_ways).exact();
+  if (exact < 1) {
+    Refuse(fmt::format("{}.relative_buckets is {}, expected at least {}", name,
+                       config.relative_buckets, both_ways ? 4 : 2));
+  }
+  if (config.relative_max_distance <= exact) {
+    Refuse(fmt::format(
+        "{0}.relative_max_distance is {1}, expected more than the {2} distances that have a bucket "
+        "each of {0}.relative_buckets",
+        name, config.relative_max_distance, exact));
+  }
+  if (config.recurrence != Recurrence::kNone) {
+    Refuse(fmt::format("{}.positions is relative, expected another kind: a recurrence has none",
+                       name));
+  }
+}
+
 void CheckStack(const StackConfig& config, const std::string& name) {
   if ((config.d_k == 0 || config.d_v == 0) && config.d_model % config.heads != 0) {
     Refuse(fmt::format(
@@ -71,6 +92,7 @@ void CheckStack(const StackConfig& config, const std::string& name) {
     Refuse(fmt::format("{}.d_model is {}, expected at least 4 for a timing signal", name,
                        config.d_model));
   }
+  if (config.positions == PositionKind::kRelative) CheckRelativePositions(config, name);
 }
 
 }  // namespace
@@ -87,18 +109,22 @@ FieldList Fields(StackConfig& config) {
       .Add("activation", &config.activation,
            {"relu", "gelu", "swiglu", "gelu_tanh", "silu", "geglu_tanh"},
            "activation of the feed-forward layer")
-      .Add("norm", &config.norm, {"layer_norm"}, "kind of normalisation")
+      .Add("norm", &config.norm, {"layer_norm", "rms_norm"}, "kind of normalisation")
       .Add("norm_place", &config.norm_place, {"post", "pre"},
            "post: after the residual sum (the paper); pre: before the sub-layer")
       .Add("norm_epsilon", &config.norm_epsilon, 1e-12, 1, "added to the variance in normalisation")
-      .Add("positions", &config.positions, {"sinusoidal", "learned", "none"},
-           "how positions are told apart")
+      .Add("positions", &config.positions, {"sinusoidal", "learned", "none", "relative"},
+           "how positions are told apart; relative: by distances, as T5's")
       .Add("position_convention", &config.position_convention,
            {"interleaved", "halves", "timing_signal"}, "order of the sinusoids' columns")
       .Add("position_offset", &config.position_offset, 0, kMaxPositions,
            "position of the first token")
       .Add("max_positions", &config.max_positions, 1, kMaxPositions,
            "rows of a learned position table")
+      .Add("relative_buckets", &config.relative_buckets, 2, kMaxPositions,
+           "buckets of distances, of relative positions")
+      .Add("relative_max_distance", &config.relative_max_distance, 2, kMaxPositions,
+           "distance from which on all are in one bucket, of relative positions")
       .Add("attention_bias", &config.attention_bias, "biases on the attention projections")
       .Add("feed_forward_bias", &config.feed_forward_bias, "biases in the feed-forward layer")
       .Add("scale_embedding", &config.scale_embedding,
@@ -130,7 +156,13 @@ FieldList Fields(ModelConfig& config) {
       .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
            "rows of the decoder's embedding", kDerived)
       .Nest("special_ids", Fields(config.special_ids), kDerived)
-      .Add("source_eos", &config.source_eos, "the encoder reads eos after a source", kDerived);
+      .Add("source_eos", &config.source_eos, "the encoder reads eos after a source", kDerived)
+      .Add("source_begin", &config.source_begin, 0, kMaxVocabulary,
+           "ids that the encoder reads before a source", kDerived)
+      .Add("source_end", &config.source_end, 0, kMaxVocabulary,
+           "ids that the encoder reads after a source and its eos", kDerived)
+      .Add("target_begin", &config.target_begin, 0, kMaxVocabulary,
+           "ids that the decoder reads after bos, before what it writes", kDerived);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -189,22 +221,107 @@ ModelConfig PresetConfig(const std::string& name) {
   return config;
 }
 
+namespace {
+
+constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
+
+// Room for tokens, beside so many ids.
+int64_t RoomBeside(int64_t tokens, size_t ids) {
+  return tokens == kNoEnd ? kNoEnd : std::max<int64_t>(tokens - static_cast<int64_t>(ids), 0);
+}
+
+}  // namespace
+
 int64_t MaxTokens(const StackConfig& stack) {
-  if (stack.positions != PositionKind::kLearned) return std::numeric_limits<int64_t>::max();
+  if (stack.positions != PositionKind::kLearned) return kNoEnd;
   return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
 }
 
-int64_t MaxOutput(const StackConfig& decoder, int64_t length) {
-  // Adding to MaxTokens, which may be the largest number, would overflow.
-  return std::clamp<int64_t>(length - 1, 0, MaxTokens(decoder)) + 1;
+std::vector<int32_t> TextFrame::Around(std::span<const int32_t> tokens) const {
+  std::vector<int32_t> ids = begin;
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
+  ids.insert(ids.end(), end.begin(), end.end());
+  return ids;
+}
+
+TextFrame ModelConfig::SourceFrame(bool empty) const {
+  TextFrame frame{{source_begin.begin(), source_begin.end()}, {}};
+  if (source_eos || empty) frame.end.push_back(static_cast<int32_t>(special_ids.eos));
+  frame.end.insert(frame.end.end(), source_end.begin(), source_end.end());
+  return frame;
+}
+
+TextFrame ModelConfig::TargetFrame() const {
+  TextFrame frame{{static_cast<int32_t>(special_ids.bos)}, {static_cast<int32_t>(special_ids.eos)}};
+  frame.begin.insert(frame.begin.end(), target_begin.begin(), target_begin.end());
+  return frame;
+}
+
+std::vector<int32_t> ModelConfig::EncoderIds(std::span<const int32_t> tokens) const {
+  return SourceFrame(tokens.empty()).Around(tokens);
+}
+
+std::span<const int32_t> ModelConfig::SourceTokens(std::span<const int32_t> ids) const {
+  for (const bool empty : {true, false}) {
+    const TextFrame frame = SourceFrame(empty);
+    if (std::ssize(ids) < frame.size() || empty != (std::ssize(ids) == frame.size())) continue;
+    const auto tokens = ids.subspan(frame.begin.size(), ids.size() - frame.size());
+    if (std::ranges::equal(frame.Around(tokens), ids)) return tokens;
+  }
+  return ids;
+}
+
+int64_t ModelConfig::MaxSourceTokens() const {
+  return RoomBeside(MaxTokens(*encoder), source_begin.size() + source_end.size());
+}
+
+int64_t ModelConfig::MaxTargetTokens() const {
+  return RoomBeside(MaxTokens(*decoder), target_begin.size());
+}
+
+int64_t ModelConfig::MaxOutput(int64_t length) const {
+  // Adding to the most tokens, which may be the largest number, would overflow.
+  return std::clamp<int64_t>(length - 1, 0, MaxTargetTokens()) + 1;
 }
 
 namespace {
+
+// Of ids that stand around every text of one side, given to a vocabulary of this size.
+void CheckFrame(const std::string& name, const std::vector<int64_t>& ids, int64_t vocabulary,
+                const ModelConfig& config) {
+  if (ids.empty()) return;
+  if (!config.encoder || !config.decoder)
+    Refuse(fmt::format("{} is given, but it is for an encoder with a decoder", name));
+  for (const int64_t id : ids) {
+    if (id < 0 || id >= vocabulary) {
+      Refuse(fmt::format("{} has the id {}, expected ids below the vocabulary's size, {}", name, id,
+                         vocabulary));
+    }
+  }
+}
+
+void CheckFrames(const ModelConfig& config) {
+  CheckFrame("source_begin", config.source_begin, config.source_vocab_size, config);
+  CheckFrame("source_end", config.source_end, config.source_vocab_size, config);
+  CheckFrame("target_begin", config.target_begin, config.target_vocab_size, config);
+  const auto has_room = [](const StackConfig& stack, size_t beside) {
+    return static_cast<int64_t>(beside) <= MaxTokens(stack);
+  };
+  if (config.encoder &&
+      !has_room(*config.encoder, config.source_begin.size() + config.source_end.size()))
+    Refuse("encoder.max_positions has no room for source_begin and source_end");
+  if (config.decoder && !has_room(*config.decoder, config.target_begin.size()))
+    Refuse("decoder.max_positions has no room for target_begin");
+}
 
 void CheckHead(const ModelConfig& config) {
   const bool labels = config.head == HeadKind::kLabels;
   if (labels && config.decoder) Refuse("head is labels, expected vocabulary: there is a decoder");
   if (labels && config.labels.empty()) Refuse("labels is empty, expected the names of the labels");
+  std::vector<std::string> sorted = config.labels;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    Refuse(fmt::format("labels has '{}' twice, expected names that differ", Excerpt(*twice)));
   if (!labels && !config.labels.empty()) Refuse("labels is given, but head is not labels");
   if (config.head_pooler && (!labels || config.pooling == Pooling::kTokens))
     Refuse("head_pooler is on, but it is for labels of whole texts");
@@ -252,6 +369,7 @@ void CheckModelConfig(const ModelConfig& config) {
   CheckHead(config);
   if (!config.source_eos && !(config.encoder && config.decoder))
     Refuse("source_eos is off, but it is for an encoder with a decoder");
+  CheckFrames(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

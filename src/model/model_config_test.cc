@@ -1,6 +1,9 @@
 #include "attend/model_config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "attend/error.h"
 #include "base/json.h"
@@ -14,6 +17,16 @@ ModelConfig WithVocabulary(const std::string& preset, int64_t size) {
   ModelConfig config = PresetConfig(preset);
   config.source_vocab_size = config.target_vocab_size = size;
   return config;
+}
+
+// Why a configuration makes no sense, or "".
+std::string Message(const ModelConfig& config) {
+  try {
+    CheckModelConfig(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 int64_t BaseCount(const std::function<void(StackConfig&)>& change) {
@@ -72,12 +85,45 @@ TEST(ModelConfigTest, HeadsOfEncoders) {
   EXPECT_THROW(CheckModelConfig(config), Error);  // it is of texts
   config.pooling = Pooling::kFirst;
   CheckModelConfig(config);
+  config.labels = {"O", "B", "O"};
+  EXPECT_THROW(CheckModelConfig(config), Error);  // which of the two would it be?
+  config.labels = {"O", "B"};
   config.pooler_activation = PoolerActivation::kRelu;
   CheckModelConfig(config);
   config.head_pooler = false;
   EXPECT_THROW(CheckModelConfig(config), Error);
   config.labels.clear();
   EXPECT_THROW(CheckModelConfig(config), Error);
+}
+
+TEST(ModelConfigTest, RelativePositionsHaveATableForEachStack) {
+  // transformers' T5ForConditionalGeneration of t5-small's shape has 60,506,624 parameters.
+  ModelConfig config = WithVocabulary("base", 32128);
+  for (StackConfig* stack : {&*config.encoder, &*config.decoder}) {
+    stack->norm = NormKind::kRmsNorm;
+    stack->norm_place = NormPlace::kPre;
+    stack->positions = PositionKind::kRelative;
+    stack->feed_forward_bias = false;
+  }
+  CheckModelConfig(config);
+  EXPECT_EQ(ParameterCount(config), 60506624);
+  for (const TensorSpec& spec : ExpectedTensors(config)) {
+    if (spec.name.ends_with("relative_bias.weight")) {
+      EXPECT_EQ(spec.shape, (std::vector<int64_t>{32, 8}));
+      EXPECT_FALSE(MayBeInt8(spec));
+    }
+  }
+  config.encoder->relative_buckets = 3;
+  EXPECT_THAT(Message(config),
+              testing::HasSubstr("encoder.relative_buckets is 3, expected at least 4"));
+  config.encoder->relative_buckets = 32;
+  config.decoder->relative_max_distance = 16;
+  EXPECT_THAT(Message(config),
+              testing::HasSubstr("decoder.relative_max_distance is 16, expected more"));
+  config.decoder->relative_max_distance = 17;
+  EXPECT_EQ(Message(config), "");
+  config.decoder->recurrence = Recurrence::kSsru;
+  EXPECT_THAT(Message(config), testing::HasSubstr("decoder.positions is relative"));
 }
 
 TEST(ModelConfigTest, RefusesWhatMakesNoSense) {
@@ -90,10 +136,92 @@ TEST(ModelConfigTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW(PresetConfig("bas"), Error);
 }
 
+TEST(ModelConfigTest, FramesStandAroundSourceAndTarget) {
+  ModelConfig config = WithVocabulary("tiny", 100);
+  using Ids = std::vector<int32_t>;
+  const Ids tokens = {7, 8};
+  EXPECT_EQ(config.EncoderIds(tokens), (Ids{7, 8, 3}));
+  EXPECT_EQ(config.EncoderIds({}), (Ids{3}));
+  EXPECT_EQ(config.TargetFrame().Around(tokens), (Ids{2, 7, 8, 3}));
+  config.source_begin = {50};
+  config.source_end = {60, 61};
+  config.target_begin = {70};
+  CheckModelConfig(config);
+  EXPECT_EQ(config.EncoderIds(tokens), (Ids{50, 7, 8, 3, 60, 61}));
+  EXPECT_EQ(config.TargetFrame().Around(tokens), (Ids{2, 70, 7, 8, 3}));
+  config.source_eos = false;
+  EXPECT_EQ(config.EncoderIds(tokens), (Ids{50, 7, 8, 60, 61}));
+  EXPECT_EQ(config.EncoderIds({}), (Ids{50, 3, 60, 61}));
+}
+
+TEST(ModelConfigTest, TokensOfASourceComeOutOfItsFrame) {
+  using Ids = std::vector<int32_t>;
+  for (const bool eos : {true, false}) {
+    for (const bool framed : {true, false}) {
+      ModelConfig config = WithVocabulary("tiny", 100);
+      config.source_eos = eos;
+      if (framed) config.source_begin = {50}, config.source_end = {60};
+      for (const Ids& tokens : {Ids{}, Ids{7}, Ids{7, 3}, Ids{3, 3}, Ids{50, 60}}) {
+        const Ids read = config.EncoderIds(tokens);
+        const std::span<const int32_t> found = config.SourceTokens(read);
+        EXPECT_EQ(Ids(found.begin(), found.end()), tokens) << eos << framed;
+      }
+      if (!framed) continue;
+      const Ids other = {7, 8, 9, 10};
+      EXPECT_EQ(config.SourceTokens(other).size(), 4U);
+    }
+  }
+}
+
+TEST(ModelConfigTest, LearnedPositionsHaveRoomForTheFrame) {
+  ModelConfig config = WithVocabulary("tiny", 100);
+  for (StackConfig* stack : {&*config.encoder, &*config.decoder}) {
+    stack->positions = PositionKind::kLearned;
+    stack->max_positions = 20;
+    stack->position_offset = 2;
+  }
+  EXPECT_EQ(config.MaxSourceTokens(), 17);
+  EXPECT_EQ(config.MaxTargetTokens(), 17);
+  config.source_begin = {50};
+  config.source_end = {60, 61};
+  config.target_begin = {70};
+  EXPECT_EQ(config.MaxSourceTokens(), 14);
+  EXPECT_EQ(config.MaxTargetTokens(), 16);
+  EXPECT_EQ(config.MaxOutput(100), 17);
+  EXPECT_EQ(config.MaxOutput(3), 3);
+  config.target_begin.assign(18, 70);
+  EXPECT_THROW(CheckModelConfig(config), Error);
+  config.decoder->positions = PositionKind::kSinusoidal;
+  CheckModelConfig(config);
+  EXPECT_EQ(config.MaxTargetTokens(), std::numeric_limits<int64_t>::max());
+}
+
+TEST(ModelConfigTest, RefusesFramesThatMakeNoSense) {
+  const auto refused = [](const std::function<void(ModelConfig&)>& change) {
+    ModelConfig config = WithVocabulary("tiny", 100);
+    change(config);
+    try {
+      CheckModelConfig(config);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused([](ModelConfig& c) { c.source_end = {5, 100}; }),
+            "source_end has the id 100, expected ids below the vocabulary's size, 100");
+  EXPECT_EQ(refused([](ModelConfig& c) {
+              c.encoder.reset();
+              c.target_begin = {5};
+            }),
+            "target_begin is given, but it is for an encoder with a decoder");
+}
+
 TEST(ModelConfigTest, JsonRoundTrip) {
   ModelConfig config = WithVocabulary("tiny", 100);
   config.decoder->activation = Activation::kSwiGlu;
   config.languages = {"en", "de"};
+  config.source_begin = {7};
+  config.target_begin = {8, 9};
   ModelConfig back = PresetConfig("base");
   FieldsFromJson(FieldsToJson(Fields(config)), Fields(back), "config.json");
   EXPECT_EQ(back, config);

@@ -179,8 +179,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
-              HasSubstr("format_version is 7, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 8; }),
+              HasSubstr("format_version is 8, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -193,7 +193,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 6; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 7; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -209,6 +209,14 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("'model.special_ids' is not"));
 }
 
+// Which versions 1 and 2 had not.
+constexpr const char* kNewKeys[] = {"labels",          "pooling",           "head_transform",
+                                    "head_pooler",     "pooler_activation", "label_scheme",
+                                    "crf",             "source_eos",        "source_begin",
+                                    "source_end",      "target_begin"};
+constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
+                                            "relative_max_distance"};
+
 TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
   Model model = SmallModel();
@@ -220,7 +228,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 6"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 7"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -230,11 +238,9 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage(older), HasSubstr("'training_text' is unknown to format_version 1"));
   const auto version2 = [](Json& c) {
     c["format_version"] = 2;
-    for (const char* key : {"labels", "pooling", "head_transform", "head_pooler",
-                            "pooler_activation", "label_scheme", "crf", "source_eos"})
-      c["model"].erase(key);
+    for (const char* key : kNewKeys) c["model"].erase(key);
     for (const char* stack : {"encoder", "decoder"})
-      for (const char* key : {"embedding_norm", "recurrence"}) c["model"][stack].erase(key);
+      for (const char* key : kNewKeysOfStacks) c["model"][stack].erase(key);
   };
   EXPECT_EQ(ConfigMessage(version2), "");
   const auto version1 = [&](Json& c) {
@@ -253,10 +259,8 @@ TEST_F(ModelDirectoryTest, EncodersOfOlderVersionsHaveNoHead) {
   Json& model = config["model"];
   model["decoder"] = nullptr;
   model["target_vocab_size"] = model["source_vocab_size"];
-  for (const char* key : {"labels", "pooling", "head_transform", "head_pooler", "pooler_activation",
-                          "label_scheme", "crf", "source_eos"})
-    model.erase(key);
-  for (const char* key : {"embedding_norm", "recurrence"}) model["encoder"].erase(key);
+  for (const char* key : kNewKeys) model.erase(key);
+  for (const char* key : kNewKeysOfStacks) model["encoder"].erase(key);
   for (const int version : {1, 2}) {
     config["format_version"] = version;
     if (version == 1) config.erase("training_text");
@@ -280,10 +284,18 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
     return ConfigMessage([&](Json& c) {
       change(c["model"]);
       c["format_version"] = version;
-      if (version < 6) c["model"].erase("pooler_activation");
-      if (version < 5) c["model"].erase("source_eos");
-      for (const char* stack : {"encoder", "decoder"})
-        if (version < 4) c["model"][stack].erase("recurrence");
+      const auto erase = [&](int first, Json& of, const std::vector<const char*>& keys) {
+        if (version < first)
+          for (const char* key : keys) of.erase(key);
+      };
+      Json& model = c["model"];
+      erase(7, model, {"pooler_activation"});
+      erase(6, model, {"source_begin", "source_end", "target_begin"});
+      erase(5, model, {"source_eos"});
+      for (const char* stack : {"encoder", "decoder"}) {
+        erase(6, model[stack], {"relative_buckets", "relative_max_distance"});
+        erase(4, model[stack], {"recurrence"});
+      }
     });
   };
   const auto no_unk = [](Json& model) { model["special_ids"]["unk"] = -1; };
@@ -296,10 +308,13 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
   EXPECT_EQ(message(4, silu), "");
   EXPECT_THAT(message(3, silu), HasSubstr("activation is gelu_tanh, silu or geglu_tanh, which"));
   const auto iob = [](Json& model) { model["label_scheme"] = "iob"; };
-  EXPECT_EQ(message(6, iob), "");
-  EXPECT_THAT(message(5, iob), HasSubstr("label_scheme is iob, which format_version 5 has not"));
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 5; }),
-              HasSubstr("'model.pooler_activation' is unknown to format_version 5"));
+  EXPECT_EQ(message(7, iob), "");
+  EXPECT_THAT(message(6, iob), HasSubstr("label_scheme is iob, which format_version 6 has not"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
+              HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
+  const auto rms = [](Json& model) { model["decoder"]["norm"] = "rms_norm"; };
+  EXPECT_EQ(message(6, rms), "");
+  EXPECT_THAT(message(5, rms), HasSubstr("norm is rms_norm, which format_version 5 has not"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {
@@ -321,8 +336,21 @@ TEST_F(ModelDirectoryTest, ModelFields) {
   EXPECT_THAT(message("encoder", "d_k", 1 << 20), HasSubstr("expected [2097152, 16]"));
   EXPECT_THAT(message("encoder", "activation", "rulu"), HasSubstr("is 'rulu', expected one of"));
   EXPECT_THAT(message("encoder", "norm_epsilon", nullptr), HasSubstr("norm_epsilon is null"));
+  EXPECT_THAT(message("encoder", "norm", "rms_norm"), HasSubstr("_norm.bias' is not part"));
+  EXPECT_THAT(message("decoder", "positions", "relative"),
+              HasSubstr("'decoder.relative_bias.weight' is missing"));
   EXPECT_THAT(message("special_ids", "eos", 40), HasSubstr("special id 40"));
   EXPECT_THAT(message("special_ids", "bos", -2), HasSubstr("bos is -2"));
+  const auto frame = [&](const char* key, const Json& value) {
+    return ConfigMessage([&](Json& c) { c["model"][key] = value; });
+  };
+  EXPECT_EQ(frame("source_begin", {7, 9}), "");
+  EXPECT_THAT(frame("source_begin", {"a"}), HasSubstr("source_begin is a list with 'a'"));
+  EXPECT_THAT(frame("source_end", {7, -1}),
+              HasSubstr("a list with -1, expected a list of integers"));
+  EXPECT_THAT(frame("target_begin", {7.5}), HasSubstr("a list with 7.5"));
+  EXPECT_THAT(frame("target_begin", Json::object()), HasSubstr("target_begin"));
+  EXPECT_THAT(frame("target_begin", {40}), HasSubstr("target_begin has the id 40"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["source_vocab_size"] = 41; }),
               HasSubstr("source_vocab_size is 41"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["tie_target_output"] = false; }),

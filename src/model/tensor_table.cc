@@ -17,9 +17,9 @@ void AddLinear(std::vector<TensorSpec>* specs, const std::string& name, int64_t 
   if (bias) specs->push_back({name + ".bias", {out}});
 }
 
-void AddNorm(std::vector<TensorSpec>* specs, const std::string& name, int64_t width) {
-  specs->push_back({name + ".weight", {width}});
-  specs->push_back({name + ".bias", {width}});
+void AddNorm(std::vector<TensorSpec>* specs, const std::string& name, const StackConfig& config) {
+  specs->push_back({name + ".weight", {config.d_model}});
+  if (config.norm == NormKind::kLayerNorm) specs->push_back({name + ".bias", {config.d_model}});
 }
 
 void AddAttention(std::vector<TensorSpec>* specs, const std::string& name,
@@ -30,7 +30,7 @@ void AddAttention(std::vector<TensorSpec>* specs, const std::string& name,
   AddLinear(specs, name + ".key", keys, config.d_model, config.attention_bias);
   AddLinear(specs, name + ".value", values, config.d_model, config.attention_bias);
   AddLinear(specs, name + ".output", config.d_model, values, config.attention_bias);
-  AddNorm(specs, name + "_norm", config.d_model);
+  AddNorm(specs, name + "_norm", config);
 }
 
 void AddFeedForward(std::vector<TensorSpec>* specs, const std::string& name,
@@ -40,28 +40,30 @@ void AddFeedForward(std::vector<TensorSpec>* specs, const std::string& name,
     AddLinear(specs, name + ".gate", config.d_ff, config.d_model, config.feed_forward_bias);
   }
   AddLinear(specs, name + ".outer", config.d_model, config.d_ff, config.feed_forward_bias);
-  AddNorm(specs, name + "_norm", config.d_model);
+  AddNorm(specs, name + "_norm", config);
 }
 
 void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const StackConfig& config,
               bool cross_attention) {
-  if (config.embedding_norm) AddNorm(specs, name + ".embedding_norm", config.d_model);
+  if (config.embedding_norm) AddNorm(specs, name + ".embedding_norm", config);
   if (config.positions == PositionKind::kLearned) {
     specs->push_back({name + ".positions.weight", {config.max_positions, config.d_model}});
   }
+  if (config.positions == PositionKind::kRelative)
+    specs->push_back({name + ".relative_bias.weight", {config.relative_buckets, config.heads}});
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     const std::string prefix = fmt::format("{}.layers.{}", name, layer);
     if (config.recurrence == Recurrence::kSsru) {
       AddLinear(specs, prefix + ".recurrence.input", config.d_model, config.d_model, false);
       AddLinear(specs, prefix + ".recurrence.forget", config.d_model, config.d_model, true);
-      AddNorm(specs, prefix + ".recurrence_norm", config.d_model);
+      AddNorm(specs, prefix + ".recurrence_norm", config);
     } else {
       AddAttention(specs, prefix + ".self_attention", config);
     }
     if (cross_attention) AddAttention(specs, prefix + ".cross_attention", config);
     AddFeedForward(specs, prefix + ".feed_forward", config);
   }
-  if (config.norm_place == NormPlace::kPre) AddNorm(specs, name + ".norm", config.d_model);
+  if (config.norm_place == NormPlace::kPre) AddNorm(specs, name + ".norm", config);
 }
 
 void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
@@ -79,7 +81,7 @@ void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
   }
   if (config.head_transform) {
     AddLinear(specs, "head.transform", width, width, true);
-    AddNorm(specs, "head.norm", width);
+    AddNorm(specs, "head.norm", config.last_stack());
   }
   if (config.head_pooler) AddLinear(specs, "head.pooler", width, width, true);
 }
@@ -160,7 +162,7 @@ std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
 
 bool MayBeInt8(const TensorSpec& spec) {
   return spec.shape.size() == 2 && !spec.name.ends_with(".positions.weight") &&
-         spec.name != "head.transitions";
+         !spec.name.ends_with(".relative_bias.weight") && spec.name != "head.transitions";
 }
 
 std::string DecoderEmbeddingName(const ModelConfig& config) {

@@ -68,7 +68,8 @@ struct TensorSpec {
 
 // Every weight of a model in file order; tied embeddings stand once, under the name that comes
 // first. docs/model_file.md says which of them there are when.
-//   STACK.embedding.weight [V, D]        STACK.positions.weight [max_positions, D]
+//   STACK.embedding.weight [V, D]
+//   STACK.positions.weight [max_positions, D], or STACK.relative_bias.weight [buckets, H]
 //   STACK.layers.N.ATTENTION.{query,key}.weight [H*K, D], .value.weight [H*Kv, D]
 //   STACK.layers.N.ATTENTION.output.weight [D, H*Kv]
 //   STACK.layers.N.feed_forward.{inner,gate}.weight [F, D], .outer.weight [D, F]
@@ -76,7 +77,8 @@ struct TensorSpec {
 //   head.weight [V, D]                   head.bias [V]
 std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config);
 
-// A matrix that may be stored as int8: all but tables of positions. Products of rows that are
+// A matrix that may be stored as int8: all but tables of positions and
+// of distances. Products of rows that are
 // longer than kMostInt8Columns could overflow the 32 bits in which they are summed.
 constexpr int64_t kMostInt8Columns = int64_t{1} << 16;
 bool MayBeInt8(const TensorSpec& spec);

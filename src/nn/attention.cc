@@ -41,6 +41,7 @@ AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& quer
   const torch::Tensor additive =
       mask.causal ? CausalMask(scores_BHTS.size(-1), scores_BHTS.options()) : mask.additive;
   if (additive.defined()) scores_BHTS = scores_BHTS + additive;
+  if (mask.biased()) scores_BHTS = scores_BHTS + mask.bias_HTT;
   const torch::Tensor weights_BHTS =
       at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
   const torch::Tensor kept_BHTS = torch::dropout(weights_BHTS, dropout_, is_training());
@@ -110,10 +111,10 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
   std::vector<torch::Tensor> parts = Project(query_BTD, memory_BSD);
   for (torch::Tensor& part : parts) part = SplitHeads(part, heads_);
   torch::Tensor heads_BHTV;
-  if (weights != nullptr) {
+  if (weights != nullptr || mask.biased()) {  // the fused kernel takes no gradient of a bias
     AttentionOutput result = attention_(parts[0], parts[1], parts[2], mask);
     heads_BHTV = result.output_BHTV;
-    *weights = result.weights_BHTS;
+    if (weights != nullptr) *weights = result.weights_BHTS;
   } else {
     heads_BHTV = attention_->Output(parts[0], parts[1], parts[2], mask);
   }

@@ -7,10 +7,10 @@ namespace attend::nn {
 EncoderLayerImpl::EncoderLayerImpl(const StackConfig& config, const Dropout& dropout)
     : norm_place_(config.norm_place), residual_dropout_(dropout.residual) {
   self_attention = register_module("self_attention", MultiHeadAttention(config, dropout.attention));
-  self_attention_norm = register_module("self_attention_norm", MakeNorm(config));
+  self_attention_norm = register_module("self_attention_norm", Norm(config));
   feed_forward =
       register_module("feed_forward", PositionwiseFeedForward(config, dropout.feed_forward));
-  feed_forward_norm = register_module("feed_forward_norm", MakeNorm(config));
+  feed_forward_norm = register_module("feed_forward_norm", Norm(config));
 }
 
 torch::Tensor EncoderLayerImpl::forward(torch::Tensor x_BSD, const AttentionMask& mask,
@@ -35,20 +35,20 @@ DecoderLayerImpl::DecoderLayerImpl(const StackConfig& config, const Dropout& dro
     : norm_place_(config.norm_place), residual_dropout_(dropout.residual) {
   if (config.recurrence == Recurrence::kSsru) {
     recurrence = register_module("recurrence", Ssru(config));
-    recurrence_norm = register_module("recurrence_norm", MakeNorm(config));
+    recurrence_norm = register_module("recurrence_norm", Norm(config));
   } else {
     self_attention =
         register_module("self_attention", MultiHeadAttention(config, dropout.attention));
-    self_attention_norm = register_module("self_attention_norm", MakeNorm(config));
+    self_attention_norm = register_module("self_attention_norm", Norm(config));
   }
   if (with_cross_attention) {
     cross_attention =
         register_module("cross_attention", MultiHeadAttention(config, dropout.attention));
-    cross_attention_norm = register_module("cross_attention_norm", MakeNorm(config));
+    cross_attention_norm = register_module("cross_attention_norm", Norm(config));
   }
   feed_forward =
       register_module("feed_forward", PositionwiseFeedForward(config, dropout.feed_forward));
-  feed_forward_norm = register_module("feed_forward_norm", MakeNorm(config));
+  feed_forward_norm = register_module("feed_forward_norm", Norm(config));
 }
 
 torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_BTD, const AttentionMask& self_mask,

@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 
 NAMES = [
-    "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "silu_timing_signal",
-    "source_target_tied", "ssru", "swiglu_learned_untied", "tiny",
+    "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "rms_post_norm",
+    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny",
 ]
 TRANSLATORS = [name for name in NAMES if name != "encoder_only"]
 PAD = 0
@@ -25,6 +25,28 @@ def smooth(x, activation):
     """silu, or gelu as tanh approximates it."""
     u = x if activation == "silu" else 2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)
     return x / (1 + np.exp(-u))
+
+
+def bucket(distance, both_ways, stack):
+    """T5's of a key that stands so far after its query."""
+    count = stack["relative_buckets"] // (2 if both_ways else 1)
+    first = count if both_ways and distance > 0 else 0
+    apart = abs(distance) if both_ways else max(-distance, 0)
+    exact = count // 2
+    if apart < exact:
+        return first + apart
+    share = math.log(apart / exact) / math.log(stack["relative_max_distance"] / exact)
+    return first + min(exact + int(share * (count - exact)), count - 1)
+
+
+def relative_bias(weights, name, stack, length):
+    """[T, T, H] for self-attention with relative positions, or none."""
+    side = name.split(".")[0]
+    if stack["positions"] != "relative" or not name.endswith("self_attention"):
+        return None
+    places = range(length)
+    buckets = np.array([[bucket(key - query, side == "encoder", stack) for key in places] for query in places])
+    return weights[side + ".relative_bias.weight"][buckets]
 
 
 def read_safetensors(path):
@@ -79,19 +101,21 @@ class NumpyModel:
         y = x @ self.weights[name + ".weight"].T
         return y + self.weights[name + ".bias"] if name + ".bias" in self.weights else y
 
-    def norm(self, x, name, epsilon):
-        centred = x - x.mean(-1, keepdims=True)
-        scaled = centred / np.sqrt((centred ** 2).mean(-1, keepdims=True) + epsilon)
-        return scaled * self.weights[name + ".weight"] + self.weights[name + ".bias"]
+    def norm(self, x, name, stack):
+        rms = stack["norm"] == "rms_norm"
+        centred = x if rms else x - x.mean(-1, keepdims=True)
+        scaled = centred / np.sqrt((centred ** 2).mean(-1, keepdims=True) + stack["norm_epsilon"])
+        return scaled * self.weights[name + ".weight"] + (0 if rms else self.weights[name + ".bias"])
 
     def attention(self, x, memory, allowed, name, stack):
         """One head at a time; softmax by its definition; no key, no output."""
+        bias = relative_bias(self.weights, name, stack, x.shape[1])
         width_k, width_v = stack["d_k"] or x.shape[-1] // stack["heads"], stack["d_v"] or x.shape[-1] // stack["heads"]
         q, k, v = self.linear(x, name + ".query"), self.linear(memory, name + ".key"), self.linear(memory, name + ".value")
         heads, weights = [], []
         for h in range(stack["heads"]):
             query, key = (t[..., h * width_k:(h + 1) * width_k] for t in (q, k))
-            exponent = query @ key.transpose(0, 2, 1) / np.sqrt(width_k)
+            exponent = query @ key.transpose(0, 2, 1) / np.sqrt(width_k) + (0 if bias is None else bias[:, :, h])
             e = np.where(allowed, np.exp(exponent), 0.0)
             total = e.sum(-1, keepdims=True)
             weights.append(np.divide(e, total, out=np.zeros_like(e), where=total > 0))
@@ -118,7 +142,7 @@ class NumpyModel:
         return np.maximum(states, 0)
 
     def sublayer(self, x, name, stack, function):
-        norm = lambda y: self.norm(y, name + "_norm", stack["norm_epsilon"])
+        norm = lambda y: self.norm(y, name + "_norm", stack)
         return x + function(norm(x)) if stack["norm_place"] == "pre" else norm(x + function(x))
 
     def embed(self, ids, stack, name, table):
@@ -157,7 +181,7 @@ class NumpyModel:
                               lambda y: self.feed_forward(y, f"{layer}.feed_forward", stack["activation"]))
             self.seen[f"{name}.{i}.feed_forward"] = x
         if stack["norm_place"] == "pre":
-            x = self.norm(x, name + ".norm", stack["norm_epsilon"])
+            x = self.norm(x, name + ".norm", stack)
         self.seen[f"{name}.output"] = x
         return x
 
@@ -198,10 +222,14 @@ class TorchModel:
     def linear(self, x, name):
         return F.linear(x, self.weights[name + ".weight"], self.weights.get(name + ".bias"))
 
-    def attention(self, x, memory, allowed, name, heads):
+    def attention(self, x, memory, allowed, name, stack):
+        heads, bias = stack["heads"], relative_bias(self.weights, name, stack, x.shape[1])
         q, k, v = (self.linear(y, f"{name}.{part}").unflatten(-1, (heads, -1)).transpose(1, 2)
                    for y, part in ((x, "query"), (memory, "key"), (memory, "value")))
-        scores = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).masked_fill(~allowed[:, None], -1e30)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+        if bias is not None:
+            scores = scores + bias.permute(2, 0, 1)
+        scores = scores.masked_fill(~allowed[:, None], -1e30)
         weights = scores.softmax(-1) * allowed.any(-1)[:, None, :, None]
         return self.linear((weights @ v).transpose(1, 2).flatten(2), name + ".output")
 
@@ -222,6 +250,8 @@ class TorchModel:
         return F.relu(torch.stack(states[1:], 1))
 
     def norm(self, x, name, stack):
+        if stack["norm"] == "rms_norm":
+            return x * (x.square().mean(-1, keepdim=True) + stack["norm_epsilon"]).rsqrt() * self.weights[name + ".weight"]
         return F.layer_norm(x, x.shape[-1:], self.weights[name + ".weight"], self.weights[name + ".bias"],
                             stack["norm_epsilon"])
 
@@ -236,10 +266,10 @@ class TorchModel:
             x = x + torch.from_numpy(reference.embed(np.zeros(ids.shape, int), stack, name, np.zeros((1, stack["d_model"]))))
         for i in range(stack["layers"]):
             layer = f"{name}.layers.{i}"
-            parts = [("recurrence", lambda y: self.recurrence(y, layer + ".recurrence"))] if stack["recurrence"] == "ssru" else [("self_attention", lambda y: self.attention(y, y, self_allowed, layer + ".self_attention", stack["heads"]))]
+            parts = [("recurrence", lambda y: self.recurrence(y, layer + ".recurrence"))] if stack["recurrence"] == "ssru" else [("self_attention", lambda y: self.attention(y, y, self_allowed, layer + ".self_attention", stack))]
             if memory is not None:
                 parts.append(("cross_attention", lambda y: self.attention(y, memory, memory_allowed,
-                                                                          layer + ".cross_attention", stack["heads"])))
+                                                                          layer + ".cross_attention", stack)))
             parts.append(("feed_forward", lambda y: self.feed_forward(y, layer + ".feed_forward", stack["activation"])))
             for part, function in parts:
                 norm = f"{layer}.{part}_norm"

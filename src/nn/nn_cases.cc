@@ -101,12 +101,12 @@ void AddTraining(Transformer& model, const LossOf& loss_of, CaseFile* file) {
   file->Add("first_losses", FirstLosses(model, loss_of));
 }
 
-// Norms and biases away from 1 and 0, or mistakes in them would not show.
+// Norms and biases, those of distances too, away from 1 and 0, or mistakes in them would not show.
 void Disturb(Transformer& model, CaseFile* file) {
   torch::manual_seed(2);
   const torch::NoGradGuard no_grad;
   for (const auto& parameter : model->named_parameters()) {
-    if (parameter.value().dim() == 1)
+    if (parameter.value().dim() == 1 || parameter.key().ends_with("relative_bias.weight"))
       parameter.value().add_(torch::randn_like(parameter.value()), 0.2);
     file->Add("weights." + parameter.key(), parameter.value());
   }

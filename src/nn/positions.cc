@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "attend/error.h"
+#include "model/relative_buckets.h"
 
 namespace attend::nn {
 namespace {
@@ -77,6 +79,33 @@ torch::Tensor LearnedPositionalEncodingImpl::Table(int64_t length) const {
 
 torch::Tensor LearnedPositionalEncodingImpl::forward(const torch::Tensor& input_BTD) {
   return input_BTD + Table(input_BTD.size(-2));
+}
+
+RelativePositionBiasImpl::RelativePositionBiasImpl(const StackConfig& config, bool both_ways)
+    : config_(config), both_ways_(both_ways) {
+  weight = register_parameter("weight", torch::zeros({config.relative_buckets, config.heads}));
+}
+
+torch::Tensor RelativePositionBiasImpl::Buckets(int64_t length) {
+  const std::lock_guard lock(buckets_mutex_);
+  int64_t known = buckets_.defined() ? (buckets_.size(0) + 1) / 2 : 0;
+  if (known < length || buckets_.device() != weight.device()) {
+    constexpr int64_t kShortest = 256;
+    known = std::max({length, known, kShortest});
+    const RelativeBuckets buckets(config_, both_ways_);
+    std::vector<int64_t> of_distances;
+    for (int64_t distance = 1 - known; distance < known; ++distance)
+      of_distances.push_back(buckets.Of(distance));
+    buckets_ = torch::tensor(of_distances).to(weight.device());
+  }
+  return buckets_.narrow(0, known - length, 2 * length - 1);
+}
+
+torch::Tensor RelativePositionBiasImpl::forward(int64_t length) {
+  if (length == 0) return weight.new_zeros({config_.heads, 0, 0});
+  const torch::Tensor by_distance = torch::embedding(weight, Buckets(length));  // [2 T - 1, H]
+  // Windows of T distances: the last query's begins at 1 - T, the first one's at 0.
+  return by_distance.unfold(0, length, 1).flip(0).transpose(0, 1);
 }
 
 }  // namespace attend::nn

@@ -15,11 +15,10 @@ struct Residual {
   bool training;
   DropoutStream* stream;
 
-  // LayerNorm(x + Dropout(Sublayer(x))) in one pass after the sub-layer, or
-  // x + Dropout(Sublayer(LayerNorm(x))) in one before and one after it.
+  // Norm(x + Dropout(Sublayer(x))) in one pass after the sub-layer, or
+  // x + Dropout(Sublayer(Norm(x))) in one before and one after it.
   template <class Sublayer>
-  torch::Tensor operator()(const torch::Tensor& x_BTD, torch::nn::LayerNorm& norm,
-                           const Sublayer& sublayer) const {
+  torch::Tensor operator()(const torch::Tensor& x_BTD, Norm& norm, const Sublayer& sublayer) const {
     if (norm_place == NormPlace::kPre) {
       const torch::Tensor output_BTD = sublayer(norm(x_BTD));
       return AddDropped(x_BTD, output_BTD, NextSite(stream, dropout, training));
@@ -28,11 +27,6 @@ struct Residual {
     return ResidualNorm(x_BTD, output_BTD, NextSite(stream, dropout, training), *norm);
   }
 };
-
-inline torch::nn::LayerNorm MakeNorm(const StackConfig& config) {
-  return torch::nn::LayerNorm(
-      torch::nn::LayerNormOptions({config.d_model}).eps(config.norm_epsilon));
-}
 
 }  // namespace attend::nn
 

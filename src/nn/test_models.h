@@ -40,6 +40,22 @@ inline void AddOthersModels(std::map<std::string, ModelConfig>* models) {
   (*models)["silu_timing_signal"] = config;
   stack.activation = Activation::kGeGluTanh;
   (*models)["geglu_tanh"] = SmallModel(stack);
+  stack = SmallStack();
+  stack.norm = NormKind::kRmsNorm;
+  stack.positions = PositionKind::kRelative;
+  stack.relative_buckets = 8;
+  stack.relative_max_distance = 6;
+  config = SmallModel(stack);
+  config.encoder->position_offset = 3;  // which says nothing of distances
+  config.decoder->positions = PositionKind::kSinusoidal;
+  (*models)["rms_post_norm"] = config;
+  stack.norm_place = NormPlace::kPre;
+  stack.activation = Activation::kGeGluTanh;
+  stack.feed_forward_bias = stack.scale_embedding = false;
+  stack.d_k = stack.d_v = 3;
+  config = SmallModel(stack);
+  config.tie_target_output = false;
+  (*models)["t5"] = config;
   config = SmallModel();
   config.decoder->recurrence = Recurrence::kSsru;
   (*models)["ssru"] = config;
@@ -158,7 +174,7 @@ inline PackedIds PackSentences(const torch::Tensor& ids_BS, int64_t first, int64
     packed.longest = std::max(packed.longest, length);
   }
   packed.ids_R = torch::cat(ids);
-  packed.places_R = torch::cat(places);
+  packed.positions_R = torch::cat(places);
   packed.offsets_B1 = torch::tensor(offsets);
   return packed;
 }

@@ -34,9 +34,11 @@ void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
     for (const torch::Tensor& zeros :
          {head->bias, head->crf.begin_L, head->crf.end_L, head->crf.next_LL})
       if (zeros.defined()) zeros.zero_();
-  } else if (auto* norm = module.as<torch::nn::LayerNormImpl>()) {
+  } else if (auto* relative = module.as<RelativePositionBiasImpl>()) {
+    relative->weight.zero_();
+  } else if (auto* norm = module.as<NormImpl>()) {
     norm->weight.fill_(1);
-    norm->bias.zero_();
+    if (norm->bias.defined()) norm->bias.zero_();
   }
 }
 
@@ -82,7 +84,7 @@ HeadImpl::HeadImpl(const ModelConfig& config)
   }
   if (config.head_transform) {
     transform = register_module("transform", torch::nn::Linear(width, width));
-    norm = register_module("norm", MakeNorm(config.last_stack()));
+    norm = register_module("norm", Norm(config.last_stack()));
   }
   if (config.head_pooler) pooler = register_module("pooler", torch::nn::Linear(width, width));
 }

@@ -56,10 +56,6 @@ bool BeamSearch::Scored() const {
   return input_->options.scores || input_->options.beam_size > 1 || constrained_;
 }
 
-std::span<const int32_t> BeamSearch::Prompt() const {
-  return input_->prompt.empty() ? std::span(&options_->bos, 1) : std::span(input_->prompt);
-}
-
 // What is read before the last token; the prefix's tokens are asked for where they are scored.
 int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const {
   const std::span<const int32_t> prompt = Prompt();

@@ -70,7 +70,7 @@ class BeamSearch : public ItemSearch {
   }
   bool Scored() const;
   // What the decoder reads before the output.
-  std::span<const int32_t> Prompt() const;
+  std::span<const int32_t> Prompt() const { return input_->PromptOr(options_->prompt); }
   int64_t AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const;
   // Of a placeholder in Live::met; 0 for other tokens.
   uint64_t BitOf(int32_t id) const;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "search/scores.h"
+
 namespace attend {
 namespace {
 
@@ -28,14 +30,6 @@ std::vector<double> Advance(const std::vector<double>& before_L, std::span<const
   for (size_t label = 0; label < labels; ++label)
     best_L[label] += static_cast<double>(scores_L[label]);
   return best_L;
-}
-
-double LogSum(std::span<const double> values) {
-  const double largest = *std::ranges::max_element(values);
-  if (largest == kNever) return kNever;
-  double sum = 0;
-  for (const double value : values) sum += std::exp(value - largest);
-  return largest + std::log(sum);
 }
 
 }  // namespace
@@ -86,7 +80,7 @@ LabelPosterior::LabelPosterior(std::span<const float> scores_TL,
       if (word > 0) {
         for (int64_t other = 0; other < labels_; ++other)
           paths_L[other] = before_TL_[(word - 1) * labels_ + other] + next(other, label);
-        before = LogSum(paths_L);
+        before = ExpSum(std::span<const double>(paths_L)).Log();
       }
       before_TL_[word * labels_ + label] = before + Score(word, label);
     }
@@ -98,14 +92,14 @@ LabelPosterior::LabelPosterior(std::span<const float> scores_TL,
         for (int32_t other = 0; other < labels_; ++other)
           paths_L[other] =
               next(label, other) + Score(word + 1, other) + after_TL_[(word + 1) * labels_ + other];
-        after = LogSum(paths_L);
+        after = ExpSum(std::span<const double>(paths_L)).Log();
       }
       after_TL_[word * labels_ + label] = after;
     }
   }
   for (int64_t label = 0; label < labels_ && words > 0; ++label)
     paths_L[label] = before_TL_[label] + after_TL_[label];
-  all_ = LogSum(paths_L);
+  all_ = ExpSum(std::span<const double>(paths_L)).Log();
   if (all_ == kNever) *this = LabelPosterior(scores_TL, LabelTransitions::Free(labels_));
 }
 

@@ -45,9 +45,7 @@ void SampleSearch::FillRow(std::span<const Draw> draws, Output* output, StepRow*
 int64_t SampleSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
   const auto hypothesis = static_cast<int32_t>(first_hypothesis);
   if (!started_) {
-    const std::span<const int32_t> prompt =
-        input_->prompt.empty() ? std::span(&options_->bos, 1) : std::span(input_->prompt);
-    for (const int32_t token : prompt) {
+    for (const int32_t token : input_->PromptOr(options_->prompt)) {
       rows->push_back({.hypothesis = hypothesis, .token = token, .asks = false});
     }
     rows->back().asks = true;

@@ -37,7 +37,8 @@ struct SampleOptions {
 
 struct SearchOptions {
   int64_t max_beam_size = 4;  // at least ConstrainedBeamSize of every input
-  int32_t bos = 2;
+  // What the decoder reads before an output, for inputs that have none of their own; not empty.
+  std::vector<int32_t> prompt = {2};
   int32_t eos = 3;
   // By id: 1 if the token is invisible (white space). Ids past the end are visible.
   std::span<const uint8_t> blank = {};
@@ -54,7 +55,11 @@ struct SearchInput {
   std::vector<int32_t> once;    // placeholders that each result needs exactly once; at most 63
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
   SentenceOptions options;
-  std::vector<int32_t> prompt;  // what the decoder reads before the output; empty: bos
+  std::vector<int32_t> prompt;  // in place of SearchOptions::prompt; empty: that one
+
+  std::span<const int32_t> PromptOr(const std::vector<int32_t>& usual) const {
+    return prompt.empty() ? usual : prompt;
+  }
   // If given: outputs are drawn, of at most max_length tokens without eos. Of `options`, min_length
   // (in tokens) and allow_unknown count; prefix and `once` must be empty.
   std::optional<SampleOptions> sample;

@@ -97,8 +97,11 @@ void ModelStore::CheckShortlists() const {
     const bool known = std::ranges::any_of(
         entries_, [&](const Entry& entry) { return name.empty() || entry.model->name() == name; });
     if (known) continue;
+    std::vector<std::string> names;
+    for (const Entry& entry : entries_) names.push_back(entry.model->name());
     throw Error(ErrorKind::kUsage,
-                fmt::format("shortlist is '{}', but no model is named '{}'", given, name));
+                fmt::format("shortlist is '{}', but no model is named '{}', expected one of {}",
+                            given, name, fmt::join(names, ", ")));
   }
 }
 
@@ -195,13 +198,14 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   }
   std::string asked;
   for (const auto& [option, value] :
-       {std::pair("model", &name), std::pair("source", &source), std::pair("target", &target)})
+       {std::pair("name", &name), std::pair("source", &source), std::pair("target", &target)})
     if (!value->empty())
       asked += fmt::format("{}{} '{}'", asked.empty() ? "" : ", ", option, *value);
-  throw Error(ErrorKind::kUsage, fmt::format("{} models fit {}; expected one of {}",
-                                             fitting.empty() ? "no" : "several",
-                                             asked.empty() ? "a request that names none" : asked,
-                                             fmt::join(found.empty() ? all : found, ", ")));
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} {}; expected one of {}",
+                          fitting.empty() ? "no model fits" : "several models fit",
+                          asked.empty() ? "a request that names none" : asked,
+                          fmt::join(found.empty() ? all : found, ", ")));
 }
 
 void ModelStore::ReloadAll() {

@@ -3,27 +3,22 @@
 namespace attend {
 namespace {
 
-std::vector<std::string> Pieces(const LabelledSide& side) {
+// A vector of zeros has none.
+std::vector<std::string> Pieces(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
   std::vector<std::string> pieces;
-  for (const int32_t id : side.ids) pieces.push_back(side.vocabulary.Piece(id));
-  return pieces;
-}
-
-std::vector<std::string> WithEos(std::vector<std::string> pieces, const Vocabulary& vocabulary) {
-  pieces.push_back(vocabulary.Piece(static_cast<int32_t>(vocabulary.special_ids().eos)));
+  for (const int32_t id : ids) pieces.push_back(id < 0 ? "" : vocabulary.Piece(id));
   return pieces;
 }
 
 }  // namespace
 
-AttentionLabels LabelsOf(const LabelledSide& source, const LabelledSide& target) {
-  const Vocabulary& vocabulary = target.vocabulary;
-  AttentionLabels labels{.source = Pieces(source), .read = Pieces(target), .written = {}};
-  if (source.has_eos) labels.source = WithEos(labels.source, source.vocabulary);
-  labels.written = WithEos(labels.read, vocabulary);
-  const auto bos = static_cast<int32_t>(vocabulary.special_ids().bos);
-  labels.read.insert(labels.read.begin(), bos < 0 ? "" : vocabulary.Piece(bos));
-  return labels;
+AttentionLabels LabelsOf(const ModelConfig& config, const LabelledSide& source,
+                         const LabelledSide& target) {
+  const std::vector<std::string> pieces =
+      Pieces(target.vocabulary, config.TargetFrame().Around(target.ids));
+  return {.source = Pieces(source.vocabulary, config.EncoderIds(source.ids)),
+          .read = {pieces.begin(), pieces.end() - 1},
+          .written = {pieces.begin() + 1, pieces.end()}};
 }
 
 }  // namespace attend

@@ -7,25 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "attend/model_config.h"
 #include "attend/vocabulary.h"
 
 namespace attend {
 
 // Pieces, as the vocabularies spell them, for a PairScore's attention.
 struct AttentionLabels {
-  std::vector<std::string> source;   // with eos if it has one: of encoder_self, and cross's keys
-  std::vector<std::string> read;     // bos and the target: of decoder_self
-  std::vector<std::string> written;  // the target with eos: cross's queries
+  std::vector<std::string> source;   // as the encoder reads it: of encoder_self, and cross's keys
+  std::vector<std::string> read;     // the target as the decoder reads it: of decoder_self
+  std::vector<std::string> written;  // what follows each of these: cross's queries
 };
 
-// One side of a pair; ids without bos and eos.
+// One side of a pair; ids without their frame.
 struct LabelledSide {
   const Vocabulary& vocabulary;
   std::span<const int32_t> ids;
-  bool has_eos = true;
 };
 
-AttentionLabels LabelsOf(const LabelledSide& source, const LabelledSide& target);
+AttentionLabels LabelsOf(const ModelConfig& config, const LabelledSide& source,
+                         const LabelledSide& target);
 
 }  // namespace attend
 

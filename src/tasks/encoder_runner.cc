@@ -77,13 +77,13 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int thre
 
 EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, const Purpose& purpose,
                              int threads)
-    : EncoderRunner((CheckTask(loaded->config(), purpose.task), std::move(loaded)), threads) {
+    : EncoderRunner((CheckTask(loaded->config(), {purpose.task}), std::move(loaded)), threads) {
   CheckPurpose(loaded_->config(), purpose);
   loaded_->source();  // throws
 }
 
 void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpose) {
-  CheckTask(config, purpose.task);
+  CheckTask(config, {purpose.task});
   const bool of_tokens = config.pooling == Pooling::kTokens;
   if (config.head == purpose.head && of_tokens == purpose.of_tokens) return;
   throw Error(ErrorKind::kInput,

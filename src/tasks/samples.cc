@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "attend/error.h"
 #include "attend/translator.h"
+#include "base/thread_pool.h"
 #include "engine/forward.h"
 #include "engine/output_layer.h"
+#include "search/scores.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
 
@@ -51,42 +52,34 @@ std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
   DecoderCache cache;
   StartAll(weights, {&sample.source_ids, 1}, {}, &activations, &cache);
   std::vector<DecoderRow> rows;
-  auto previous = static_cast<int32_t>(weights.config().special_ids.bos);
+  std::vector<int32_t> asking;
+  const std::vector<int32_t> prompt = weights.config().TargetFrame().begin;
+  for (const int32_t id : prompt) rows.push_back({0, id});
   for (const int32_t id : sample.target_ids) {
-    rows.push_back({0, previous});
-    previous = id;
+    asking.push_back(static_cast<int32_t>(rows.size()) - 1);
+    rows.push_back({0, id});
   }
+  rows.pop_back();  // nothing follows it
   Decode(weights, rows, {}, &activations, &cache);
-  std::vector<float> logits_TV(rows.size() * weights.config().head_width());
-  Logits(weights, std::ssize(rows), &activations, logits_TV.data());
+  KeepRows(weights, asking, &activations);
+  std::vector<float> logits_TV(asking.size() * weights.config().head_width());
+  Logits(weights, std::ssize(asking), &activations, logits_TV.data());
   return logits_TV;
 }
 
 TopLogits TopOf(std::span<const float> logits_V, int64_t position) {
-  std::vector<int32_t> order(logits_V.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto count = std::min<int64_t>(kSampleTopLogits, std::ssize(order));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int32_t a, int32_t b) {
-    return logits_V[a] != logits_V[b] ? logits_V[a] > logits_V[b] : a < b;
-  });
-  TopLogits top{position, {order.begin(), order.begin() + count}, {}};
+  std::vector<int32_t> ids(logits_V.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  TopLogits top{position, BestIds(logits_V, std::move(ids), kSampleTopLogits), {}};
   for (const int32_t id : top.ids) top.logits.push_back(logits_V[id]);
   return top;
 }
 
-double LogSum(std::span<const float> logits_V) {
-  const double largest = *std::ranges::max_element(logits_V);
-  double sum = 0;
-  for (const float logit : logits_V) sum += std::exp(logit - largest);
-  return largest + std::log(sum);
-}
-
 void Translate(const Translator& translator, const ModelConfig& config, Sample* sample) {
   const auto eos = static_cast<int32_t>(config.special_ids.eos);
-  std::vector<int32_t> source = sample->source_ids;
-  const bool has_eos = config.source_eos || source.size() == 1;
-  if (has_eos && !source.empty() && source.back() == eos) source.pop_back();
-  const Hypothesis found = translator.TranslateIds({{source}}, {.beam_size = 1})[0].hypotheses[0];
+  const std::span<const int32_t> tokens = config.SourceTokens(sample->source_ids);
+  const std::vector<std::vector<int32_t>> sources = {{tokens.begin(), tokens.end()}};
+  const Hypothesis found = translator.TranslateIds(sources, {.beam_size = 1})[0].hypotheses[0];
   sample->target_ids = found.ids;
   if (found.finished) sample->target_ids.push_back(eos);
 }
@@ -98,7 +91,7 @@ std::vector<double> LogProbabilities(std::span<const float> logits_TV,
   for (size_t t = 0; t < ids.size(); ++t) {
     const size_t width = logits_TV.size() / ids.size();
     const std::span<const float> logits_V = logits_TV.subspan(t * width, width);
-    found.push_back(logits_V[ids[t]] - LogSum(logits_V));
+    found.push_back(logits_V[ids[t]] - ExpSum(logits_V).Log());
   }
   return found;
 }
@@ -134,10 +127,9 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
       return;
     }
     ForcedDecoding& decoding = running.forced[worker];
-    std::vector<int32_t> read = {static_cast<int32_t>(loaded.config().special_ids.bos)};
-    read.insert(read.end(), samples[i].target_ids.begin(), samples[i].target_ids.end());
+    const TextFrame frame{loaded.config().TargetFrame().begin, {}};
     decoding.Start(loaded.weights, {&samples[i].source_ids, 1}, {});
-    decoding.Add(0, read);
+    decoding.Add(0, frame.Around(samples[i].target_ids), frame.size() - 1);
     for (const Candidate& answer : decoding.Run(loaded.weights, {})) {
       found[i].push_back(answer.log_probability);
     }
@@ -152,9 +144,7 @@ Sample SampleOf(const ModelConfig& config, const Vocabulary& vocabulary, const s
     return sample;
   }
   sample.source = text;
-  sample.source_ids = vocabulary.Encode(text);
-  if (config.ReadsEos(sample.source_ids.size()))
-    sample.source_ids.push_back(static_cast<int32_t>(config.special_ids.eos));
+  sample.source_ids = config.EncoderIds(vocabulary.Encode(text));
   if (!config.decoder)
     sample.source_ids.insert(sample.source_ids.begin(),
                              static_cast<int32_t>(config.special_ids.bos));
@@ -166,15 +156,17 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
   const auto loaded = Load(model, {.instruction_set = "reference"});
   CheckReplayable(loaded->weights);
   if (loaded->config().encoder && loaded->config().decoder) {
-    const Translator translator(loaded, {.threads = 1});
+    // Outputs are the same by every instruction set; this machine's finds them soonest.
+    const Translator translator(Load(model, {}), {.threads = 1});
     for (Sample& sample : samples) Translate(translator, loaded->config(), &sample);
   }
-  for (Sample& sample : samples) {
+  ThreadPool(DefaultThreads()).ParallelFor(std::ssize(samples), [&](int64_t i, int /*worker*/) {
+    Sample& sample = samples[i];
     if (loaded->weights.encoder_head && sample.target_ids.empty()) Label(loaded->weights, &sample);
     Rescore(loaded->weights, &sample);
     if (loaded->target_vocabulary != nullptr && loaded->weights.vocabulary_head)
       sample.target = loaded->target().Decode(sample.target_ids);
-  }
+  });
   return samples;
 }
 

@@ -41,6 +41,26 @@ TEST(Samples, OfAnEncoderAreWhatThePlainFormulasGive) {
   }
 }
 
+TEST(Samples, OfTranslationsReadWhatStandsAroundATextToo) {
+  ModelConfig config = SmallConfig();
+  config.source_begin = {10};
+  config.source_end = {11};
+  config.target_begin = {12, 13};
+  const auto model = MakeModel(config);
+  const std::vector<int32_t> source = {5, 6, 7};
+  const Sample made = RemakeSamples(model, {SampleOfIds(config.EncoderIds(source), {})})[0];
+  EXPECT_EQ(made.source_ids, (std::vector<int32_t>{10, 5, 6, 7, 3, 11}));
+  ASSERT_GT(made.target_ids.size(), 2U);
+  const auto want = Plain(*model).LogProbabilities(source, made.target_ids);
+  const auto replayed = ReplaySamples(*Load(model), {&made, 1}, 1)[0];
+  ASSERT_EQ(replayed.size(), made.target_ids.size());
+  for (size_t t = 0; t < replayed.size(); ++t) {
+    EXPECT_NEAR(made.token_log_probabilities[t], want[t], 1e-4);
+    EXPECT_NEAR(replayed[t], want[t], 1e-4);
+    EXPECT_EQ(made.top_logits[t].position, static_cast<int64_t>(t));
+  }
+}
+
 TEST(Samples, OfAnEncoderHaveATargetForEachRowOfItsHead) {
   const auto tagger = Load(MakeLabelModel("tagging", Pooling::kTokens, {"O", "B-X", "I-X"}));
   const auto classifier = Load(MakeLabelModel("classification", Pooling::kMean, {"a", "b"}));

@@ -1,6 +1,9 @@
 #include "tasks/task_names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "attend/error.h"
 
@@ -12,10 +15,10 @@ std::string RightCommand(const ModelConfig& config) {
   return "";
 }
 
-void CheckTask(const ModelConfig& config, const std::string& task) {
-  if (config.task == task) return;
+void CheckTask(const ModelConfig& config, std::initializer_list<std::string_view> tasks) {
+  if (std::ranges::find(tasks, config.task) != tasks.end()) return;
   throw Error(ErrorKind::kUsage, fmt::format("the model's task is {}, expected {}{}", config.task,
-                                             task, RightCommand(config)));
+                                             fmt::join(tasks, " or "), RightCommand(config)));
 }
 
 }  // namespace attend

@@ -2,7 +2,9 @@
 #ifndef ATTEND_TASKS_TASK_NAMES_H_
 #define ATTEND_TASKS_TASK_NAMES_H_
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "attend/model_config.h"
 
@@ -22,9 +24,9 @@ inline constexpr TaskName kTaskNames[] = {{"classification", "classify"},
 // "; run it with `attend NAME`", or nothing for a task that is not known.
 std::string RightCommand(const ModelConfig& config);
 
-// Throws Error(kUsage) for a model that was made for another task than `task`; the message names
-// the command for that one.
-void CheckTask(const ModelConfig& config, const std::string& task);
+// Throws Error(kUsage) for a model that was made for none of the tasks; the message names the
+// command for its own.
+void CheckTask(const ModelConfig& config, std::initializer_list<std::string_view> tasks);
 
 }  // namespace attend
 

@@ -47,6 +47,19 @@ char PrefixOf(const Entity& entity, int64_t word, bool follows, LabelScheme sche
 
 }  // namespace
 
+std::string_view NameOf(LabelScheme scheme) {
+  switch (scheme) {
+    case LabelScheme::kIob1:
+      return "iob1";
+    case LabelScheme::kIob2:
+      return "iob2";
+    case LabelScheme::kIobes:
+      return "iobes";
+    default:
+      return "none";
+  }
+}
+
 bool IsEntityLabel(std::string_view label) {
   if (label == "O") return true;
   constexpr std::string_view kPrefixes = "BIES";

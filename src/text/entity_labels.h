@@ -33,6 +33,9 @@ struct LabelParts {
   std::string_view type;
 };
 
+// As options spell it: "iob2".
+std::string_view NameOf(LabelScheme scheme);
+
 // "O", or one of B, I, E and S, then "-" and a type.
 bool IsEntityLabel(std::string_view label);
 

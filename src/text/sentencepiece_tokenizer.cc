@@ -107,7 +107,6 @@ class SentencePieceTokenizer : public Tokenizer {
   LetterCase letter_case() const override;
   std::string Piece(int32_t id) const override;
   int32_t Id(std::string_view piece) const override;
-
   TokenText TextOf(int32_t id) const override;
   bool SpellsWhiteSpace() const override { return false; }
   int32_t WordSeparator() const override {
@@ -120,6 +119,10 @@ class SentencePieceTokenizer : public Tokenizer {
   std::vector<int32_t> EncodeMasked(std::string_view line) const override;
 
  private:
+  bool IsControl(int32_t id) const {
+    return map_ ? map_->IsControl(id) : processor_.IsControl(id);
+  }
+
   // Ids that stand for text, as SentencePiece takes them, parted from control ids, which go with
   // the id before them, and from case marks, which go with the one they stand before (kEnd: after).
   PartedIds Part(std::span<const int32_t> ids) const {
@@ -144,7 +147,6 @@ class SentencePieceTokenizer : public Tokenizer {
     return parted;
   }
 
-  bool IsControl(int32_t id) const { return map_ ? map_->IsControl(id) : processor_.IsControl(id); }
   bool IsUnknownPiece(int piece) const {
     return processor_.IsUnknown(piece) || (map_ && map_->OfPiece(piece) == map_->special_ids().unk);
   }
@@ -221,16 +223,32 @@ class SentencePieceTokenizer : public Tokenizer {
   template <class Encode>
   std::vector<int32_t> MappedIds(std::string_view line, const Encode& encode) const {
     std::vector<int32_t> ids;
-    const int32_t language = map_->LanguageOf(line);
-    if (language >= 0) {
-      ids.push_back(language);
-      line.remove_prefix(map_->Token(language).size());
+    for (const AddedTokenFinder::Part& part : Parts(line)) {
+      if (part.id >= 0) {
+        ids.push_back(part.id);
+        continue;
+      }
+      std::vector<int> pieces;
+      encode(View(line.substr(part.begin, part.end - part.begin)), &pieces);
+      for (const int piece : pieces) ids.push_back(map_->OfPiece(piece));
     }
-    std::vector<int> pieces;
-    encode(View(line), &pieces);
-    for (const int piece : pieces) ids.push_back(map_->OfPiece(piece));
     return ids;
   }
+
+  // A line as SentencePiece's texts and tokens that stand in it as they are.
+  std::vector<AddedTokenFinder::Part> Parts(std::string_view line) const {
+    if (!map_) return {{.id = -1, .begin = 0, .end = line.size()}};
+    const int32_t language = map_->LanguageOf(line);
+    const size_t begin = language < 0 ? 0 : map_->Token(language).size();
+    std::vector<AddedTokenFinder::Part> parts = map_->added().Find(line.substr(begin));
+    for (AddedTokenFinder::Part& part : parts)
+      part.begin += begin, part.end += begin, part.token_begin += begin;
+    if (language >= 0) parts.insert(parts.begin(), {language, 0, begin, 0});
+    return parts;
+  }
+
+  // Of a vocabulary that marks no case.
+  std::vector<int64_t> WordsOfParts(std::string_view line) const;
 
   // Tokens of one of SentencePiece's pieces. It joins unknown words, or unknown characters, that
   // follow each other; where tokens are words or characters, each is one.
@@ -319,14 +337,18 @@ std::vector<int32_t> SentencePieceTokenizer::Sample(std::string_view line, doubl
 }
 
 std::vector<std::string> SentencePieceTokenizer::UnknownTexts(std::string_view line) const {
-  Pieces pieces;
   bool leads = false;
   const std::string marked = mark_ids_.empty() ? "" : Mark(View(line), &leads).text;
-  Check(processor_.Encode(View(mark_ids_.empty() ? line : marked), pieces.mutable_proto()),
-        "encode a line");
+  if (!mark_ids_.empty()) line = marked;
   std::vector<std::string> texts;
-  for (const auto& piece : pieces.pieces()) {
-    if (IsUnknownPiece(static_cast<int>(piece.id()))) texts.push_back(piece.piece());
+  for (const AddedTokenFinder::Part& part : Parts(line)) {
+    if (part.id >= 0) continue;
+    Pieces pieces;
+    const std::string_view text = line.substr(part.begin, part.end - part.begin);
+    Check(processor_.Encode(View(text), pieces.mutable_proto()), "encode a line");
+    for (const auto& piece : pieces.pieces()) {
+      if (IsUnknownPiece(static_cast<int>(piece.id()))) texts.push_back(piece.piece());
+    }
   }
   return texts;
 }
@@ -349,21 +371,29 @@ std::string SentencePieceTokenizer::Decode(std::span<const int32_t> ids) const {
   return Unmasked(ApplyCase(text, parted.marks));
 }
 
-std::vector<int64_t> SentencePieceTokenizer::WordsOfLine(std::string_view line) const {
-  Pieces pieces;
-  if (mark_ids_.empty()) {
-    const int32_t language = map_ ? map_->LanguageOf(line) : -1;
-    const size_t begin = language < 0 ? 0 : map_->Token(language).size();
-    Check(processor_.Encode(View(line.substr(begin)), pieces.mutable_proto()), "encode a line");
-    const std::vector<size_t> ends = WordEnds(line);
-    std::vector<int64_t> words(language < 0 ? 0 : 1);
+std::vector<int64_t> SentencePieceTokenizer::WordsOfParts(std::string_view line) const {
+  const std::vector<size_t> ends = WordEnds(line);
+  std::vector<int64_t> words;
+  for (const AddedTokenFinder::Part& part : Parts(line)) {
+    if (part.id >= 0) {
+      words.push_back(WordAt(part.token_begin, ends));
+      continue;
+    }
+    Pieces pieces;
+    const std::string_view text = line.substr(part.begin, part.end - part.begin);
+    Check(processor_.Encode(View(text), pieces.mutable_proto()), "encode a line");
     for (const TextPiece& piece : pieces.pieces()) {
-      const int64_t first = WordAt(begin + piece.begin(), ends), count = TokensOf(piece);
+      const int64_t first = WordAt(part.begin + piece.begin(), ends), count = TokensOf(piece);
       const int64_t step = type() == VocabularyType::kWord ? 1 : 0;
       for (int64_t i = 0; i < count; ++i) words.push_back(first + i * step);
     }
-    return words;
   }
+  return words;
+}
+
+std::vector<int64_t> SentencePieceTokenizer::WordsOfLine(std::string_view line) const {
+  if (mark_ids_.empty()) return WordsOfParts(line);
+  Pieces pieces;
   bool leads = false;
   const MarkedText marked = Mark(View(line), &leads);
   Check(processor_.Encode(marked.text, pieces.mutable_proto()), "encode a line");
@@ -407,6 +437,7 @@ int32_t SentencePieceTokenizer::Id(std::string_view piece) const {
 }
 
 TokenText SentencePieceTokenizer::TextOf(int32_t id) const {
+  if (IsControl(id)) return {};
   const std::string piece = Piece(id);
   TokenText found;
   found.begins_word = kind_ == VocabularyType::kWord || piece.starts_with(kSpaceSign);

@@ -182,8 +182,8 @@ std::string TableFormat(Bytes text) {
   }
   if (lines < 2 || 2 * filled < lines) return "";
   return fmt::format(
-      "a table of {} columns (TSV); cut them into files of their own, such as: cut "
-      "-f1 table.tsv > column1.txt",
+      "a table of {} columns (TSV); cut them into files of their own, such as: cut -f1 table.tsv "
+      "> column1.txt (where labels stand before texts, the texts are cut -f2)",
       tabs + 1);
 }
 

@@ -95,4 +95,15 @@ std::vector<TextWord> WordsOfText(std::string_view text) {
   return words;
 }
 
+std::string JoinWords(std::span<const std::string> words, std::vector<TextWord>* where) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    const size_t begin = text.size();
+    text += word;
+    if (where != nullptr) where->push_back({begin, text.size()});
+  }
+  return text;
+}
+
 }  // namespace attend

@@ -3,6 +3,7 @@
 #define ATTEND_TEXT_TEXT_WORDS_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct TextWord {
 // "U.S."). English 's, 're, 've, 'll, 'd and 'm are words of their own, and n't is, as in the Penn
 // Treebank; U+2019 counts as '. Precondition: well-formed UTF-8.
 std::vector<TextWord> WordsOfText(std::string_view text);
+
+// The words with blanks between them; `where` gets where each of them stands.
+std::string JoinWords(std::span<const std::string> words, std::vector<TextWord>* where = nullptr);
 
 }  // namespace attend
 

@@ -35,5 +35,16 @@ TEST(TextWords, KeepAbbreviationsAndCutEnglishEndings) {
       ElementsAre("Smith", "\u2019s", "firm", "Did", "n\u2019T", ".", "\u2019", "so", "\u2019"));
 }
 
+TEST(TextWords, AreJoinedByBlanks) {
+  std::vector<TextWord> where;
+  const std::vector<std::string> words = {"silk", "\u00E9", "of"};
+  const std::string text = JoinWords(words, &where);
+  EXPECT_EQ(text, "silk \u00E9 of");
+  ASSERT_EQ(where.size(), words.size());
+  for (size_t i = 0; i < words.size(); ++i)
+    EXPECT_EQ(text.substr(where[i].begin, where[i].end - where[i].begin), words[i]);
+  EXPECT_EQ(JoinWords({}), "");
+}
+
 }  // namespace
 }  // namespace attend

@@ -1,5 +1,7 @@
 #include "text/token_map.h"
 
+#include <utility>
+
 #include "text/proto_fields.h"
 
 namespace attend {
@@ -7,8 +9,9 @@ namespace {
 
 // SentencePiece's ModelProto leaves fields from 200 on to others.
 constexpr uint64_t kMapField = 4200;
-// Of the field: a text for each id, and the special ids, each plus 1 so that -1 can be written.
-constexpr uint64_t kToken = 1, kPad = 2, kUnk = 3, kBos = 4, kEos = 5;
+// Of the field: a text for each id; the special ids, each plus 1 so that -1 can be written; those
+// of the texts that stand in a line as they are; further tokens that stand for no text.
+constexpr uint64_t kToken = 1, kPad = 2, kUnk = 3, kBos = 4, kEos = 5, kAdded = 6, kWithoutText = 7;
 
 }  // namespace
 
@@ -33,6 +36,23 @@ std::optional<TokenMap> TokenMap::Read(std::string_view file,
   };
   map.special_ids_ = {special(kPad, false), special(kUnk, true), special(kBos, false),
                       special(kEos, true)};
+  map.controls_.resize(map.tokens_.size());
+  for (const int64_t id : {map.special_ids_.pad, map.special_ids_.bos, map.special_ids_.eos})
+    if (id >= 0) map.controls_[id] = true;
+  ForEachField(*field, kWithoutText, where, [&](std::string_view token) {
+    const auto found = map.ids_.find(std::string(token));
+    if (found == map.ids_.end())
+      DamagedModel(where, "a token that stands for no text is not in the list of tokens");
+    map.controls_[found->second] = true;
+  });
+  std::vector<AddedToken> added;
+  ForEachField(*field, kAdded, where, [&](std::string_view token) {
+    const auto found = map.ids_.find(std::string(token));
+    if (found == map.ids_.end() || token.empty())
+      DamagedModel(where, "an added token is not in the list of tokens");
+    added.push_back({.id = found->second, .content = found->first});
+  });
+  map.added_ = AddedTokenFinder(std::move(added));
   for (const std::string& piece : pieces) map.of_pieces_.push_back(map.Id(piece));
   return map;
 }

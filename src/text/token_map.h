@@ -1,5 +1,5 @@
 // Ids of tokens that are not those of the SentencePiece model which cuts the text: Marian's and
-// OPUS-MT's models number tokens by a list of their own.
+// OPUS-MT's models number tokens by a list of their own, and so do mBART's, which adds languages.
 #ifndef ATTEND_TEXT_TOKEN_MAP_H_
 #define ATTEND_TEXT_TOKEN_MAP_H_
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attend/model_config.h"
+#include "text/added_tokens.h"
 
 namespace attend {
 
@@ -33,19 +34,22 @@ class TokenMap {
   // Unk for what is no token.
   int32_t Id(std::string_view token) const;
   int32_t OfPiece(int piece) const { return of_pieces_.at(piece); }
-  // Whether the id stands for no text.
-  bool IsControl(int32_t id) const {
-    return id == special_ids_.pad || id == special_ids_.bos || id == special_ids_.eos;
-  }
+  // Whether the id stands for no text: pad, bos, eos and what the list says of others.
+  bool IsControl(int32_t id) const { return controls_.at(id); }
   // The token that a line begins with to name the language to translate to, such as >>de<<; its
   // length in bytes is that of the token. None: -1.
   int32_t LanguageOf(std::string_view line) const;
+  // Tokens that stand in a text as they are, such as T5's <extra_id_0>: SentencePiece sees the
+  // texts between them.
+  const AddedTokenFinder& added() const { return added_; }
 
  private:
   std::vector<std::string> tokens_;
   std::unordered_map<std::string, int32_t> ids_;
   std::vector<int32_t> of_pieces_;
+  std::vector<bool> controls_;  // by id
   SpecialIds special_ids_;
+  AddedTokenFinder added_{{}};
 };
 
 }  // namespace attend

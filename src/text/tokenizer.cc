@@ -29,10 +29,6 @@ std::string TypeName(VocabularyType type) {
   throw Error(ErrorKind::kRuntime, "no such type of vocabulary");
 }
 
-std::string FileKind(VocabularyType type) {
-  return type >= VocabularyType::kWordPiece ? "tokenizer.json" : "sentencepiece";
-}
-
 std::unique_ptr<const Tokenizer> ReadTokenizer(std::string_view bytes, const std::string& where) {
   if (bytes.empty()) {
     throw Error(ErrorKind::kInput,

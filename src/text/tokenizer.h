@@ -17,8 +17,8 @@ namespace attend {
 
 // What a token says by itself.
 struct TokenText {
-  // Without a space at its beginning; bytes as they are. Empty for what gives no text, such as a
-  // special token of a tokenizer.json.
+  // Without a space at its beginning; bytes as they are. Empty for what Decode gives no text for,
+  // such as a special token or a tag of a language.
   std::string text;
   bool begins_word = false;
   bool bytes = false;  // it may be a part of a character
@@ -61,8 +61,6 @@ class Tokenizer {
 
 // "unigram", "bpe", "word", "char", "wordpiece" or "byte_bpe".
 std::string TypeName(VocabularyType type);
-// Of the file of such a vocabulary: "sentencepiece" or "tokenizer.json".
-std::string FileKind(VocabularyType type);
 
 // The tokenizer of a vocabulary file's bytes. Throws Error(kInput) for what is none; `where` opens
 // the message.

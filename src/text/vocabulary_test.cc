@@ -10,35 +10,11 @@
 #include "base/random.h"
 #include "text/lines.h"
 #include "text/tokenizer.h"
+#include "text/vocabulary_fixture.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
 namespace {
-
-std::string TrainOn(const std::vector<std::string>& lines, const VocabularyOptions& options,
-                    const Log& log = NoLog()) {
-  size_t next = 0;
-  return TrainVocabulary(
-      [&](std::string* line) {
-        if (next == lines.size()) return false;
-        *line = lines[next++];
-        return true;
-      },
-      options, 1, log);
-}
-
-std::string Train(const VocabularyOptions& options) {
-  return TrainOn({"the house is old", "das Haus ist alt", "the old houses", "die alten Häuser",
-                  "ein altes Haus", "an old house and a new house"},
-                 options);
-}
-
-VocabularyOptions SmallBpe() {
-  VocabularyOptions options;
-  options.type = VocabularyType::kBpe;
-  options.size = 60;
-  return options;
-}
 
 TEST(Vocabulary, EncodesAndDecodes) {
   const auto vocabulary = Vocabulary::FromBytes(Train(SmallBpe()), "test");
@@ -400,72 +376,6 @@ TEST(VocabularyTrainer, LongLinesGiveWhatTheirWordsGive) {
   }
   VocabularyOptions options = SmallBpe();
   EXPECT_EQ(TrainOn({line}, options), TrainOn(words, options));
-}
-
-std::string Varint(uint64_t value) {
-  std::string bytes;
-  for (; value >= 128; value >>= 7) bytes += static_cast<char>(value % 128 + 128);
-  return bytes + static_cast<char>(value);
-}
-
-// As `attend import` writes it: the tokens of a model, and the places of pad, unk and eos.
-std::string MapField(const std::vector<std::string>& tokens, uint64_t pad, uint64_t unk,
-                     uint64_t eos) {
-  std::string map;
-  for (const std::string& token : tokens) map += "\x0A" + Varint(token.size()) + token;
-  map += "\x10" + Varint(pad + 1) + "\x18" + Varint(unk + 1) + "\x28" + Varint(eos + 1);
-  return Varint(4200 << 3 | 2) + Varint(map.size()) + map;
-}
-
-TEST(Vocabulary, TokensMayHaveIdsOfTheirOwn) {
-  const std::string file = Train(SmallBpe());
-  const auto plain = Vocabulary::FromBytes(file, "test");
-  // The pieces the other way round, without two of them, and a language.
-  std::vector<std::string> tokens = {"</s>", "<unk>", ">>de<<"};
-  const std::vector<int32_t> house = plain->Encode("house"), das = plain->Encode("das");
-  for (int32_t id = 59; id > 3; --id) {
-    if (plain->Piece(id) != plain->Piece(das.front())) tokens.push_back(plain->Piece(id));
-  }
-  tokens.push_back("▁elsewhere");
-  tokens.push_back("<pad>");
-  const auto pad = static_cast<int32_t>(tokens.size() - 1);
-  const auto mapped = Vocabulary::FromBytes(file + MapField(tokens, pad, 1, 0), "test");
-  EXPECT_EQ(mapped->size(), pad + 1);
-  EXPECT_EQ(mapped->special_ids(), (SpecialIds{.pad = pad, .unk = 1, .bos = -1, .eos = 0}));
-  std::vector<int32_t> expected;
-  for (const int32_t id : house) {
-    expected.push_back(mapped->Id(plain->Piece(id)));
-    EXPECT_EQ(mapped->Piece(expected.back()), plain->Piece(id));
-  }
-  EXPECT_EQ(mapped->Encode("house"), expected);
-  EXPECT_EQ(mapped->Decode(expected), "house");
-  EXPECT_EQ(mapped->Encode("das").front(), 1) << "a piece that is no token is unknown";
-  EXPECT_EQ(mapped->UnknownTexts("das").front(), plain->Piece(das.front()));
-
-  std::vector<int32_t> with_language = expected;
-  with_language.insert(with_language.begin(), 2);
-  EXPECT_EQ(mapped->Encode(">>de<< house"), with_language);
-  EXPECT_EQ(mapped->WordsOfLine(">>de<< house").front(), 0);
-  EXPECT_EQ(mapped->WordsOfLine(">>de<< house").back(), 1);
-  EXPECT_EQ(mapped->WordsOfLine(">>de<< house").size(), with_language.size());
-  EXPECT_NE(mapped->Encode(">>fr<< house").front(), 2);
-
-  std::vector<int32_t> framed = {pad};
-  framed.insert(framed.end(), expected.begin(), expected.end());
-  framed.insert(framed.end(), {pad - 1, 0});
-  EXPECT_EQ(mapped->Decode(framed), "house elsewhere") << "no piece of SentencePiece's";
-  EXPECT_EQ(mapped->WordsOfIds(framed).back(), 1);
-}
-
-TEST(Vocabulary, RefusesAListOfTokensThatMakesNoSense) {
-  const std::string file = Train(SmallBpe());
-  const auto read = [&](const std::string& field) { Vocabulary::FromBytes(file + field, "test"); };
-  EXPECT_THROW(read(MapField({"a", "b"}, 0, 2, 1)), Error);
-  EXPECT_THROW(read(MapField({"a", "a"}, 0, 1, 1)), Error);
-  EXPECT_THROW(read(MapField({}, 0, 0, 0)), Error);
-  const std::string whole = MapField({"a", "b"}, 0, 1, 1);
-  for (size_t size = 1; size < whole.size(); ++size)
-    EXPECT_THROW(read(whole.substr(0, size)), Error) << size;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const 
       parts.back().ids.push_back(space);
     }
     WordPart& part = parts.back();
-    part.places.push_back(static_cast<int32_t>(part.ids.size()));
+    part.first_tokens.push_back(static_cast<int32_t>(part.ids.size()));
     part.ids.insert(part.ids.end(), ids.begin(), ids.end());
   }
   end();

@@ -12,9 +12,9 @@
 namespace attend {
 
 struct WordPart {
-  int64_t first_word = 0;       // of the sentence
-  std::vector<int32_t> ids;     // bos, the tokens of the words, eos
-  std::vector<int32_t> places;  // in `ids`: where the first token of each word stands
+  int64_t first_word = 0;             // of the sentence
+  std::vector<int32_t> ids;           // bos, the tokens of the words, eos
+  std::vector<int32_t> first_tokens;  // in `ids`: where the first token of each word stands
 };
 
 // Each word is encoded by itself; one without a token is the unknown token, or eos where there is

@@ -36,7 +36,7 @@ TEST(WordIds, SayWhereWordsBegin) {
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_THAT(Pieces(*vocabulary, parts[0]),
               ElementsAre("<s>", "a", "b", kSpaceToken, "<unk>", kSpaceToken, "c", "</s>"));
-  EXPECT_THAT(parts[0].places, ElementsAre(1, 4, 6));
+  EXPECT_THAT(parts[0].first_tokens, ElementsAre(1, 4, 6));
   EXPECT_THAT(Pieces(*vocabulary, EncodeWords(*vocabulary, {}, 5)[0]), ElementsAre("<s>", "</s>"));
 }
 
@@ -47,11 +47,11 @@ TEST(WordIds, AreDividedBetweenWords) {
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_THAT(Pieces(*vocabulary, parts[0]),
               ElementsAre("<s>", "a", "b", kSpaceToken, "c", "</s>"));
-  EXPECT_THAT(parts[0].places, ElementsAre(1, 4));
+  EXPECT_THAT(parts[0].first_tokens, ElementsAre(1, 4));
   EXPECT_EQ(parts[1].first_word, 2);
   EXPECT_THAT(Pieces(*vocabulary, parts[1]), ElementsAre("<s>", "a", "b", "c", "a", "</s>"));
   EXPECT_EQ(parts[2].first_word, 3);
-  EXPECT_THAT(parts[2].places, ElementsAre(1));
+  EXPECT_THAT(parts[2].first_tokens, ElementsAre(1));
   // The space counts.
   EXPECT_EQ(EncodeWords(*vocabulary, words, 3).size(), 4U);
 }

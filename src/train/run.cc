@@ -101,6 +101,22 @@ int64_t PeakMemoryMib() {
   return usage.ru_maxrss / 1024;
 }
 
+// "test: F1 91.7565, precision 94.0378", of what Test gave. Counts of nothing are left out.
+std::string TestSummary(const std::vector<Figure>& figures, const Json& scores) {
+  std::string summary;
+  for (const Figure& figure : figures) {
+    Json found = scores.value(figure.name, Json());
+    const bool rounded = found.is_object();  // with its signature
+    if (rounded) found = found.value("score", Json());
+    if (!found.is_number() || (found.is_number_integer() && found == 0)) continue;
+    const std::string value = rounded || found.is_number_integer()
+                                  ? found.dump()
+                                  : fmt::format("{:.4f}", found.get<double>());
+    summary += fmt::format("{} {} {}", summary.empty() ? "test:" : ",", figure.label, value);
+  }
+  return summary;
+}
+
 // On ranks but the first: takes part in training, and leaves files and messages to rank 0.
 RunResult RunOtherRank(TrainOptions given, const RunSettings& settings,
                        const std::shared_ptr<ProcessGroup>& group) {
@@ -159,6 +175,7 @@ RunResult RunFirstRank(TrainOptions given, const RunSettings& settings,
       {result.model, directory, [&](const std::string& done) { progress.Tell(done); }});
   if (result.scores.is_null()) return result;
   WriteFileAtomically(directory / "result.json", result.scores.dump() + "\n");
+  log(LogLevel::kInfo, TestSummary(setup.task->info().test, result.scores));
   trainer.WriteReport(result.scores);
   return result;
 }

@@ -29,9 +29,13 @@ void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunS
     const Field* other = found.Find(field.name);
     const std::string value = other == nullptr ? "nothing" : other->ValueText();
     if (value == field.ValueText()) continue;
+    const std::string what = settings.is_given(field.name)
+                                 ? field.name
+                                 : fmt::format("{} of preset {}", field.name, options.preset);
     throw Error(ErrorKind::kConfiguration,
-                fmt::format("{} is {}, but the model in '{}' has {}; leave it out when fine-tuning",
-                            field.name, field.ValueText(), options.init, value));
+                fmt::format("{} is {}, but the model in '{}' has {}; leave {} out when fine-tuning",
+                            what, field.ValueText(), options.init, value,
+                            settings.is_given(field.name) ? "it" : "preset"));
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef ATTEND_TRAIN_TASK_INFO_H_
 #define ATTEND_TRAIN_TASK_INFO_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Figure {
 struct FigureChart {
   std::string title, axis;
   std::vector<std::string> figures;  // by name
+  std::optional<double> most;        // that they can be
 };
 
 struct TaskInfo {

@@ -191,7 +191,7 @@ FieldList Fields(TrainOptions& options) {
            "its weights and vocabulary",
            kNotRecorded)
       .Add("dry_run", &options.dry_run,
-           "print counts, dropped pairs, memory, speed and estimated time, then stop without "
+           "print counts, what is dropped, memory, speed and estimated time, then stop without "
            "training",
            kNotRecorded)
       .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp, kNotRecorded);
@@ -213,6 +213,8 @@ std::string RecipeToml(TrainOptions& options) {
       value = Json(**texts).dump();
     } else if (const auto* numbers = std::get_if<std::vector<double>*>(&field.value)) {
       value = Json(**numbers).dump();
+    } else if (field.IsIntegers()) {
+      value = fmt::format("[{}]", value);
     } else if (field.IsText() || std::holds_alternative<EnumField>(field.value)) {
       value = Json(value).dump();
     }

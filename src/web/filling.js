@@ -5,15 +5,21 @@ import {TextPanel, make, showBars} from "./text_panel.js";
 const kMask = "[MASK]";
 const byId = id => document.getElementById(id);
 
-// The likeliest token stands where its [MASK] stood; after the end of what was read [MASK] stays.
+// The likeliest token stands where its [MASK] stood, without a space before it where it continues a word; after the end of what was
+// read [MASK] stays.
 function nodesOf(text, masks) {
-  const [first, ...others] = text.split(kMask);
-  return [first, ...others.flatMap((part, i) => [masks[i] ? make("mark", "filled", masks[i][0].token) : kMask, part])];
+  const [first, ...others] = text.split(kMask), nodes = [first];
+  for (const [i, part] of others.entries()) {
+    const best = masks[i]?.[0];
+    if (best && !best.begins_word) nodes.push(nodes.pop().trimEnd());
+    nodes.push(best ? make("mark", "filled", best.token) : kMask, part);
+  }
+  return nodes;
 }
 
 function barsOf(tokens, i, several) {
   const list = make("ol", "bars");
-  showBars(list, tokens.map(({token, probability}) => ({name: token, probability})));
+  showBars(list, tokens.map(({token, begins_word: begins, probability}) => ({name: begins ? token : `…${token}`, probability})));
   return make("div", "mask", ...several ? [make("h2", "", `${kMask} ${i + 1}`)] : [], list);
 }
 

@@ -38,6 +38,13 @@ def test_translation(tmp_path):
     assert is_ratio(rows["student int8, greedy, batch 1, shortlist"])
 
 
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("ctranslate2", "transformers", "safetensors")), reason="a package is missing")
+def test_translation_with_t5(tmp_path):
+    rows = compare("compare_translate.py", tmp_path / "table", "--rows", "t5-small-greedy-1")
+    assert is_ratio(rows["t5-small int8, greedy, batch 1, 32,128 tokens"])
+
+
 @pytest.mark.skipif(not (BUILD / "attend-train").exists(), reason="built without Torch")
 def test_training(tmp_path):
     for name in ("source", "target"):

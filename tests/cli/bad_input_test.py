@@ -16,6 +16,7 @@ def make_files(tmp_path):
     folder.mkdir()
     (folder / "empty").write_bytes(b"")
     (folder / "binary").write_bytes(bytes(range(256)) * 64)
+    (folder / "cyrillic").write_bytes("Привет, мир\n".encode("cp1251") * 20)
     (folder / "text").write_text("one line\nanother line\n" * 50, encoding="utf-8")
     (folder / "short").write_text("one line\n" * 99, encoding="utf-8")
     (folder / "links").write_text("0-0 1-2\n\n1?1 2-2\n", encoding="utf-8")
@@ -41,6 +42,8 @@ CASES = [
     ("tag", "{F}/text --model {F}/gone", 3, "{F}/gone"),
     ("tag", "{F}/text --model {C}", 2, "attend classify"),
     ("tag", "{F}/gone --model {T}", 3, "{F}/gone"),
+    ("tag", "hello --model {T}", 3, "a text itself goes through standard input"),
+    ("tag", "{F}/cyrillic --model {T}", 3, "{F}/cyrillic: 180 of 220 characters so far are malformed UTF-8"),
     ("tag", "- - --model {T}", 2, "given twice"),
     ("tag", "{F}/text --model {T} --word-column 2", 2, "leave it out"),
     ("tag", "{F}/gone --model {T} --columns", 3, "{F}/gone"),
@@ -153,7 +156,7 @@ CASES = [
     ("translate", "--model {L} --input {F}/text", 2, "run it with `attend generate`"),
     ("score", "--model {L} --source {F}/text --target {F}/text", 2, "give --input"),
     ("score", "--model {L}", 2, "--input is missing"),
-    ("score", "--model {C} --input {F}/text", 2, "attend classify"),
+    ("score", "--model {C} --input {F}/text", 2, "expected translation or language_model; run it with `attend classify`"),
     ("score", "--model {L} --input {F}/text --window 4 --stride 5", 2, "stride is 5"),
     ("score", "--model {P} --input {F}/text --stride 99", 2, "stride is 99, above the window of"),
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
@@ -178,6 +181,12 @@ CASES = [
     ("export", "--checkpoint {F}/gone --output {F}/model", 3, "{F}/gone"),
     ("export", "--checkpoint {F}/folder --output {F}/model", 3, "{F}/folder"),
     ("export", "--checkpoint {F}/folder", 2, "--output"),
+    ("export", "--output {F}/model", 2, "--checkpoint is missing"),
+    ("export", "--checkpoint {F}/folder --verify --output {F}/model", 2, "--verify is not for checkpoints; leave it out"),
+    ("export", "--model {G} --output {F}/model", 2, "--model is for --format transformers or ctranslate2; add one of them"),
+    ("export", "--format transformers --output {F}/model", 2, "--model is missing"),
+    ("export", "--format ctranslate2 --model {G} --checkpoint {F}/folder --output {F}/model", 2, "not for --format ctranslate2; leave it out"),
+    ("export", "--format hf --model {G} --output {F}/model", 2, "expected one of attend, transformers, ctranslate2"),
 ]
 
 # Each command that reads a model directory, at {M}; `score` and the like get text at {F}.

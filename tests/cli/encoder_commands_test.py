@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import select
 import signal
 import subprocess
@@ -45,6 +46,19 @@ def test_a_text_gets_the_same_bits_whatever_shares_the_call(command, type, encod
     assert backwards[::-1] == together
     for number in range(0, len(texts), 9):
         assert told(command, encoders, [texts[number]], "--threads", "1", "--type", type) == [together[number]]
+
+
+def test_fill_tells_where_tokens_begin_words(tmp_path):
+    sentencepiece = pytest.importorskip("sentencepiece")
+    model = random_models.write_filler_of_pieces(tmp_path)
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "vocab.spm"))
+    wanted = {(piece.removeprefix("▁") or "▁", piece.startswith("▁"))
+              for piece in map(pieces.id_to_piece, range(pieces.vocab_size())) if piece not in ("<pad>", "<unk>", "<s>", "</s>", "[MASK]")}
+    found = json.loads(attend("fill", "the [MASK] wall", "--model", model, "--top", "99", "--json").stdout)
+    assert {(token["token"], token["begins_word"]) for token in found["masks"][0]} == wanted
+    assert ("▁", True) in wanted and len({begins for _, begins in wanted}) == 2
+    printed = attend("fill", "the [MASK] wall", "--model", model, "--top", "99").stdout.splitlines()[1]
+    assert re.findall(r"  (\S+) \S+ %", printed) == [("" if token["begins_word"] else "…") + token["token"] for token in found["masks"][0]]
 
 
 def test_columns_get_the_labels_of_words(encoders):

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pathlib
 import pty
 import select
 import subprocess
@@ -10,6 +11,7 @@ import subprocess
 import pytest
 from programs import ATTEND, attend
 
+NEWLINES = pathlib.Path(__file__).resolve().parents[1] / "data/golden_language_model"
 PROMPTS = ["lumi", "", "tavo keri", "paku neri dosa"]
 
 
@@ -51,6 +53,21 @@ def test_seeds_and_outputs_differ(language_model):
     assert generate(language_model, "lumi", "--max-tokens", "20") == first + "\n"
     assert generate(language_model, "lumi", "--max-tokens", "20", "--echo") == "lumi" + first + "\n"
     assert generate(language_model, "lumi", "--max-tokens", "20", "--seed", "2") != first + "\n"
+
+
+def test_texts_of_several_lines_are_told_apart():
+    options = ["--max-tokens", "60", "--min-tokens", "60"]
+    alone = generate(NEWLINES, "lumi", *options)
+    assert alone.count("\n") > 1
+    line = alone[:-1].replace("\n", "\\n")
+    assert generate(NEWLINES, "lumi", *options, "--beam-size", "2").count("\n") > 1
+    assert generate(NEWLINES, "lumi", "", *options).splitlines()[0] == line
+    assert generate(NEWLINES, *options, stdin="lumi\n") == line + "\n"
+    (scored,) = generate(NEWLINES, "lumi", *options, "--scores").splitlines()
+    assert scored.rsplit(" ||| ", 1)[0] == line
+    both = [text.split(" ||| ")[1] for text in generate(NEWLINES, "lumi", *options, "--n", "2").splitlines()]
+    assert len(both) == 2 and both[0] == line
+    assert generate(NEWLINES, "lu\nmi", "", *options, "--echo").startswith("lu\\nmi")
 
 
 def test_json_has_what_score_gives(language_model, tmp_path):

@@ -42,6 +42,19 @@ def test_quantized_then_or_now_a_translation_is_the_same(int8):
     assert stored.stdout != attend("translate", "--model", MODEL, "--scores", stdin=LINES).stdout
 
 
+def test_scores_and_attention_are_those_of_the_type(int8, tmp_path):
+    (tmp_path / "text").write_text(LINES, encoding="utf-8")
+
+    def told(model, *options):
+        pairs = ["--source", tmp_path / "text", "--target", tmp_path / "text"]
+        done = attend("attention", "--model", model, "--source", "lumi", "--output", tmp_path / "a.json", *options)
+        assert done.returncode == 0, done.stderr
+        return attend("score", "--model", model, *pairs, *options).stdout, (tmp_path / "a.json").read_text(encoding="utf-8")
+
+    assert told(MODEL, "--type", "int8") == told(int8)
+    assert all(one != other for one, other in zip(told(MODEL), told(int8)))
+
+
 def test_int8_weights_do_not_become_f32_again(int8, tmp_path):
     refused(attend("translate", "--model", int8, "--type", "f32", stdin=LINES), 2, "int8")
     refused(attend("quantize", int8, "--output", tmp_path / "again"), 2, "int8 already")

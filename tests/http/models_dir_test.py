@@ -72,7 +72,7 @@ def test_shortlists_belong_to_models_by_name(tmp_path):
 
 @pytest.mark.parametrize("arguments, error", [
     (["--models-dir", "/nowhere"], "expected a directory"), ([], "there is no model"),
-    (["--model", str(MODEL), "--shortlist", "other=list"], "no model is named 'other'"),
+    (["--model", str(MODEL), "--shortlist", "other=list"], "no model is named 'other', expected one of "),
     (["--model", str(MODEL), "--model", f"b={MODEL}", "--shortlist", "list"], "expected NAME=FILE")])
 def test_wrong_options_are_refused(arguments, error):
     done = subprocess.run([ATTEND, "serve", "--port", "0", *arguments], capture_output=True, encoding="utf-8", timeout=120, check=False)

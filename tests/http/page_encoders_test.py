@@ -8,6 +8,7 @@ import pathlib
 import sys
 
 import pytest
+import random_models
 from encoder_models import trained_encoders
 from server import LANGUAGE_MODEL, MODEL, serving
 from web_page import Keys, Page, opened
@@ -100,6 +101,22 @@ def test_masks_are_filled_in(panels, service):
     assert panels.texts("#fill-filled mark") == best
     assert panels.texts("#fill-masks h2") == ["[MASK] 1", "[MASK] 2"]
     assert panels.texts("#fill-masks .bar-name") == [token["token"] for mask in wanted["masks"] for token in mask]
+
+
+def test_pieces_of_words_stand_where_the_service_puts_them(browser, tmp_path):
+    model = random_models.write_filler_of_pieces(tmp_path)
+    with serving(tmp_path, "--model", f"pieces={model}", "--model", f"news={CLASSIFIER}", model=None) as service:
+        browser.get(f"http://127.0.0.1:{service.port}/")
+        page, begin = Page(browser, service), set()
+        page.until(lambda: page["fill-tab"].is_displayed(), "the tabs")
+        for text in (f"{word} [MASK] red" for word in random_models.TEXT[1].split()):
+            typed(page, "fill", text)
+            wanted = result(service, "/v1/fill", text, top=6)
+            best = wanted["masks"][0]
+            page.until(lambda: page["fill-filled"].text == wanted["filled"], wanted["filled"])  # noqa: B023
+            assert page.texts("#fill-masks .bar-name") == [("" if token["begins_word"] else "…") + token["token"] for token in best]
+            begin.add(best[0]["begins_word"])
+        assert False in begin
 
 
 def test_the_button_puts_a_mask_where_the_caret_is(panels, service):

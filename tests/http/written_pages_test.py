@@ -12,7 +12,7 @@ MODEL = ROOT / "tests/data/golden_v1"
 OPTIONS = {"languages": ["en", "de"], "label_smoothing": 0.1, "preset": "tiny", "beam_size": 2, "encoder": {"layers": 2, "heads": 4}}
 DATA = {
     "train": {"loss": [[10, 4.0], [20, 3.0]], "gradient_norm": [[10, 1.0]], "learning_rate": [[10, 0.1]]},
-    "valid": {"loss": [[20, 2.5]], "bleu": [[10, 20.0], [20, 30.0], [30, 25.0]]},
+    "valid": {"loss": [[20, 2.5]], "bleu": [[10, 20.0], [20, 30.0], [30, 25.0]], "full": [[10, 100], [20, 100]], "still": [[10, 50.0]]},
     "skipped": 0,
     "last": {"update": 20, "epoch": 0, "target_tokens": 9000},
     "note": "",
@@ -32,8 +32,16 @@ DATA = {
             {"name": "loss", "label": "loss", "high_is_better": False},
             {"name": "bleu", "label": "BLEU", "high_is_better": True},
             {"name": "chrf", "label": "chrF", "high_is_better": True},
+            {"name": "full", "label": "full", "high_is_better": True},
+            {"name": "still", "label": "still", "high_is_better": True},
         ],
-        "charts": [{"title": "Validation BLEU and chrF", "axis": "0 to 100", "figures": ["bleu", "chrf"]}],
+        "name": "tagging",
+        "charts": [
+            {"title": "Validation BLEU and chrF", "axis": "0 to 100", "figures": ["bleu", "chrf"], "most": 100},
+            {"title": "All figures", "axis": "0 to 100", "figures": ["full", "bleu", "still", "loss"], "most": 100},
+            {"title": "Full", "axis": "0 to 100", "figures": ["full"], "most": 100},
+            {"title": "Unbounded", "axis": "more is better", "figures": ["full"], "most": None},
+        ],
         "test": [{"name": "ter", "label": "TER", "high_is_better": False}, {"name": "cut", "label": "outputs cut", "high_is_better": False}],
         "samples": "Sample translations",
         "sample_input": "source",
@@ -75,6 +83,32 @@ def test_figures_are_those_of_the_task(report):
     assert report(texts(".chart h3"))[2] == "Validation BLEU and chrF"
     assert report(texts("#samples h2")) == ["Sample translations at update 20"]
     assert report(texts(".samples th")) == ["source", "reference", "output"]
+
+
+def chart(title):
+    return f"[...document.querySelectorAll('.chart')].find(each => each.querySelector('h3').textContent === '{title}')"
+
+
+def test_the_task_is_named(report):
+    assert report("document.title") == "attend: training report, tagging"
+    assert report("document.querySelector('h1').textContent") == "Training report: tagging"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_curves_have_a_colour_each(browser, report, scheme):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    lines = report(f"[...{chart('All figures')}.querySelectorAll('.curve')].map(each => getComputedStyle(each).stroke)")
+    swatches = report(f"[...{chart('All figures')}.querySelectorAll('.key i')].map(each => getComputedStyle(each).backgroundColor)")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert len(set(lines)) == 4 and lines == swatches and all(line.startswith("rgb(") for line in lines)
+
+
+def test_the_axis_of_percents_ends_at_100(report):
+    def highest(title):
+        return max(float(text) for text in report(f"[...{chart(title)}.querySelectorAll('svg text[text-anchor=end]')].map(each => each.textContent)"))
+
+    assert highest("Full") == 100
+    assert highest("Unbounded") == 110
 
 
 def test_differences_of_samples_are_marked(report):

@@ -58,9 +58,15 @@ void AddDefaults(nlohmann::json* config) {
                 {"label_scheme", "none"},
                 {"crf", false},
                 {"source_eos", true},
+                {"source_begin", nlohmann::json::array()},
+                {"source_end", nlohmann::json::array()},
+                {"target_begin", nlohmann::json::array()},
                 {"labels", nlohmann::json::array()}});
   for (const char* stack : {"encoder", "decoder"})
-    model[stack].update({{"embedding_norm", false}, {"recurrence", "none"}});
+    model[stack].update({{"embedding_norm", false},
+                         {"recurrence", "none"},
+                         {"relative_buckets", 32},
+                         {"relative_max_distance", 128}});
 }
 
 TEST_F(GoldenModelTest, SavesAsItWas) {

@@ -82,6 +82,15 @@ OF_TASKS = {
 }
 
 
+def encoder_config(size, **model):
+    """Of an encoder alone, with a vocabulary of this size."""
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 3, "training_text": None}
+    config["model"] |= {"languages": ["en"], "decoder": None, "source_vocab_size": size, "target_vocab_size": size, "head_transform": False,
+                        "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False, **model}
+    config["model"]["encoder"]["embedding_norm"] = False
+    return config
+
+
 def write_encoders(folder, **encoder):
     """A model for each task of an encoder alone, with a vocabulary of words that has [MASK]; the encoders have these values."""
     (folder / "text").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
@@ -90,16 +99,24 @@ def write_encoders(folder, **encoder):
     size = 1 + 4 + len(set(" ".join(TEXT).split()))
     models = {}
     for task, more in OF_TASKS.items():
-        config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 3, "training_text": None}
-        model = config["model"]
-        model |= {"task": task, "languages": ["en"], "decoder": None, "source_vocab_size": size, "target_vocab_size": size}
-        model |= {"head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False} | more
-        model["encoder"] |= {"embedding_norm": False, **encoder}
+        config = encoder_config(size, task=task, **more)
+        config["model"]["encoder"] |= encoder
         models[task] = folder / task
         models[task].mkdir()
         shutil.copy(folder / "vocab.spm", models[task])
         write_model(models[task], config)
     return models
+
+
+def write_filler_of_pieces(folder):
+    """A masked language model whose tokens are pieces of words."""
+    import sentencepiece
+
+    (folder / "text").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
+    command = [pathlib.Path(os.environ["BUILD_DIR"]) / "attend", "vocab", "--input", folder / "text", "--output", folder / "vocab.spm"]
+    subprocess.run([*command, "--type", "unigram", "--mask", "--size", "32", "--quiet"], check=True)
+    size = sentencepiece.SentencePieceProcessor(model_file=str(folder / "vocab.spm")).vocab_size()
+    return write_model(folder, encoder_config(size, task="masked_language_model"))
 
 
 def with_positions(model, folder, positions):

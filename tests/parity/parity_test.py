@@ -70,5 +70,6 @@ def test_every_option_of_the_layers_gives_the_same_numbers():
     reports = compare("--variants")
     assert {report["model"] for report in reports} >= {"post_norm", "pre_norm_gelu_biases", "swiglu_learned_untied", "decoder_only"}
     for report in reports:
-        # Rounding gives some 2e-6 here; an epsilon of 1e-5 for 1e-6 in the norms gives more than this.
-        check_differences(report, activation=1e-5)
+        # Rounding gives some 2e-6 here, and 1.2e-5 with T5's residual sums, which are larger; an epsilon of 1e-5 for 1e-6 in the norms gives
+        # more than this.
+        check_differences(report, activation=3e-5 if report["model"] == "t5" else 1e-5)

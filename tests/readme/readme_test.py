@@ -12,10 +12,12 @@ import shutil
 import subprocess
 import sys
 
+import encoder_models
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
+LANGUAGE_MODEL = ROOT / "tests/data/golden_language_model"
 SMALLER = {"vocab_size": "150", "max_updates": "4"}
 
 
@@ -39,8 +41,13 @@ def run(folder, command):
     return done.stdout
 
 
+@pytest.fixture(name="encoders", scope="session")
+def trained_encoders():
+    return dict(zip(("tagger", "classifier", "masked"), encoder_models.trained_encoders("tagger", "classifier", "masked_language_model")))
+
+
 @pytest.fixture(name="folder", scope="module")
-def trained_as_written(tmp_path_factory):
+def trained_as_written(encoders, tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
     corpus = folder / "corpus"
     subprocess.run([sys.executable, ROOT / "tools/demo_corpus.py", corpus, "--train", "300", "--held-out", "5"], check=True)
@@ -53,9 +60,9 @@ def trained_as_written(tmp_path_factory):
         assert count == 1, f"my.toml of the README does not set {name}"
     (folder / "my.toml").write_text(recipe, encoding="utf-8")
     (folder / "build").symlink_to(BUILD)
-    shutil.copytree(ROOT / "tests/data/golden_language_model", folder / "my-language-model/model")
-    if not (BUILD / "attend-train").exists():
-        pytest.skip("this build has no attend-train")
+    for run_of, model in {"my-language-model": LANGUAGE_MODEL, "out/demo/tales_run": LANGUAGE_MODEL, "out/demo/textiles_run": encoders["tagger"],
+                          "my-tagger": encoders["tagger"], "my-classifier": encoders["classifier"], "my-encoder": encoders["masked"]}.items():
+        shutil.copytree(model, folder / run_of / "model")
     for command in commands("README.md"):
         run(folder, command)
     return folder
@@ -92,13 +99,62 @@ def test_the_page_of_language_models(folder):
     assert len((folder / "texts.txt").read_text(encoding="utf-8")) > 2
 
 
+COLUMNS = "-DOCSTART- O\n\nKanchipuram I-CLUSTER\nsarees O\nhave O\nsilk I-MATERIAL\nborders I-PART\n\nPaithan I-CLUSTER\nsarees O\n\n"
+
+
+def test_the_page_of_labels(folder):
+    (folder / "notes.txt").write_text("Kanchipuram sarees have silk borders.\n", encoding="utf-8")
+    (folder / "names.txt").write_text("fresh bread tastes of pepper\n", encoding="utf-8")
+    (folder / "eng.testb").write_text(COLUMNS, encoding="utf-8")
+    encoder_models.write_topics(folder / "test.tsv", 2, 30)
+    told = [run(folder, command) for command in commands("docs/labels.md")]
+    assert len(told) == 6
+    assert json.loads(told[0])["text"] == "Kanchipuram sarees have silk borders."
+    labels = re.findall(r"^\S+ \S+ (\S+)$", (folder / "tagged.txt").read_text(encoding="utf-8"), flags=re.M)
+    assert len(labels) == 8 and set("".join(label[0] for label in labels)) == {"I", "O"}  # as the reference spells them
+    assert "CLUSTER" in told[2] and "accuracy of 8 labels" in told[2]
+    assert told[3].startswith("food\t")
+    assert "accuracy of 30 items: 100.00" in told[5]
+
+
+def test_the_page_of_masked_language_models(encoders, tmp_path):
+    (tmp_path / "build").symlink_to(BUILD)
+    (tmp_path / "my-model").mkdir()
+    (tmp_path / "my-model/model").symlink_to(encoders["masked"])
+    (tmp_path / "texts.txt").write_text("red [MASK] blue sky\n", encoding="utf-8")
+    told = [run(tmp_path, command) for command in commands("docs/masked_language_models.md")]
+    assert len(told) == 4
+    assert json.loads(told[1])["filled"] == "red apple blue sky"
+    assert len((tmp_path / "vectors.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+    assert (tmp_path / "vectors.npy").read_bytes().startswith(b"\x93NUMPY")
+
+
+FEW = ["--max-updates", "2", "--validate-every", "1", "--batch-tokens", "200"]
+
+
+@pytest.mark.parametrize(("page", "number", "vocab_size"), [
+    ("docs/labels.md", 0, "28"), ("docs/labels.md", 1, "60"), ("docs/masked_language_models.md", 0, "45"), ("docs/generating.md", 0, "60")])
+def test_the_recipes_of_the_pages(page, number, vocab_size, encoders, tmp_path):
+    del encoders  # skipped where this build can't train
+    recipe = blocks("toml", page)[number]
+    for option, name in re.findall(r'^(\w+_(?:columns|table|text)) = "(.*)"$', recipe, flags=re.M):
+        if option.endswith("_table"):
+            encoder_models.write_topics(tmp_path / name, 1, 40)
+            continue
+        text = (COLUMNS if option.endswith("_columns") else COLUMNS.replace("\n", " ") * 3 + "\n") * 20
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    (tmp_path / "recipe.toml").write_text(recipe, encoding="utf-8")
+    (tmp_path / "build").symlink_to(BUILD)
+    run(tmp_path, f"build/attend train --config recipe.toml --output run --vocab-size {vocab_size} {' '.join(FEW)}")
+    assert (tmp_path / "run/model/config.json").exists()
+
+
 def test_the_page_of_python(folder):
     package = BUILD / "python"
     if not list(package.glob("attend/_attend*.so")):
         pytest.skip("this build has no Python package")
-    # Tests that have such models run the blocks of the others.
-    others = ("my-tagger", "my-encoder", "attend.convert")
-    code = "\n".join(block for block in blocks("python", "docs/python.md") if not any(word in block for word in others))
+    # A test that has a model of another toolkit runs the block of that.
+    code = "\n".join(block for block in blocks("python", "docs/python.md") if "attend.convert" not in block)
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT | {"PYTHONPATH": str(package)},
                           capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

@@ -174,7 +174,7 @@ def test_a_model_of_labels_begins_with_the_encoder(run, labelled, tmp_path):
         ({"case": "lower"}, ["case is lower, but the vocabulary given has keep"]),
         ({"vocab": "other.spm"}, ["vocab and init are both given"]),
         ({"encoder.layers": 3}, ["encoder.layers is 3", "has 2; leave it out when fine-tuning"]),
-        ({"preset": "bert-base"}, ["encoder.layers is 12", "has 2; leave it out when fine-tuning"]),
+        ({"preset": "bert-base"}, ["encoder.layers of preset bert-base is 12", "has 2; leave preset out when fine-tuning"]),
     ],
 )
 def test_another_vocabulary_or_shape_is_refused(run, labelled, tmp_path, change, parts):
@@ -188,6 +188,15 @@ def test_text_without_a_known_word_is_refused(options, tmp_path, part):
     (tmp_path / "strange.txt").write_text("zzz yyy xxx\n", encoding="utf-8")
     done = tiny_run.train(options | {f"{part}_text": tmp_path / "strange.txt"}, tmp_path / "run")
     tiny_run.refused(done, 3, f"{part}_text has no token that the vocabulary knows")
+
+
+@pytest.mark.parametrize("part", ["train", "valid"])
+def test_text_of_another_encoding_is_refused(options, tmp_path, part):
+    lines = "größer, schöner, weiß und müde\n" * 20 + "old\n" * 5
+    (tmp_path / "latin.txt").write_bytes(lines.encode("latin-1"))
+    done = tiny_run.train(options | {f"{part}_text": tmp_path / "latin.txt"}, tmp_path / "run")
+    name = {"train": "training", "valid": "validation"}[part]
+    tiny_run.refused(done, 3, f"20 of 25 lines of the {name} text are malformed UTF-8 ({tmp_path / 'latin.txt'}:1, ", "iconv")
 
 
 def test_a_model_of_other_stacks_is_refused(options, run, tmp_path):
@@ -281,5 +290,4 @@ def test_python_gives_the_same(run):
     first, second = told.stdout.splitlines()
     assert first == f"green grass {filled['masks'][0][0]['probability']}"
     vector = json.loads(attend("embed", "--model", run / "model", text="red apple\n"))["embedding"]
-    assert tiny_run.run_page_block("my-encoder", {"my-encoder": run}).startswith("(")
     assert second.startswith("(32,) (2, 32) 32 ") and float(second.split()[-1]) == pytest.approx(vector[0], abs=1e-7)

@@ -1,6 +1,7 @@
 """Recipes run on any text of their task, and those of the paper have its settings."""
 
 import pathlib
+import re
 import tomllib
 
 import pytest
@@ -47,19 +48,22 @@ def text_of(task, options, folder):
 
 
 def run_small(name, options, output):
+    """Returns what training said."""
     output.parent.mkdir(exist_ok=True)
     smaller = text_of(task_of(name), options, output.parent) | {"batch_tokens": 96, "max_updates": 2, "validate_every": 1, "threads": 1}
     if first := run_before(name):
-        smaller["init"] = run_small(first, options, output.parent / "first/out") / "model"
-    tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml"}, output)
-    return output
+        run_small(first, options, output.parent / "first/out")
+        smaller["init"] = output.parent / "first/out/model"
+    return tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml", "quiet": None}, output).stderr
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipes_run_on_any_text_of_their_task(name, options, tmp_path):
-    figure = {"translation": "bleu", "language_model": "perplexity"}.get(task_of(name), "accuracy")
-    output = run_small(name, options, tmp_path / "out")
-    assert figure in (output / "result.json").read_text(encoding="utf-8").lower()
+    figure = {"translation": "BLEU", "language_model": "perplexity"}.get(task_of(name), "accuracy")
+    told = run_small(name, options, tmp_path / "out")
+    assert figure.lower() in (tmp_path / "out/result.json").read_text(encoding="utf-8")
+    test = [line for line in told.splitlines() if line.startswith("test: ")]
+    assert len(test) == 1 and re.search({"masked_language_model": "perplexity of the hidden tokens"}.get(task_of(name), figure) + r" \d+\.\d", test[0]), told
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if run_before(name)])

@@ -15,6 +15,7 @@ import subprocess
 import time
 
 import pytest
+import recipes_test
 import tiny_run
 
 SHIM = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "libkill_at.so"
@@ -115,17 +116,36 @@ def kill_soon(options, output, delay):
         return process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop"])
-def test_killed_twenty_times_at_random_instants(options, kind, tmp_path):
-    options = (tiny_run.streamed(options, tmp_path) if kind == "streamed" else options) | LONG
-    options |= {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
+KILLS = 8  # of each kind of run
+TASKS = {
+    "language_model": {"context_tokens": 16},
+    "masked_language_model": {"context_tokens": 16},
+    "tagging": {"crf": [], "label_smoothing": 0},
+    "classification": {},
+}
+
+
+def options_of_kind(kind, options, folder):
+    """Of translation, trained in one of several ways, or of another task."""
+    if kind not in TASKS:
+        more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
+        return (tiny_run.streamed(options, folder) if kind == "streamed" else options) | more
+    of_translation = ("train_", "valid_", "encoder.", "decoder.", "vocab", "beam_size")
+    kept = {name: value for name, value in options.items() if not name.startswith(of_translation)}
+    kept |= recipes_test.text_of(kind, options, folder) | {"task": kind, "preset": "tiny", "vocab_type": "word"} | TASKS[kind]
+    return tiny_run.streamed_documents(kept, folder) if kind == "language_model" else kept
+
+
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", *TASKS])
+def test_killed_at_random_instants(options, kind, tmp_path):
+    options = options_of_kind(kind, options, tmp_path) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")
     instants = random.Random(20)
     killed, runs, middle_of_epoch = 0, 0, 0
-    while killed < 20:
+    while killed < KILLS:
         runs += 1
         output = tmp_path / f"run{runs}"
-        while killed < 20 and kill_soon(options, output, instants.uniform(0, 0.3)):
+        while killed < KILLS and kill_soon(options, output, instants.uniform(0, 0.3)):
             killed += 1
             # One whose name ends after its digits: the other is half written.
             for state in sorted((output / "checkpoints").glob("update-*[0-9]/state.json"))[-1:]:

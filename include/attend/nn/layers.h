@@ -5,6 +5,7 @@
 #include "attend/nn/attention.h"
 #include "attend/nn/dropout.h"
 #include "attend/nn/feed_forward.h"
+#include "attend/nn/norm.h"
 #include "attend/nn/recurrence.h"
 #include "attend/nn/torch.h"
 
@@ -29,9 +30,9 @@ class EncoderLayerImpl : public torch::nn::Module {
                         LayerTrace* trace = nullptr, DropoutStream* dropout = nullptr);
 
   MultiHeadAttention self_attention{nullptr};
-  torch::nn::LayerNorm self_attention_norm{nullptr};
+  Norm self_attention_norm{nullptr};
   PositionwiseFeedForward feed_forward{nullptr};
-  torch::nn::LayerNorm feed_forward_norm{nullptr};
+  Norm feed_forward_norm{nullptr};
 
  private:
   NormPlace norm_place_;
@@ -58,13 +59,13 @@ class DecoderLayerImpl : public torch::nn::Module {
                         DropoutStream* dropout = nullptr);
 
   MultiHeadAttention self_attention{nullptr};
-  torch::nn::LayerNorm self_attention_norm{nullptr};
+  Norm self_attention_norm{nullptr};
   Ssru recurrence{nullptr};
-  torch::nn::LayerNorm recurrence_norm{nullptr};
+  Norm recurrence_norm{nullptr};
   MultiHeadAttention cross_attention{nullptr};
-  torch::nn::LayerNorm cross_attention_norm{nullptr};
+  Norm cross_attention_norm{nullptr};
   PositionwiseFeedForward feed_forward{nullptr};
-  torch::nn::LayerNorm feed_forward_norm{nullptr};
+  Norm feed_forward_norm{nullptr};
 
  private:
   NormPlace norm_place_;

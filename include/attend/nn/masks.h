@@ -33,10 +33,14 @@ struct AttentionMask {
     return mask;
   }
   bool packed() const { return query_offsets_B1.defined(); }
+  bool biased() const { return bias_HTT.defined(); }
 
   torch::Tensor additive;  // not with `causal`
   torch::Tensor query_offsets_B1, key_offsets_B1;
   bool causal = false;
+  // Added to the scores of self-attention where it is defined: what RelativePositionBias gives for
+  // the longest sentence, or a longer one.
+  torch::Tensor bias_HTT;
 };
 
 // Where `ids` is not padding, as booleans; all true for a negative `pad_id`.

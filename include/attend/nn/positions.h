@@ -46,6 +46,28 @@ class LearnedPositionalEncodingImpl : public torch::nn::Module {
 };
 TORCH_MODULE(LearnedPositionalEncoding);
 
+// What distances add to the scores of self-attention, in place of positions that are added to
+// embeddings: a trained number for each head and bucket of distances (T5; Raffel et al. 2020).
+class RelativePositionBiasImpl : public torch::nn::Module {
+ public:
+  // An encoder's looks both ways.
+  RelativePositionBiasImpl(const StackConfig& config, bool both_ways);
+  // [H, T, T], for queries and keys of one sentence.
+  torch::Tensor forward(int64_t length);
+
+  torch::Tensor weight;  // [buckets, H]
+
+ private:
+  // Of the distances 1 - length to length - 1.
+  torch::Tensor Buckets(int64_t length);
+
+  StackConfig config_;
+  bool both_ways_;
+  std::mutex buckets_mutex_;
+  torch::Tensor buckets_;  // for the longest sentence so far, on its device
+};
+TORCH_MODULE(RelativePositionBias);
+
 }  // namespace attend::nn
 
 #endif  // ATTEND_NN_POSITIONS_H_

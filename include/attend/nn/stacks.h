@@ -21,10 +21,10 @@ struct StackTrace {
 
 // Ids of a batch's sentences one after the other, without padding.
 struct PackedIds {
-  torch::Tensor ids_R;       // int64
-  torch::Tensor places_R;    // int64, each token's place in its sentence
-  torch::Tensor offsets_B1;  // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
-  int64_t longest = 0;       // tokens of the longest sentence
+  torch::Tensor ids_R;        // int64
+  torch::Tensor positions_R;  // int64, each token's place in its sentence
+  torch::Tensor offsets_B1;   // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
+  int64_t longest = 0;        // tokens of the longest sentence
 };
 
 // What both stacks have: an optional embedding, positions, layers, and a norm at the end of a
@@ -39,18 +39,22 @@ class StackImpl : public torch::nn::Module {
   torch::Tensor Embed(const PackedIds& ids, const torch::Tensor& weight_VD = {},
                       DropoutStream* dropout = nullptr);  // [R, D]
 
-  torch::nn::Embedding embedding{nullptr};       // empty without vocabulary
-  torch::nn::LayerNorm embedding_norm{nullptr};  // of the sum of embedding and position
+  torch::nn::Embedding embedding{nullptr};  // empty without vocabulary
+  Norm embedding_norm{nullptr};             // of the sum of embedding and position
   SinusoidalPositionalEncoding sinusoidal_positions{nullptr};
   LearnedPositionalEncoding learned_positions{nullptr};
+  RelativePositionBias relative_bias{nullptr};
   torch::nn::ModuleList layers{nullptr};
-  torch::nn::LayerNorm norm{nullptr};  // pre-norm only
+  Norm norm{nullptr};  // pre-norm only
 
  protected:
-  // Registers the parts before the layers; `vocab_size` 0: no embedding.
-  StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size);
+  // Registers the parts before the layers; `vocab_size` 0: no embedding. An encoder looks both
+  // ways.
+  StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size, bool both_ways);
   // Registers `layers`, filled by the caller, and what comes after them.
   void RegisterLayers(const StackConfig& config);
+  // The mask of self-attention over these rows with what relative positions add to its scores.
+  AttentionMask WithBias(AttentionMask mask, const torch::Tensor& x_BTD);
   torch::Tensor Finish(const torch::Tensor& x_BTD, StackTrace* trace);
 
  private:

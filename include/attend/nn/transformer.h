@@ -19,7 +19,8 @@ struct Trace {
 
 // Fills a module's parameters from `generator`, in the order of their names in the module:
 // projections Xavier uniform (query, key and value with 1/sqrt(2) of the bound), embeddings,
-// learned positions and the output projection N(0, 1/d_model), biases 0, norms 1 and 0.
+// learned positions and the output projection N(0, 1/d_model), biases, those of distances too, 0,
+// norms 1 and 0.
 void InitializeWeights(torch::nn::Module& module, torch::Generator generator);
 
 // What a head has of its own: `weight` [V, D] where it is not tied, `bias` [V] where there is one,
@@ -34,7 +35,7 @@ class HeadImpl : public torch::nn::Module {
   CrfScores crf;  // undefined without one
   // For masked tokens: norm(activation(transform(x))).
   torch::nn::Linear transform{nullptr};
-  torch::nn::LayerNorm norm{nullptr};
+  Norm norm{nullptr};
   torch::nn::Linear pooler{nullptr};  // for texts: tanh(pooler(x))
 
  private:

@@ -1,29 +1,37 @@
-"""attend.convert: models of other toolkits as attend's model directories.
+"""attend.convert: models of other toolkits as attend's model directories, and model directories as models of other toolkits.
 
     import attend.convert
 
     found = attend.convert.convert("opus-mt-en-de", "en-de")
     print(found.kind, found.left_out)
+    made = attend.convert.export("en-de", "hf-en-de", format="transformers")
+    print(made.kind, made.changed, made.left_out)
 
-The same from the command line: `attend import opus-mt-en-de --output en-de`, or `attend-convert`. One file of this package reads one
-kind of source; SOURCES lists them. Reading weights takes the package safetensors; reading PyTorch's pickles takes torch, which loads
-tensors and plain values from them and nothing else.
+The same from the command line: `attend import opus-mt-en-de --output en-de` (or `attend-convert`), and
+`attend export --format transformers --model en-de --output hf-en-de`. One file of this package reads one kind of source (SOURCES), or
+writes one (TARGETS). Weights take the package safetensors; reading PyTorch's pickles takes torch, which loads tensors and plain values
+from them and nothing else; writing models of CTranslate2 takes ctranslate2.
 """
 
 from __future__ import annotations
 
 import os
 import pathlib
+import tempfile
 
 from attend._errors import InputError, UsageError
-from attend.convert import _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt
-from attend.convert._source import Converted, Source
+from attend.convert import (
+    _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _t5, _to_bert, _to_ctranslate2, _to_gpt2,
+    _to_marian)
+from attend.convert._source import Converted, Languages, Source
+from attend.convert._target import Directory, Exported, Target, read_directory
 
-__all__ = ["SOURCES", "Converted", "convert", "recognise"]
+__all__ = ["SOURCES", "TARGETS", "Converted", "Exported", "convert", "export", "recognise"]
 
 SOURCES: tuple[Source, ...] = (
-    _marian_transformers.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE, _opennmt.SOURCE,
-    _eole.SOURCE)
+    _marian_transformers.SOURCE, _bart.SOURCE, _t5.SOURCE, _encoders.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE,
+    _opennmt.SOURCE, _eole.SOURCE)
+TARGETS: tuple[Target, ...] = (*_to_marian.TARGETS, *_to_gpt2.TARGETS, *_to_bert.TARGETS, *_to_ctranslate2.TARGETS)
 
 
 def recognise(path: str | os.PathLike[str]) -> Source:
@@ -38,18 +46,72 @@ def recognise(path: str | os.PathLike[str]) -> Source:
     raise InputError(f"'{folder}' is no model that can be imported; expected one of: {known}")
 
 
-def convert(source: str | os.PathLike[str], output: str | os.PathLike[str], label_scheme: str | None = None) -> Converted:
-    """Writes the model directory `output` from the model at `source`; `label_scheme` says how a tagger's labels spell entities.
+def _new(output: str | os.PathLike[str]) -> pathlib.Path:
+    target = pathlib.Path(output)
+    if target.exists():
+        raise UsageError(f"'{target}' exists; remove it or choose another name")
+    return target
+
+
+def convert(
+    source: str | os.PathLike[str], output: str | os.PathLike[str], *, source_language: str | None = None, target_language: str | None = None,
+    label_scheme: str | None = None,
+) -> Converted:
+    """Writes the model directory `output` from the model at `source`. A model of several languages becomes one that translates from
+    `source_language` to `target_language`, as the model names them. `label_scheme` says how a tagger's labels spell entities.
 
     Raises attend.InputError that names the file and key where the source is damaged or has something that attend lacks, and
     attend.UsageError where `output` stands already or `label_scheme` is not for the model.
     """
-    target = pathlib.Path(output)
-    if target.exists():
-        raise UsageError(f"'{target}' exists; remove it or choose another name")
+    target = _new(output)
     kind = recognise(source)
-    converted = kind.convert(pathlib.Path(source))
+    languages = Languages(source_language, target_language)
+    if languages == Languages():
+        converted = kind.convert(pathlib.Path(source))
+    elif kind.convert_between is None:
+        raise UsageError(f"source_language or target_language is given, but '{source}' is no model of several languages; leave them out")
+    else:
+        converted = kind.convert_between(pathlib.Path(source), languages)
     if label_scheme is not None:
         converted.spell_labels(label_scheme)
     converted.write(target)
     return converted
+
+
+def target_of(directory: Directory, format: str) -> Target:
+    """What the model can become in this format. Raises attend.InputError that tells what can."""
+    known = [target for target in TARGETS if target.format == format]
+    if not known:
+        raise UsageError(f"format is '{format}', expected transformers or ctranslate2")
+    found = next((target for target in known if target.fits(directory.model)), None)
+    if found is None:
+        takes = "; ".join(target.takes for target in known)
+        raise InputError(f"'{directory.path}' is no model that {format} has a form of; it has one of {takes}")
+    return found
+
+
+def write(exported: Exported, output: str | os.PathLike[str]) -> None:
+    """Makes the folder, which appears whole or not at all."""
+    target = _new(output)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}.") as folder:
+        made = pathlib.Path(folder) / "model"
+        made.mkdir()
+        exported.write(made)
+        made.rename(target)
+
+
+def export(
+    model: str | os.PathLike[str], output: str | os.PathLike[str], *, format: str = "transformers", positions: int = 1024) -> Exported:
+    """Writes the model directory `model` as a model of another toolkit, transformers or ctranslate2, into the folder `output`.
+
+    Sinusoids become a table of so many `positions` where the other toolkit needs one. Raises attend.InputError that names the key that the
+    other toolkit lacks, and attend.UsageError where `output` stands already.
+    """
+    if positions < 1:
+        raise UsageError(f"positions is {positions}, expected at least 1")
+    _new(output)
+    directory = read_directory(pathlib.Path(model))
+    exported = target_of(directory, format).export(directory, positions)
+    write(exported, output)
+    return exported

@@ -1,4 +1,4 @@
-"""--verify: a model's samples, as the program gives them that the model comes from."""
+"""--verify: a model's samples, as another program scores them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
-from attend.convert._files import read_json
+from attend._errors import RunError
+from attend.convert._files import read_json, shown
 
 
-def transformers_model(kind: str, source: str) -> Any:
-    """transformers' model of the class `kind` from its folder, in f32."""
+def transformers_package() -> Any:
+    """With the one that it needs to run a model."""
     try:
-        import torch
+        import torch  # noqa: F401
         import transformers
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
-    transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+    return transformers
+
+
+def transformers_peer(source: str, kind: str) -> Any:
+    """A model of transformers, by the name of its class, in f32."""
+    transformers = transformers_package()
+    import torch
+
     return getattr(transformers, kind).from_pretrained(source, dtype=torch.float32).eval()
 
 
@@ -34,3 +42,12 @@ def samples_differ_by(output: str, logits_of: Callable[[list[int], list[int]], A
         found = logits.double().log_softmax(-1).gather(1, wrote.unsqueeze(1)).squeeze(1)
         worst = max(worst, float((found - torch.tensor(sample["token_log_probabilities"])).abs().max()))
     return worst
+
+
+def check_tokens(model: str, texts_ids: Callable[[dict[str, Any]], tuple[str, list[int]]], tokenizer: Any) -> None:
+    """Raises attend.RunError if a tokenizer of transformers cuts a sample's text otherwise. `texts_ids` gives the text and the ids."""
+    for sample in read_json(pathlib.Path(model) / "samples.json"):
+        text, expected = texts_ids(sample)
+        found = list(tokenizer(text)["input_ids"])
+        if text and found != expected:
+            raise RunError(f"the tokenizer makes {found} of {shown(text)}, expected {expected}")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attend._attend import Generator
 from attend._errors import InputError
 from attend.convert import _subwords
 from attend.convert._ctranslate2_file import ModelFile, read_model
@@ -211,31 +210,28 @@ def _recognises(folder: pathlib.Path) -> bool:
     return (path / "model.bin").is_file() and any(_find_vocabulary(path, stem) for stem in stems)
 
 
-def _compare(source: str, output: str) -> float:
+def compare(source: str, output: str) -> float:
+    """The largest difference of the samples' log-probabilities between CTranslate2's model and attend's."""
     try:
         import ctranslate2  # type: ignore[import-untyped, unused-ignore]
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("--verify needs the package ctranslate2: pip install ctranslate2", name="ctranslate2") from error
     directory = _read(pathlib.Path(source))
     settings, tokens = directory.settings, [vocabulary.tokens for vocabulary in directory.vocabularies]
-    differences = [0.0]
-    if directory.translates:
-        translator = ctranslate2.Translator(str(directory.path), compute_type="float32")
-        for sample in read_json(pathlib.Path(output) / "samples.json"):
+    kind = ctranslate2.Translator if directory.translates else ctranslate2.Generator
+    peer, differences = kind(str(directory.path), compute_type="float32"), [0.0]
+    for sample in read_json(pathlib.Path(output) / "samples.json"):
+        wrote = [tokens[-1][token] for token in sample["target_ids"]]
+        if directory.translates:
             read = [tokens[0][token] for token in sample["source_ids"]]
-            wrote = [token for token in (tokens[1][token] for token in sample["target_ids"]) if token != settings.eos]
-            found = translator.score_batch([read[:-1] if settings.adds_eos else read], [wrote])[0].log_probs
-            expected = sample["token_log_probabilities"]  # without eos where an output is cut
-            differences += [abs(ours - theirs) for ours, theirs in zip(expected, found, strict=False)]
-        return float(np.max(differences))
-    generator, peer = Generator(output), ctranslate2.Generator(str(directory.path), compute_type="float32")
-    assert generator.vocabulary is not None
-    for text in sample_texts(directory.vocabularies[0].tokens):
-        read = [tokens[0][token] for token in generator.vocabulary.encode(text)]
-        found = peer.score_batch([[settings.start, *read, settings.eos]])[0].log_probs
-        differences += [abs(ours - theirs) for ours, theirs in zip(generator.score(text).token_log_probabilities, found, strict=True)]
+            wrote = [token for token in wrote if token != settings.eos]
+            found = peer.score_batch([read[:-1] if settings.adds_eos else read], [wrote])[0].log_probs
+        else:
+            found = peer.score_batch([[settings.start, *wrote]])[0].log_probs
+        expected = sample["token_log_probabilities"]  # without eos where an output is cut
+        differences += [abs(ours - theirs) for ours, theirs in zip(expected, found, strict=False)]
     return float(np.max(differences))
 
 
 SOURCE = Source(
-    "a model of CTranslate2 (model.bin, config.json, vocabularies as .json or .txt, SentencePiece models)", _recognises, _convert, _compare)
+    "a model of CTranslate2 (model.bin, config.json, vocabularies as .json or .txt, SentencePiece models)", _recognises, _convert, compare)

@@ -15,7 +15,7 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._ctranslate2_file import Array, ModelFile
 from attend.convert._files import Renamed
-from attend.convert._sinusoids import recognise_sinusoids
+from attend.convert._sinusoids import position_fields
 from attend.convert._source import stack
 
 ACTIVATIONS = {0: "relu", 1: "gelu_tanh", 2: "silu", 3: "gelu"}
@@ -132,15 +132,13 @@ class Weights:
         if given not in self.left:
             return {"position_convention": "timing_signal", "position_offset": 1}
         table = self.take(given, -1, self.width)
-        if not table.any():
-            return {"positions": "none"}
         rounding = ROUNDING.get(self.file.types[given], 0)
-        found = recognise_sinusoids(table, rounding)
-        if found is not None:
+        fields = position_fields(table, rounding)
+        if fields.get("positions") == "learned":
+            self.put(f"{side}.positions.weight", table)
+        elif "position_convention" in fields:
             self.rounding = max(self.rounding, rounding)
-            return {"position_convention": found[0], "position_offset": found[1]}
-        self.put(f"{side}.positions.weight", table)
-        return {"positions": "learned", "max_positions": len(table)}
+        return fields
 
     def scales(self, side: str) -> bool:
         """Whether embeddings are multiplied by sqrt(D): a flag says so, or the factor itself."""

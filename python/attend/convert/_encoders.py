@@ -15,7 +15,7 @@ import numpy as np
 
 from attend._attend import Encoder, Vocabulary
 from attend._errors import InputError
-from attend.convert._compare import samples_differ_by, transformers_model
+from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
@@ -201,9 +201,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     renamed = Renamed(_new_names(read_weights(folder)), str(folder))
     head = _rename(config, family, renamed)
     tensors: Tensors = renamed.finish()
-    vocabulary = read_tokenizer(folder)
     size, positions = (len(tensors[f"encoder.{name}.weight"]) for name in ("embedding", "positions"))
-    vocabulary.check_size(size, folder)
+    vocabulary = read_tokenizer(folder).padded(size, folder)
     return Converted(
         kind=f"transformers {config.values['model_type']}",
         model=model(
@@ -218,7 +217,7 @@ def _compare(source: str, output: str) -> float:
     classes = {
         "none": "AutoModel", "vocabulary": "AutoModelForMaskedLM",
         "labels": "AutoModelForTokenClassification" if model["pooling"] == "tokens" else "AutoModelForSequenceClassification"}
-    peer = transformers_model(classes[model["head"]], source)
+    peer = transformers_peer(source, classes[model["head"]])
     import torch
 
     if model["head"] == "none":

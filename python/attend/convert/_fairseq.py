@@ -98,31 +98,39 @@ def _of_today(tensors: Tensors) -> Tensors:
     return named
 
 
-def layer(renamed: Renamed, name: str, given: str, cross_attention: bool) -> None:
-    """A layer whose parts are named as fairseq names them, and transformers' models after it."""
+def layer_names(cross_attention: bool) -> dict[str, str]:
+    """The linear layers and norms of a layer by our names, as fairseq names them, and transformers' models after it."""
+    names = {}
     attentions = [("self_attention", "self_attn")] + ([("cross_attention", "encoder_attn")] if cross_attention else [])
     for ours, theirs in attentions:
         for part, projection in (("query", "q_proj"), ("key", "k_proj"), ("value", "v_proj"), ("output", "out_proj")):
-            renamed.linear(f"{name}.{ours}.{part}", f"{given}.{theirs}.{projection}")
-        renamed.linear(f"{name}.{ours}_norm", f"{given}.{theirs}_layer_norm")
-    renamed.linear(f"{name}.feed_forward.inner", f"{given}.fc1")
-    renamed.linear(f"{name}.feed_forward.outer", f"{given}.fc2")
-    renamed.linear(f"{name}.feed_forward_norm", f"{given}.final_layer_norm")
+            names[f"{ours}.{part}"] = f"{theirs}.{projection}"
+        names[f"{ours}_norm"] = f"{theirs}_layer_norm"
+    return names | {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2", "feed_forward_norm": "final_layer_norm"}
 
 
-def _rename_stack(renamed: Renamed, side: str, shape: dict[str, Any]) -> None:
-    version = renamed.left.pop(f"{side}.version", np.ones(1, np.float32))
+def layer(renamed: Renamed, name: str, given: str, cross_attention: bool) -> None:
+    for ours, theirs in layer_names(cross_attention).items():
+        renamed.linear(f"{name}.{ours}", f"{given}.{theirs}")
+
+
+def rename_stack(renamed: Renamed, side: str, shape: dict[str, Any], prefix: str = "") -> None:
+    """All of a stack but its embedding, as fairseq has it and, after a prefix, transformers' models that come from fairseq's."""
+    given = prefix + side
     if shape["positions"] == "learned":
-        shape["max_positions"] = len(renamed.table(f"{side}.positions.weight", f"{side}.embed_positions.weight"))
-    renamed.drop(f"{side}.embed_positions._float_tensor", f"{side}.embed_positions.weights")
+        shape["max_positions"] = len(renamed.table(f"{side}.positions.weight", f"{given}.embed_positions.weight"))
     if shape["embedding_norm"]:
-        renamed.linear(f"{side}.embedding_norm", f"{side}.layernorm_embedding")
+        renamed.linear(f"{side}.embedding_norm", f"{given}.layernorm_embedding")
     for number in range(shape["layers"]):
-        layer(renamed, f"{side}.layers.{number}", f"{side}.layers.{number}", side == "decoder")
+        layer(renamed, f"{side}.layers.{number}", f"{given}.layers.{number}", side == "decoder")
     if shape["norm_place"] == "pre":
-        if not np.all(version >= WITH_FINAL_NORM[side]):
-            raise InputError(f"{renamed.where}: {side}.version is below {WITH_FINAL_NORM[side]}: no norm after the stack; attend lacks it")
-        renamed.linear(f"{side}.norm", f"{side}.layer_norm")
+        renamed.linear(f"{side}.norm", f"{given}.layer_norm")
+
+
+def _check_version(renamed: Renamed, side: str, shape: dict[str, Any]) -> None:
+    version = renamed.left.pop(f"{side}.version", np.ones(1, np.float32))
+    if shape["norm_place"] == "pre" and not np.all(version >= WITH_FINAL_NORM[side]):
+        raise InputError(f"{renamed.where}: {side}.version is below {WITH_FINAL_NORM[side]}: no norm after the stack; attend lacks it")
 
 
 def _rename(tensors: Tensors, shape: dict[str, dict[str, Any]], ties: tuple[bool, bool], where: str) -> Tensors:
@@ -139,7 +147,9 @@ def _rename(tensors: Tensors, shape: dict[str, dict[str, Any]], ties: tuple[bool
     else:
         renamed.take("head.weight", head)
     for side in SIDES:
-        _rename_stack(renamed, side, shape[side])
+        _check_version(renamed, side, shape[side])
+        renamed.drop(f"{side}.embed_positions._float_tensor", f"{side}.embed_positions.weights")
+        rename_stack(renamed, side, shape[side])
     return renamed.finish()
 
 

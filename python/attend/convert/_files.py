@@ -171,6 +171,17 @@ def only_file(source: pathlib.Path, marks: tuple[bytes, ...]) -> pathlib.Path:
     return found[0]
 
 
+def tokens_by_id(path: pathlib.Path, size: int | None = None) -> list[str]:
+    """Of a JSON object that gives each token its id; `size`: how many there must be."""
+    ids = read_json(path)
+    whole = isinstance(ids, dict) and all(type(i) is int for i in ids.values())
+    count = size if size is not None else len(ids) if whole else 0
+    if not whole or sorted(ids.values()) != list(range(count)):
+        expected = f"{count} tokens the ids 0 to {count - 1}" if count else "each token an id, from 0 on"
+        raise InputError(f"{path}: expected a JSON object that gives {expected}")
+    return sorted(ids, key=ids.__getitem__)
+
+
 class Renamed:
     """Takes a source's tensors under attend's names and knows which are left."""
 
@@ -207,3 +218,9 @@ class Renamed:
         if self.left:
             raise InputError(f"{self.where}: tensor '{min(self.left)}' is one that attend lacks a place for")
         return self.tensors
+
+
+def search_settings_left_out(folder: pathlib.Path) -> list[str]:
+    """What is said of transformers' settings of its search, where a model has them."""
+    name = "generation_config.json"
+    return [f"{name}: attend's own search options hold"] if (folder / name).exists() else []

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._compare import samples_differ_by, transformers_model
+from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
@@ -73,9 +73,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     config.refuse(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
     shape = _stack(config)
     tensors = _Gpt2(read_weights(folder), str(folder)).rename(shape["layers"])
-    vocabulary = read_tokenizer(folder)
     size = len(tensors["decoder.embedding.weight"])
-    vocabulary.check_size(size, folder)
+    vocabulary = read_tokenizer(folder).padded(size, folder)
     return Converted(
         kind="transformers GPT-2",
         model=model(
@@ -86,7 +85,7 @@ def _convert(folder: pathlib.Path) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    peer = transformers_model("GPT2LMHeadModel", source)
+    peer = transformers_peer(source, "GPT2LMHeadModel")
     import torch
 
     bos = read_json(pathlib.Path(output) / "config.json")["model"]["special_ids"]["bos"]

@@ -1,6 +1,9 @@
 """transformers' MarianMT models, as OPUS-MT has them: config.json, model.safetensors or pytorch_model.bin, source.spm, target.spm and
 vocab.json. Their sinusoids stand in halves, their norms have an epsilon of 1e-5, and their decoder starts from the pad token, whose
 embedding is zero.
+
+`attend export` writes such models, too, and Pegasus models with the same files of tokens. Their decoder may start from a token of its own,
+and Pegasus has a table of positions.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._compare import samples_differ_by, transformers_model
+from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import layer
-from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_weights, search_settings_left_out, shown, tokens_by_id
+from attend.convert._sinusoids import position_fields
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import with_tokens
 
+NEVER = -1e4  # a bias of what is never written
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "swish": "silu", "silu": "silu"}
 
 
@@ -25,99 +30,130 @@ def _stack(config: Keys, side: str) -> dict[str, Any]:
     return stack(
         layers=config.get(f"{side}_layers", int), d_model=config.get("d_model", int), heads=config.get(f"{side}_attention_heads", int),
         d_ff=config.get(f"{side}_ffn_dim", int), activation=config.choose("activation_function", ACTIVATIONS, "gelu"), norm_epsilon=1e-5,
-        position_convention="halves", scale_embedding=config.get("scale_embedding", bool, False))
+        norm_place="pre" if config.values["model_type"] == "pegasus" else "post", position_convention="halves",
+        scale_embedding=config.get("scale_embedding", bool, False))
 
 
-def _tokens(path: pathlib.Path, size: int) -> list[str]:
-    """The tokens by id."""
-    ids = read_json(path)
-    if not isinstance(ids, dict) or sorted(ids.values()) != list(range(size)):
-        raise InputError(f"{path}: expected a JSON object that gives {size} tokens the ids 0 to {size - 1}, as config.json says")
-    return sorted(ids, key=ids.__getitem__)
-
-
-def _embeddings(renamed: Renamed, shared: bool) -> None:
+def _embeddings(renamed: Renamed, shared: bool) -> str:
+    """Returns the name of the target's."""
     if shared:
         given = "model.shared.weight" if "model.shared.weight" in renamed.left else "model.encoder.embed_tokens.weight"
         renamed.take("encoder.embedding.weight", given)
+        for side in ("encoder", "decoder"):
+            renamed.tied("encoder.embedding.weight", f"model.{side}.embed_tokens.weight")
+        return "encoder.embedding.weight"
+    renamed.take("encoder.embedding.weight", "model.encoder.embed_tokens.weight")
+    renamed.take("decoder.embedding.weight", "model.decoder.embed_tokens.weight")
+    renamed.drop("model.shared.weight")
+    return "decoder.embedding.weight"
+
+
+def _positions(renamed: Renamed, side: str, shape: dict[str, Any]) -> None:
+    """MarianMT makes its own, which older files have, too."""
+    given = f"model.{side}.embed_positions.weight"
+    if shape["norm_place"] == "post":
+        renamed.drop(given)
+        return
+    shape |= position_fields(renamed.table(f"{side}.positions.weight", given))
+    if shape["positions"] != "learned":
+        del renamed.tensors[f"{side}.positions.weight"]
+
+
+def _rename(tensors: Tensors, shape: dict[str, Any], config: Keys) -> Tensors:
+    renamed, tied = Renamed(tensors, str(config.path.parent)), config.get("tie_word_embeddings", bool, True)
+    target = _embeddings(renamed, config.get("share_encoder_decoder_embeddings", bool, True))
+    if tied:
+        renamed.tied(target, "lm_head.weight")
     else:
-        renamed.take("encoder.embedding.weight", "model.encoder.embed_tokens.weight")
-        renamed.take("decoder.embedding.weight", "model.decoder.embed_tokens.weight")
-        renamed.drop("model.shared.weight")
+        renamed.take("head.weight", "lm_head.weight")
     renamed.take("head.bias", "final_logits_bias")
-    renamed.drop("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
     for side in ("encoder", "decoder"):
-        renamed.drop(f"model.{side}.embed_positions.weight")
-
-
-def _rename(tensors: Tensors, shape: dict[str, Any], shared: bool, where: str) -> Tensors:
-    renamed = Renamed(tensors, where)
-    _embeddings(renamed, shared)
-    renamed.tied("encoder.embedding.weight" if shared else "decoder.embedding.weight", "lm_head.weight")
-    for side in ("encoder", "decoder"):
+        _positions(renamed, side, shape[side])
         for number in range(shape[side]["layers"]):
             layer(renamed, f"{side}.layers.{number}", f"model.{side}.layers.{number}", side == "decoder")
+        if shape[side]["norm_place"] == "pre":
+            renamed.linear(f"{side}.norm", f"model.{side}.layer_norm")
     found = renamed.finish()
     found["head.bias"] = found["head.bias"].reshape(-1)
     return found
 
 
-def _drop_pad(tensors: Tensors, pad: int, where: str) -> None:
-    """The pad token stands last and has a vector of zeros: without it the decoder starts from such a vector."""
-    for name in ("encoder.embedding.weight", "decoder.embedding.weight", "head.bias"):
-        if name not in tensors:
-            continue
+def _drop_pad(tensors: Tensors, pad: int, starts: bool, where: str) -> bool:
+    """A pad token that stands last and has a vector of zeros: without it a decoder that starts from it starts from such a vector."""
+    names = [name for name in ("encoder.embedding.weight", "decoder.embedding.weight", "head.weight", "head.bias") if name in tensors]
+    for name in names:
         rows = tensors[name]
-        if len(rows) != pad + 1 or np.any(rows[pad:] != 0):
-            raise InputError(f"{where}: '{name}' has no row of zeros for the pad token, which is the last")
-        tensors[name] = np.ascontiguousarray(rows[:pad])
+        if len(rows) == pad + 1 and (not np.any(rows[pad]) or (name == "head.bias" and rows[pad] <= NEVER)):
+            continue
+        if not starts:
+            return False
+        raise InputError(f"{where}: '{name}' has no row of zeros for the pad token, which is the last")
+    for name in names:
+        tensors[name] = np.ascontiguousarray(tensors[name][:pad])
+    return True
+
+
+def _special_ids(config: Keys, settings: dict[str, Any], tokens: list[str]) -> dict[str, int]:
+    pad, start = config.get("pad_token_id", int), config.get("decoder_start_token_id", int)
+    unknown = settings.get("unk_token", "<unk>")
+    if unknown not in tokens:
+        raise InputError(f"{config.path.parent / 'vocab.json'}: {shown(unknown)} is missing, the unknown token")
+    for name, token in (("pad_token_id", pad), ("decoder_start_token_id", start)):
+        if not 0 <= token < len(tokens):
+            raise InputError(f"{config.path}: {name} is {token}, expected an id below {len(tokens)}, the number of tokens")
+    return {"pad": pad, "unk": tokens.index(unknown), "bos": start, "eos": config.get("eos_token_id", int)}
 
 
 def _convert(folder: pathlib.Path) -> Converted:
     config = Keys(folder / "config.json")
-    config.refuse(is_encoder_decoder=True, tie_word_embeddings=True)
-    shared = config.get("share_encoder_decoder_embeddings", bool, True)
-    size, pad = config.get("vocab_size", int), config.get("pad_token_id", int)
+    config.refuse(is_encoder_decoder=True)
+    size = config.get("vocab_size", int)
     target_size = config.values.get("decoder_vocab_size") or size
-    if config.get("decoder_start_token_id", int) != pad:
-        raise InputError(f"{config.path}: decoder_start_token_id is not pad_token_id ({pad}), which attend lacks for Marian models")
-    eos = config.get("eos_token_id", int)
     shape = {side: _stack(config, side) for side in ("encoder", "decoder")}
-    tensors = _rename(read_weights(folder), shape, shared, str(folder))
-    _drop_pad(tensors, pad, str(folder))
-    tokens = _tokens(folder / "vocab.json", size)
+    tensors = _rename(read_weights(folder), shape, config)
+    tokens = tokens_by_id(folder / "vocab.json", size)
     separate = folder / "target_vocab.json"
-    target_tokens = _tokens(separate, target_size) if separate.exists() else tokens
-    special = {"pad": -1, "unk": tokens.index("<unk>"), "bos": -1, "eos": eos}
-    names = Keys(folder / "tokenizer_config.json").values if (folder / "tokenizer_config.json").exists() else {}
-    languages = [names.get("source_lang"), names.get("target_lang")]
+    target_tokens = tokens_by_id(separate, target_size) if separate.exists() else tokens
+    settings = Keys(folder / "tokenizer_config.json").values if (folder / "tokenizer_config.json").exists() else {}
+    special = _special_ids(config, settings, tokens)
+    starts = special["pad"] == special["bos"]
+    if _drop_pad(tensors, special["pad"], starts, str(folder)):
+        tokens, target_tokens = tokens[: special["pad"]], target_tokens[: special["pad"]]
+        special |= {"pad": -1} | ({"bos": -1} if starts else {})
+    languages = [settings.get("source_lang"), settings.get("target_lang")]
     return Converted(
-        kind="transformers MarianMT",
+        kind=f"transformers {'MarianMT' if config.values['model_type'] == 'marian' else 'Pegasus'}",
         model=model(
-            languages=languages if all(isinstance(name, str) and name for name in languages) else [], source_vocab_size=size - 1,
-            target_vocab_size=target_size - 1, special_ids=special, head_bias=True, tie_source_target=shared, **shape),
+            languages=languages if all(isinstance(name, str) and name for name in languages) else [], source_vocab_size=len(tokens),
+            target_vocab_size=len(target_tokens), special_ids=special, head_bias=True,
+            tie_source_target="decoder.embedding.weight" not in tensors, tie_target_output="head.weight" not in tensors, **shape),
         tensors=tensors,
-        source_vocabulary=with_tokens((folder / "source.spm").read_bytes(), tokens[:pad], special),
-        target_vocabulary=with_tokens((folder / "target.spm").read_bytes(), target_tokens[:pad], special),
+        source_vocabulary=with_tokens((folder / "source.spm").read_bytes(), tokens, special),
+        target_vocabulary=with_tokens((folder / "target.spm").read_bytes(), target_tokens, special),
         texts=sample_texts(tokens),
-        left_out=[] if not (folder / "generation_config.json").exists() else ["generation_config.json: attend's own search options hold"],
+        left_out=search_settings_left_out(folder),
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
+def _recognises(folder: pathlib.Path) -> bool:
+    kind = model_type(folder)
+    return kind == "marian" or (kind == "pegasus" and (folder / "vocab.json").exists())
+
+
 def _compare(source: str, output: str) -> float:
-    peer = transformers_model("MarianMTModel", source)
+    peer = transformers_peer(source, "AutoModelForSeq2SeqLM")
     import torch
 
-    pad = peer.config.pad_token_id
+    pad, start = peer.config.pad_token_id, peer.config.decoder_start_token_id
 
     def logits(read: list[int], wrote: list[int]) -> Any:
-        found = peer(input_ids=torch.tensor([read]), decoder_input_ids=torch.tensor([[pad, *wrote]])).logits[0]
-        found[:, pad] = -torch.inf  # which transformers never writes
+        found = peer(input_ids=torch.tensor([read]), decoder_input_ids=torch.tensor([[start, *wrote]])).logits[0]
+        if pad == start:
+            found[:, pad] = -torch.inf  # which transformers never writes
         return found
 
     return samples_differ_by(output, logits)
 
 
 SOURCE = Source(
-    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)",
-    lambda folder: model_type(folder) == "marian", _convert, _compare)
+    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)", _recognises, _convert, _compare)

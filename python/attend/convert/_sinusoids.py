@@ -11,7 +11,7 @@ Array = np.ndarray[Any, Any]
 ANGLES = 3e-7  # how far a program's sines and cosines in f32 may be off for each position
 
 
-def _sinusoids(convention: str, offset: int, rows: int, width: int) -> Array:
+def sinusoids(convention: str, offset: int, rows: int, width: int) -> Array:
     """As docs/model_file.md has them."""
     rates = 10000.0 ** (-np.arange(width // 2) / (width // 2 - (1 if convention == "timing_signal" else 0)))
     angles = np.outer(np.arange(offset, offset + rows), rates)
@@ -27,6 +27,16 @@ def recognise_sinusoids(table: Array, rounding: float) -> tuple[str, int] | None
         return None
     for convention, offset in itertools.product(("halves", "timing_signal", "interleaved"), (0, 1, 2)):
         parts = table[:8], table  # few rows tell most tables apart
-        if all(np.all(np.abs(part - _sinusoids(convention, offset, len(part), width)) <= allowed[: len(part)]) for part in parts):
+        if all(np.all(np.abs(part - sinusoids(convention, offset, len(part), width)) <= allowed[: len(part)]) for part in parts):
             return convention, offset
     return None
+
+
+def position_fields(table: Array, rounding: float = 0.0) -> dict[str, Any]:
+    """A stack's keys for this table: none, sinusoids by their convention, or one that was learned."""
+    if not table.any():
+        return {"positions": "none"}
+    found = recognise_sinusoids(table, rounding)
+    if found is None:
+        return {"positions": "learned", "max_positions": len(table)}
+    return {"position_convention": found[0], "position_offset": found[1]}

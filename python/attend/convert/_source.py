@@ -47,12 +47,22 @@ class Converted:
 
 
 @dataclass
+class Languages:
+    """Between which a model of several is to translate; None: not said."""
+
+    source: str | None = None
+    target: str | None = None
+
+
+@dataclass
 class Source:
     looks_like: str  # the files that give it away, in words
     recognises: Callable[[pathlib.Path], bool]
     convert: Callable[[pathlib.Path], Converted]
     # The largest difference of the samples' log-probabilities between the source's own program and attend; none: it can't be asked.
     compare: Callable[[str, str], float] | None = None
+    # In place of `convert`, for models of several languages; none: models have the languages that they were made for.
+    convert_between: Callable[[pathlib.Path, Languages], Converted] | None = None
 
 
 def stack(**fields: Any) -> dict[str, Any]:
@@ -60,7 +70,7 @@ def stack(**fields: Any) -> dict[str, Any]:
     usual = {
         "layers": 6, "d_model": 512, "heads": 8, "d_k": 0, "d_v": 0, "d_ff": 2048, "activation": "relu", "norm": "layer_norm",
         "norm_place": "post", "norm_epsilon": 1e-6, "positions": "sinusoidal", "position_convention": "interleaved", "position_offset": 0,
-        "max_positions": 1024, "attention_bias": True, "feed_forward_bias": True, "scale_embedding": True, "embedding_norm": False,
+        "max_positions": 1024, "relative_buckets": 32, "relative_max_distance": 128, "attention_bias": True, "feed_forward_bias": True, "scale_embedding": True, "embedding_norm": False,
         "recurrence": "none"}
     assert not fields.keys() - usual.keys()
     return usual | fields
@@ -70,9 +80,10 @@ def model(**fields: Any) -> dict[str, Any]:
     """`model` of config.json: a translation model, with these fields otherwise."""
     usual = {
         "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
-        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "encoder": None, "decoder": None, "head": "vocabulary",
-        "head_bias": False, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
-        "label_scheme": "none", "crf": False, "tie_source_target": True, "tie_target_output": True}
+        "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "source_begin": [], "source_end": [],
+        "target_begin": [], "encoder": None, "decoder": None, "head": "vocabulary", "head_bias": False, "head_transform": False,
+        "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False,
+        "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()
     return usual | fields
 

@@ -50,9 +50,10 @@ def vocabulary(
             raise InputError(
                 f"{file}: its tokens are SentencePiece's, but '{folder}' has no SentencePiece model; put the model's there as "
                 "sentencepiece.model, or as source.spm and target.spm")
-        return of_words(tokens, special_ids, without_text)
+        return of_words(tokens, special_ids, without_text=without_text)
     content = path.read_bytes()
-    known = len(set(pieces_of(content, str(path))) & set(tokens))
-    if 2 * known < len(tokens):
-        raise InputError(f"{path}: it has {known} of the {len(tokens)} tokens of '{file.name}', expected most; is it another model's?")
-    return with_tokens(content, tokens, special_ids)
+    texts = set(tokens) - without_text
+    known = len(set(pieces_of(content, str(path))) & texts)
+    if 2 * known < len(texts):
+        raise InputError(f"{path}: it has {known} of the {len(texts)} tokens of '{file.name}', expected most; is it another model's?")
+    return with_tokens(content, tokens, special_ids, without_text=without_text)

@@ -1,16 +1,22 @@
-"""Hugging Face's tokenizer.json as a vocabulary, made of vocab.txt or of vocab.json and merges.txt where a model has only those."""
+"""Hugging Face's tokenizer.json as a vocabulary, made of vocab.txt or of vocab.json and merges.txt where a model has only those.
+
+`attend export` makes tokenizer.json of SentencePiece models, which it puts beside it.
+"""
 
 from __future__ import annotations
 
 import json
 import pathlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from attend._attend import Vocabulary
 from attend._errors import InputError
 from attend.convert._files import read_json
+from attend.convert._vocabulary import placeholders
+
+SENTENCEPIECE = "vocab.spm"
 
 
 @dataclass
@@ -19,9 +25,14 @@ class TokenizerFile:
     special_ids: dict[str, int]
     tokens: list[str]  # by id
 
-    def check_size(self, rows: int, folder: pathlib.Path) -> None:
-        if len(self.tokens) != rows:
-            raise InputError(f"'{folder}' has a tokenizer of {len(self.tokens)} tokens, expected {rows}, the rows of the embedding")
+    def padded(self, rows: int, folder: pathlib.Path) -> TokenizerFile:
+        """The same with a token for each row of the embedding."""
+        more = placeholders(self.tokens, rows, str(folder))
+        if not more:
+            return self
+        file, tokens = json.loads(self.content), [*self.tokens, *more]
+        file["added_tokens"] += _added({token: i for i, token in enumerate(tokens)}, more)
+        return replace(self, content=_dump(file), tokens=tokens)
 
     def texts(self) -> list[str]:
         """Some texts of the tokenizer's own words, which a model proves itself by."""
@@ -32,8 +43,8 @@ class TokenizerFile:
 
 
 def read_tokenizer(folder: pathlib.Path) -> TokenizerFile:
-    path = folder / "tokenizer.json"
-    if path.exists():
+    path = next((folder / name for name in (SENTENCEPIECE, "tokenizer.json") if (folder / name).exists()), None)
+    if path is not None:
         content = path.read_bytes()
     elif (folder / "vocab.txt").exists():
         content, path = _dump(_wordpiece(folder)), folder / "vocab.txt"
@@ -41,14 +52,14 @@ def read_tokenizer(folder: pathlib.Path) -> TokenizerFile:
         content, path = _dump(_byte_bpe(folder)), folder / "vocab.json"
     else:
         raise InputError(f"'{folder}' has no tokenizer, expected tokenizer.json, vocab.txt, or vocab.json and merges.txt")
-    return _loaded(content, path)
+    return loaded(content, path)
 
 
 def _dump(tokenizer: dict[str, Any]) -> bytes:
     return json.dumps(tokenizer, ensure_ascii=False, indent=1).encode()
 
 
-def _loaded(content: bytes, path: pathlib.Path) -> TokenizerFile:
+def loaded(content: bytes, path: pathlib.Path) -> TokenizerFile:
     """As attend reads it, whose errors name the file."""
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "tokenizer.json"

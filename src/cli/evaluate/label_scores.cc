@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "metrics/characters.h"
 #include "text/column_reader.h"
+#include "text/entity_labels.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -17,29 +20,102 @@ std::string Decimal(double value, int64_t width) { return fmt::format("{:.{}f}",
 double ToWidth(double value, int64_t width) { return std::stod(Decimal(value, width)); }
 
 struct LabelledFile {
+  std::string path;
   std::vector<std::vector<std::string>> labels;  // [sentence][word]
   std::vector<int64_t> lines;                    // where each sentence begins
 };
 
-LabelledFile ReadLabels(const std::string& path) {
-  LabelledFile file;
+void CheckAreOfEntities(const LabelledFile& file) {
+  for (size_t i = 0; i < file.labels.size(); ++i) {
+    const auto other = std::ranges::find_if_not(file.labels[i], IsEntityLabel);
+    if (other == file.labels[i].end()) continue;
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("{}:{}: '{}' is no label of entities, expected O, or B, I, E or S, a "
+                    "'-' and a type, in the last column; --metrics labels scores labels of "
+                    "other kinds",
+                    file.path, file.lines[i] + (other - file.labels[i].begin()), Excerpt(*other)));
+  }
+}
+
+// What a column of labels is read for.
+enum class LabelKind { kEntity, kAny };
+
+LabelledFile ReadLabels(const std::string& path, LabelKind kind) {
+  LabelledFile file{path, {}, {}};
   ColumnReader reader(path);
   ColumnSentence sentence;
   while (reader.Next(&sentence)) {
-    file.labels.push_back(sentence.Column(-1));
+    const bool document = sentence.begins_document();
+    if (document && kind == LabelKind::kAny) continue;
+    // The line that begins a document is in no entity; conlleval counts it.
+    file.labels.push_back(document ? std::vector<std::string>{"O"} : sentence.Column(-1));
     file.lines.push_back(sentence.first_line);
   }
   if (file.labels.empty())
     throw Error(ErrorKind::kInput, fmt::format("{}: no sentence, expected columns", path));
+  if (kind == LabelKind::kEntity) CheckAreOfEntities(file);
+  if (kind == LabelKind::kAny && reader.columns() == 1) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: one column, expected a word and its label a line", path));
+  }
   return file;
+}
+
+// The labels of all words.
+std::vector<std::string> WordLabels(const LabelledFile& file) {
+  std::vector<std::string> labels;
+  for (const auto& sentence : file.labels)
+    labels.insert(labels.end(), sentence.begin(), sentence.end());
+  return labels;
+}
+
+void CheckAreParallel(const LabelledFile& found, const LabelledFile& expected) {
+  if (found.labels.size() != expected.labels.size()) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} has {} sentences and {} has {}, expected the same", found.path,
+                            found.labels.size(), expected.path, expected.labels.size()));
+  }
+  for (size_t i = 0; i < found.labels.size(); ++i) {
+    if (found.labels[i].size() == expected.labels[i].size()) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}:{}: a sentence of {} words, but of {} at {}:{}; expected the same",
+                            found.path, found.lines[i], found.labels[i].size(),
+                            expected.labels[i].size(), expected.path, expected.lines[i]));
+  }
+}
+
+// Entities are counted alike, but equal ones may have other labels.
+void WarnOfSchemes(const LabelledFile& found, const LabelledFile& expected, const Log& log) {
+  SchemeFinder of_found, of_expected, of_both;
+  for (const auto& labels : found.labels) {
+    of_found.Add(labels);
+    of_both.Add(labels);
+  }
+  for (const auto& labels : expected.labels) {
+    of_expected.Add(labels);
+    of_both.Add(labels);
+  }
+  if (!of_found.Scheme() || !of_expected.Scheme() || of_both.Scheme()) return;
+  const std::string_view wanted = NameOf(*of_expected.Scheme());
+  log(LogLevel::kWarning,
+      fmt::format("{} spells entities by {}, and {} by {}: the accuracy of labels compares two "
+                  "spellings; `attend tag --scheme {}` spells them as the reference does",
+                  found.path, NameOf(*of_found.Scheme()), expected.path, wanted, wanted));
 }
 
 // Of a line with tabs the first column: so `attend classify` writes classes, and tables have them.
 std::vector<std::string> ReadClasses(const std::string& path) {
   std::vector<std::string> classes;
   LineReader reader(path, FormatCheck::kNone);
-  for (std::string line; reader.Next(&line);)
+  for (std::string line; reader.Next(&line);) {
     classes.push_back(StripRight(RepairUtf8(line.substr(0, line.find('\t')))));
+    if (!classes.back().empty()) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}:{}: no class, expected one, before a tab or alone; --metrics "
+                            "labels scores columns, whose sentences end at empty lines",
+                            path, classes.size()));
+  }
   return classes;
 }
 
@@ -70,21 +146,20 @@ Json CountsJson(const EntityCounts& counts, int64_t width) {
 
 }  // namespace
 
-EntityScores ScoreEntityFiles(const std::string& hypothesis, const std::string& reference) {
-  const LabelledFile found = ReadLabels(hypothesis), expected = ReadLabels(reference);
-  if (found.labels.size() != expected.labels.size()) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("{} has {} sentences and {} has {}, expected the same", hypothesis,
-                            found.labels.size(), reference, expected.labels.size()));
-  }
-  for (size_t i = 0; i < found.labels.size(); ++i) {
-    if (found.labels[i].size() == expected.labels[i].size()) continue;
-    throw Error(ErrorKind::kInput,
-                fmt::format("{}:{}: a sentence of {} words, but of {} at {}:{}; expected the same",
-                            hypothesis, found.lines[i], found.labels[i].size(),
-                            expected.labels[i].size(), reference, expected.lines[i]));
-  }
+EntityScores ScoreEntityFiles(const std::string& hypothesis, const std::string& reference,
+                              const Log& log) {
+  const LabelledFile found = ReadLabels(hypothesis, LabelKind::kEntity);
+  const LabelledFile expected = ReadLabels(reference, LabelKind::kEntity);
+  CheckAreParallel(found, expected);
+  WarnOfSchemes(found, expected, log);
   return ScoreEntities(found.labels, expected.labels);
+}
+
+ClassScores ScoreWordLabelFiles(const std::string& hypothesis, const std::string& reference) {
+  const LabelledFile found = ReadLabels(hypothesis, LabelKind::kAny);
+  const LabelledFile expected = ReadLabels(reference, LabelKind::kAny);
+  CheckAreParallel(found, expected);
+  return ScoreClasses(WordLabels(found), WordLabels(expected));
 }
 
 ClassScores ScoreClassFiles(const std::string& hypothesis, const std::string& reference) {
@@ -110,14 +185,14 @@ Json ToJson(const EntityScores& scores, int64_t width) {
   return {{"entity", all}};
 }
 
-Json ToJson(const ClassScores& scores, int64_t width) {
+Json ToJson(const ClassScores& scores, int64_t width, const char* metric) {
   Json classes = Json::object();
   for (size_t i = 0; i < scores.classes.size(); ++i) {
     classes[scores.classes[i]] = {{"precision", ToWidth(scores.precision(i), width)},
                                   {"recall", ToWidth(scores.recall(i), width)},
                                   {"f1", ToWidth(scores.f1(i), width)}};
   }
-  return {{"accuracy",
+  return {{metric,
            {{"score", ToWidth(scores.accuracy(), width)},
             {"macro_f1", ToWidth(scores.macro_f1(), width)},
             {"items", scores.items()},

@@ -5,21 +5,28 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "metrics/classes.h"
 #include "metrics/entities.h"
 
 namespace attend {
 
-// The last columns of two files of columns, sentence by sentence. Throws Error(kInput) that names
-// the place where they differ in sentences or words.
-EntityScores ScoreEntityFiles(const std::string& hypothesis, const std::string& reference);
+// The last columns of two files of columns, sentence by sentence, whose labels are of entities.
+// Warns where the files spell these by two schemes. Throws Error(kInput) that names the place of a
+// label of another kind, or where the files differ in sentences or words.
+EntityScores ScoreEntityFiles(const std::string& hypothesis, const std::string& reference,
+                              const Log& log);
 
-// Two files of one class a line. Throws Error(kInput) where they have different numbers of lines.
+// The same of labels of any kind, each by itself.
+ClassScores ScoreWordLabelFiles(const std::string& hypothesis, const std::string& reference);
+
+// Two files of one class a line. Throws Error(kInput) for a line without one, and where the files
+// have different numbers of lines.
 ClassScores ScoreClassFiles(const std::string& hypothesis, const std::string& reference);
 
-// With `width` decimal places.
+// With `width` decimal places. Classes have the name of their metric.
 Json ToJson(const EntityScores& scores, int64_t width);
-Json ToJson(const ClassScores& scores, int64_t width);
+Json ToJson(const ClassScores& scores, int64_t width, const char* metric);
 
 // A table for people.
 std::string ToText(const EntityScores& scores, int64_t width);

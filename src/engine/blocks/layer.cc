@@ -6,21 +6,25 @@
 #include <cmath>
 
 #include "attend/error.h"
+#include "model/relative_buckets.h"
 
 namespace attend {
 
-LayerNorm::LayerNorm(const WeightSource& weights, const std::string& name,
-                     const StackConfig& config)
-    : kernels(&weights.kernels), epsilon(static_cast<float>(config.norm_epsilon)) {
+Norm::Norm(const WeightSource& weights, const std::string& name, const StackConfig& config)
+    : kernels(&weights.kernels),
+      kind(config.norm),
+      epsilon(static_cast<float>(config.norm_epsilon)) {
   const float* gain = weights.tensors.Get(name + ".weight").f32();
-  const float* bias = weights.tensors.Get(name + ".bias").f32();
   gain_D.assign(gain, gain + config.d_model);
+  if (kind == NormKind::kRmsNorm) return;
+  const float* bias = weights.tensors.Get(name + ".bias").f32();
   bias_D.assign(bias, bias + config.d_model);
 }
 
-void LayerNorm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
-  kernels->layer_norm({x_RD, rows, static_cast<int64_t>(gain_D.size()), gain_D.data(),
-                       bias_D.data(), epsilon, y_RD});
+void Norm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
+  const auto function = kind == NormKind::kRmsNorm ? kernels->rms_norm : kernels->layer_norm;
+  function({x_RD, rows, static_cast<int64_t>(gain_D.size()), gain_D.data(), bias_D.data(), epsilon,
+            y_RD});
 }
 
 MatmulActivation MatmulActivationOf(Activation activation) {
@@ -64,7 +68,8 @@ void FeedForward::Apply(const float* x_RD, int64_t rows, const float* residual_R
 const float* PositionTable::Row(const StackConfig& config, const TensorView* learned,
                                 int64_t position) {
   const int64_t width = config.d_model, at = position + config.position_offset;
-  if (config.positions == PositionKind::kNone) return nullptr;
+  if (config.positions == PositionKind::kNone || config.positions == PositionKind::kRelative)
+    return nullptr;
   if (config.positions == PositionKind::kLearned) {
     if (at < config.max_positions) return learned->f32() + at * width;
     throw Error(ErrorKind::kInput,
@@ -86,6 +91,31 @@ const float* PositionTable::Row(const StackConfig& config, const TensorView* lea
     }
   }
   return rows_.data() + position * width;
+}
+
+RelativeBias::RelativeBias(const WeightSource& weights, const std::string& stack,
+                           const StackConfig& stack_config)
+    : config(stack_config), both_ways(stack == "encoder") {
+  if (config.positions != PositionKind::kRelative) return;
+  const TensorView& stored = weights.tensors.Get(stack + ".relative_bias.weight");
+  table.assign(stored.f32(), stored.f32() + stored.elements());
+}
+
+ScoreBias PositionTable::Bias(const RelativeBias& bias, int64_t furthest) {
+  constexpr int64_t kShortest = 128;
+  if (bias.table.empty()) return {};
+  const int64_t heads = bias.config.heads;
+  if (furthest > reach_) {
+    reach_ = std::max({furthest, 2 * reach_, kShortest});
+    biases_.resize(heads * (2 * reach_ + 1));
+    const RelativeBuckets buckets(bias.config, bias.both_ways);
+    for (int64_t distance = -reach_; distance <= reach_; ++distance) {
+      const float* of_bucket = bias.table.data() + buckets.Of(distance) * heads;
+      for (int64_t h = 0; h < heads; ++h)
+        biases_[h * (2 * reach_ + 1) + reach_ + distance] = of_bucket[h];
+    }
+  }
+  return {biases_.data() + reach_, 2 * reach_ + 1};
 }
 
 Embedding::Embedding(const WeightSource& weights, const std::string& name, const std::string& stack,

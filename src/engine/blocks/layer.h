@@ -35,14 +35,16 @@ struct Scratch {
   WorkTimer timer;
 };
 
-struct LayerNorm {
+// Layer norm, or RMS norm, which has no bias.
+struct Norm {
   const KernelTable* kernels = nullptr;
+  NormKind kind = NormKind::kLayerNorm;
   std::vector<float> gain_D, bias_D;
   float epsilon = 0;
 
-  LayerNorm() = default;
-  // The tensors `name`.weight and `name`.bias.
-  LayerNorm(const WeightSource& weights, const std::string& name, const StackConfig& config);
+  Norm() = default;
+  // The tensors `name`.weight and, of a layer norm, `name`.bias.
+  Norm(const WeightSource& weights, const std::string& name, const StackConfig& config);
   void Apply(const float* x_RD, int64_t rows, float* y_RD) const;
 };
 
@@ -107,17 +109,47 @@ inline void Attend(const KernelTable& kernels, bool keep, AttentionArguments* ar
   kernels.attention(a);
 }
 
-// Token embeddings plus positions, section 3.4 and 3.5. Makes rows of the position table as they
-// are asked for; one owner.
+// What distances add to the scores of a stack's self-attention: for each head and each bucket of
+// distances a number. Empty for other positions than relative ones.
+struct RelativeBias {
+  std::vector<float> table;  // [buckets, heads]
+  StackConfig config;
+  bool both_ways = false;
+
+  RelativeBias() = default;
+  // The tensor `stack`.relative_bias.weight, if there is one.
+  RelativeBias(const WeightSource& weights, const std::string& stack, const StackConfig& config);
+};
+
+// The same by distance: what head h adds to the score of a key that stands so far after its query
+// is at[h * stride + distance]. Null: nothing.
+struct ScoreBias {
+  const float* at = nullptr;
+  int64_t stride = 0;
+
+  // For queries of which the first stands at `position`, and rows from position 0 on.
+  void Apply(int64_t position, AttentionArguments* arguments) const {
+    if (at == nullptr) return;
+    arguments->bias = at - position;
+    arguments->bias_stride = stride;
+  }
+};
+
+// Token embeddings plus positions, section 3.4 and 3.5. Makes rows of the position table, and
+// biases of distances, as they are asked for; one owner.
 class PositionTable {
  public:
-  // Row `position` (from 0, the offset not yet added), or null for a stack without positions.
+  // Row `position` (from 0, the offset not yet added), or null for a stack that adds none.
   // Throws Error(kInput) past the end of a learned table.
   const float* Row(const StackConfig& config, const TensorView* learned, int64_t position);
+  // For distances up to `furthest`; good until the next call.
+  ScoreBias Bias(const RelativeBias& bias, int64_t furthest);
 
  private:
   std::vector<float> rows_;
   int64_t count_ = 0;
+  std::vector<float> biases_;  // [heads, 2 * reach_ + 1], for distances -reach_ to reach_
+  int64_t reach_ = -1;
 };
 
 struct Embedding {
@@ -126,7 +158,7 @@ struct Embedding {
   const float* scales_V = nullptr;
   const TensorView* learned = nullptr;  // positions; null for others
   StackConfig config;
-  std::optional<LayerNorm> norm;  // of the sum
+  std::optional<Norm> norm;  // of the sum
 
   Embedding() = default;
   // The table `name`, and the positions of `stack`.
@@ -138,8 +170,8 @@ struct Embedding {
 // How one sublayer stands in the residual stream. Post-norm: x = norm(x + f(x)); pre-norm:
 // x = x + f(norm(x)). `f` is called as f(input, residual, output).
 template <class Sublayer>
-void ApplySublayer(NormPlace place, const LayerNorm& norm, float* x_RD, int64_t rows,
-                   Scratch* scratch, Sublayer f) {
+void ApplySublayer(NormPlace place, const Norm& norm, float* x_RD, int64_t rows, Scratch* scratch,
+                   Sublayer f) {
   const int64_t width = static_cast<int64_t>(norm.gain_D.size());
   if (place == NormPlace::kPre) {
     float* normal_RD = scratch->normal_RD.Get(rows * width);

@@ -11,7 +11,8 @@ Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
       config_(*config.decoder),
       sizes_(*config.decoder),
       cross_attention_(config.encoder.has_value()),
-      embedding_(weights, DecoderEmbeddingName(config), "decoder", *config.decoder) {
+      embedding_(weights, DecoderEmbeddingName(config), "decoder", *config.decoder),
+      relative_bias_(weights, "decoder", *config.decoder) {
   for (int64_t i = 0; i < config_.layers; ++i) {
     const std::string name = fmt::format("decoder.layers.{}.", i);
     const std::string self = name + "self_attention", cross = name + "cross_attention";
@@ -19,25 +20,25 @@ Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
     if (recurs()) {
       layer.recurrence_input = Linear(weights, {name + "recurrence.input.weight"});
       layer.recurrence_forget = Linear(weights, {name + "recurrence.forget.weight"});
-      layer.self_norm = LayerNorm(weights, name + "recurrence_norm", config_);
+      layer.self_norm = Norm(weights, name + "recurrence_norm", config_);
     } else {
       layer.query_key_value =
           Linear(weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"});
       layer.output = Linear(weights, {self + ".output.weight"});
-      layer.self_norm = LayerNorm(weights, self + "_norm", config_);
+      layer.self_norm = Norm(weights, self + "_norm", config_);
     }
     if (cross_attention_) {
       layer.cross_query = Linear(weights, {cross + ".query.weight"});
       layer.cross_key_value = Linear(weights, {cross + ".key.weight", cross + ".value.weight"});
       layer.cross_output = Linear(weights, {cross + ".output.weight"});
-      layer.cross_norm = LayerNorm(weights, cross + "_norm", config_);
+      layer.cross_norm = Norm(weights, cross + "_norm", config_);
     }
-    layer.feed_forward_norm = LayerNorm(weights, name + "feed_forward_norm", config_);
+    layer.feed_forward_norm = Norm(weights, name + "feed_forward_norm", config_);
     layer.feed_forward = FeedForward(weights, name + "feed_forward", config_);
     layers_.push_back(std::move(layer));
   }
   if (config_.norm_place == NormPlace::kPre) {
-    norm_ = LayerNorm(weights, "decoder.norm", config_);
+    norm_ = Norm(weights, "decoder.norm", config_);
   }
   if (recurs()) zeros_D_.resize(config_.d_model);
 }
@@ -95,6 +96,7 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
     arguments.count = cache->positions[r] + 1;
     arguments.growth = 1;
     arguments.output = context + r * values;
+    cache->bias.Apply(cache->positions[r], &arguments);
     Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
     const int64_t most = sizes_.heads * (arguments.count + queries - 1);
     for (int64_t q = 0; sinks.attention && q < queries; ++q) {
@@ -156,6 +158,7 @@ void Decoder::RunLayers(std::span<const DecoderRow> rows, DecoderCache* cache,
                         PositionTable* positions, Scratch* scratch, const Sinks& sinks,
                         float* x_RD) const {
   Grow(rows, cache);
+  cache->bias = positions->Bias(relative_bias_, std::ranges::max(cache->positions));
   const int64_t count = std::ssize(rows);
   for (int64_t r = 0; r < count; ++r) {
     embedding_.Apply(rows[r].token, cache->positions[r], positions, x_RD + r * config_.d_model);
@@ -164,7 +167,7 @@ void Decoder::RunLayers(std::span<const DecoderRow> rows, DecoderCache* cache,
   scratch->timer.Book(&WorkSeconds::rest);
   for (int64_t i = 0; i < config_.layers; ++i) {
     const Layer& layer = layers_[i];
-    const auto sublayer = [&](const LayerNorm& norm, auto f) {
+    const auto sublayer = [&](const Norm& norm, auto f) {
       ApplySublayer(config_.norm_place, norm, x_RD, count, scratch, f);
     };
     sublayer(layer.self_norm, [&](const float* input, const float* residual, float* y) {

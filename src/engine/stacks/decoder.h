@@ -47,7 +47,7 @@ class Decoder {
     Linear query_key_value, output;
     Linear recurrence_input, recurrence_forget;  // in place of these
     Linear cross_query, cross_key_value, cross_output;
-    LayerNorm self_norm, cross_norm, feed_forward_norm;
+    Norm self_norm, cross_norm, feed_forward_norm;
     FeedForward feed_forward;
   };
   void Grow(std::span<const DecoderRow> rows, DecoderCache* cache) const;
@@ -68,8 +68,9 @@ class Decoder {
   AttentionSizes sizes_;
   bool cross_attention_;
   Embedding embedding_;
+  RelativeBias relative_bias_;
   std::vector<Layer> layers_;
-  LayerNorm norm_;              // pre-norm only
+  Norm norm_;                   // pre-norm only
   std::vector<float> zeros_D_;  // the state that a recurrence begins with
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/blocks/layer.h"
 #include "engine/stacks/row_cache.h"
 
 namespace attend {
@@ -81,6 +82,7 @@ struct DecoderCache {
   std::vector<RowList> hypotheses;  // sentences * beam_size
   std::vector<float*> new_rows;     // of the rows now running or starting
   std::vector<int64_t> positions;
+  ScoreBias bias;  // of distances among them and those before
 
  private:
   void MakeRoom(int64_t count) {

@@ -10,7 +10,8 @@ Encoder::Encoder(const WeightSource& weights, const StackConfig& config)
     : kernels_(&weights.kernels),
       config_(config),
       sizes_(config),
-      embedding_(weights, "encoder.embedding.weight", "encoder", config) {
+      embedding_(weights, "encoder.embedding.weight", "encoder", config),
+      relative_bias_(weights, "encoder", config) {
   for (int64_t i = 0; i < config.layers; ++i) {
     const std::string name = fmt::format("encoder.layers.{}.", i);
     const std::string self = name + "self_attention";
@@ -18,25 +19,24 @@ Encoder::Encoder(const WeightSource& weights, const StackConfig& config)
         {.query_key_value = Linear(
              weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"}),
          .output = Linear(weights, {self + ".output.weight"}),
-         .attention_norm = LayerNorm(weights, self + "_norm", config),
-         .feed_forward_norm = LayerNorm(weights, name + "feed_forward_norm", config),
+         .attention_norm = Norm(weights, self + "_norm", config),
+         .feed_forward_norm = Norm(weights, name + "feed_forward_norm", config),
          .feed_forward = FeedForward(weights, name + "feed_forward", config)});
   }
   if (config.norm_place == NormPlace::kPre) {
-    norm_ = LayerNorm(weights, "encoder.norm", config);
+    norm_ = Norm(weights, "encoder.norm", config);
   }
 }
 
-void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>> sentences,
-                         const float* x_RD, int64_t rows, Scratch* scratch,
+void Encoder::SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, Scratch* scratch,
                          const Sinks& sinks) const {
   const Linear& product = layers_[layer].query_key_value;
   const int64_t stride = product.columns(), keys = sizes_.key_columns();
-  float* projected = scratch->projected.Get(rows * stride);
-  product.Apply(x_RD, rows, &scratch->linear, projected);
-  float* context = scratch->context.Get(rows * sizes_.value_columns());
+  float* projected = scratch->projected.Get(batch.rows * stride);
+  product.Apply(x_RD, batch.rows, &scratch->linear, projected);
+  float* context = scratch->context.Get(batch.rows * sizes_.value_columns());
   int64_t first = 0;
-  for (const std::span<const int32_t> sentence : sentences) {
+  for (const std::span<const int32_t> sentence : batch.sentences) {
     const int64_t count = std::ssize(sentence);
     scratch->key_rows.clear();
     for (int64_t r = first; r < first + count; ++r) {
@@ -48,6 +48,7 @@ void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>
       arguments.queries = std::min(AttentionSizes::kTogether, first + count - r);
       arguments.count = count;
       arguments.output = context + r * sizes_.value_columns();
+      batch.bias.Apply(r - first, &arguments);
       Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
       for (int64_t q = 0; sinks.attention && q < arguments.queries; ++q) {
         sinks.attention(AttentionPlace::kEncoderSelf, layer, r + q,
@@ -60,8 +61,11 @@ void Encoder::SelfAttend(int64_t layer, std::span<const std::span<const int32_t>
 
 void Encoder::Run(std::span<const std::span<const int32_t>> sentences, PositionTable* positions,
                   Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const {
-  int64_t rows = 0;
-  for (const std::span<const int32_t> sentence : sentences) rows += std::ssize(sentence);
+  int64_t rows = 0, longest = 0;
+  for (const std::span<const int32_t> sentence : sentences) {
+    rows += std::ssize(sentence);
+    longest = std::max<int64_t>(longest, std::ssize(sentence));
+  }
   float* x_RD = output_RD->Get(rows * config_.d_model);
   float* row_D = x_RD;
   for (const std::span<const int32_t> sentence : sentences) {
@@ -69,26 +73,28 @@ void Encoder::Run(std::span<const std::span<const int32_t>> sentences, PositionT
       embedding_.Apply(sentence[t], t, positions, row_D);
     }
   }
-  if (sinks.any()) return RunLayers(sentences, rows, scratch, sinks, x_RD);
+  const ScoreBias bias = positions->Bias(relative_bias_, longest);
+  if (sinks.any()) return RunLayers({sentences, rows, bias}, scratch, sinks, x_RD);
   for (size_t first = 0, last; first < sentences.size(); first = last) {
     int64_t some = std::ssize(sentences[first]);
     for (last = first + 1; last < sentences.size(); ++last) {
       if (some + std::ssize(sentences[last]) > kRowsTogether) break;
       some += std::ssize(sentences[last]);
     }
-    RunLayers(sentences.subspan(first, last - first), some, scratch, sinks, x_RD);
+    RunLayers({sentences.subspan(first, last - first), some, bias}, scratch, sinks, x_RD);
     x_RD += some * config_.d_model;
   }
 }
 
-void Encoder::RunLayers(std::span<const std::span<const int32_t>> sentences, int64_t rows,
-                        Scratch* scratch, const Sinks& sinks, float* x_RD) const {
+void Encoder::RunLayers(const Batch& batch, Scratch* scratch, const Sinks& sinks,
+                        float* x_RD) const {
+  const int64_t rows = batch.rows;
   if (sinks.activation) sinks.activation(true, -1, x_RD, rows);
   for (int64_t i = 0; i < config_.layers; ++i) {
     const Layer& layer = layers_[i];
     ApplySublayer(config_.norm_place, layer.attention_norm, x_RD, rows, scratch,
                   [&](const float* input, const float* residual, float* y) {
-                    SelfAttend(i, sentences, input, rows, scratch, sinks);
+                    SelfAttend(i, batch, input, scratch, sinks);
                     layer.output.Apply(scratch->context.Get(0), rows, &scratch->linear, y,
                                        MatmulActivation::kNone, residual);
                   });

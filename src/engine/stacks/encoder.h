@@ -44,21 +44,27 @@ class Encoder {
  private:
   struct Layer {
     Linear query_key_value, output;
-    LayerNorm attention_norm, feed_forward_norm;
+    Norm attention_norm, feed_forward_norm;
     FeedForward feed_forward;
   };
+  // Sentences that pass through the layers together.
+  struct Batch {
+    std::span<const std::span<const int32_t>> sentences;
+    int64_t rows = 0;  // of all of them
+    ScoreBias bias;
+  };
   // The layers, in place.
-  void RunLayers(std::span<const std::span<const int32_t>> sentences, int64_t rows,
-                 Scratch* scratch, const Sinks& sinks, float* x_RD) const;
-  void SelfAttend(int64_t layer, std::span<const std::span<const int32_t>> sentences,
-                  const float* x_RD, int64_t rows, Scratch* scratch, const Sinks& sinks) const;
+  void RunLayers(const Batch& batch, Scratch* scratch, const Sinks& sinks, float* x_RD) const;
+  void SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, Scratch* scratch,
+                  const Sinks& sinks) const;
 
   const KernelTable* kernels_;
   StackConfig config_;
   AttentionSizes sizes_;
   Embedding embedding_;
+  RelativeBias relative_bias_;
   std::vector<Layer> layers_;
-  LayerNorm norm_;  // pre-norm only
+  Norm norm_;  // pre-norm only
 };
 
 }  // namespace attend

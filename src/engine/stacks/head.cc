@@ -10,7 +10,7 @@ EncoderHead::EncoderHead(const WeightSource& weights, const ModelConfig& config)
       product_(weights, {OutputWeightName(config)}, "head.bias") {
   if (config.head_transform) {
     transform_.emplace(weights, std::vector<std::string>{"head.transform.weight"});
-    norm_ = LayerNorm(weights, "head.norm", *config.encoder);
+    norm_ = Norm(weights, "head.norm", *config.encoder);
   }
   if (config.head_pooler) {
     pooler_.emplace(weights, std::vector<std::string>{"head.pooler.weight"});

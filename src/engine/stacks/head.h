@@ -22,7 +22,7 @@ class EncoderHead {
   Activation activation_;
   std::optional<Linear> transform_, pooler_;
   MatmulActivation pooler_activation_ = MatmulActivation::kNone;  // then tanh is by itself
-  LayerNorm norm_;                                                // after the transform
+  Norm norm_;                                                     // after the transform
   Linear product_;
 };
 

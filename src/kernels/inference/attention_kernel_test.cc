@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/inference/dispatch.h"
@@ -16,15 +18,20 @@ struct AttentionResult {
   std::vector<float> weights, output;
 };
 
-// Of one head's query over keys and values, one below the other.
+// What one head of a query sees.
+struct Seen {
+  std::vector<std::span<const float>> keys, values;
+  const float* bias;  // null for none
+};
+
 void ExpectAttention(const AttentionResult& got, int64_t head, std::span<const float> query,
-                     const std::vector<std::span<const float>>& keys,
-                     const std::vector<std::span<const float>>& values) {
+                     const Seen& seen) {
+  const auto& [keys, values, bias] = seen;
   std::vector<float> scores;
-  for (const std::span<const float> key : keys) {
+  for (size_t j = 0; j < keys.size(); ++j) {
     double dot = 0;
-    for (size_t k = 0; k < query.size(); ++k) dot += double{query[k]} * key[k];
-    scores.push_back(static_cast<float>(dot * 0.3));
+    for (size_t k = 0; k < query.size(); ++k) dot += double{query[k]} * keys[j][k];
+    scores.push_back(static_cast<float>(dot * 0.3 + (bias != nullptr ? bias[j] : 0)));
   }
   const std::vector<double> weights = Softmaxed(scores);
   for (size_t j = 0; j < keys.size(); ++j) {
@@ -38,7 +45,14 @@ void ExpectAttention(const AttentionResult& got, int64_t head, std::span<const f
   }
 }
 
-TEST_P(AttentionKernelTest, AttentionEqualsTheFormulaAndTheReference) {
+class SingleQueries : public testing::TestWithParam<std::tuple<std::string, bool>> {};
+
+TEST_P(SingleQueries, EqualTheFormulaAndTheReference) {
+  const auto& [set, biased] = GetParam();
+  const KernelTable &tested = SelectKernels(set), &oracle = *ReferenceKernels();
+  const int64_t bias_stride = 36;
+  const auto biases = RandomFloats(3 * bias_stride, 3);
+  const float* const bias = biased ? biases.data() : nullptr;
   for (const int64_t count : {0, 1, 7, 8, 16, 17, 33}) {
     for (const int64_t d_k : {1, 8, 13, 16, 40, 64}) {
       const int64_t heads = 3, d_v = d_k + 3;
@@ -60,19 +74,21 @@ TEST_P(AttentionKernelTest, AttentionEqualsTheFormulaAndTheReference) {
                            .d_v = d_v,
                            .scale = 0.3f,
                            .weights = result.weights.data(),
-                           .output = result.output.data()});
+                           .output = result.output.data(),
+                           .bias = bias,
+                           .bias_stride = bias_stride});
         return result;
       };
-      const AttentionResult got = attend(kernels_), want = attend(reference_);
+      const AttentionResult got = attend(tested), want = attend(oracle);
       EXPECT_EQ(got.weights, want.weights);
       EXPECT_EQ(got.output, want.output);
       for (int64_t h = 0; h < heads; ++h) {
-        std::vector<std::span<const float>> keys, values;
+        Seen seen{{}, {}, biased ? bias + h * bias_stride : nullptr};
         for (const float* row : rows) {
-          keys.emplace_back(row + 5 + h * d_k, d_k);
-          values.emplace_back(row + 5 + heads * d_k + h * d_v, d_v);
+          seen.keys.emplace_back(row + 5 + h * d_k, d_k);
+          seen.values.emplace_back(row + 5 + heads * d_k + h * d_v, d_v);
         }
-        ExpectAttention(got, h, {query.data() + h * d_k, static_cast<size_t>(d_k)}, keys, values);
+        ExpectAttention(got, h, {query.data() + h * d_k, static_cast<size_t>(d_k)}, seen);
       }
     }
   }
@@ -83,8 +99,8 @@ struct TogetherCase {
   int64_t queries, count, growth, d_k, d_v;
 };
 
-// The same queries together and one by one.
-void ExpectTogether(const KernelTable& kernels, const TogetherCase& c) {
+// The same queries together and one by one, with a bias of distances or without.
+void ExpectTogether(const KernelTable& kernels, const TogetherCase& c, bool biased) {
   const int64_t heads = 2, most = c.count + (c.queries - 1) * c.growth;
   const int64_t query_stride = heads * c.d_k + 3, output_stride = heads * c.d_v + 2;
   const int64_t width = heads * (c.d_k + c.d_v);
@@ -100,6 +116,9 @@ void ExpectTogether(const KernelTable& kernels, const TogetherCase& c) {
       c.d_v,         0.3f,         weights.data(), output.data(), output_stride};
   std::vector<float> scratch(AttentionScratch(arguments)), weightless_output = output;
   arguments.scratch = scratch.data();
+  arguments.bias_stride = most + c.queries;
+  const auto biases = RandomFloats(heads * arguments.bias_stride, 3);
+  if (biased) arguments.bias = biases.data() + c.queries;
   kernels.attention(arguments);
   arguments.weights = nullptr;
   arguments.output = weightless_output.data();
@@ -111,6 +130,7 @@ void ExpectTogether(const KernelTable& kernels, const TogetherCase& c) {
     arguments.output = alone_output.data() + q * output_stride;
     kernels.attention(arguments);
     arguments.count += c.growth;
+    if (biased) --arguments.bias;
   }
   EXPECT_EQ(weights, alone_weights);
   EXPECT_EQ(output, alone_output);
@@ -126,10 +146,20 @@ TEST_P(AttentionKernelTest, QueriesTogetherAttendAsEachAlone) {
                                    {20, 1, 1, 48, 48},
                                    {13, 50, 0, 24, 17},
                                    {7, 20, 1, 32, 96}}) {
-    ExpectTogether(kernels_, each);
-    ExpectTogether(reference_, each);
+    for (const bool biased : {false, true}) {
+      ExpectTogether(kernels_, each, biased);
+      ExpectTogether(reference_, each, biased);
+    }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, SingleQueries,
+                         testing::Combine(testing::ValuesIn(AvailableInstructionSets()),
+                                          testing::Bool()),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) +
+                                  (std::get<1>(info.param) ? "_biased" : "");
+                         });
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionKernelTest, testing::ValuesIn(AvailableInstructionSets()),
                          [](const auto& info) { return info.param; });

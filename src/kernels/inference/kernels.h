@@ -61,12 +61,12 @@ constexpr float kLinearTerm = 1.59576912f, kCubicTerm = 0.0713548163f;
 // Rows whose greatest magnitude is not above this are quantised to zeros: its inverse is finite.
 constexpr float kSmallestMagnitude = 1e-30f;
 
-struct LayerNormArguments {
+struct NormArguments {
   const float* x;  // [rows, width]
   int64_t rows;
   int64_t width;
   const float* gain;
-  const float* bias;
+  const float* bias;  // of layer_norm
   float epsilon;
   float* y;  // [rows, width]; may be x
 };
@@ -92,6 +92,10 @@ struct AttentionArguments {
   float* output;  // [queries, heads * d_v], out
   int64_t output_stride;
   float* scratch = nullptr;  // [AttentionScratch()], for several queries
+  // Null, or what is added to the scaled dot product of query q and row j in head h:
+  // bias[h * bias_stride + j - q].
+  const float* bias = nullptr;
+  int64_t bias_stride = 0;
 };
 
 // Floats that several queries need beside their results: some rows of weights, and the keys and the
@@ -138,7 +142,9 @@ struct KernelTable {
   void (*matmul_int8)(const Int8MatmulArguments& arguments) noexcept;
 
   // y = (x - mean) / sqrt(variance + epsilon) * gain + bias, row by row; y may be x.
-  void (*layer_norm)(const LayerNormArguments& arguments) noexcept;
+  void (*layer_norm)(const NormArguments& arguments) noexcept;
+  // y = x / sqrt(mean of x^2 + epsilon) * gain, row by row; y may be x.
+  void (*rms_norm)(const NormArguments& arguments) noexcept;
   // y = embedding * scale + position; position may be null.
   void (*embed)(const float* embedding, float scale, const float* position, int64_t width,
                 float* y) noexcept;

@@ -319,6 +319,14 @@ std::vector<double> LayerNormed(const std::vector<float>& x, const std::vector<f
   return y;
 }
 
+std::vector<double> RmsNormed(const std::vector<float>& x, const std::vector<float>& gain) {
+  double square = 0;
+  for (const float value : x) square += double{value} * value / static_cast<double>(x.size());
+  std::vector<double> y;
+  for (size_t i = 0; i < x.size(); ++i) y.push_back(x[i] / std::sqrt(square + 1e-6) * gain[i]);
+  return y;
+}
+
 TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
   for (int64_t n = 1; n <= 70; ++n) {
     const auto x = RandomFloats(n, 5, 3), gain = RandomFloats(n, 6), bias = RandomFloats(n, 7);
@@ -340,6 +348,9 @@ TEST_P(KernelsTest, RowFunctionsEqualTheirFormulasAndTheReferenceAtAllLengths) {
     compare([&](const KernelTable& k,
                 float* y) { k.layer_norm({x.data(), 1, n, gain.data(), bias.data(), 1e-6f, y}); },
             LayerNormed(x, gain, bias), 3e-5);
+    compare([&](const KernelTable& k,
+                float* y) { k.rms_norm({y, 1, n, gain.data(), nullptr, 1e-6f, y}); },
+            RmsNormed(x, gain), 3e-6);
     compare([&](const KernelTable& k, float* y) { k.softmax(y, n); }, Softmaxed(x), 1e-6);
     compare([&](const KernelTable& k, float* y) { k.multiply(gain.data(), y, n); },
             each([&](int64_t i) { return double{gain[i]} * x[i]; }), 1e-6);

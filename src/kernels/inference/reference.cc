@@ -156,7 +156,7 @@ void MatmulInt8(const Int8MatmulArguments& a) noexcept {
   }
 }
 
-void LayerNorm(const LayerNormArguments& a) noexcept {
+void LayerNorm(const NormArguments& a) noexcept {
   const int64_t width = a.width;
   const float inverse = 1.0f / static_cast<float>(width);
   for (int64_t r = 0; r < a.rows; ++r) {
@@ -168,6 +168,18 @@ void LayerNorm(const LayerNormArguments& a) noexcept {
     for (int64_t i = 0; i < width; ++i) squares[i] = MulAdd(x[i] - mean, x[i] - mean, squares[i]);
     const float scale = 1.0f / std::sqrt(squares.Total() * inverse + a.epsilon);
     for (int64_t i = 0; i < width; ++i) y[i] = MulAdd((x[i] - mean) * scale, a.gain[i], a.bias[i]);
+  }
+}
+
+void RmsNorm(const NormArguments& a) noexcept {
+  const float inverse = 1.0f / static_cast<float>(a.width);
+  for (int64_t r = 0; r < a.rows; ++r) {
+    const float* x = a.x + r * a.width;
+    float* y = a.y + r * a.width;
+    Lanes squares;
+    for (int64_t i = 0; i < a.width; ++i) squares[i] = MulAdd(x[i], x[i], squares[i]);
+    const float scale = 1.0f / std::sqrt(squares.Total() * inverse + a.epsilon);
+    for (int64_t i = 0; i < a.width; ++i) y[i] = x[i] * scale * a.gain[i];
   }
 }
 
@@ -220,6 +232,7 @@ ATTEND_WITH_FMA void AttendHead(const AttentionArguments& a, int64_t query, int6
     Lanes dot;
     for (int64_t k = 0; k < a.d_k; ++k) dot[k] = MulAdd(q[k], key[k], dot[k]);
     weights[j] = dot.Total() * a.scale;
+    if (a.bias != nullptr) weights[j] += a.bias[h * a.bias_stride + j - query];
   }
   Softmax(weights, count);
   for (int64_t j = 0; j < count; ++j) {
@@ -273,10 +286,11 @@ void TopKOf(const float* entries, int64_t count, int32_t first_id, const int32_t
   }
 }
 
-constexpr KernelTable kTable = {
-    "reference",    kPanel,       PackedSize, Pack,       Matmul,    QuantizedRowSize,
-    PackedSizeInt8, QuantizeRows, PackInt8,   MatmulInt8, LayerNorm, Embed,
-    EmbedInt8,      Multiply,     Recur,      Softmax,    Attention, TopKOf};
+constexpr KernelTable kTable = {"reference", kPanel,           PackedSize,     Pack,
+                                Matmul,      QuantizedRowSize, PackedSizeInt8, QuantizeRows,
+                                PackInt8,    MatmulInt8,       LayerNorm,      RmsNorm,
+                                Embed,       EmbedInt8,        Multiply,       Recur,
+                                Softmax,     Attention,        TopKOf};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ EmbeddingArguments<Real> ArgumentsOf(const EmbeddingInputs& inputs, const Dropou
   a.rows = inputs.ids_R.size(0);
   a.width = inputs.table_VD.size(1);
   a.ids = inputs.ids_R.const_data_ptr<int64_t>();
-  a.places = inputs.places_R.const_data_ptr<int64_t>();
+  a.places = inputs.positions_R.const_data_ptr<int64_t>();
   a.table = inputs.table_VD.const_data_ptr<Real>();
   if (inputs.positions_TD.defined()) a.positions = inputs.positions_TD.const_data_ptr<Real>();
   a.scale = inputs.scale;
@@ -39,7 +39,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     });
     SaveSite(site, context);
     context->saved_data["scale"] = inputs.scale;
-    context->save_for_backward({table_VD, inputs.positions_TD, inputs.ids_R, inputs.places_R});
+    context->save_for_backward({table_VD, inputs.positions_TD, inputs.ids_R, inputs.positions_R});
     return y_RD;
   }
 
@@ -76,7 +76,7 @@ torch::Tensor PlainEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
   torch::Tensor y_RD = torch::embedding(inputs.table_VD, inputs.ids_R.clamp_min(0)) * inputs.scale;
   y_RD = y_RD.masked_fill(known_R1.logical_not(), 0);
   if (inputs.positions_TD.defined()) {
-    y_RD = y_RD + inputs.positions_TD.index_select(0, inputs.places_R);
+    y_RD = y_RD + inputs.positions_TD.index_select(0, inputs.positions_R);
   }
   return PlainDropout(y_RD, site);
 }
@@ -85,12 +85,12 @@ torch::Tensor FusedEmbedding(const EmbeddingInputs& inputs, const DropoutSite& s
   if (!HasKernels(inputs.table_VD)) return PlainEmbedding(inputs, site);
   CheckIds(inputs.ids_R, inputs.table_VD.size(0), kZeroVector);
   if (inputs.positions_TD.defined()) {
-    CheckCount(inputs.places_R, "places", inputs.ids_R.numel(), "rows");
-    CheckIds(inputs.places_R, inputs.positions_TD.size(0));
+    CheckCount(inputs.positions_R, "places", inputs.ids_R.numel(), "rows");
+    CheckIds(inputs.positions_R, inputs.positions_TD.size(0));
   }
   EmbeddingInputs rows = inputs;
   rows.ids_R = inputs.ids_R.contiguous();
-  rows.places_R = inputs.places_R.contiguous();
+  rows.positions_R = inputs.positions_R.contiguous();
   return EmbeddingFunction::apply(inputs.table_VD.contiguous(), IfDefined(inputs.positions_TD),
                                   rows, site);
 }

@@ -10,9 +10,9 @@
 namespace attend::nn {
 
 // The rows of `table_VD` at ids, times `scale`, plus the rows of `positions_TD` (may be undefined)
-// at places.
+// at positions_R.
 struct EmbeddingInputs {
-  torch::Tensor table_VD, positions_TD, ids_R, places_R;
+  torch::Tensor table_VD, positions_TD, ids_R, positions_R;
   double scale = 1;
 };
 

@@ -176,7 +176,7 @@ TEST(ResidualNormTest, EqualsThePlainVersion) {
                              Random({width})};
         const auto with = [&](auto function) {
           return [&, function](const Tensors& x) {
-            torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({width}).eps(1e-2));
+            NormImpl norm(width, 1e-2);
             norm.weight = x[2];
             norm.bias = x[3];
             return function(x[0], x[1], site, norm);
@@ -192,7 +192,7 @@ TEST(ResidualNormTest, EqualsThePlainVersion) {
   const Tensors inputs{Random({1100, 24}), Random({1100, 24}), Random({24}), Random({24})};
   const auto with = [&](auto function) {
     return [&, function](const Tensors& x) {
-      torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({24}));
+      NormImpl norm(24, 1e-5);
       norm.weight = x[2];
       norm.bias = x[3];
       return function(x[0], x[1], kSome, norm);
@@ -301,7 +301,7 @@ TEST(FusedFunctionsTest, RefuseASecondDerivative) {
   const torch::Tensor x = torch::randn({4, 6}).requires_grad_(), ids = torch::arange(4),
                       targets = torch::arange(4), offsets = Offsets({1, 3});
   const auto mask = AttentionMask::Packed(offsets, offsets, false);
-  torch::nn::LayerNormImpl norm(torch::nn::LayerNormOptions({6}));
+  NormImpl norm(6, 1e-5);
   const std::vector<std::pair<const char*, std::function<torch::Tensor()>>> functions = {
       {"residual", [&] { return AddDropped(x, x, kSome); }},
       {"norm", [&] { return ResidualNorm(x, x, kNone, norm); }},

@@ -193,6 +193,10 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
                         key_HSK = heads(inputs.key, key_offsets),
                         value_HSV = heads(inputs.value, key_offsets);
     torch::Tensor scores_HTS = torch::matmul(query_HTK * scale, key_HSK.transpose(1, 2));
+    if (mask.biased()) {
+      scores_HTS = scores_HTS +
+                   mask.bias_HTT.slice(1, 0, scores_HTS.size(1)).slice(2, 0, scores_HTS.size(2));
+    }
     if (mask.causal) {
       const torch::Tensor future = torch::ones_like(scores_HTS[0], torch::kBool).triu(1);
       scores_HTS = scores_HTS.masked_fill(future, -INFINITY);
@@ -217,6 +221,7 @@ torch::Tensor PackedAttention(const torch::Tensor& query, const torch::Tensor& m
   if (mask.query_offsets_B1.size(0) != mask.key_offsets_B1.size(0)) {
     throw Error(ErrorKind::kInput, "queries and keys are packed from other numbers of sentences");
   }
+  if (mask.biased()) return PlainPackedAttention(query, memory, shape, mask, site);
   return PackedAttentionFunction::apply(query.contiguous(), IfDefined(memory), shape, mask, site);
 }
 

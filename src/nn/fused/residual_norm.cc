@@ -15,7 +15,7 @@ using torch::autograd::tensor_list;
 // Rows whose gradients of gain and bias are summed together: the sums do not depend on threads.
 constexpr int64_t kBlockRows = 512;
 
-struct Norm {
+struct LayerNormWeights {
   torch::Tensor gain_D, bias_D;  // undefined for no norm
   double epsilon = 0;
 };
@@ -25,7 +25,7 @@ struct Computed {
 };
 
 Computed Compute(const torch::Tensor& x, const torch::Tensor& sublayer, const DropoutSite& site,
-                 const Norm& norm) {
+                 const LayerNormWeights& norm) {
   const int64_t width = sublayer.size(-1), rows = width == 0 ? 0 : sublayer.numel() / width;
   Computed result{torch::empty_like(sublayer), {}, {}};
   if (norm.gain_D.defined()) {
@@ -151,15 +151,16 @@ torch::Tensor AddDropped(const torch::Tensor& x, const torch::Tensor& sublayer,
 }
 
 torch::Tensor PlainResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,
-                                const DropoutSite& site, torch::nn::LayerNormImpl& norm) {
+                                const DropoutSite& site, NormImpl& norm) {
   return norm.forward(x + PlainDropout(sublayer, site));
 }
 
 torch::Tensor ResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,
-                           const DropoutSite& site, torch::nn::LayerNormImpl& norm) {
+                           const DropoutSite& site, NormImpl& norm) {
+  if (!norm.bias.defined()) return norm.forward(AddDropped(x, sublayer, site));
   if (!HasKernels(x)) return PlainResidualNorm(x, sublayer, site, norm);
   return ResidualNormFunction::apply(x, sublayer.to(x.scalar_type()), norm.weight, norm.bias,
-                                     std::pair(site, norm.options.eps()));
+                                     std::pair(site, norm.epsilon));
 }
 
 }  // namespace attend::nn

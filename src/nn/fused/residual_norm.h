@@ -5,6 +5,7 @@
 #define ATTEND_NN_FUSED_RESIDUAL_NORM_H_
 
 #include "attend/nn/dropout.h"
+#include "attend/nn/norm.h"
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -15,11 +16,11 @@ torch::Tensor PlainAddDropped(const torch::Tensor& x, const torch::Tensor& subla
 torch::Tensor AddDropped(const torch::Tensor& x, const torch::Tensor& sublayer,
                          const DropoutSite& site);
 
-// norm(x + dropout(sublayer)).
+// norm(x + dropout(sublayer)); of an RMS norm in two passes.
 torch::Tensor PlainResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,
-                                const DropoutSite& site, torch::nn::LayerNormImpl& norm);
+                                const DropoutSite& site, NormImpl& norm);
 torch::Tensor ResidualNorm(const torch::Tensor& x, const torch::Tensor& sublayer,
-                           const DropoutSite& site, torch::nn::LayerNormImpl& norm);
+                           const DropoutSite& site, NormImpl& norm);
 
 }  // namespace attend::nn
 

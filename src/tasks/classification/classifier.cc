@@ -1,10 +1,10 @@
 #include "attend/classifier.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "model/model_directory.h"
+#include "search/scores.h"
 #include "tasks/encoder_runner.h"
 #include "text/word_ids.h"
 
@@ -17,14 +17,10 @@ constexpr EncoderRunner::Purpose kClassification = {"classification", HeadKind::
 // Softmax.
 std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
                                               const std::vector<std::string>& labels) {
-  const double largest = *std::ranges::max_element(logits_L);
+  const ExpSum sum(logits_L);
   std::vector<ClassProbability> classes;
-  double sum = 0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    classes.push_back({labels[i], std::exp(static_cast<double>(logits_L[i]) - largest)});
-    sum += classes.back().probability;
-  }
-  for (ClassProbability& each : classes) each.probability /= sum;
+  for (size_t i = 0; i < labels.size(); ++i)
+    classes.push_back({labels[i], sum.Share(static_cast<double>(logits_L[i]))});
   std::ranges::stable_sort(classes, std::greater<>(), &ClassProbability::probability);
   return classes;
 }
@@ -32,7 +28,7 @@ std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
 }  // namespace
 
 struct Classifier::Impl {
-  EncoderRunner logits;
+  EncoderRunner runner;
 };
 
 std::unique_ptr<Classifier> Classifier::Load(const std::string& directory,
@@ -52,25 +48,25 @@ Classifier::~Classifier() = default;
 
 std::vector<Classification> Classifier::Classify(std::span<const std::string> texts,
                                                  const std::atomic<bool>* stop) const {
-  const EncoderRunner& logits = impl_->logits;
+  const EncoderRunner& runner = impl_->runner;
   std::vector<EncoderInput> inputs;
   std::vector<Classification> found(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    TextIds read = EncodeCut(logits.loaded().source(), texts[i], logits.max_tokens());
+    TextIds read = EncodeCut(runner.loaded().source(), texts[i], runner.max_tokens());
     found[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }
   const auto take = [&](size_t text, std::span<const float> logits_L) {
-    found[text].classes = ProbabilitiesOf(logits_L, logits.labels());
+    found[text].classes = ProbabilitiesOf(logits_L, runner.labels());
   };
-  logits.Run(inputs, take, stop);
+  runner.Run(inputs, take, stop);
   return found;
 }
 
-const std::vector<std::string>& Classifier::labels() const { return impl_->logits.labels(); }
+const std::vector<std::string>& Classifier::labels() const { return impl_->runner.labels(); }
 
 std::string Classifier::instruction_set() const {
-  return impl_->logits.loaded().weights.kernels.name;
+  return impl_->runner.loaded().weights.kernels.name;
 }
 
 }  // namespace attend

@@ -21,7 +21,7 @@ SearchModel MakeSearchModel(const Weights& weights) {
   return {&weights,
           nullptr,
           {.max_beam_size = kMostOutputs,
-           .bos = static_cast<int32_t>(ids.bos),
+           .prompt = {static_cast<int32_t>(ids.bos)},
            .eos = static_cast<int32_t>(ids.eos)}};
 }
 

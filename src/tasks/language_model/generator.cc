@@ -111,7 +111,7 @@ Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions&
                 options.threads) {}
 
 Generator::Generator(std::shared_ptr<const LoadedModel> loaded, int threads) {
-  CheckTask(loaded->config(), "language_model");
+  CheckTask(loaded->config(), {"language_model"});
   MakeSearchModel(loaded->weights);  // throws where it can't be searched
   impl_ = std::make_unique<Impl>(std::move(loaded), threads);
 }

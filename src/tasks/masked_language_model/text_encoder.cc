@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "base/excerpt.h"
 #include "model/model_directory.h"
+#include "search/scores.h"
 #include "tasks/encoder_runner.h"
 #include "text/mask_token.h"
 #include "text/tokenizer.h"
@@ -29,31 +30,23 @@ struct Filling {
 // The likeliest of the tokens that show, with their probabilities among all. Equal ones by id.
 std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const SpecialIds& special,
                                      int32_t mask, int64_t top) {
-  const double largest = *std::ranges::max_element(logits_V);
-  double sum = 0;
-  for (const float logit : logits_V) sum += std::exp(static_cast<double>(logit) - largest);
-  std::vector<int32_t> order;
+  const ExpSum sum(logits_V);
+  std::vector<int32_t> ids;
   for (int32_t id = 0; id < static_cast<int32_t>(logits_V.size()); ++id) {
     const bool shows = id != special.pad && id != special.unk && id != special.bos &&
                        id != special.eos && id != mask;
-    if (shows) order.push_back(id);
+    if (shows) ids.push_back(id);
   }
-  const auto count = std::min<int64_t>(top, std::ssize(order));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int32_t a, int32_t b) {
-    return logits_V[a] != logits_V[b] ? logits_V[a] > logits_V[b] : a < b;
-  });
   std::vector<Filling> fillings;
-  for (const int32_t id : std::span(order).first(count)) {
-    fillings.push_back({id, std::exp(static_cast<double>(logits_V[id]) - largest) / sum});
-  }
+  for (const int32_t id : BestIds(logits_V, std::move(ids), top))
+    fillings.push_back({id, sum.Share(static_cast<double>(logits_V[id]))});
   return fillings;
 }
 
 // The token for people, without the mark of a space before it.
-std::string Shown(const Vocabulary& vocabulary, int32_t id) {
-  const TokenText shown = vocabulary.tokenizer().TextOf(id);
-  return shown.text.empty() ? vocabulary.Piece(id)
-                            : OneLine(RepairUtf8(shown.text, nullptr, Nul::kKept));
+std::string Shown(const Vocabulary& vocabulary, const TokenText& token, int32_t id) {
+  return token.text.empty() ? vocabulary.Piece(id)
+                            : OneLine(RepairUtf8(token.text, nullptr, Nul::kKept));
 }
 
 }  // namespace
@@ -107,8 +100,10 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
         LikeliestTokens(logits_V, vocabulary.special_ids(), mask, std::max<int64_t>(top, 1));
     likeliest[text].push_back(best[0].id);
     std::vector<FillingToken>& tokens = filled[text].masks.emplace_back();
-    for (const Filling& each : best)
-      tokens.push_back({Shown(vocabulary, each.id), each.probability});
+    for (const Filling& each : best) {
+      const TokenText token = vocabulary.tokenizer().TextOf(each.id);
+      tokens.push_back({Shown(vocabulary, token, each.id), each.probability, token.begins_word});
+    }
   };
   impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -18,7 +18,7 @@ constexpr EncoderRunner::Purpose kTagging = {"tagging", HeadKind::kLabels, /*of_
 // A text and where its words stand.
 struct ReadText {
   std::string text;
-  std::vector<TextWord> places;
+  std::vector<TextWord> words;
 
   std::string Part(size_t begin, size_t end) const { return text.substr(begin, end - begin); }
 };
@@ -28,7 +28,7 @@ TaggedText WordsOf(const ReadText& read) {
   const std::string_view text = read.text;
   size_t at = 0;
   int64_t characters = 0;
-  for (const auto& [begin, end] : read.places) {
+  for (const auto& [begin, end] : read.words) {
     const int64_t first = characters + CountCodePoints(text.substr(at, begin - at));
     characters = first + CountCodePoints(text.substr(begin, end - begin));
     at = end;
@@ -41,14 +41,14 @@ TaggedText WordsOf(const ReadText& read) {
 
 struct Tagger::Impl {
   Impl(std::shared_ptr<const LoadedModel> loaded, int threads)
-      : logits(std::move(loaded), kTagging, threads),
-        transitions(TransitionsOf(logits.loaded().config(), logits.loaded().model().tensors)) {}
+      : runner(std::move(loaded), kTagging, threads),
+        transitions(TransitionsOf(runner.loaded().config(), runner.loaded().model().tensors)) {}
 
   std::vector<TaggedText> Label(std::span<const ReadText> texts,
                                 const std::atomic<bool>* stop) const;
   void LabelOne(const ReadText& read, std::span<const float> scores_TL, TaggedText* tagged) const;
 
-  EncoderRunner logits;
+  EncoderRunner runner;
   LabelTransitions transitions;
 };
 
@@ -61,9 +61,9 @@ std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts,
     tagged.push_back(WordsOf(texts[i]));
     std::vector<std::string> words;
     for (const LabelledText& word : tagged[i].words) words.push_back(word.text);
-    for (WordPart& part : EncodeWords(logits.loaded().source(), words, logits.max_tokens())) {
-      if (part.places.empty()) continue;
-      inputs.push_back({std::move(part.ids), std::move(part.places)});
+    for (WordPart& part : EncodeWords(runner.loaded().source(), words, runner.max_tokens())) {
+      if (part.first_tokens.empty()) continue;
+      inputs.push_back({std::move(part.ids), std::move(part.first_tokens)});
       text_of.push_back(i);
     }
   }
@@ -71,7 +71,7 @@ std::vector<TaggedText> Tagger::Impl::Label(std::span<const ReadText> texts,
   const auto take = [&](size_t input, std::span<const float> logits_L) {
     found[input].insert(found[input].end(), logits_L.begin(), logits_L.end());
   };
-  logits.Run(inputs, take, stop);
+  runner.Run(inputs, take, stop);
   std::vector<std::vector<float>> scores(texts.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     scores[text_of[i]].insert(scores[text_of[i]].end(), found[i].begin(), found[i].end());
@@ -87,15 +87,15 @@ void Tagger::Impl::LabelOne(const ReadText& read, std::span<const float> scores_
   std::vector<std::string> names;
   for (size_t word = 0; word < path.size(); ++word) {
     LabelledText& own = tagged->words[word];
-    own.label = logits.labels()[path[word]];
+    own.label = runner.labels()[path[word]];
     own.probability = posterior.Probability(static_cast<int64_t>(word), {&path[word], 1});
     names.push_back(own.label);
   }
-  if (logits.loaded().config().label_scheme == LabelScheme::kNone) return;
+  if (runner.loaded().config().label_scheme == LabelScheme::kNone) return;
   for (const Entity& entity : EntitiesOf(names)) {
     const auto labels = std::span(path).subspan(entity.begin, entity.end - entity.begin);
     tagged->entities.push_back(
-        {read.Part(read.places[entity.begin].begin, read.places[entity.end - 1].end), entity.type,
+        {read.Part(read.words[entity.begin].begin, read.words[entity.end - 1].end), entity.type,
          tagged->words[entity.begin].begin, tagged->words[entity.end - 1].end,
          posterior.Probability(entity.begin, labels)});
   }
@@ -120,7 +120,7 @@ std::vector<TaggedText> Tagger::Tag(std::span<const std::string> texts,
   std::vector<ReadText> read;
   for (const std::string& text : texts) {
     read.push_back({RepairUtf8(text), {}});
-    read.back().places = WordsOfText(read.back().text);
+    read.back().words = WordsOfText(read.back().text);
   }
   return impl_->Label(read, stop);
 }
@@ -129,19 +129,15 @@ std::vector<TaggedText> Tagger::TagWords(std::span<const std::vector<std::string
                                          const std::atomic<bool>* stop) const {
   std::vector<ReadText> read(sentences.size());
   for (size_t i = 0; i < sentences.size(); ++i) {
-    for (const std::string& word : sentences[i]) {
-      std::string& text = read[i].text;
-      if (!text.empty()) text += ' ';
-      const size_t begin = text.size();
-      text += RepairUtf8(word);
-      read[i].places.push_back({begin, text.size()});
-    }
+    std::vector<std::string> words;
+    for (const std::string& word : sentences[i]) words.push_back(RepairUtf8(word));
+    read[i].text = JoinWords(words, &read[i].words);
   }
   return impl_->Label(read, stop);
 }
 
-const std::vector<std::string>& Tagger::labels() const { return impl_->logits.labels(); }
+const std::vector<std::string>& Tagger::labels() const { return impl_->runner.labels(); }
 
-std::string Tagger::instruction_set() const { return impl_->logits.loaded().weights.kernels.name; }
+std::string Tagger::instruction_set() const { return impl_->runner.loaded().weights.kernels.name; }
 
 }  // namespace attend

@@ -52,7 +52,7 @@ TEST_P(TaggerTest, FollowsThePlainFormulas) {
   const WordPart part = EncodeWords(*vocabulary, words, 20)[0];
   const Matrix logits = Plain(*model).EncoderLogits(part.ids);
   std::vector<float> scores_TL;
-  for (const int32_t place : part.places)
+  for (const int32_t place : part.first_tokens)
     scores_TL.insert(scores_TL.end(), logits[place].begin(), logits[place].end());
   const LabelTransitions transitions = TransitionsOf(model->config, model->tensors);
   const LabelPath path = BestLabels(scores_TL, transitions);

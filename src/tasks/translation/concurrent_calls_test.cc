@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,27 @@ void ExpectEqual(const std::vector<Translation>& got, const std::vector<Translat
       EXPECT_EQ(got[i].hypotheses[n].score, want[i].hypotheses[n].score);
       EXPECT_EQ(got[i].hypotheses[n].alignment, want[i].hypotheses[n].alignment);
     }
+  }
+}
+
+TEST(ConcurrentCallsTest, ACallThatIsStoppedEnds) {
+  const Translator translator(Golden(), {.threads = 2});
+  const auto sentences = SomeSentences(50);
+  const auto expected = translator.TranslateIds(sentences, {.max_length = 12});
+  std::atomic<bool> stop = false;
+  TranslationOptions options{.max_length = 100000, .min_length = 100000};  // hours
+  options.stop = &stop;
+  for (const size_t count : {sentences.size(), size_t{1}}) {
+    stop = false;
+    std::jthread stopping([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop = true;
+    });
+    EXPECT_THROW(translator.TranslateIds(std::span(sentences).first(count), options), Error);
+  }
+  const auto found = translator.TranslateIds(sentences, {.max_length = 12});
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    EXPECT_EQ(found[i].hypotheses[0].ids, expected[i].hypotheses[0].ids);
   }
 }
 

@@ -39,7 +39,7 @@ std::vector<std::vector<std::vector<float>>>& Layer(AttentionWeights* weights, i
 TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                        std::shared_ptr<const Shortlist> shortlist, bool protect)
     : loaded_(std::move(loaded)), shortlist_(std::move(shortlist)) {
-  CheckTask(config(), "translation");
+  CheckTask(config(), {"translation"});
   if (!weights().vocabulary_head) {
     throw Error(ErrorKind::kUsage,
                 "the model has no decoder with a vocabulary head, which translation needs");
@@ -80,9 +80,7 @@ std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) cons
   } else if (!ids.empty()) {
     throw Error(ErrorKind::kUsage, "the model has no encoder; expected an empty source");
   }
-  std::vector<int32_t> input(ids.begin(), ids.end());
-  if (config().ReadsEos(ids.size())) input.push_back(static_cast<int32_t>(special_ids().eos));
-  return input;
+  return config().EncoderIds(ids);
 }
 
 void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
@@ -90,11 +88,10 @@ void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
 }
 
 int64_t TaskRunner::max_source_tokens() const {
-  const std::optional<StackConfig>& encoder = config().encoder;
-  return encoder ? MaxTokens(*encoder) : std::numeric_limits<int64_t>::max();
+  return config().encoder ? config().MaxSourceTokens() : std::numeric_limits<int64_t>::max();
 }
 
-int64_t TaskRunner::max_target_tokens() const { return MaxTokens(*config().decoder); }
+int64_t TaskRunner::max_target_tokens() const { return config().MaxTargetTokens(); }
 
 void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const {
   const auto check = [&](const char* side, int64_t tokens, int64_t most) {
@@ -151,7 +148,7 @@ void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> i
                             const ScoreOptions& options, ForcedDecoding* decoding,
                             std::vector<PairScore>* scores) const {
   std::vector<std::vector<int32_t>> inputs;
-  std::vector<int64_t> encoder_item, decoder_item;  // of each packed row
+  std::vector<int64_t> encoder_item, decoder_item, asking_item;  // of each packed row
   for (const int64_t item : items) {
     inputs.push_back(EncoderInput(pairs.sources[item]));
     encoder_item.insert(encoder_item.end(), inputs.back().size(), item);
@@ -166,19 +163,18 @@ void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> i
     };
   }
   decoding->Start(weights(), inputs, sinks);
-  std::vector<int32_t> output;
+  const TextFrame frame = config().TargetFrame();
   for (size_t i = 0; i < items.size(); ++i) {
     const std::vector<int32_t>& target = pairs.targets[items[i]];
     CheckTargetIds(target);
-    output.assign(1, static_cast<int32_t>(special_ids().bos));
-    output.insert(output.end(), target.begin(), target.end());
-    output.push_back(static_cast<int32_t>(special_ids().eos));
-    decoding->Add(static_cast<int32_t>(i), output);
+    const std::vector<int32_t> output = frame.Around(target);
+    decoding->Add(static_cast<int32_t>(i), output, std::ssize(frame.begin) - 1);
     decoder_item.insert(decoder_item.end(), output.size() - 1, items[i]);
+    asking_item.insert(asking_item.end(), target.size() + 1, items[i]);
   }
   const std::span<const Candidate> answers = decoding->Run(weights(), sinks);
   for (size_t r = 0; r < answers.size(); ++r) {
-    PairScore& score = (*scores)[decoder_item[r]];
+    PairScore& score = (*scores)[asking_item[r]];
     score.token_log_probabilities.push_back(answers[r].log_probability);
     score.log_probability += answers[r].log_probability;
   }
@@ -209,10 +205,12 @@ void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const Attent
 std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
                                                                  const PairScore& score) const {
   const auto& heads = score.cross.at((layer > 0 ? layer : config().decoder->layers) - 1);
-  std::vector<std::vector<float>> sum_TS = heads[0];
-  for (size_t h = 1; h < heads.size(); ++h) {
-    for (size_t t = 0; t < sum_TS.size(); ++t) {
-      for (size_t s = 0; s < sum_TS[t].size(); ++s) sum_TS[t][s] += heads[h][t][s];
+  const size_t first_source = config().source_begin.size();
+  std::vector<std::vector<float>> sum_TS;
+  for (size_t t = config().target_begin.size(); t < heads[0].size(); ++t) {
+    std::vector<float>& sum_S = sum_TS.emplace_back(heads[0][t].size() - first_source);
+    for (const auto& weights_TS : heads) {
+      for (size_t s = 0; s < sum_S.size(); ++s) sum_S[s] += weights_TS[t][first_source + s];
     }
   }
   return sum_TS;

@@ -70,11 +70,11 @@ class TaskRunner {
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
   bool HasWords(std::span<const int32_t> ids) const;
 
-  // Ids in the order given, eos appended where the encoder reads it. Throws Error(kUsage) for an id
-  // outside the vocabulary, and for any where the model has no encoder.
+  // Ids in the order given, with what the model's encoder reads around them. Throws Error(kUsage)
+  // for an id outside the vocabulary, and for any where the model has no encoder.
   std::vector<int32_t> EncoderInput(std::span<const int32_t> ids) const;
   void CheckTargetIds(std::span<const int32_t> ids) const;
-  // The most ids of a source without eos, of a target without bos and eos, that the model's learned
+  // The most ids of a source and of a target, without their frames, that the model's learned
   // positions reach; no bound without those.
   int64_t max_source_tokens() const;
   int64_t max_target_tokens() const;
@@ -104,7 +104,8 @@ class TaskRunner {
   };
   void KeepAttention(AttentionPlace place, int64_t layer, const AttentionRow& row,
                      PairScore* score) const;
-  // [T, S] of a decoder layer (from 1; 0: the last), summed over heads.
+  // [T, S] of a decoder layer (from 1; 0: the last), summed over heads, from the texts' first
+  // tokens on: without what stands before them.
   std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
 
   std::shared_ptr<const LoadedModel> loaded_;

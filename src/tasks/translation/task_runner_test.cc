@@ -13,6 +13,15 @@ namespace {
 
 using Sentences = std::vector<std::vector<int32_t>>;
 
+// Ids stand around source and target.
+ModelConfig Framed() {
+  ModelConfig config = SmallConfig();
+  config.source_begin = {10, 11};
+  config.source_end = {12};
+  config.target_begin = {13};
+  return config;
+}
+
 class TaskRunnerTest : public testing::TestWithParam<std::string> {};
 
 // `want` rows may be shorter: what lies in the future has no weight.
@@ -39,26 +48,30 @@ void ExpectWeights(const AttentionWeights& got, const std::string& stack, const 
 
 TEST_P(TaskRunnerTest, AttentionWeightsEqualThePlainFormulas) {
   const Sentences sources = RandomSentences(4, 17, 1), targets = RandomSentences(4, 9, 2);
-  const auto model = MakeModel(SmallConfig());
-  ScoreOptions options;
-  options.attention = true;
-  const auto scores = Scorer(model, 2, GetParam()).ScoreIds(sources, targets, options);
-  for (size_t i = 0; i < sources.size(); ++i) {
-    Plain plain(*model);
-    plain.LogProbabilities(sources[i], targets[i]);
-    ExpectWeights(scores[i].encoder_self, "encoder", "self_attention", plain);
-    ExpectWeights(scores[i].decoder_self, "decoder", "self_attention", plain);
-    ExpectWeights(scores[i].cross, "decoder", "cross_attention", plain);
+  for (const ModelConfig& config : {SmallConfig(), Framed()}) {
+    const auto model = MakeModel(config);
+    ScoreOptions options;
+    options.attention = true;
+    const auto scores = Scorer(model, 2, GetParam()).ScoreIds(sources, targets, options);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      Plain plain(*model);
+      plain.LogProbabilities(sources[i], targets[i]);
+      ExpectWeights(scores[i].encoder_self, "encoder", "self_attention", plain);
+      ExpectWeights(scores[i].decoder_self, "decoder", "self_attention", plain);
+      ExpectWeights(scores[i].cross, "decoder", "cross_attention", plain);
+    }
   }
 }
 
-TEST_P(TaskRunnerTest, AlignmentsFollowThePlainWeights) {
+// `model` may have a frame, of which no word is aligned.
+void ExpectAlignments(const std::shared_ptr<const Model>& model, const std::string& set) {
   const Sentences sources = RandomSentences(4, 9, 3), targets = RandomSentences(4, 9, 4);
-  const auto model = MakeModel(SmallConfig());
+  const size_t before_source = model->config.source_begin.size(),
+               before_target = model->config.target_begin.size();
   ScoreOptions options;
   options.alignments = true;
   for (options.alignment_layer = 0; options.alignment_layer <= 2; ++options.alignment_layer) {
-    const auto scores = Scorer(model, 1, GetParam()).ScoreIds(sources, targets, options);
+    const auto scores = Scorer(model, 1, set).ScoreIds(sources, targets, options);
     for (size_t i = 0; i < sources.size(); ++i) {
       Plain plain(*model);
       plain.LogProbabilities(sources[i], targets[i]);
@@ -67,7 +80,10 @@ TEST_P(TaskRunnerTest, AlignmentsFollowThePlainWeights) {
                                                           : "decoder.layers.1.cross_attention");
       ASSERT_EQ(scores[i].alignment.size(), targets[i].size());
       for (size_t t = 0; t < targets[i].size(); ++t) {
-        const auto weight = [&](size_t s) { return heads[0][t][s] + heads[1][t][s]; };
+        const auto weight = [&](size_t s) {
+          const size_t row = before_target + t, column = before_source + s;
+          return heads[0][row][column] + heads[1][row][column];
+        };
         size_t best = 0;
         for (size_t s = 1; s < sources[i].size(); ++s) {
           if (weight(s) > weight(best)) best = s;
@@ -78,6 +94,11 @@ TEST_P(TaskRunnerTest, AlignmentsFollowThePlainWeights) {
       EXPECT_TRUE(scores[i].cross.empty());
     }
   }
+}
+
+TEST_P(TaskRunnerTest, AlignmentsFollowThePlainWeights) {
+  ExpectAlignments(MakeModel(SmallConfig()), GetParam());
+  ExpectAlignments(MakeModel(Framed()), GetParam());
 }
 
 TEST_P(TaskRunnerTest, AWideBeamOnARealModelFindsWhatExhaustiveSearchFinds) {

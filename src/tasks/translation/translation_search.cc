@@ -51,7 +51,7 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
     if (const auto& text = runner.training_text())
       length = std::max(length, UsualMost(*text, source_length));
   }
-  return MaxOutput(*runner.config().decoder, length);
+  return runner.config().MaxOutput(length);
 }
 
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
@@ -73,7 +73,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
 SearchModel MakeSearchModel(const TaskRunner& runner) {
   SearchOptions search;
   search.max_beam_size = kMostBeamSize;
-  search.bos = static_cast<int32_t>(runner.special_ids().bos);
+  search.prompt = runner.config().TargetFrame().begin;
   search.eos = static_cast<int32_t>(runner.special_ids().eos);
   search.blank = runner.blank();
   if (!runner.blank().empty()) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "attend/error.h"
 #include "base/files.h"
@@ -213,6 +215,29 @@ TEST_F(LogsTest, ReportKnowsTheDefaultsOfThePreset) {
   EXPECT_EQ(defaults["encoder"]["layers"], 4);
   EXPECT_EQ(defaults["encoder"]["d_model"], 128);
   EXPECT_EQ(defaults["label_smoothing"], 0.1);
+}
+
+TEST_F(LogsTest, EveryCurveOfATaskHasItsColour) {
+  const std::string_view page = ReportFiles()[0].content;
+  const std::string_view colors = page.substr(page.find("const COLORS = ["));
+  const auto of_list = std::ranges::count(colors.substr(0, colors.find(']')), '(');
+  ASSERT_GT(of_list, 1);
+  for (const std::string& name : TaskNames()) {
+    const TaskInfo& task = FindTask(name).info;
+    for (const FigureChart& chart : task.charts) {
+      EXPECT_LE(std::ssize(chart.figures), of_list) << name << ": " << chart.title;
+      for (const std::string& figure : chart.figures)
+        EXPECT_EQ(std::ranges::count(task.validation, figure, &Figure::name), 1) << figure;
+    }
+  }
+}
+
+TEST_F(LogsTest, ReportNamesTheTask) {
+  const TaskInfo& tagging = FindTask("tagging").info;
+  const Json data = ReportData({}, Json(), {tagging, true, Json::object()});
+  EXPECT_EQ(data["task"]["name"], "tagging");
+  EXPECT_EQ(data["options"]["task"], "tagging");
+  EXPECT_EQ(data["defaults"]["task"], "translation");
 }
 
 TEST_F(LogsTest, ReportSaysWhereARunRan) {

@@ -40,6 +40,7 @@ Json DefaultsFor(const ReportedRun& run) {
   TrainOptions defaults(run.task.name, run.options.value("preset", TrainOptions().preset));
   Json json = FieldsToJson(Fields(defaults));
   json["preset"] = TrainOptions().preset;
+  json["task"] = ModelConfig().task;
   return json;
 }
 
@@ -55,13 +56,14 @@ Json ToJson(const std::vector<Figure>& figures) {
 Json ToJson(const TaskInfo& task) {
   Json charts = Json::array();
   for (const FigureChart& chart : task.charts) {
-    charts.push_back({{"title", chart.title}, {"axis", chart.axis}, {"figures", chart.figures}});
+    charts.push_back({{"title", chart.title},
+                      {"axis", chart.axis},
+                      {"figures", chart.figures},
+                      {"most", chart.most ? Json(*chart.most) : Json()}});
   }
-  return {{"validation", ToJson(task.validation)},
-          {"charts", std::move(charts)},
-          {"test", ToJson(task.test)},
-          {"samples", task.samples},
-          {"sample_input", task.sample_input}};
+  return {{"name", task.name},           {"validation", ToJson(task.validation)},
+          {"charts", std::move(charts)}, {"test", ToJson(task.test)},
+          {"samples", task.samples},     {"sample_input", task.sample_input}};
 }
 
 }  // namespace
@@ -141,6 +143,7 @@ Json ReportData(const RunCurves& curves, const Json& samples, const ReportedRun&
   data["note"] = NoteOf(data["valid"], run);
   data["task"] = ToJson(run.task);
   data["options"] = run.options;
+  data["options"]["task"] = run.task.name;
   data["defaults"] = DefaultsFor(run);
   data["samples"] = samples.is_null() ? Json::object() : samples;
   data["machine"] = run.environment;

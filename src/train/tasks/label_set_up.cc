@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "tasks/encoder_runner.h"
+#include "text/text_words.h"
 #include "train/tasks/label_options.h"
 #include "train/tasks/label_task.h"
 #include "train/tasks/run_model.h"
@@ -16,12 +17,7 @@ std::string MakeVocabulary(const TaskSetup& setup, const std::vector<LabelledIte
   size_t item = 0;
   const NextLine next = [&](std::string* line) {
     if (item == items.size()) return false;
-    line->clear();
-    for (const std::string& word : items[item].words) {
-      if (!line->empty()) *line += ' ';
-      *line += word;
-    }
-    ++item;
+    *line = JoinWords(items[item++].words);
     return true;
   };
   return TrainVocabulary(next, LabelOptionsOf(*setup.options).vocabulary.made,

@@ -8,6 +8,7 @@
 #include "attend/nn/crf.h"
 #include "tasks/encoder_runner.h"
 #include "text/lines.h"
+#include "text/text_words.h"
 #include "text/utf8.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/label_options.h"
@@ -79,16 +80,7 @@ LabelTask::Scored LabelTask::Score(const Examples& examples,
   const bool by_token = config().pooling == Pooling::kTokens;
   const nn::PackedIds read = PackIds(examples, 0, 0, 0);
   LabelRows wanted = LabelRowsOf(examples, by_token);
-  torch::Tensor hidden_RD;
-  if (device_.is_cpu()) {
-    hidden_RD = transformer_->PackedEncode(read, dropout);
-  } else {
-    const std::vector<torch::Tensor> there = uploader_.Upload(
-        {PadIds(read, config().special_ids.pad), PaddedRows(read), wanted.rows_N, wanted.labels_N});
-    hidden_RD = transformer_->Encode(there[0]).hidden_BSD.flatten(0, 1).index_select(0, there[1]);
-    wanted.rows_N = there[2];
-    wanted.labels_N = there[3];
-  }
+  const torch::Tensor hidden_RD = HiddenOf(read, dropout, {&wanted.rows_N, &wanted.labels_N});
   const torch::Tensor labelled_ND =
       by_token ? hidden_RD.index_select(0, wanted.rows_N) : transformer_->Pool(hidden_RD, read);
   // On a GPU products in bf16 have such results.
@@ -165,9 +157,7 @@ Json LabelTask::ForExport() const {
   Json texts = Json::array(), ids = Json::array();
   for (const LabelledItem& item : corpus.items()) {
     if (std::ssize(texts) == kTexts) break;
-    std::string text;
-    for (const std::string& word : item.words) text += (text.empty() ? "" : " ") + word;
-    text = BeginningOf(RepairUtf8(text), kMostWords);
+    const std::string text = BeginningOf(RepairUtf8(JoinWords(item.words)), kMostWords);
     const std::vector<int32_t> found = ReadLabelled(config(), vocabulary(), text);
     if (std::ssize(found) > kMostTokens) continue;
     texts.push_back(text);
@@ -200,7 +190,7 @@ Json LabelTask::Plan(const CorpusReport& read) const {
 }
 
 Json LabelTask::TestText(const TestSetting& setting) {
-  setting.tell(fmt::format("labelling the test text: {}", text_.test->Text()));
+  setting.tell(fmt::format("labelling the test text: {}", text_.test->Summary()));
   return TestModel(setting, text_.test->items());
 }
 

@@ -16,9 +16,9 @@ nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, in
     packed.longest = std::max(packed.longest, length);
   }
   packed.ids_R = torch::empty({offsets[sentences]}, torch::kInt64);
-  packed.places_R = torch::empty({offsets[sentences]}, torch::kInt64);
+  packed.positions_R = torch::empty({offsets[sentences]}, torch::kInt64);
   int64_t* ids = packed.ids_R.mutable_data_ptr<int64_t>();
-  int64_t* places = packed.places_R.mutable_data_ptr<int64_t>();
+  int64_t* places = packed.positions_R.mutable_data_ptr<int64_t>();
   for (int64_t b = 0; b < sentences; ++b) {
     const std::span<const int32_t> from = examples[b].Ids(column);
     std::copy(from.begin() + skip, from.end() - drop, ids + offsets[b]);
@@ -36,7 +36,7 @@ nn::PackedIds PackIds(std::span<const int32_t> ids) {
 torch::Tensor PaddedRows(const nn::PackedIds& packed) {
   const torch::Tensor lengths_B = packed.offsets_B1.diff();
   const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;
-  return begins_B.repeat_interleave(lengths_B) + packed.places_R;
+  return begins_B.repeat_interleave(lengths_B) + packed.positions_R;
 }
 
 torch::Tensor PadIds(const nn::PackedIds& packed, int64_t pad_id) {

@@ -19,10 +19,11 @@ nn::Dropout DropoutOf(const OptimizationOptions& options) {
 }  // namespace
 
 void CheckShape(ModelConfig model) {
-  model.source_vocab_size = model.target_vocab_size =
-      std::max({model.special_ids.pad, model.special_ids.unk, model.special_ids.bos,
-                model.special_ids.eos}) +
-      1;
+  int64_t last = std::max(
+      {model.special_ids.pad, model.special_ids.unk, model.special_ids.bos, model.special_ids.eos});
+  for (const auto* ids : {&model.source_begin, &model.source_end, &model.target_begin})
+    for (const int64_t id : *ids) last = std::max(last, id);
+  model.source_vocab_size = model.target_vocab_size = last + 1;
   CheckModelConfig(model);
 }
 

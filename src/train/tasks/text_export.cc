@@ -9,7 +9,7 @@ namespace attend {
 ExportedTextModel CompleteTextModel(const ExportedRun& run, Model* model) {
   ExportedTextModel text{VocabularyOf(run), nn::Transformer(model->config)};
   model->source_vocabulary = model->target_vocabulary = text.vocabulary->bytes();
-  model->tokenization = {{"kind", FileKind(text.vocabulary->type())}, {"joint", true}};
+  model->tokenization = {{"kind", TypeName(text.vocabulary->type())}, {"joint", true}};
   ReadParameters(model->tensors, text.transformer.ptr().get());
   text.transformer->eval();
   return text;

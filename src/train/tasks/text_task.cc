@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "model/config_file.h"
 #include "nn/bf16_products.h"
+#include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 
 namespace attend {
@@ -16,10 +17,10 @@ TextTask::TextTask(const TaskSetup& setup, TaskTexts texts)
     : options_(*setup.options),
       threads_(setup.settings->threads),
       device_(setup.device),
-      uploader_(setup.device),
       transformer_(MakeTransformer(options_, setup.device)),
       loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
             options_.optimization.label_smoothing_mass),
+      uploader_(setup.device),
       texts_(std::move(texts)) {}
 
 torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
@@ -32,6 +33,24 @@ torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
   // A decoder does not read an example's last token.
   const int64_t tokens = shard.tokens_before[0];
   return LossOf(shard.examples, nn::DropoutKey{seed, tokens, tokens - shard.examples_before}).loss;
+}
+
+torch::Tensor TextTask::HiddenOf(const nn::PackedIds& read,
+                                 const std::optional<nn::DropoutKey>& dropout,
+                                 std::initializer_list<torch::Tensor*> beside) {
+  const bool decoder = config().decoder.has_value();
+  if (device_.is_cpu()) {
+    return decoder ? transformer_->PackedHidden({}, read, dropout)
+                   : transformer_->PackedEncode(read, dropout);
+  }
+  std::vector<torch::Tensor> here = {PadIds(read, config().special_ids.pad), PaddedRows(read)};
+  for (const torch::Tensor* each : beside) here.push_back(*each);
+  const std::vector<torch::Tensor> there = uploader_.Upload(here);
+  size_t next = 2;
+  for (torch::Tensor* each : beside) *each = there[next++];
+  const torch::Tensor hidden_BTD =
+      decoder ? transformer_->Decode(there[0]) : transformer_->Encode(there[0]).hidden_BSD;
+  return hidden_BTD.flatten(0, 1).index_select(0, there[1]);
 }
 
 Json TextTask::Digests() const {
@@ -47,9 +66,9 @@ void TextTask::SaveFiles(const std::filesystem::path& directory) const {
 }
 
 void TextTask::Describe(const Log& log) const {
-  log(LogLevel::kInfo, fmt::format("training text: {}", texts_.train->Text()));
+  log(LogLevel::kInfo, fmt::format("training text: {}", texts_.train->Summary()));
   if (texts_.valid != nullptr)
-    log(LogLevel::kInfo, fmt::format("validation text: {}", texts_.valid->Text()));
+    log(LogLevel::kInfo, fmt::format("validation text: {}", texts_.valid->Summary()));
 }
 
 Json TextTask::CheckData(const Log& log) const {
@@ -57,6 +76,13 @@ Json TextTask::CheckData(const Log& log) const {
   Json counts = Json::object();
   const auto check = [&](const char* name, const TextCorpus* corpus) {
     if (corpus == nullptr) return;
+    const CorpusReport& report = corpus->report();
+    if (2 * report.malformed.count > report.lines) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{} of {} lines of the {} text are malformed UTF-8 ({}); convert it, "
+                              "such as: iconv -f ISO-8859-1 -t UTF-8",
+                              report.malformed.count, report.lines, name, report.malformed.Text()));
+    }
     const int64_t tokens = corpus->tokens(), unknown = corpus->unknown_tokens();
     counts[name] = {{"unknown_tokens", unknown}, {"tokens", tokens}};
     const double share = static_cast<double>(unknown) / static_cast<double>(tokens);
@@ -83,10 +109,10 @@ Json TextTask::Plan(const CorpusReport& read) const {
   CorpusReport lines = texts_.train->report();
   lines.Add(read);
   Json plan = Json::object();
-  plan["train"] = texts_.train->Text();
+  plan["train"] = texts_.train->Summary();
   plan["train_lines"] = ToJson(lines);
-  if (texts_.valid != nullptr) plan["valid"] = texts_.valid->Text();
-  if (texts_.test != nullptr) plan["test"] = texts_.test->Text();
+  if (texts_.valid != nullptr) plan["valid"] = texts_.valid->Summary();
+  if (texts_.test != nullptr) plan["test"] = texts_.test->Summary();
   plan["vocabulary"] = vocabulary().size();
   return plan;
 }

@@ -3,6 +3,7 @@
 #define ATTEND_TRAIN_TASKS_TEXT_TASK_H_
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -42,17 +43,21 @@ class TextTask : public TrainingTask {
   // Test() where there is a test text; keeps its outputs, but not what it returns.
   virtual Json TestText(const TestSetting& setting) = 0;
 
+  // What the model's one stack makes of the ids [R, D], on the device; `beside` goes there, too.
+  torch::Tensor HiddenOf(const nn::PackedIds& read, const std::optional<nn::DropoutKey>& dropout,
+                         std::initializer_list<torch::Tensor*> beside);
+
   const ModelConfig& config() const { return options_.model; }
   const Vocabulary& vocabulary() const { return *texts_.vocabulary; }
 
   const TrainOptions options_;
   const int threads_;
   const torch::Device device_;
-  Uploader uploader_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
 
  private:
+  Uploader uploader_;
   TaskTexts texts_;
 };
 

@@ -53,7 +53,7 @@ std::vector<Json> Embed(const ServedEncoder& model, std::span<EncoderText* const
     answers.push_back(
         {{"object", "embedding"},
          {"index", 0},
-         {"embedding", base64 ? Json(Base64(vector.values_D)) : Json(vector.values_D)},
+         {"embedding", base64 ? Json(Base64(vector.values_D)) : FloatsToJson(vector.values_D)},
          {"cut", vector.cut}});
   }
   return answers;

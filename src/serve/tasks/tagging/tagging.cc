@@ -10,6 +10,7 @@
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
 #include "tasks/tagging/tagged_json.h"
+#include "text/text_words.h"
 
 namespace attend {
 namespace {
@@ -71,8 +72,7 @@ void TakeWords(Json* body, EncoderRequest* asked) {
   for (const Json& sentence : several ? given : Json::array({given})) {
     if (!sentence.is_array()) RefuseWords();
     asked->words.push_back(ReadWords(sentence));
-    std::string& text = asked->texts.emplace_back();
-    for (const std::string& word : asked->words.back()) text += (text.empty() ? "" : " ") + word;
+    asked->texts.push_back(JoinWords(asked->words.back()));
   }
 }
 
@@ -91,6 +91,8 @@ EncoderRequest ReadTag(Json body) {
   if (words && body.contains("text")) {
     throw Error(ErrorKind::kInput, "request body: it has text and words; leave out one");
   }
+  if (!words && !body.contains("text"))
+    throw Error(ErrorKind::kInput, "request body: expected an object with text or words");
   if (words) {
     TakeWords(&body, &asked);
   } else {

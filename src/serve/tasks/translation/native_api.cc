@@ -18,10 +18,8 @@ namespace {
 AttentionLabels PiecesOf(const ServedTranslator& model, const JobSentence& sentence, size_t rank) {
   const std::span<const int32_t> ids = sentence.result.translation.hypotheses[rank].ids;
   // Learned positions may cut the rest.
-  const size_t forced = sentence.result.attention[rank].decoder_self[0][0].size() - 1;
-  const bool has_eos =
-      sentence.result.attention[rank].encoder_self[0][0].size() > sentence.ids.size();
-  return LabelsOf({model.translator().source(), sentence.ids, has_eos},
+  const size_t forced = sentence.result.attention[rank].token_log_probabilities.size() - 1;
+  return LabelsOf(model.config(), {model.translator().source(), sentence.ids},
                   {model.translator().target(), ids.first(forced)});
 }
 

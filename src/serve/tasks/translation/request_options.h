@@ -9,12 +9,13 @@
 #include "base/fields.h"
 #include "serve/request_queue.h"
 #include "tasks/translation/sentence_splitting.h"
+#include "tasks/translation/translation_search.h"
 
 namespace attend {
 
 // Weights of attention take memory with the square of lengths, for each hypothesis.
 constexpr int64_t kMostPiecesWithAttention = 128;
-constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + 50;
+constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + kExtraLength;
 // Brings options to what a request with attention may ask for.
 void LimitToAttention(TranslationOptions* options);
 

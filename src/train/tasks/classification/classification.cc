@@ -14,7 +14,7 @@ TaskInfo DescribeClassification() {
   info.validation_options = "valid_table";
   info.validation = {
       {"loss", "loss"}, {"accuracy", "accuracy", true}, {"macro_f1", "macro F1", true}};
-  info.charts = {{"Validation accuracy", "percent", {"accuracy", "macro_f1"}}};
+  info.charts = {{"Validation accuracy", "percent", {"accuracy", "macro_f1"}, 100}};
   info.test = {{"accuracy", "accuracy"}, {"macro_f1", "macro F1"}};
   info.samples = "Sample texts";
   info.sample_input = "text";

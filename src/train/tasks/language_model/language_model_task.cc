@@ -51,17 +51,8 @@ double LanguageModelTask::Work(const Example& example) const {
 
 nn::LossSums LanguageModelTask::LossOf(const Examples& examples,
                                        const std::optional<nn::DropoutKey>& dropout) {
-  const nn::PackedIds read = PackIds(examples, 0, 0, 1);
   torch::Tensor next_R = PackIds(examples, 0, 1, 0).ids_R;
-  torch::Tensor hidden_RD;
-  if (device_.is_cpu()) {
-    hidden_RD = transformer_->PackedHidden({}, read, dropout);
-  } else {
-    const std::vector<torch::Tensor> there =
-        uploader_.Upload({PadIds(read, options_.model.special_ids.pad), PaddedRows(read), next_R});
-    hidden_RD = transformer_->Decode(there[0]).flatten(0, 1).index_select(0, there[1]);
-    next_R = there[2];
-  }
+  const torch::Tensor hidden_RD = HiddenOf(PackIds(examples, 0, 0, 1), dropout, {&next_R});
   return loss_->FromHidden(hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
                            next_R);
 }

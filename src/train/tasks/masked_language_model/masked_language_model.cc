@@ -15,7 +15,7 @@ TaskInfo DescribeMaskedLanguageModel() {
   info.validation = {{"loss", "loss"},
                      {"perplexity", "perplexity of the hidden tokens"},
                      {"accuracy", "hidden tokens found, %", /*high_is_better=*/true}};
-  info.charts = {{"Hidden tokens found", "% of them, more is better", {"accuracy"}}};
+  info.charts = {{"Hidden tokens found", "% of them, more is better", {"accuracy"}, 100}};
   info.test = info.validation;
   info.samples = "Sample texts";
   info.sample_input = "with hidden tokens";

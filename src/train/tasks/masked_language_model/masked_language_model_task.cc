@@ -71,21 +71,11 @@ double MaskedLanguageModelTask::Work(const Example& example) const {
 
 MaskedLanguageModelTask::Hidden MaskedLanguageModelTask::HiddenTokens(
     const Examples& examples, const std::optional<nn::DropoutKey>& dropout) {
-  const nn::PackedIds read = PackIds(examples, 0, 0, 0);
   const torch::Tensor labels_R = PackIds(examples, 1, 0, 0).ids_R;
   torch::Tensor rows_R = (labels_R != kNotMasked).nonzero().flatten();
   torch::Tensor tokens_R = labels_R.index_select(0, rows_R);
-  torch::Tensor hidden_RD;
-  if (device_.is_cpu()) {
-    hidden_RD = transformer_->PackedEncode(read, dropout);
-  } else {
-    const std::vector<torch::Tensor> there =
-        uploader_.Upload({PadIds(read, options_.model.special_ids.pad),
-                          PaddedRows(read).index_select(0, rows_R), tokens_R});
-    hidden_RD = transformer_->Encode(there[0]).hidden_BSD.flatten(0, 1);
-    rows_R = there[1];
-    tokens_R = there[2];
-  }
+  const torch::Tensor hidden_RD =
+      HiddenOf(PackIds(examples, 0, 0, 0), dropout, {&rows_R, &tokens_R});
   return {transformer_->HeadInput(hidden_RD.index_select(0, rows_R)), tokens_R};
 }
 

@@ -17,8 +17,8 @@ TaskInfo DescribeTagging() {
                      {"precision", "precision", true},
                      {"recall", "recall", true},
                      {"accuracy", "accuracy", true}};
-  info.charts = {{"Validation F1", "of entities, percent", {"f1", "precision", "recall"}},
-                 {"Validation accuracy", "of labels, percent", {"accuracy"}}};
+  info.charts = {{"Validation F1", "of entities, percent", {"f1", "precision", "recall"}, 100},
+                 {"Validation accuracy", "of labels, percent", {"accuracy"}, 100}};
   info.test = {
       {"f1", "F1"}, {"precision", "precision"}, {"recall", "recall"}, {"accuracy", "accuracy"}};
   info.samples = "Sample sentences";

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "metrics/entities.h"
 #include "tasks/tagging/label_transitions.h"
+#include "text/text_words.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/tagging/tagging.h"
 #include "train/tasks/tagging/tagging_options.h"
@@ -133,9 +134,7 @@ std::map<std::string, double> TaggingTask::Figures(const std::vector<LabelledIte
 ValidationResult::Sample TaggingTask::SampleOf(const LabelledItem& item,
                                                const std::vector<int32_t>& found) const {
   const bool entities = config().label_scheme != LabelScheme::kNone;
-  std::string words;
-  for (const std::string& word : item.words) words += (words.empty() ? "" : " ") + word;
-  return {words, ShowLabels(item.words, item.labels, entities),
+  return {JoinWords(item.words), ShowLabels(item.words, item.labels, entities),
           ShowLabels(item.words, NamesOf(found), entities)};
 }
 

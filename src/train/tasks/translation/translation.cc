@@ -16,7 +16,7 @@ TaskInfo Describe() {
                      {"perplexity", "perplexity"},
                      {"bleu", "BLEU", /*high_is_better=*/true},
                      {"chrf", "chrF", /*high_is_better=*/true}};
-  info.charts = {{"Validation BLEU and chrF", "0 to 100, more is better", {"bleu", "chrf"}}};
+  info.charts = {{"Validation BLEU and chrF", "0 to 100, more is better", {"bleu", "chrf"}, 100}};
   info.test = {{"bleu", "BLEU", true},
                {"chrf", "chrF", true},
                {"chrf++", "chrF++", true},

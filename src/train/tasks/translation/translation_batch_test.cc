@@ -21,7 +21,7 @@ torch::Tensor Ids(const std::vector<int64_t>& ids) { return torch::tensor(ids, t
 TEST(TranslationBatchTest, PackedSentencesStandOneAfterTheOther) {
   const PackedTranslationBatch batch = MakePackedTranslationBatch(kExamples);
   EXPECT_TRUE(torch::equal(batch.source.ids_R, Ids({11, 12, 2, 13, 2, 2})));
-  EXPECT_TRUE(torch::equal(batch.source.places_R, Ids({0, 1, 2, 0, 1, 0})));
+  EXPECT_TRUE(torch::equal(batch.source.positions_R, Ids({0, 1, 2, 0, 1, 0})));
   EXPECT_TRUE(torch::equal(batch.source.offsets_B1, Ids({0, 3, 5, 6})));
   EXPECT_EQ(batch.source.longest, 3);
   EXPECT_TRUE(torch::equal(batch.target_in.ids_R, Ids({1, 21, 1, 22, 23, 24, 1})));

@@ -32,7 +32,7 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
       transformer->Logits(hidden_BTD.select(1, -1)).squeeze(0).to(torch::kFloat64);
   torch::Tensor allowed_V = logits_V.clone();
   for (const int64_t id : {ids.pad, ids.bos, ids.unk})
-    if (id >= 0) allowed_V[id] = -std::numeric_limits<double>::infinity();
+    if (id >= 0 && id != ids.eos) allowed_V[id] = -std::numeric_limits<double>::infinity();
   const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
   sample->top_logits.push_back(
       LargestLogits(logits_V, static_cast<int64_t>(sample->target_ids.size())));
@@ -60,7 +60,7 @@ Vocabularies VocabulariesOf(const ExportedRun& run) {
 
 Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocabularies) {
   Json tokenization = Json::object();
-  tokenization["kind"] = FileKind(vocabularies.source->type());
+  tokenization["kind"] = TypeName(vocabularies.source->type());
   tokenization["joint"] = vocabularies.joint();
   VocabularyOptions vocabulary = TranslationOf(options).corpus.vocabulary;
   tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();
@@ -79,16 +79,14 @@ Json SampleSources(const std::vector<std::string>& lines) {
 Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies,
                   const std::string& source) {
   const torch::NoGradGuard no_grad;
-  const SpecialIds ids = transformer->config().special_ids;
+  const ModelConfig& config = transformer->config();
+  const std::vector<int32_t> tokens = vocabularies.source->Encode(source);
   Sample sample;
   sample.source = source;
-  sample.source_ids = vocabularies.source->Encode(source);
-  if (transformer->config().ReadsEos(sample.source_ids.size()))
-    sample.source_ids.push_back(static_cast<int32_t>(ids.eos));
+  sample.source_ids = config.EncoderIds(tokens);
   const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
-  std::vector<int32_t> prefix{static_cast<int32_t>(ids.bos)};
-  const int64_t limit =
-      MaxOutput(*transformer->config().decoder, std::ssize(sample.source_ids) - 1 + kExtraLength);
+  std::vector<int32_t> prefix = config.TargetFrame().begin;
+  const int64_t limit = config.MaxOutput(std::ssize(tokens) + kExtraLength);
   for (int64_t step = 0; step < limit && Step(transformer, memory, &prefix, &sample); ++step) {
   }
   sample.target = vocabularies.target->Decode(sample.target_ids);

@@ -35,7 +35,8 @@ std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
                                   const Vocabularies& vocabularies, const ModelConfig& model) {
   std::vector<CorpusColumn> columns = {SourceColumn(source, vocabularies.source),
                                        TargetColumn(target, vocabularies.target)};
-  columns[0].add_eos = model.source_eos;
+  columns[0].frame = model.SourceFrame();
+  columns[1].frame = model.TargetFrame();
   return columns;
 }
 
@@ -64,7 +65,7 @@ PairProtection ProtectionOfPairs(const TrainOptions& options, const Vocabularies
 
 void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
   if (corpus.examples().size() > 0) return;
-  throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Text()));
+  throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Summary()));
 }
 
 std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
@@ -101,28 +102,27 @@ std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
 // Of text that is not filtered.
 void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
   const ExampleTable& examples = corpus.examples();
-  const int64_t longest[] = {MaxTokens(*model.encoder), MaxTokens(*model.decoder)};
+  const int64_t longest[] = {model.MaxSourceTokens(), model.MaxTargetTokens()};
+  const int64_t beside[] = {model.SourceFrame().size(), model.TargetFrame().size()};
   for (int64_t i = 0; i < examples.size(); ++i) {
-    // A target's bos and eos are no pieces, nor is a source's eos.
-    const int64_t pieces[] = {examples[i].Length(0) - (model.source_eos ? 1 : 0),
-                              examples[i].Length(1) - 2};
     for (const int side : {0, 1}) {
-      if (pieces[side] > longest[side])
-        RefuseLength(corpus.Where(examples[i].origin()), pieces[side], longest[side]);
+      const int64_t pieces = examples[i].Length(side) - beside[side];
+      if (pieces > longest[side])
+        RefuseLength(corpus.Where(examples[i].origin()), pieces, longest[side]);
     }
   }
 }
 
 // Of a file's first lines those that the encoder takes: enough to take samples from.
 std::vector<std::string> SampleLines(const std::string& file, const Vocabulary& vocabulary,
-                                     const StackConfig& encoder) {
+                                     const ModelConfig& model) {
   constexpr int kLines = 32;
   LineReader reader(file);
   std::vector<std::string> lines;
   std::string line;
   for (int read = 0; read < kLines && reader.Next(&line); ++read) {
     line = RepairUtf8(line);
-    if (std::ssize(vocabulary.Encode(line)) <= MaxTokens(encoder)) lines.push_back(line);
+    if (std::ssize(vocabulary.Encode(line)) <= model.MaxSourceTokens()) lines.push_back(line);
   }
   return lines;
 }
@@ -130,7 +130,7 @@ std::vector<std::string> SampleLines(const std::string& file, const Vocabulary& 
 }  // namespace
 
 void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
-  const int64_t longest = std::min(MaxTokens(*model.encoder), MaxTokens(*model.decoder));
+  const int64_t longest = std::min(model.MaxSourceTokens(), model.MaxTargetTokens());
   const int64_t let_through =
       filters.max_length > 0 ? filters.max_length : std::numeric_limits<int64_t>::max();
   if (let_through <= longest) return;
@@ -142,7 +142,7 @@ void CheckFilters(const CorpusFilters& filters, const ModelConfig& model) {
 
 void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
                    const Vocabulary& vocabulary, const ModelConfig& model) {
-  const int64_t longest = MaxTokens(*model.encoder);
+  const int64_t longest = model.MaxSourceTokens();
   if (longest == std::numeric_limits<int64_t>::max()) return;
   for (size_t line = 0; line < test.source.size(); ++line) {
     const auto pieces = std::ssize(vocabulary.Encode(test.source[line]));
@@ -189,8 +189,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   const CorpusOptions& corpus = own_.corpus;
   train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
   if (corpus.valid_source.empty()) {
-    sample_lines_ =
-        SampleLines(corpus.train_source[0], *vocabularies_.source, *options_.model.encoder);
+    sample_lines_ = SampleLines(corpus.train_source[0], *vocabularies_.source, options_.model);
     return;
   }
   const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
@@ -203,8 +202,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   if (own_.validate_translations) {
     bleu_ = std::make_unique<const Bleu>(BleuOf(options_, valid_text_.target));
   }
-  sample_lines_ =
-      SampleLines(corpus.valid_source[0], *vocabularies_.source, *options_.model.encoder);
+  sample_lines_ = SampleLines(corpus.valid_source[0], *vocabularies_.source, options_.model);
 }
 
 int64_t TranslationTask::CountTargets(const Batch& batch) const {

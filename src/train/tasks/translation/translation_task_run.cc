@@ -57,8 +57,9 @@ void TranslationTask::DescribeReferences(const Log& log) const {
 
 void TranslationTask::Describe(const Log& log) const {
   DescribeReferences(log);
-  log(LogLevel::kInfo, fmt::format("training text: {}", train_->Text()));
-  if (valid_ != nullptr) log(LogLevel::kInfo, fmt::format("validation text: {}", valid_->Text()));
+  log(LogLevel::kInfo, fmt::format("training text: {}", train_->Summary()));
+  if (valid_ != nullptr)
+    log(LogLevel::kInfo, fmt::format("validation text: {}", valid_->Summary()));
 }
 
 Json TranslationTask::CheckData(const Log& log) const {
@@ -69,9 +70,9 @@ Json TranslationTask::Plan(const CorpusReport& read) const {
   CorpusReport lines = train_->report();
   lines.Add(read);
   Json plan = Json::object();
-  plan["train"] = train_->Text();
+  plan["train"] = train_->Summary();
   plan["train_lines"] = ToJson(lines);
-  if (valid_ != nullptr) plan["valid"] = valid_->Text();
+  if (valid_ != nullptr) plan["valid"] = valid_->Summary();
   if (test_) plan["test"] = fmt::format("{} lines", test_->source.size());
   plan["source_vocabulary"] = options_.model.source_vocab_size;
   plan["target_vocabulary"] = options_.model.target_vocab_size;
@@ -92,8 +93,6 @@ Json TranslationTask::Test(const TestSetting& setting) {
   WriteFileAtomically(setting.output / "test_output.txt", text);
   Json scores = ScoreTranslations(found.lines, test_->target, BleuOf(options_, test_->target));
   scores["cut"] = found.cut;
-  log_(LogLevel::kInfo, fmt::format("test: BLEU {} ({})", scores["bleu"]["score"].dump(),
-                                    scores["bleu"]["signature"].get<std::string>()));
   if (found.cut > 0) {
     log_(LogLevel::kWarning,
          fmt::format("{} of {} translations of the test text were cut at the maximum length",

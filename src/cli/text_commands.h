@@ -1,6 +1,7 @@
-// What the commands of encoders share: `attend classify`, `embed`, `fill` and `tag`.
-#ifndef ATTEND_CLI_ENCODER_COMMANDS_H_
-#define ATTEND_CLI_ENCODER_COMMANDS_H_
+// What the commands share that read texts: `attend classify`, `embed`, `fill`, `generate` and
+// `tag`.
+#ifndef ATTEND_CLI_TEXT_COMMANDS_H_
+#define ATTEND_CLI_TEXT_COMMANDS_H_
 
 #include <cstdint>
 #include <functional>
@@ -30,4 +31,4 @@ void WarnOfCutTexts(int64_t count, const Log& log);
 
 }  // namespace attend
 
-#endif  // ATTEND_CLI_ENCODER_COMMANDS_H_
+#endif  // ATTEND_CLI_TEXT_COMMANDS_H_

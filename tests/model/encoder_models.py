@@ -1,8 +1,9 @@
-"""Models of encoders to serve: a tagger of textiles, a classifier of short sentences by topic, and a masked language model of
+"""Models of encoders to serve and to run: a tagger of textiles, a classifier of short sentences by topic, and a masked language model of
 coloured things. They are trained once for a build, in some seconds each.
 """
 
 import fcntl
+import os
 import pathlib
 import random
 import shutil
@@ -11,8 +12,8 @@ import sys
 import tempfile
 
 import pytest
-from server import BUILD
 
+BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMON = {
     "encoder.layers": 2, "encoder.heads": 4, "encoder.positions": "learned", "encoder.max_positions": 66, "dropout": 0.1, "normalization": "none",

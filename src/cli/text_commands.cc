@@ -1,4 +1,4 @@
-#include "cli/encoder_commands.h"
+#include "cli/text_commands.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "text/utf8.h"
 
 namespace attend {
 
@@ -21,12 +22,30 @@ namespace {
 // A text may stand where the name of a file is expected.
 void CheckIsNoText(const std::string& path) {
   std::error_code ignored;
-  if (path.find(' ') == path.npos || std::filesystem::exists(path, ignored)) return;
+  if (path == "-" || std::filesystem::exists(path, ignored)) return;
   throw Error(ErrorKind::kInput,
               fmt::format("there is no file '{}'; a text itself goes through standard input: echo "
                           "\"TEXT\" | attend ...",
                           Excerpt(path)));
 }
+
+// What is of another encoding, or no text, would be answered all the same.
+class MalformedShare {
+ public:
+  void Check(const LineWindows& lines) {
+    constexpr int64_t kFew = 16;  // of a short text
+    for (const std::string& line : lines.lines()) characters_ += CountCodePoints(line);
+    const int64_t malformed = lines.malformed();
+    if (malformed <= kFew || 3 * malformed < characters_) return;
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: {} of {} characters so far are malformed UTF-8; convert the text, "
+                            "such as: iconv -f ISO-8859-1 -t UTF-8",
+                            lines.name(), malformed, characters_));
+  }
+
+ private:
+  int64_t characters_ = 0;
+};
 
 }  // namespace
 
@@ -36,7 +55,9 @@ void RunOnLines(const std::vector<std::string>& files, const CommonOptions& comm
   for (const std::string& file : OrStandardInput(files)) {
     CheckIsNoText(common.DataPath(file));
     LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
+    MalformedShare share;
     while (lines.Next()) {
+      share.Check(lines);
       cut += run(lines);
       FlushOutput();
     }
