@@ -180,15 +180,15 @@ def test_what_attend_lacks_is_named(source, tmp_path, keys, part):
 
 
 TOKENIZERS = [
-    (lambda file: file["model"].update(type="WordPiece"), 'expected type "Unigram"'),
+    (lambda file: file["model"].update(type="WordPiece"), 'type is "WordPiece", which attend lacks'),
     (lambda file: file["model"].update(byte_fallback=True), "byte_fallback"),
-    (lambda file: file["model"]["vocab"].append(["a", "b"]), 'is ["a", "b"], expected a text that stands once, and its score'),
-    (lambda file: file["model"]["vocab"].append(file["model"]["vocab"][5]), "expected a text that stands once"),
-    (lambda file: file["model"].update(unk_id=5000), "model.unk_id is 5000"),
-    (lambda file: file["added_tokens"].append({"id": 4, "content": "no"}), "expected a token of model.vocab"),
-    (lambda file: file.update(normalizer={"type": "Lowercase"}), 'normalizer.type is "Lowercase"'),
-    (lambda file: file.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "?"}), "is not in base64"),
-    (lambda file: file.update(model=[]), "model is [], expected dict"),
+    (lambda file: file["model"]["vocab"].append(["a", "b"]), 'is ["a", "b"], expected a token and its score, each token once'),
+    (lambda file: file["model"]["vocab"].append(file["model"]["vocab"][5]), "each token once"),
+    (lambda file: file["model"].update(unk_id=5000), "model.unk_id or model.unk_token is 5000"),
+    (lambda file: file["added_tokens"].append({"id": 4, "content": "no"}), "expected a token with the next id"),
+    (lambda file: file.update(normalizer={"type": "Lowercase"}), 'normalizer is {"type": "Lowercase"}'),
+    (lambda file: file.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "?"}), "expected base64"),
+    (lambda file: file.update(model=[]), "expected a JSON object with a member 'model'"),
     (lambda file: (file["model"].update(vocab=file["model"]["vocab"][:30]), file["added_tokens"].clear()), "is it another model's?"),
 ]
 

@@ -24,6 +24,7 @@ from attend.convert._vocabulary import pieces_of, placeholders, with_tokens
 SENTENCEPIECE = ("sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "spm.model")
 # What SentencePiece models begin with, and what fairseq's models have in place of it.
 PIECES, FIRST = ["<unk>", "<s>", "</s>"], ["<s>", "<pad>", "</s>", "<unk>"]
+CURE = "put the model's SentencePiece model beside it, as sentencepiece.bpe.model"
 PEGASUS_PIECES = ["<pad>", "</s>", "<unk>"]
 IDS = {"bart": (1, 2, 2), "mbart": (1, 2, 2), "pegasus": (0, 1, 0), "m2m_100": (1, 2, 2)}  # pad, eos, the decoder's start
 # Languages, in the order of their tags' ids.
@@ -131,7 +132,7 @@ def _list(files: _Files, tokens: Callable[[], list[str]], without_text: Callable
     """What tokenizer.json lists; where it is missing, what the family's rule gives."""
     if not files.json.exists():
         return _List(tokens(), without_text(), files.sentencepiece or files.folder)
-    found = SentencePieceJson(files.json)
+    found = SentencePieceJson(files.json, CURE)
     return _List(found.tokens, found.special, files.json, found)
 
 
@@ -211,7 +212,7 @@ def _kind(files: _Files) -> str:
         raise InputError(f"{keys.path}: tokenizer_class is {shown(name)}, which attend lacks; expected one of {', '.join(TAGS)}")
     if files.config.values["model_type"] == "m2m_100":
         return "M2M100Tokenizer" if (files.folder / "vocab.json").exists() else "NllbTokenizer"
-    tokens = SentencePieceJson(files.json).tokens if files.json.exists() else files.pieces(PIECES)
+    tokens = SentencePieceJson(files.json, CURE).tokens if files.json.exists() else files.pieces(PIECES)
     return "MBart50Tokenizer" if MBART_50[-1] in tokens or files.rows - len(tokens) > len(MBART_50) else "MBartTokenizer"
 
 

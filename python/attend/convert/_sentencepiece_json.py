@@ -11,17 +11,16 @@ from attend._errors import InputError
 from attend.convert._files import Keys, read_json, shown
 from attend.convert._vocabulary import BPE, CONTROL, NORMAL, UNIGRAM, UNKNOWN, USER_DEFINED, sentencepiece
 
-CURE = "put the model's SentencePiece model beside it, as sentencepiece.bpe.model"
 LARGEST = 1e30  # score
 # Of normalizer, beside the table of characters: SentencePiece joins spaces and drops those at the ends by itself.
 SPACES = ({"Regex": " {2,}"}, {"Regex": "\\n"}, {"String": "\n"})
 
 
 class SentencePieceJson:
-    """A tokenizer.json with a model of unigrams, or of BPE, over words that begin with ▁."""
+    """A tokenizer.json with a model of unigrams, or of BPE, over words that begin with ▁. Errors end with the `cure`."""
 
-    def __init__(self, path: pathlib.Path) -> None:
-        self.path, self.file = path, read_json(path)
+    def __init__(self, path: pathlib.Path, cure: str) -> None:
+        self.path, self.file, self.cure = path, read_json(path), cure
         if not isinstance(self.file, dict) or not isinstance(self.file.get("model"), dict):
             raise InputError(f"{path}: expected a JSON object with a member 'model'")
         self.model = Keys(path, self.file["model"])
@@ -33,7 +32,7 @@ class SentencePieceJson:
         self.special = {token for token, special in self.added.items() if special}
 
     def fail(self, key: str, value: Any, expected: str) -> InputError:
-        return InputError(f"{self.path}: {key} is {shown(value)[:80]}, expected {expected}; or {CURE}")
+        return InputError(f"{self.path}: {key} is {shown(value)[:80]}, expected {expected}; or {self.cure}")
 
     def _unigrams(self) -> dict[str, float]:
         scores: dict[str, float] = {}
@@ -65,10 +64,12 @@ class SentencePieceJson:
             token = entry.get("content") if isinstance(entry, dict) else None
             if not isinstance(token, str) or not token or entry.get("id") != places.setdefault(token, len(places)):
                 raise self.fail("an entry of added_tokens", entry, "a token with the next id")
+            if entry.get("single_word"):
+                raise self.fail("single_word of an entry of added_tokens", True, "false")
             added[token] = bool(entry.get("special"))
         return added
 
-    def _unknown(self) -> str:
+    def unknown(self) -> str:
         tokens, unknown = list(self.scores), self.model.values.get("unk_id") if self.kind == UNIGRAM else self.model.values.get("unk_token")
         if isinstance(unknown, int) and 0 <= unknown < len(tokens):
             return tokens[unknown]
@@ -104,12 +105,14 @@ class SentencePieceJson:
         if not begins or words[0].get("prepend_scheme", "always") == "never" or not words[0].get("add_prefix_space", True):
             raise self.fail("pre_tokenizer", self.file.get("pre_tokenizer"), "Metaspace, with ▁ before each word")
 
-    def sentencepiece(self) -> bytes:
+    def sentencepiece(self, *, with_added: bool = True) -> bytes:
+        """`with_added`: whether the added tokens are pieces, too."""
         self.model.refuse(byte_fallback=False, dropout=None, continuing_subword_prefix=None, end_of_word_suffix=None)
         self._check_words()
-        unknown = self._unknown()
+        unknown = self.unknown()
         kinds = {token: CONTROL if special else USER_DEFINED for token, special in self.added.items()} | {unknown: UNKNOWN}
+        tokens = [token for token in self.tokens if with_added or token not in self.added or token == unknown]
         try:
-            return sentencepiece(((token, self.scores.get(token, 0.0), kinds.get(token, NORMAL)) for token in self.tokens), self.kind, self._table())
+            return sentencepiece(((token, self.scores.get(token, 0.0), kinds.get(token, NORMAL)) for token in tokens), self.kind, self._table())
         except UnicodeEncodeError as error:
             raise InputError(f"{self.path}: a token holds half a character, which is no text") from error

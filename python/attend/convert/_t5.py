@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import pathlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._files import Keys, Renamed, model_type, read_weights, search_settings_left_out
+from attend.convert._sentencepiece_json import SentencePieceJson
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
-from attend.convert._unigram import Unigram, read_unigram
 from attend.convert._vocabulary import pieces_of, placeholders, with_tokens
 
 CLASSES = {"t5": "T5ForConditionalGeneration", "mt5": "MT5ForConditionalGeneration"}
@@ -25,6 +26,7 @@ ACTIVATIONS = {
     "relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "silu": "silu", "gated-gelu": "geglu_tanh", "gated-gelu_new": "geglu_tanh",
     "gated-silu": "swiglu"}
 SENTINELS = 100
+PIECES = "spiece.model"
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "o"}
 
 
@@ -85,14 +87,23 @@ class _T5:
         return self.renamed.finish()
 
 
-def _read_vocabulary(folder: pathlib.Path, special: tuple[int, int]) -> Unigram:
+@dataclass
+class _Vocabulary:
+    pieces: bytes  # SentencePiece's
+    tokens: list[str]  # by id
+    added: list[str]  # which stand in a text as they are
+    unk: int
+
+
+def _read_vocabulary(folder: pathlib.Path, special: tuple[int, int]) -> _Vocabulary:
     """`special`: the ids of pad and eos."""
     path = folder / "tokenizer.json"
     if path.exists():
-        return read_unigram(path)
-    path = folder / "spiece.model"
+        file = SentencePieceJson(path, f"put the model's {PIECES} in its place")
+        return _Vocabulary(file.sentencepiece(with_added=False), file.tokens, list(file.added), file.tokens.index(file.unknown()))
+    path = folder / PIECES
     if not path.exists():
-        raise InputError(f"'{folder}' has no tokenizer, expected tokenizer.json or spiece.model")
+        raise InputError(f"'{folder}' has no tokenizer, expected tokenizer.json or {PIECES}")
     settings = Keys(folder / "tokenizer_config.json", {} if not (folder / "tokenizer_config.json").exists() else None)
     content = path.read_bytes()
     pieces = pieces_of(content, str(path))
@@ -100,7 +111,7 @@ def _read_vocabulary(folder: pathlib.Path, special: tuple[int, int]) -> Unigram:
         raise InputError(f"{path}: it has {len(pieces)} pieces, expected '<unk>' among them, pad {special[0]} and eos {special[1]}")
     sentinels = [f"<extra_id_{i}>" for i in reversed(range(settings.get("extra_ids", int, SENTINELS)))]
     unk = pieces.index("<unk>")
-    return Unigram(content, pieces + sentinels, [pieces[i] for i in (*special, unk)] + sentinels, unk)
+    return _Vocabulary(content, pieces + sentinels, [pieces[i] for i in (*special, unk)] + sentinels, unk)
 
 
 def _convert(folder: pathlib.Path) -> Converted:
@@ -117,7 +128,7 @@ def _convert(folder: pathlib.Path) -> Converted:
     vocabulary = _read_vocabulary(folder, (pad, eos))
     tokens = vocabulary.tokens + placeholders(vocabulary.tokens, size, str(folder))
     special = {"pad": pad, "unk": vocabulary.unk, "bos": start, "eos": eos}
-    content = with_tokens(vocabulary.model, tokens, special, added=vocabulary.added)
+    content = with_tokens(vocabulary.pieces, tokens, special, added=vocabulary.added)
     return Converted(
         kind=f"transformers {kind}",
         model=model(
