@@ -1,6 +1,7 @@
 """Training a masked language model: it learns what words follow from, resumes to the bit, and its model proves itself."""
 
 import json
+import pathlib
 import math
 import random
 import shutil
@@ -192,8 +193,9 @@ def test_text_without_a_known_word_is_refused(options, tmp_path, part):
 
 @pytest.mark.parametrize("part", ["train", "valid"])
 def test_text_of_another_encoding_is_refused(options, tmp_path, part):
-    lines = "größer, schöner, weiß und müde\n" * 20 + "old\n" * 5
-    (tmp_path / "latin.txt").write_bytes(lines.encode("latin-1"))
+    lines = pathlib.Path(options["train_text"]).read_text(encoding="utf-8").splitlines()[:25]
+    text = "".join(f"{line}{' größer' if i < 20 else ''}\n" for i, line in enumerate(lines))
+    (tmp_path / "latin.txt").write_bytes(text.encode("latin-1"))
     done = tiny_run.train(options | {f"{part}_text": tmp_path / "latin.txt"}, tmp_path / "run")
     name = {"train": "training", "valid": "validation"}[part]
     tiny_run.refused(done, 3, f"20 of 25 lines of the {name} text are malformed UTF-8 ({tmp_path / 'latin.txt'}:1, ", "iconv")

@@ -7,6 +7,8 @@ import pathlib
 import random
 import re
 import subprocess
+import sys
+import tempfile
 import time
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
@@ -27,6 +29,20 @@ def write_corpus(folder, seed=7, lines=160, prefix="train"):
         target.append(" ".join(other[k] for k in picks))
     (folder / f"{prefix}.en").write_text("\n".join(source) + "\n", encoding="utf-8")
     (folder / f"{prefix}.de").write_text("\n".join(target) + "\n", encoding="utf-8")
+
+
+def run_page_block(word, runs):
+    """What the block of docs/python.md with this word prints, where `runs` are trained runs by the names that it gives them."""
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/python.md").read_text(encoding="utf-8")
+    block = next(block for block in re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S) if word in block)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, run in runs.items():
+            (pathlib.Path(folder) / name).symlink_to(run)
+        done = subprocess.run(
+            [sys.executable, "-c", "import attend\n" + block], cwd=folder, env=environment(PYTHONPATH=BUILD / "python"),
+            capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def prepare(folder, vocab_type="bpe", vocab_size=60):
