@@ -26,7 +26,8 @@ FieldList Fields(ImportOptions& options) {
            "compare the model's samples with the program that it comes from, where that is "
            "installed")
       .Add("label_scheme", &options.label_scheme, {"auto", "iob1", "iob2", "iobes", "iob", "none"},
-           "how a tagger's labels spell entities, where it is known; auto: iob, any label after any, "
+           "how a tagger's labels spell entities, where it is known; auto: iob, any label after "
+           "any, "
            "where they have B- and I-");
   return fields;
 }

@@ -119,9 +119,7 @@ class SentencePieceTokenizer : public Tokenizer {
   std::vector<int32_t> EncodeMasked(std::string_view line) const override;
 
  private:
-  bool IsControl(int32_t id) const {
-    return map_ ? map_->IsControl(id) : processor_.IsControl(id);
-  }
+  bool IsControl(int32_t id) const { return map_ ? map_->IsControl(id) : processor_.IsControl(id); }
 
   // Ids that stand for text, as SentencePiece takes them, parted from control ids, which go with
   // the id before them, and from case marks, which go with the one they stand before (kEnd: after).
