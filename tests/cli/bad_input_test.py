@@ -109,7 +109,7 @@ CASES = [
     ("extend", "{G} --token x", 2, "--output"),
     ("extend", "{G} --tokens {F}/gone --output {F}/e", 3, "{F}/gone"),
     ("extend", "{G} --tokens {F}/text --output {F}/e", 2, "'one line' has white space"),
-    ("extend", "{G} --token x --output {F}/text", 2, "{F}/text"),
+    ("extend", "{G} --token xyzzy --output {F}/text", 2, "{F}/text"),
     ("quantize", "{F}/gone --output {F}/q", 3, "{F}/gone"),
     ("quantize", "{G}", 2, "--output"),
     ("quantize", "{G} --output {F}/text", 2, "{F}/text"),
