@@ -75,12 +75,6 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   check("decoder", init.decoder.has_value(), task.decoder);
 }
 
-// What stands on the stacks: a model for another task has its own, which begins anew.
-void TakeHead(ModelConfig from, ModelConfig* to) {
-  FieldsFromJson(FieldsToJson(HeadFields(from)), HeadFields(*to), "head");
-  to->tie_target_output = from.tie_target_output;
-}
-
 // The model to fine-tune, which decides what `options` say of the model. Null without `init`, and
 // where the run goes on without it. Every rank calls it, whatever its options.
 std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options,
