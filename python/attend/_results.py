@@ -205,7 +205,8 @@ class Training:
     """What a training gave. As text it is a short table."""
 
     path: pathlib.Path  # the run's folder
-    model: pathlib.Path  # its model directory
+    model: pathlib.Path  # its model directory; where an adapter was trained, the one that it is for
+    adapter: pathlib.Path | None  # the adapter's directory, where one was trained
     updates: int
     seconds: float  # that this call took
     last: Validation | None  # None: the run has no validation
@@ -218,7 +219,7 @@ class Training:
         """The model, as attend.load gives it."""
         from attend._attend import load  # noqa: PLC0415  which imports this file
 
-        return load(self.model)
+        return load(self.model) if self.adapter is None else load(self.model, adapter=str(self.adapter))
 
     def __str__(self) -> str:
         lines = [f"{self.path}: {self.updates} updates; this call took {self.seconds:.1f} s"]

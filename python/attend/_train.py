@@ -48,7 +48,7 @@ def train(config: _Path | None = None, *, program: _Path | None = None, quiet: b
     result = json.loads(report) if report.strip() else {}
     if "model" not in result:
         raise UsageError("the program made no model; expected a training that is no dry_run, in the process of rank 0")
-    return _read(pathlib.Path(result["model"]), result["scores"], time.monotonic() - begun, tuple(run.warnings))
+    return _read(result, time.monotonic() - begun, tuple(run.warnings))
 
 
 def _find(program: _Path | None) -> str:
@@ -181,15 +181,17 @@ class _Run:
             process.kill()
 
 
-def _read(model: pathlib.Path, test: dict[str, Any] | None, seconds: float, warnings: tuple[str, ...]) -> Training:
-    """The figures in a run's folder."""
-    path = model.parent
+def _read(result: dict[str, Any], seconds: float, warnings: tuple[str, ...]) -> Training:
+    """The figures in a run's folder, which the program's `result` tells."""
+    model, adapter = pathlib.Path(result["model"]), pathlib.Path(result["adapter"]) if "adapter" in result else None
+    path = (adapter or model).parent
     history = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     state = json.loads(max((path / "checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))
     validations = [Validation(line["update"], _figures(line["validation"])) for line in history if "validation" in line]
     metric, best = state["run"]["options"]["early_stopping_metric"], state["best_metric"]
     return Training(
-        path=path, model=model, updates=state["update"], seconds=seconds, test=test, warnings=warnings, history=history,
+        path=path, model=model, adapter=adapter, updates=state["update"], seconds=seconds, test=result["scores"], warnings=warnings,
+        history=history,
         last=validations[-1] if validations else None,
         best=next((each for each in validations if each.figures[metric] == best), None))
 

@@ -47,7 +47,7 @@ nb::object LoadOfTask(const std::filesystem::path& path, const nb::kwargs& argum
   LoadedPtr loaded;
   {
     const WithoutGil released;
-    loaded = Load(path, {.type = options.type});
+    loaded = LoadWith(path, options);
   }
   for (const TaskClass& one : kTaskClasses) {
     if (loaded->config().task == one.task) return one.make(loaded, options);

@@ -46,8 +46,14 @@ FieldList Fields(LoadingOptions& options) {
   fields
       .Add("threads", &options.threads, 0, 4096,
            "number of threads; 0: one for each processor, or what the container's CPU quota allows")
-      .Nest("", TypeField(&options.type));
+      .Nest("", TypeField(&options.type))
+      .Nest("", AdapterField(&options.adapter));
   return fields;
+}
+
+std::shared_ptr<const LoadedModel> LoadWith(const std::filesystem::path& path,
+                                            const LoadingOptions& options) {
+  return Load(path, {.type = options.type, .adapter = options.adapter});
 }
 
 std::string Repr(const char* name, const LoadedModel& loaded, const LoadingOptions& options) {

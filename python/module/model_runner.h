@@ -28,8 +28,12 @@ struct LoadingOptions {
   std::filesystem::path path;  // the model directory; no option
   int64_t threads = 0;
   WeightType type = WeightType::kStored;
+  std::string adapter;
 };
 FieldList Fields(LoadingOptions& options);
+// The model directory at `path`, as these say.
+std::shared_ptr<const LoadedModel> LoadWith(const std::filesystem::path& path,
+                                            const LoadingOptions& options);
 
 // What a ModelRunner is made with.
 struct RunnerOptions {

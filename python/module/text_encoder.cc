@@ -162,7 +162,7 @@ void BindTextEncoder(nb::module_& module) {
             SetOptions(Fields(given), arguments, "Encoder");
             given.path = path;
             const WithoutGil released;
-            new (self) EncoderOfTexts(Load(path, {.type = given.type}), given);
+            new (self) EncoderOfTexts(LoadWith(path, given), given);
           },
           nb::arg("path"), nb::arg("options"),
           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",

@@ -57,6 +57,16 @@ def test_a_run_is_that_of_the_program(options, tmp_path, capfd):
     assert "history" not in repr(result)
 
 
+def test_an_adapter_is_trained_and_loaded_with_its_base(options, tmp_path):
+    base = attend.train(output=tmp_path / "base", quiet=True, **keywords(options))
+    rest = {name: value for name, value in options.items() if not name.startswith(("encoder.", "decoder.", "vocab"))}
+    result = attend.train(output=tmp_path / "run", quiet=True, init=base.model, adapter__rank=2, **keywords(rest))
+    assert base.adapter is None and (result.path, result.model) == (tmp_path / "run", base.model)
+    assert result.adapter == tmp_path / "run/adapter" and len(result.history) == len(base.history)
+    expected = attend.Translator(base.model, adapter=result.adapter).translate("one two")
+    assert result.load().translate("one two").score == expected.score != base.load().translate("one two").score
+
+
 def test_a_run_without_validation_and_its_warnings(options, tmp_path):
     result = attend.train(output=tmp_path / "out", quiet=True, **keywords(options | {"max_updates": 2, "validate_every": 5}))
     assert result.last is None and result.best is None and result.test is None and len(str(result).splitlines()) == 1

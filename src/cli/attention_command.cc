@@ -11,7 +11,6 @@
 #include "cli/attention_view/attention_view.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "model/model_directory.h"
 #include "model/quantize.h"
 #include "tasks/attention_labels.h"
 #include "tasks/encoder_attention.h"
@@ -28,7 +27,7 @@ enum class KindOption { kEncoder, kDecoder, kCross };
 constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
-  std::string model, source, target, output;
+  std::string model, adapter, source, target, output;
   WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
   int64_t layer = 0;
@@ -37,6 +36,7 @@ struct AttentionOptions {
 FieldList Fields(AttentionOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
       .Add("source", &options.source, "the input text, or the text of a model that reads one")
       .Add("target", &options.target, "the output text; where it is not given the model translates")
@@ -174,7 +174,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
       .Required({"model", "source", "output"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
-  const auto model = WithWeights(LoadModel(options.model), options.type);
+  const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);
   const bool has_target = command_line.IsSet("target");
   const bool encoder = model->config.encoder.has_value(),
              decoder = model->config.decoder.has_value();

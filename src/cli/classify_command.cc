@@ -18,7 +18,7 @@ namespace attend {
 namespace {
 
 struct ClassifyOptions {
-  std::string model;
+  std::string model, adapter;
   ClassificationOptions classification;
   ClassifierOptions classifier;
 };
@@ -26,6 +26,7 @@ struct ClassifyOptions {
 FieldList Fields(ClassifyOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.classifier.type))
       .Nest("", Fields(options.classification));
   return fields;
@@ -59,9 +60,9 @@ int RunClassify(const std::vector<std::string>& arguments) {
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   options.classifier.threads = common.ThreadCount();
-  const auto classifier = Classifier::Load(options.model, options.classifier);
+  const Classifier classifier(LoadModelWith(options.model, options.adapter), options.classifier);
   RunOnLines(files, common, [&](const LineWindows& lines) {
-    const std::vector<Classification> found = classifier->Classify(lines.lines());
+    const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
       Print(lines.lines()[i], found[i], options.classification.top, common.json);
     return std::ranges::count_if(found, &Classification::cut);

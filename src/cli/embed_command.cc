@@ -18,7 +18,7 @@ namespace attend {
 namespace {
 
 struct EmbedCommandOptions {
-  std::string model, output;
+  std::string model, adapter, output;
   EmbeddingOptions embedding;
   TextEncoderOptions encoder;
 };
@@ -26,6 +26,7 @@ struct EmbedCommandOptions {
 FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory, of an encoder alone")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.encoder.type))
       .Nest("", Fields(options.embedding))
       .Add("output", &options.output,
@@ -59,11 +60,11 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   if (common.json && !options.output.empty())
     throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
   options.encoder.threads = common.ThreadCount();
-  const auto encoder = TextEncoder::Load(options.model, options.encoder);
+  const TextEncoder encoder(LoadModelWith(options.model, options.adapter), options.encoder);
   std::unique_ptr<NpyFile> output;
-  if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder->width());
+  if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder.width());
   RunOnLines(files, common, [&](const LineWindows& lines) {
-    const std::vector<TextVector> found = encoder->Embed(lines.lines(), options.embedding);
+    const std::vector<TextVector> found = encoder.Embed(lines.lines(), options.embedding);
     for (size_t i = 0; i < found.size(); ++i) {
       if (output != nullptr) {
         output->Add(found[i].values_D);

@@ -10,14 +10,12 @@ namespace attend {
 int RunExportCheckpoints(const std::vector<std::string>& arguments) {
   ExportOptions options;
   if (!ParseExport(arguments, &options)) return 0;
-  if (options.format != ExportFormat::kAttend) {
-    throw Error(ErrorKind::kUsage, "attend-train averages checkpoints; for --format " +
-                                       NameOf(options.format) + " call attend export");
-  }
+  if (options.checkpoints.empty())
+    throw Error(ErrorKind::kUsage, "attend-train averages checkpoints; call attend export");
   SetUpTorch(options.common.ThreadCount());
   const std::vector<int64_t> updates =
-      ExportCheckpoints({options.checkpoints.begin(), options.checkpoints.end()}, options.output,
-                        options.common.MakeLog());
+      ExportCheckpoints({options.checkpoints.begin(), options.checkpoints.end()},
+                        {options.output, options.model}, options.common.MakeLog());
   PrintReport(options.common, {{"model", options.output}, {"averaged_updates", updates}});
   return 0;
 }

@@ -15,10 +15,11 @@ enum class ExportFormat { kAttend, kTransformers, kCTranslate2 };
 struct ExportOptions {
   CommonOptions common;
   ExportFormat format = ExportFormat::kAttend;
-  std::string output;
-  std::vector<std::string> checkpoints;  // of kAttend
+  std::string output, model;
+  // Of kAttend: one of them.
+  std::vector<std::string> checkpoints;
+  std::string adapter;
   // Of the others.
-  std::string model;
   int64_t positions = 1024;
   bool verify = false;
 };
@@ -26,9 +27,12 @@ struct ExportOptions {
 // The name that the command line has for it.
 const std::string& NameOf(ExportFormat format);
 
-// Returns false after --help. Throws Error(kUsage) for options that are missing or not for the
-// format.
+// Returns false after --help. Throws Error(kUsage) for options that are missing or don't go
+// together.
 bool ParseExport(const std::vector<std::string>& arguments, ExportOptions* options);
+
+// Makes a model directory of `adapter` and `model`.
+void MergeAdapter(const ExportOptions& options);
 
 }  // namespace attend
 

@@ -20,7 +20,7 @@ namespace attend {
 namespace {
 
 struct FillCommandOptions {
-  std::string model, input = "-";
+  std::string model, adapter, input = "-";
   FillOptions fill;
   TextEncoderOptions encoder;
 };
@@ -28,6 +28,7 @@ struct FillCommandOptions {
 FieldList Fields(FillCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.encoder.type))
       .Add("input", &options.input,
            "texts, a line each, where none are arguments; -: standard input")
@@ -117,9 +118,9 @@ int RunFill(const std::vector<std::string>& arguments) {
                 "attend fill: texts are given as arguments and by --input; leave out one");
   }
   options.encoder.threads = common.ThreadCount();
-  const auto encoder = TextEncoder::Load(options.model, options.encoder);
-  encoder->Fill({}, options.fill.top);  // is it a model that can?
-  const FillCall call{*encoder, options.fill.top, common.json};
+  const TextEncoder encoder(LoadModelWith(options.model, options.adapter), options.encoder);
+  encoder.Fill({}, options.fill.top);  // is it a model that can?
+  const FillCall call{encoder, options.fill.top, common.json};
   if (texts.empty()) {
     RunOnLines({options.input}, common,
                [&](const LineWindows& lines) { return call.RunLines(lines); });

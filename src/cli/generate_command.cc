@@ -19,7 +19,7 @@ namespace attend {
 namespace {
 
 struct GenerateOptions {
-  std::string model, input = "-";
+  std::string model, adapter, input = "-";
   bool echo = false, scores = false;
   GeneratorOptions generator;
   GenerationOptions generation;
@@ -28,6 +28,7 @@ struct GenerateOptions {
 FieldList Fields(GenerateOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.generator))
       .Add("input", &options.input,
            "prompts, one a line, where none are arguments; -: standard input")
@@ -129,11 +130,11 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   }
   CheckGenerationOptions(options.generation);
   options.generator.threads = common.ThreadCount();
-  const auto generator = Generator::Load(options.model, options.generator);
+  const Generator generator(LoadModelWith(options.model, options.adapter), options.generator);
   // One prompt alone is not the faster for waiting, whoever reads.
   const bool alone = prompts.size() == 1;
   const bool watched = isatty(STDOUT_FILENO) == 1 || alone;
-  const GenerateCall call{options, *generator, common.json, watched, alone};
+  const GenerateCall call{options, generator, common.json, watched, alone};
   if (!prompts.empty()) {
     WarnOfFiles(prompts, common.MakeLog());
     call.Run(prompts, 1);

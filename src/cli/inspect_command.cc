@@ -11,8 +11,7 @@
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "model/config_file.h"
-#include "model/model_directory.h"
+#include "model/adapter.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -32,18 +31,28 @@ struct ParameterCounts {
   std::vector<std::pair<std::string, int64_t>> parts;  // in the order of the model file
 };
 
-ParameterCounts CountParameters(const ModelConfig& config) {
-  ParameterCounts counts{ParameterCount(config), {}};
+ParameterCounts CountParameters(const std::vector<TensorSpec>& specs) {
+  ParameterCounts counts;
   std::map<std::string, size_t> places;
-  for (const TensorSpec& spec : ExpectedTensors(config)) {
+  for (const TensorSpec& spec : specs) {
     const std::string part = PartOf(spec.name);
     const auto [place, added] = places.emplace(part, counts.parts.size());
     if (added) counts.parts.emplace_back(part, 0);
     int64_t elements = 1;
     for (const int64_t size : spec.shape) elements *= size;
     counts.parts[place->second].second += elements;
+    counts.total += elements;
   }
   return counts;
+}
+
+// Of a model those that it is made of, of an adapter those that it holds.
+std::vector<TensorSpec> SpecsOf(const Model& model, bool adapter) {
+  if (!adapter) return ExpectedTensors(model.config);
+  std::vector<TensorSpec> specs;
+  for (const TensorView& tensor : model.tensors.tensors())
+    specs.push_back({tensor.name, tensor.shape});
+  return specs;
 }
 
 Json VocabularyToJson(const std::string& bytes) {
@@ -56,12 +65,12 @@ Json VocabularyToJson(const std::string& bytes) {
       {"special_ids", {{"pad", ids.pad}, {"unk", ids.unk}, {"bos", ids.bos}, {"eos", ids.eos}}}};
 }
 
-Json InspectModel(const std::shared_ptr<const Model>& model, const fs::path& directory) {
-  const ConfigFile config =
-      ParseConfigFile(ReadFile(directory / kConfigFile), (directory / kConfigFile).string());
+Json InspectModel(const std::shared_ptr<const Model>& model, const ConfigFile& config,
+                  const fs::path& directory) {
   Json result = {{"format_version", config.format_version},
                  {"model", ModelConfigToJson(model->config)}};
-  const ParameterCounts counts = CountParameters(model->config);
+  if (config.adapter) result["adapter"] = AdapterFactsToJson(*config.adapter);
+  const ParameterCounts counts = CountParameters(SpecsOf(*model, config.adapter.has_value()));
   result["parameters"] = {{"total", counts.total}, {"parts", Json::object()}};
   for (const auto& [part, count] : counts.parts) result["parameters"]["parts"][part] = count;
   result["tensors"] = Json::array();
@@ -166,6 +175,17 @@ void PrintVocabulary(const Json& vocabulary) {
   line("target pieces", vocabulary["target"]);
 }
 
+void PrintAdapter(const Json& adapter) {
+  const auto line = [](const char* name, const std::string& text) {
+    std::cout << fmt::format("{:<14} {}\n", name, text);
+  };
+  line("adapter of",
+       "the model whose weights have SHA-256 " + adapter["base_sha256"].get<std::string>());
+  line("rank", fmt::format("{}, alpha {}, of {} matrices{}", adapter["rank"].get<int64_t>(),
+                           adapter["alpha"].get<double>(), adapter["matrices"].size(),
+                           adapter["head"].get<bool>() ? ", and a head of its own" : ""));
+}
+
 void PrintTensors(const Json& tensors) {
   std::cout << fmt::format("\ntensors: {}\n", tensors.size());
   for (const Json& tensor : tensors) {
@@ -188,8 +208,9 @@ void PrintMembers(const char* title, const Json& object) {
 void Print(const ModelConfig& config, const Json& result) {
   std::cout << fmt::format("{:<14} {}\n", "format version",
                            result["format_version"].get<int64_t>());
+  if (result.contains("adapter")) PrintAdapter(result["adapter"]);
   PrintArchitecture(config);
-  PrintVocabulary(result["vocabulary"]);
+  if (!result.contains("adapter")) PrintVocabulary(result["vocabulary"]);  // it has its base's
   std::cout << fmt::format("{:<14} {}\n", "samples", result["samples"].get<int64_t>());
   const Json& parameters = result["parameters"];
   std::cout << fmt::format("\nparameters: {}\n", Grouped(parameters["total"].get<int64_t>()));
@@ -215,10 +236,18 @@ int RunInspect(const std::vector<std::string>& arguments) {
   std::string directory;
   CommandLine command_line("inspect", "show what a model directory holds",
                            "attend inspect model\nattend inspect model --json");
-  command_line.Positional("MODEL", &directory, "model directory").Options(Fields(common, {"json"}));
+  command_line.Positional("MODEL", &directory, "directory of a model or an adapter")
+      .Options(Fields(common, {"json"}));
   if (!command_line.Parse(arguments)) return 0;
-  const auto model = LoadModel(directory);
-  PrintReport(common, InspectModel(model, directory),
+  const ConfigFile config = ReadConfig(directory);
+  std::shared_ptr<const Model> model;
+  if (config.adapter) {
+    const std::shared_ptr<const Adapter> adapter = LoadAdapter(directory);
+    model = {adapter, &adapter->model};
+  } else {
+    model = LoadModel(directory);
+  }
+  PrintReport(common, InspectModel(model, config, directory),
               [&](const Json& report) { Print(model->config, report); });
   return 0;
 }

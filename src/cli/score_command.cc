@@ -13,7 +13,6 @@
 #include "cli/commands.h"
 #include "cli/line_windows.h"
 #include "data/documents.h"
-#include "model/model_directory.h"
 #include "model/quantize.h"
 #include "tasks/language_model/generation_options.h"
 #include "tasks/loaded_model.h"
@@ -29,7 +28,7 @@ namespace {
 enum class ScoredText { kLine, kBlankLine, kFile };
 
 struct ScoreCommandOptions {
-  std::string model, source, target, input;
+  std::string model, adapter, source, target, input;
   WeightType type = WeightType::kStored;
   ScoredText documents = ScoredText::kLine;
   ScoreOptions pairs;
@@ -39,6 +38,7 @@ struct ScoreCommandOptions {
 FieldList Fields(ScoreCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
       .Add("source", &options.source, "source text, a sentence a line; -: standard input")
       .Add("target", &options.target, "its translation, line by line; -: standard input")
@@ -246,7 +246,7 @@ int RunScore(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  const auto model = WithWeights(LoadModel(options.model), options.type);
+  const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);
   CheckTask(model->config, {"translation", "language_model"});
   const bool language_model = model->config.task == "language_model";
   CheckGiven(command_line, language_model);

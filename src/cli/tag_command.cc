@@ -20,7 +20,7 @@ namespace attend {
 namespace {
 
 struct TagOptions {
-  std::string model;
+  std::string model, adapter;
   bool columns = false, words = false;
   LabelScheme scheme = LabelScheme::kNone;  // none: the model's
   int64_t word_column = 1;
@@ -30,6 +30,7 @@ struct TagOptions {
 FieldList Fields(TagOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.tagger.type))
       .Add("columns", &options.columns,
            "the input is columns (a word a line, empty lines between sentences); each line gets "
@@ -160,20 +161,20 @@ int RunTag(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   CheckTagOptions(command_line, options);
   options.tagger.threads = common.ThreadCount();
-  const auto tagger = Tagger::Load(options.model, options.tagger);
-  if (options.scheme != LabelScheme::kNone && !LabelsEntities(*tagger)) {
+  const Tagger tagger(LoadModelWith(options.model, options.adapter), options.tagger);
+  if (options.scheme != LabelScheme::kNone && !LabelsEntities(tagger)) {
     throw Error(ErrorKind::kUsage,
                 "attend tag: --scheme is for labels of entities, which this model's are not");
   }
   if (options.columns) {
     const bool terminal = isatty(STDOUT_FILENO) == 1;
     for (const std::string& file : OrStandardInput(files)) {
-      TagColumns(options, *tagger, common.DataPath(file),
+      TagColumns(options, tagger, common.DataPath(file),
                  terminal ? 1 : LinesAtOnce(common.ThreadCount()), common.MakeLog());
     }
   } else {
     RunOnLines(files, common, [&](const LineWindows& lines) {
-      TagLines(options, *tagger, lines, common.MakeLog());
+      TagLines(options, tagger, lines, common.MakeLog());
       return 0;  // long texts are divided, not cut
     });
   }

@@ -196,7 +196,9 @@ int RunTrain(const std::vector<std::string>& arguments) {
         stderr);
     return StatusOfStop();
   }
-  PrintReport(common, {{"model", result.model.string()}, {"scores", result.scores}});
+  Json report = {{"model", result.model.string()}, {"scores", result.scores}};
+  if (!result.adapter.empty()) report["adapter"] = result.adapter.string();
+  PrintReport(common, report);
   return 0;
 }
 

@@ -24,7 +24,8 @@
 #include "cli/translate/shard.h"
 #include "cli/translate/stop_signals.h"
 #include "cli/translate/translation_counts.h"
-#include "model/model_directory.h"
+#include "model/adapted_model.h"
+#include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_options.h"
@@ -33,7 +34,7 @@ namespace attend {
 namespace {
 
 struct TranslateOptions {
-  std::string model, input = "-", output = "-";
+  std::string model, adapter, input = "-", output = "-";
   TranslatorOptions translator;
   bool resume = false;
   std::string shard;
@@ -46,6 +47,7 @@ struct TranslateOptions {
 FieldList Fields(TranslateOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
+      .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
       .Add("output", &options.output,
@@ -66,8 +68,8 @@ FieldList Fields(TranslateOptions& options) {
 }
 
 // Options that decide when and where, but no byte of the output.
-constexpr const char* kWithoutEffect[] = {"model",    "input",           "output",      "resume",
-                                          "progress", "batch_sentences", "batch_tokens"};
+constexpr const char* kWithoutEffect[] = {"model",  "adapter",  "input",           "output",
+                                          "resume", "progress", "batch_sentences", "batch_tokens"};
 
 // What another call must share to go on with this one's output.
 JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, int64_t>>& lines) {
@@ -76,8 +78,12 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
   key.settings = FieldsToJson(Fields(options));
   for (const char* name : kWithoutEffect) key.settings.erase(name);
-  // It has the digests of the model's other files.
-  key.settings["model"] = Sha256OfFile(std::filesystem::path(options.model) / "config.json");
+  // It has the digests of the directory's other files.
+  const auto digest_of = [](const std::filesystem::path& directory) {
+    return Sha256OfFile(directory / "config.json");
+  };
+  key.settings["model"] = digest_of(options.model);
+  if (!options.adapter.empty()) key.settings["adapter"] = digest_of(options.adapter);
   if (lines) key.settings["lines"] = {{"first", lines->first}, {"last", lines->second}};
   return key;
 }
@@ -229,7 +235,7 @@ int RunTranslate(const std::vector<std::string>& arguments) {
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
-  const auto model = LoadModel(options.model);
+  const auto model = LoadModelWith(options.model, options.adapter);
   const auto translator = MakeTranslator(model, options.translator);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);

@@ -11,9 +11,11 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "kernels/inference/dispatch.h"
-#include "model/model_directory.h"
+#include "model/adapted_model.h"
+#include "model/quantize.h"
 #include "model/sample.h"
 #include "tasks/encoder_runner.h"
+#include "tasks/loaded_model.h"
 #include "tasks/samples.h"
 
 namespace attend {
@@ -29,8 +31,8 @@ void CheckFiles(const std::string& directory) {
                   (messages.size() == 1 ? "" : fmt::format(" (and {} more)", messages.size() - 1)));
 }
 
-void CheckFinite(const Model& model, const std::string& directory) {
-  for (const TensorView& tensor : model.tensors.tensors()) {
+void CheckFinite(const TensorTable& tensors, const std::string& directory) {
+  for (const TensorView& tensor : tensors.tensors()) {
     if (tensor.type != TensorType::kF32) continue;
     const float* end = tensor.f32() + tensor.elements();
     const float* found =
@@ -68,10 +70,8 @@ struct Difference {
   size_t sample = 0, token = 0;
 };
 
-Difference Replay(const std::shared_ptr<const Model>& model, const std::vector<Sample>& samples,
-                  int threads, const std::string& instruction_set) {
-  const auto loaded = Load(model, {.instruction_set = instruction_set});
-  const auto replayed = ReplaySamples(*loaded, samples, threads);
+Difference Replay(const LoadedModel& loaded, const std::vector<Sample>& samples, int threads) {
+  const auto replayed = ReplaySamples(loaded, samples, threads);
   Difference difference;
   for (size_t i = 0; i < samples.size(); ++i) {
     for (size_t t = 0; t < samples[i].target_ids.size(); ++t) {
@@ -82,30 +82,59 @@ Difference Replay(const std::shared_ptr<const Model>& model, const std::vector<S
   return difference;
 }
 
-// Prints what comes of it as it comes; the status is 1 where a difference is too large.
-int Verify(const std::string& directory, const CommonOptions& common) {
+// What is to prove itself: a model or, with an adapter, what both are together.
+struct Proof {
+  std::shared_ptr<const Model> base, model;  // the same one without an adapter
+  std::vector<Sample> samples;
+};
+
+// Throws Error(kInput) for files that are not as their digests say, and for numbers that are not
+// finite.
+Proof ReadProof(const std::string& directory, const std::string& adapter) {
   CheckFiles(directory);
-  const auto model = LoadModel(directory);
-  CheckFinite(*model, directory);
-  const std::vector<Sample> samples = SamplesFromJson(model->samples, model->config, directory);
+  Proof proof;
+  proof.base = proof.model = LoadModel(directory);
+  CheckFinite(proof.base->tensors, directory);
+  if (!adapter.empty()) {
+    CheckFiles(adapter);
+    const std::shared_ptr<const Adapter> added = LoadAdapter(adapter);
+    CheckFinite(added->model.tensors, adapter);
+    proof.model = MergeAdapter(proof.base, added, adapter);
+  }
+  proof.samples = SamplesFromJson(proof.model->samples, proof.model->config,
+                                  adapter.empty() ? directory : adapter);
+  return proof;
+}
+
+// Prints what comes of it as it comes; the status is 1 where a difference is too large.
+int Verify(const std::string& directory, const std::string& adapter, const CommonOptions& common) {
+  Proof proof = ReadProof(directory, adapter);
   const auto say = [&](const std::string& line) {
     if (!common.json) std::cout << line << '\n' << std::flush;
   };
   say("files: SHA-256 as config.json says, all numbers finite");
-  Json result = {
-      {"samples", samples.size()}, {"tolerance", kTolerance}, {"instruction_sets", Json::object()}};
-  const std::vector<std::string> wrong_tokens = CheckTokens(*model, samples);
+  const std::vector<std::string> wrong_tokens = CheckTokens(*proof.model, proof.samples);
   for (const std::string& message : wrong_tokens) say(message);
   bool good = wrong_tokens.empty();
-  if (samples.empty()) say("samples: none, nothing to replay");
+  const bool other_type = !adapter.empty() && IsInt8(*proof.base);
+  if (other_type) proof.samples.clear();
+  if (proof.samples.empty()) {
+    say(other_type ? "samples: made with f32 weights, which this model has not; nothing to replay"
+                   : "samples: none, nothing to replay");
+  }
+  Json result = {{"samples", proof.samples.size()},
+                 {"tolerance", kTolerance},
+                 {"instruction_sets", Json::object()}};
   for (const std::string& name : AvailableInstructionSets()) {
-    if (samples.empty()) break;
-    const Difference difference = Replay(model, samples, common.ThreadCount(), name);
+    if (proof.samples.empty()) break;
+    std::shared_ptr<const LoadedModel> loaded = Load(proof.base, {.instruction_set = name});
+    if (!adapter.empty()) loaded = WithAdapter(loaded, adapter);
+    const Difference difference = Replay(*loaded, proof.samples, common.ThreadCount());
     const bool near = difference.largest <= kTolerance;
     good = good && near;
     say(fmt::format(
         "{:<12} {} samples, largest difference of a log-probability {:.2g} ({} {:g}){}", name,
-        samples.size(), difference.largest, near ? "within" : "expected at most", kTolerance,
+        proof.samples.size(), difference.largest, near ? "within" : "expected at most", kTolerance,
         near ? "" : fmt::format(": sample {}, token {}", difference.sample, difference.token)));
     result["instruction_sets"][name] = {{"largest_difference", difference.largest}, {"good", near}};
   }
@@ -118,14 +147,15 @@ int Verify(const std::string& directory, const CommonOptions& common) {
 
 int RunVerify(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  std::string directory;
+  std::string directory, adapter;
   CommandLine command_line(
       "verify", "check a model's digests and replay its samples on every instruction set here",
-      "attend verify model\nattend verify model --json");
+      "attend verify model\nattend verify model --adapter runs/customer/adapter --json");
   command_line.Positional("MODEL", &directory, "model directory")
+      .Options(AdapterField(&adapter))
       .Options(Fields(common, {"threads", "json"}));
   if (!command_line.Parse(arguments)) return 0;
-  return Verify(directory, common);
+  return Verify(directory, adapter, common);
 }
 
 }  // namespace attend

@@ -199,7 +199,8 @@ void ShortHead::Select(const Weights& weights, const Shortlist& shortlist,
   leave_in(static_cast<int32_t>(weights.config().special_ids.eos));
   for (const int32_t id : sentence.once) leave_in(id);
   memory.Clear();
-  product = weights.vocabulary_head->Select(columns, &memory);
+  const TensorView& stored = weights.model->tensors.Get(OutputWeightName(weights.config()));
+  product = weights.vocabulary_head->Select(columns, stored, &memory);
 }
 
 void KeepRows(const Weights& weights, std::span<const int32_t> rows, Activations* activations) {

@@ -9,7 +9,17 @@ namespace attend {
 Weights::Weights(std::shared_ptr<const Model> given, const std::string& instruction_set)
     : model(std::move(given)), kernels(SelectKernels(instruction_set)) {
   CheckTensors(model->tensors, config(), "model");
-  const WeightSource source{kernels, model->tensors, &memory};
+  Pack(nullptr);
+}
+
+Weights::Weights(const AdaptedModel& adapted, std::shared_ptr<const Weights> of_base)
+    : model(adapted.rest), base(std::move(of_base)), kernels(base->kernels) {
+  Pack(&adapted.matrices);
+}
+
+void Weights::Pack(const TensorTable* adapted) {
+  const WeightSource source{kernels, model->tensors, &packed, adapted,
+                            base == nullptr ? nullptr : &base->packed};
   if (config().encoder) encoder.emplace(source, *config().encoder);
   if (config().decoder) decoder.emplace(source, config());
   if (config().decoder && config().head == HeadKind::kVocabulary) {

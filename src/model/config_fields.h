@@ -12,6 +12,8 @@ FieldList Fields(StackConfig& config);
 FieldList Fields(SpecialIds& ids);
 // Of what stands on the last stack: a model that is trained on for another task begins it anew.
 FieldList HeadFields(ModelConfig& config);
+// What they say, and what the output layer shares with an embedding.
+void TakeHead(ModelConfig from, ModelConfig* to);
 // The stacks that are present are nested under `encoder.` and `decoder.`.
 FieldList Fields(ModelConfig& config);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
@@ -130,6 +131,46 @@ std::optional<TrainingText> TrainingTextFromJson(const Json& object, int64_t ver
   return text;
 }
 
+bool IsDigest(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+FieldList Fields(AdapterFacts& facts) {
+  FieldList fields;
+  fields.Add("base_sha256", &facts.base_sha256, "SHA-256 of the base's model.safetensors")
+      .Add("rank", &facts.rank, 1, kMostAdapterRank, "rank of what is added to a matrix")
+      .Add("alpha", &facts.alpha, kLeastAdapterAlpha, kMostAdapterAlpha,
+           "what is added is times alpha / rank")
+      .Add("head", &facts.head, "the head is the adapter's own")
+      .Add("matrices", &facts.matrices, "names of the matrices that are changed");
+  return fields;
+}
+
+// `object`: the whole config.json.
+std::optional<AdapterFacts> AdapterFactsFromJson(const Json& object, int64_t version,
+                                                 const std::string& where) {
+  if (!object.contains("adapter")) return std::nullopt;
+  AdapterFacts facts;
+  CheckKeys(object["adapter"], AdapterFactsToJson(facts), "adapter", version, where);
+  FieldList fields;
+  fields.Nest("adapter", Fields(facts));
+  try {
+    FieldsFromJson({{"adapter", object["adapter"]}}, fields, where);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kInput, error.what());
+  }
+  if (!IsDigest(facts.base_sha256)) {
+    Damaged(where, fmt::format("adapter.base_sha256 is '{}', expected 64 digits 0-9a-f",
+                               Excerpt(facts.base_sha256)));
+  }
+  std::set<std::string> names;
+  for (const std::string& name : facts.matrices) {
+    if (!names.insert(name).second)
+      Damaged(where, fmt::format("adapter.matrices has '{}' twice", Excerpt(name)));
+  }
+  return facts;
+}
+
 int64_t VersionOf(const Json& object, const std::string& where) {
   if (!object.is_object() || !object.contains("format_version"))
     Damaged(where, "key 'format_version' is missing: not a model of attend");
@@ -157,13 +198,39 @@ std::vector<std::pair<std::string, std::string>> DigestsFromJson(const Json& obj
                                  DidYouMean(name, known)));
     }
     const std::string digest = value.is_string() ? value.get<std::string>() : "";
-    if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    if (!IsDigest(digest)) {
       Damaged(where, fmt::format("sha256 of '{}' is {}, expected 64 digits 0-9a-f", name,
                                  Excerpt(value.dump())));
     }
     digests.emplace_back(name, digest);
   }
   return digests;
+}
+
+// An adapter has a file of its own in place of the weights, and the vocabularies of its base.
+void CheckListedFiles(const ConfigFile& config, const std::string& where) {
+  const char* const weights = config.adapter ? kAdapterFile : kTensorFile;
+  const char* const foreign = config.adapter ? kTensorFile : kAdapterFile;
+  if (!config.Lists(weights)) Damaged(where, fmt::format("sha256 does not list '{}'", weights));
+  if (config.Lists(foreign)) {
+    Damaged(where, fmt::format("sha256 lists '{}', which is no file of {}", foreign,
+                               config.adapter ? "an adapter" : "a model"));
+  }
+  std::vector<std::string> listed;
+  for (const char* name : {kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile}) {
+    if (config.Lists(name)) listed.emplace_back(name);
+  }
+  if (config.adapter && !listed.empty()) {
+    Damaged(where, fmt::format("sha256 lists {}, expected no vocabulary: an adapter has its base's",
+                               fmt::join(listed, " ")));
+  }
+  const bool joint = config.Lists(kJointVocabularyFile),
+             source = config.Lists(kSourceVocabularyFile),
+             target = config.Lists(kTargetVocabularyFile);
+  if (source != target || (joint && source)) {
+    Damaged(where, fmt::format("sha256 lists {}, expected {}, or {} and {}", fmt::join(listed, " "),
+                               kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile));
+  }
 }
 
 }  // namespace
@@ -184,9 +251,11 @@ Json TrainingTextToJson(std::optional<TrainingText> text) {
   return text ? FieldsToJson(Fields(*text)) : Json();
 }
 
-bool ConfigFile::Lists(std::string_view name) const {
-  return std::any_of(digests.begin(), digests.end(),
-                     [&](const auto& digest) { return digest.first == name; });
+Json AdapterFactsToJson(AdapterFacts facts) { return FieldsToJson(Fields(facts)); }
+
+std::string ConfigFile::DigestOf(std::string_view name) const {
+  const auto found = std::ranges::find(digests, name, [](const auto& one) { return one.first; });
+  return found == digests.end() ? "" : found->second;
 }
 
 ModelConfig ModelConfigFromJson(const Json& object, const std::string& where) {
@@ -202,6 +271,7 @@ ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {
                {"provenance", nullptr},
                {"sha256", nullptr}};
   if (version >= 2) keys["training_text"] = nullptr;
+  if (version >= 7 && object.contains("adapter")) keys["adapter"] = nullptr;
   CheckKeys(object, keys, "", version, where);
   for (const char* name : {"tokenization", "provenance"}) {
     if (!object[name].is_object()) Damaged(where, fmt::format("'{}' is not a JSON object", name));
@@ -211,20 +281,9 @@ ConfigFile ParseConfigFile(std::string_view text, const std::string& where) {
                     object["tokenization"],
                     object["provenance"],
                     TrainingTextFromJson(object.value("training_text", Json()), version, where),
+                    AdapterFactsFromJson(object, version, where),
                     DigestsFromJson(object["sha256"], where)};
-  if (!config.Lists(kTensorFile))
-    Damaged(where, fmt::format("sha256 does not list '{}'", kTensorFile));
-  const bool joint = config.Lists(kJointVocabularyFile),
-             source = config.Lists(kSourceVocabularyFile),
-             target = config.Lists(kTargetVocabularyFile);
-  if (source != target || (joint && source)) {
-    std::vector<std::string> listed;
-    for (const char* name : {kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile}) {
-      if (config.Lists(name)) listed.emplace_back(name);
-    }
-    Damaged(where, fmt::format("sha256 lists {}, expected {}, or {} and {}", fmt::join(listed, " "),
-                               kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile));
-  }
+  CheckListedFiles(config, where);
   return config;
 }
 

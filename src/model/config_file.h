@@ -17,13 +17,29 @@ namespace attend {
 
 inline constexpr const char* kConfigFile = "config.json";
 inline constexpr const char* kTensorFile = "model.safetensors";
+inline constexpr const char* kAdapterFile = "adapter.safetensors";
 inline constexpr const char* kJointVocabularyFile = "vocab.spm";
 inline constexpr const char* kSourceVocabularyFile = "source.spm";
 inline constexpr const char* kTargetVocabularyFile = "target.spm";
 inline constexpr const char* kSampleFile = "samples.json";
 // What config.json may list.
-inline constexpr const char* kListedFiles[] = {
-    kTensorFile, kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile, kSampleFile};
+inline constexpr const char* kListedFiles[] = {kTensorFile,           kAdapterFile,
+                                               kJointVocabularyFile,  kSourceVocabularyFile,
+                                               kTargetVocabularyFile, kSampleFile};
+
+inline constexpr int64_t kMostAdapterRank = 1 << 16;
+inline constexpr double kLeastAdapterAlpha = 1e-6, kMostAdapterAlpha = 1e6;
+
+// What an adapter's config.json says beside what a model's does; see model/adapter.h.
+struct AdapterFacts {
+  std::string base_sha256;  // of the base's model.safetensors
+  int64_t rank = 0;
+  double alpha = 0;
+  bool head = false;                  // the head is the adapter's own
+  std::vector<std::string> matrices;  // names of those that it changes
+
+  double scale() const { return alpha / static_cast<double>(rank); }
+};
 
 struct ConfigFile {
   int64_t format_version = 0;
@@ -31,9 +47,11 @@ struct ConfigFile {
   Json tokenization;
   Json provenance;
   std::optional<TrainingText> training_text;
+  std::optional<AdapterFacts> adapter;                       // none: a model's
   std::vector<std::pair<std::string, std::string>> digests;  // file name, SHA-256
 
-  bool Lists(std::string_view name) const;
+  bool Lists(std::string_view name) const { return !DigestOf(name).empty(); }
+  std::string DigestOf(std::string_view name) const;  // empty: it does not list the file
 };
 
 // Throws Error(kInput) with "where: message".
@@ -45,10 +63,11 @@ Json ModelConfigToJson(ModelConfig config);
 ModelConfig ModelConfigFromJson(const Json& object, const std::string& where);
 // Every field, nested; null where there is none.
 Json TrainingTextToJson(std::optional<TrainingText> text);
+Json AdapterFactsToJson(AdapterFacts facts);
 
 // Throws Error(kInput) that opens with `where`: bad JSON, a newer format version, a key that is
 // unknown (with the nearest known one) or missing, a value of the wrong type or range, a model that
-// makes no sense, a list of files that is no model's.
+// makes no sense, a list of files that is no model's, or no adapter's where it is one's.
 ConfigFile ParseConfigFile(std::string_view text, const std::string& where);
 
 }  // namespace attend

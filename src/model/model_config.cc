@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "base/edit_distance.h"
 #include "base/excerpt.h"
+#include "base/json.h"
 #include "model/config_fields.h"
 #include "model/relative_buckets.h"
 
@@ -194,6 +195,11 @@ FieldList HeadFields(ModelConfig& config) {
       .Add("crf", &config.crf,
            "scores of labels that follow each other (a conditional random field)", kDerived);
   return fields;
+}
+
+void TakeHead(ModelConfig from, ModelConfig* to) {
+  FieldsFromJson(FieldsToJson(HeadFields(from)), HeadFields(*to), "head");
+  to->tie_target_output = from.tie_target_output;
 }
 
 ModelConfig PresetConfig(const std::string& name) {

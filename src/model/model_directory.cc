@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "model/config_file.h"
+#include "model/directory_writer.h"
 #include "model/safetensors.h"
 #include "model/sample.h"
 
@@ -21,16 +22,17 @@ constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxSampleBytes = size_t{1} << 22;
 constexpr size_t kMaxVocabularyBytes = size_t{1} << 28;
 
-// What is easily taken for a model: a training run, and a checkpoint of one.
+// What is easily taken for a model or an adapter: a training run, and a checkpoint of one.
 void CheckIsModel(const fs::path& directory) {
   const auto exists = [](const fs::path& path) {
     std::error_code unknown;  // said when the file is read
     return fs::exists(path, unknown);
   };
   if (exists(directory / kConfigFile)) return;
-  if (exists(directory / "model" / kConfigFile)) {
+  for (const char* inside : {"model", "adapter"}) {
+    if (!exists(directory / inside / kConfigFile)) continue;
     throw Error(ErrorKind::kInput, fmt::format("'{}' is not a model directory; did you mean '{}'?",
-                                               directory.string(), (directory / "model").string()));
+                                               directory.string(), (directory / inside).string()));
   }
   if (exists(directory / "state.json")) {
     throw Error(
@@ -38,12 +40,6 @@ void CheckIsModel(const fs::path& directory) {
         fmt::format("'{}' is a checkpoint; `attend export --checkpoint` makes a model of it",
                     directory.string()));
   }
-}
-
-ConfigFile ReadConfig(const fs::path& directory) {
-  CheckIsModel(directory);
-  const fs::path path = directory / kConfigFile;
-  return ParseConfigFile(ReadFile(path, kMaxConfigBytes), path.string());
 }
 
 // The file holds as many tensors as the layers need at the least; ExpectedTensors grows with the
@@ -113,49 +109,51 @@ void ReadVocabularies(const ConfigFile& config, const fs::path& directory, Model
   }
 }
 
-// What stands at `directory` may be replaced: nothing, an empty folder or a model without anything
-// else beside its files.
-void CheckReplaceable(const fs::path& directory) {
-  std::error_code error;
-  if (!fs::exists(directory, error)) return;
-  std::string foreign = directory.filename().string();
-  if (fs::is_directory(directory, error)) {
-    foreign.clear();
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-      const std::string name = entry.path().filename().string();
-      const bool known = name == kConfigFile ||
-                         std::find(std::begin(kListedFiles), std::end(kListedFiles), name) !=
-                             std::end(kListedFiles);
-      if (!known) foreign = name;
-    }
-  }
-  if (foreign.empty() && !error) return;
-  throw Error(
-      ErrorKind::kUsage,
-      fmt::format("'{}' exists and holds more than a model ('{}'), expected a new name or a model "
-                  "to replace; remove it or choose another name",
-                  directory.string(), foreign));
+}  // namespace
+
+ConfigFile ReadConfig(const fs::path& directory) {
+  CheckIsModel(directory);
+  const fs::path path = directory / kConfigFile;
+  return ParseConfigFile(ReadFile(path, kMaxConfigBytes), path.string());
 }
 
-}  // namespace
+Model ReadModelFacts(const ConfigFile& config, const fs::path& directory) {
+  Model model;
+  model.config = config.model;
+  model.tokenization = config.tokenization;
+  model.provenance = config.provenance;
+  model.training_text = config.training_text;
+  if (config.Lists(kSampleFile)) {
+    const fs::path path = directory / kSampleFile;
+    model.samples = ParseJson(ReadFile(path, kMaxSampleBytes), path.string());
+    SamplesFromJson(model.samples, model.config, path.string());
+  }
+  return model;
+}
+
+Json ConfigJsonOf(const Model& model) {
+  return {{"format_version", kFormatVersion},
+          {"model", ModelConfigToJson(model.config)},
+          {"tokenization", model.tokenization},
+          {"provenance", model.provenance},
+          {"training_text", TrainingTextToJson(model.training_text)}};
+}
 
 std::shared_ptr<const Model> LoadModel(const fs::path& directory) {
   const ConfigFile config = ReadConfig(directory);
-  auto model = std::make_shared<Model>();
-  model->config = config.model;
-  model->tokenization = config.tokenization;
-  model->provenance = config.provenance;
-  model->training_text = config.training_text;
+  if (config.adapter) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("'{0}' is an adapter, which runs with the model that it was trained "
+                            "on: --model MODEL --adapter {0}",
+                            directory.string()));
+  }
+  auto model = std::make_shared<Model>(ReadModelFacts(config, directory));
   const fs::path tensor_path = directory / kTensorFile;
   model->tensors = LoadSafetensors(tensor_path);
+  model->tensor_digest = config.DigestOf(kTensorFile);
   CheckLayerCount(model->config, model->tensors, tensor_path.string());
   CheckTensors(model->tensors, model->config, tensor_path.string());
   ReadVocabularies(config, directory, model.get());
-  if (config.Lists(kSampleFile)) {
-    const fs::path path = directory / kSampleFile;
-    model->samples = ParseJson(ReadFile(path, kMaxSampleBytes), path.string());
-    SamplesFromJson(model->samples, model->config, path.string());
-  }
   return model;
 }
 
@@ -165,30 +163,16 @@ void SaveModel(const Model& model, const fs::path& directory) {
   CheckTensors(model.tensors, model.config, where);
   CheckVocabularies(model, kFormatVersion, "the source vocabulary", "the target vocabulary");
   SamplesFromJson(model.samples, model.config, where);
-  CheckReplaceable(directory);
-  AtomicDirectory target(directory);
-  Json digests = Json::object();
-  SaveSafetensors(model.tensors, target.path() / kTensorFile);
-  digests[kTensorFile] = Sha256OfFile(target.path() / kTensorFile);
-  const auto write = [&](const char* name, const std::string& bytes) {
-    WriteFileSynced(target.path() / name, bytes);
-    digests[name] = Sha256(bytes);
-  };
+  DirectoryWriter writer(directory);
+  writer.Write(kTensorFile, model.tensors);
   if (model.source_vocabulary != model.target_vocabulary) {
-    write(kSourceVocabularyFile, model.source_vocabulary);
-    write(kTargetVocabularyFile, model.target_vocabulary);
+    writer.Write(kSourceVocabularyFile, model.source_vocabulary);
+    writer.Write(kTargetVocabularyFile, model.target_vocabulary);
   } else if (!model.source_vocabulary.empty()) {
-    write(kJointVocabularyFile, model.source_vocabulary);
+    writer.Write(kJointVocabularyFile, model.source_vocabulary);
   }
-  if (!model.samples.empty()) write(kSampleFile, model.samples.dump(1) + "\n");
-  const Json config = {{"format_version", kFormatVersion},
-                       {"model", ModelConfigToJson(model.config)},
-                       {"tokenization", model.tokenization},
-                       {"provenance", model.provenance},
-                       {"training_text", TrainingTextToJson(model.training_text)},
-                       {"sha256", digests}};
-  WriteFileSynced(target.path() / kConfigFile, config.dump(2) + "\n");
-  target.Commit();
+  if (!model.samples.empty()) writer.Write(kSampleFile, model.samples.dump(1) + "\n");
+  writer.Commit(ConfigJsonOf(model));
 }
 
 std::vector<std::string> CheckDigests(const fs::path& directory) {

@@ -23,6 +23,7 @@ inline constexpr int64_t kFormatVersion = 7;  // what SaveModel writes
 struct Model {
   ModelConfig config;
   TensorTable tensors;
+  std::string tensor_digest;  // SHA-256 of model.safetensors, as config.json says; empty: no file
   // Vocabulary files; both empty for a model without vocabulary, equal for a joint
   // one.
   std::string source_vocabulary;
@@ -43,6 +44,14 @@ std::shared_ptr<const Model> LoadModel(const std::filesystem::path& directory);
 // Writes the directory so that it appears whole or not at all, and replaces a model that is there.
 // Throws Error(kUsage) where something else is.
 void SaveModel(const Model& model, const std::filesystem::path& directory);
+
+// What a directory's config.json and samples.json say, for whoever reads the other files: `config`
+// is `directory`'s.
+struct ConfigFile;
+ConfigFile ReadConfig(const std::filesystem::path& directory);
+Model ReadModelFacts(const ConfigFile& config, const std::filesystem::path& directory);
+// And back; no digests.
+Json ConfigJsonOf(const Model& model);
 
 // Digests in config.json that do not match, one message each naming the file; empty: all match.
 std::vector<std::string> CheckDigests(const std::filesystem::path& directory);

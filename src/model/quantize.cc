@@ -13,7 +13,7 @@ namespace {
 
 // The bytes of a quantised model's tensors.
 struct Weights {
-  std::vector<std::vector<int8_t>> integers;
+  std::vector<Int8Matrix> matrices;
   std::vector<std::vector<float>> floats;
 };
 
@@ -40,24 +40,13 @@ void QuantizeRow(const float* row, int64_t width, float scale, int8_t* quantized
 }
 
 void AddQuantized(const TensorView& tensor, Weights* weights, TensorTable* tensors) {
-  const int64_t rows = tensor.shape[0], width = tensor.shape[1];
-  if (width > kMostInt8Columns) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("tensor '{}' has rows of {}, expected at most {} for int8; keep f32",
-                            tensor.name, width, kMostInt8Columns));
-  }
-  std::vector<int8_t>& integers = weights->integers.emplace_back(rows * width);
-  std::vector<float>& scales = weights->floats.emplace_back(rows);
-  for (int64_t r = 0; r < rows; ++r) {
-    const float* row = tensor.f32() + r * width;
-    scales[r] = ScaleOf(row, width, tensor.name);
-    QuantizeRow(row, width, scales[r], integers.data() + r * width);
-  }
+  const Int8Matrix& matrix =
+      weights->matrices.emplace_back(QuantizeMatrix({tensor.name, tensor.shape}, tensor.f32()));
   const auto bytes = [](const auto& values) {
     return reinterpret_cast<const std::byte*>(values.data());
   };
-  tensors->Add({tensor.name, TensorType::kI8, tensor.shape, bytes(integers)});
-  tensors->Add({tensor.name + "_scale", TensorType::kF32, {rows}, bytes(scales)});
+  tensors->Add({tensor.name, TensorType::kI8, tensor.shape, bytes(matrix.integers)});
+  tensors->Add({tensor.name + "_scale", TensorType::kF32, {tensor.shape[0]}, bytes(matrix.scales)});
 }
 
 void AddCopy(const TensorView& tensor, Weights* weights, TensorTable* tensors) {
@@ -68,6 +57,22 @@ void AddCopy(const TensorView& tensor, Weights* weights, TensorTable* tensors) {
 }
 
 }  // namespace
+
+Int8Matrix QuantizeMatrix(const TensorSpec& spec, const float* values) {
+  const int64_t rows = spec.shape[0], width = spec.shape[1];
+  if (width > kMostInt8Columns) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("tensor '{}' has rows of {}, expected at most {} for int8; keep f32",
+                            spec.name, width, kMostInt8Columns));
+  }
+  Int8Matrix matrix{std::vector<int8_t>(rows * width), std::vector<float>(rows)};
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* row = values + r * width;
+    matrix.scales[r] = ScaleOf(row, width, spec.name);
+    QuantizeRow(row, width, matrix.scales[r], matrix.integers.data() + r * width);
+  }
+  return matrix;
+}
 
 std::shared_ptr<Model> QuantizeModel(const Model& model) {
   if (IsInt8(model)) throw Error(ErrorKind::kUsage, "the model's weights are int8 already");

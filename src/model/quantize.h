@@ -2,12 +2,25 @@
 #ifndef ATTEND_MODEL_QUANTIZE_H_
 #define ATTEND_MODEL_QUANTIZE_H_
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "attend/running.h"
 #include "model/model_directory.h"
 
 namespace attend {
+
+// The member of an int8 model's provenance that is the SHA-256 of the f32 weights it was made of,
+// by which their adapters know it.
+inline constexpr const char* kQuantizedFrom = "quantized_from";
+
+struct Int8Matrix {
+  std::vector<int8_t> integers;
+  std::vector<float> scales;  // by row
+};
+// One matrix, as QuantizeModel makes them.
+Int8Matrix QuantizeMatrix(const TensorSpec& spec, const float* values);
 
 // The same model with every matrix but learned positions in int8: embeddings, projections and the
 // output layer. Row r becomes round(W[r] / scale) with scale = max (|W[r][2j]| + |W[r][2j + 1]|) /

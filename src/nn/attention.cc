@@ -9,23 +9,9 @@
 namespace attend::nn {
 namespace {
 
-torch::nn::Linear Projection(int64_t in, int64_t out, bool bias) {
-  return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(bias));
-}
-
 // [B, T, H * width] to [B, H, T, width], without a copy.
 torch::Tensor SplitHeads(const torch::Tensor& x, int64_t heads) {
   return x.unflatten(-1, {heads, -1}).transpose(1, 2);
-}
-
-// Several projections of one input as one product: short ones leave the processor's units idle.
-torch::Tensor ProjectTogether(const torch::Tensor& x, const std::vector<torch::nn::Linear>& parts) {
-  std::vector<torch::Tensor> weights, biases;
-  for (const torch::nn::Linear& part : parts) {
-    weights.push_back(part->weight);
-    if (part->bias.defined()) biases.push_back(part->bias);
-  }
-  return Linear(x, torch::cat(weights), biases.empty() ? torch::Tensor() : torch::cat(biases));
 }
 
 }  // namespace
@@ -63,10 +49,10 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const StackConfig& config, double
   const int64_t keys = config.heads * config.key_width(),
                 values = config.heads * config.value_width();
   const bool bias = config.attention_bias;
-  query = register_module("query", Projection(config.d_model, keys, bias));
-  key = register_module("key", Projection(config.d_model, keys, bias));
-  value = register_module("value", Projection(config.d_model, values, bias));
-  output = register_module("output", Projection(values, config.d_model, bias));
+  query = register_module("query", LinearLayer(config.d_model, keys, bias));
+  key = register_module("key", LinearLayer(config.d_model, keys, bias));
+  value = register_module("value", LinearLayer(config.d_model, values, bias));
+  output = register_module("output", LinearLayer(values, config.d_model, bias));
   attention_ = register_module("attention", ScaledDotProductAttention(weights_dropout));
 }
 
@@ -74,11 +60,11 @@ std::vector<torch::Tensor> MultiHeadAttentionImpl::Project(const torch::Tensor& 
                                                            const torch::Tensor& memory_BSD) {
   const int64_t keys = key->weight.size(0), values = value->weight.size(0);
   if (query_BTD.is_same(memory_BSD)) {
-    return ProjectTogether(query_BTD, {query, key, value})
+    return Linear(query_BTD, std::vector{query, key, value})
         .split_with_sizes({keys, keys, values}, -1);
   }
   std::vector<torch::Tensor> parts =
-      ProjectTogether(memory_BSD, {key, value}).split_with_sizes({keys, values}, -1);
+      Linear(memory_BSD, std::vector{key, value}).split_with_sizes({keys, values}, -1);
   parts.insert(parts.begin(), Linear(query_BTD, query));
   return parts;
 }
@@ -89,9 +75,9 @@ torch::Tensor MultiHeadAttentionImpl::OverPackedRows(const torch::Tensor& query_
                                                      const DropoutSite& site) {
   const HeadShape shape{heads_, key->weight.size(0) / heads_, value->weight.size(0) / heads_};
   if (query_RD.is_same(memory_SD)) {
-    return PackedAttention(ProjectTogether(query_RD, {query, key, value}), {}, shape, mask, site);
+    return PackedAttention(Linear(query_RD, std::vector{query, key, value}), {}, shape, mask, site);
   }
-  return PackedAttention(Linear(query_RD, query), ProjectTogether(memory_SD, {key, value}), shape,
+  return PackedAttention(Linear(query_RD, query), Linear(memory_SD, std::vector{key, value}), shape,
                          mask, site);
 }
 

@@ -9,7 +9,7 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const StackConfig& conf
                                                          double hidden_dropout)
     : activation_(config.activation), hidden_dropout_(hidden_dropout) {
   const auto linear = [&](int64_t in, int64_t out) {
-    return torch::nn::Linear(torch::nn::LinearOptions(in, out).bias(config.feed_forward_bias));
+    return LinearLayer(in, out, config.feed_forward_bias);
   };
   inner = register_module("inner", linear(config.d_model, config.d_ff));
   if (IsGated(activation_)) {

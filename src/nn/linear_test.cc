@@ -95,6 +95,85 @@ TEST(LinearTest, GradientsHaveGradients) {
     EXPECT_TRUE(torch::allclose(found[i], expected[i], 1e-12, 1e-12)) << i;
 }
 
+// Layers of which some have adapters, as an attention's projections.
+struct AdaptedLayers {
+  AdaptedLayers(torch::ScalarType type, bool with_bias, std::vector<bool> adapted) {
+    torch::manual_seed(4);
+    int64_t out = 24;
+    for (const bool with_adapter : adapted) {
+      LinearLayer layer(kIn, out += 8, with_bias);
+      layer->to(type);
+      for (auto& parameter : layer->parameters()) parameter.set_requires_grad(false);
+      if (with_adapter) {
+        layer->AddAdapter({.rank = 3, .alpha = 5}, at::detail::createCPUGenerator(out));
+        const torch::NoGradGuard no_grad;
+        layer->adapter_b.normal_();
+        factors.insert(factors.end(), {layer->adapter_a, layer->adapter_b});
+      }
+      layers.push_back(layer);
+    }
+  }
+  // The formula, whose gradients are LibTorch's.
+  torch::Tensor Plain(const torch::Tensor& x) const {
+    Tensors parts;
+    for (const LinearLayer& layer : layers) {
+      torch::Tensor weight = layer->weight;
+      if (layer->adapted())
+        weight = weight + 5.0 / 3.0 * torch::matmul(layer->adapter_b, layer->adapter_a);
+      parts.push_back(torch::matmul(x, weight.t()));
+      if (layer->bias.defined()) parts.back() = parts.back() + layer->bias;
+    }
+    return torch::cat(parts, -1);
+  }
+
+  static constexpr int64_t kIn = 40;
+  std::vector<LinearLayer> layers;
+  Tensors factors;
+};
+
+TEST(LinearTest, AdaptersHaveTheGradientsOfTheFormula) {
+  constexpr int64_t kIn = AdaptedLayers::kIn;
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    for (const bool with_bias : {false, true}) {
+      for (const std::vector<bool>& adapted :
+           {std::vector<bool>{true}, {true, false, true}, {false, true}, {true, true, true}}) {
+        const AdaptedLayers some(type, with_bias, adapted);
+        for (const std::vector<int64_t>& shape :
+             {std::vector<int64_t>{90, kIn}, {1, kIn}, {0, kIn}, {5, 7, kIn}, {kIn}}) {
+          const torch::Tensor x = torch::randn(shape, type).requires_grad_();
+          Tensors inputs = some.factors;
+          inputs.push_back(x);
+          const torch::Tensor found = Linear(x, some.layers), expected = some.Plain(x);
+          const torch::Tensor gradient = torch::randn_like(expected);
+          Tensors of_found = torch::autograd::grad({found}, inputs, {gradient}),
+                  of_expected = torch::autograd::grad({expected}, inputs, {gradient});
+          of_found.push_back(found);
+          of_expected.push_back(expected);
+          const double tolerance = type == torch::kFloat64 ? 1e-11 : 1e-3;
+          for (size_t i = 0; i < of_expected.size(); ++i) {
+            EXPECT_TRUE(torch::allclose(of_found[i], of_expected[i], tolerance, tolerance))
+                << type << " " << adapted.size() << " " << shape.size() << " " << i;
+          }
+          const torch::NoGradGuard no_grad;
+          EXPECT_TRUE(torch::allclose(Linear(x, some.layers), expected, tolerance, tolerance));
+        }
+      }
+    }
+  }
+}
+
+TEST(LinearTest, AnAdapterBeginsWithNoChangeAndItsANeedsTheSeedAlone) {
+  LinearLayer layer(16, 8, true);
+  const torch::Tensor before = layer->weight.detach().clone();
+  layer->AddAdapter({.rank = 2}, at::detail::createCPUGenerator(3));
+  EXPECT_TRUE(layer->Weight().equal(before));
+  EXPECT_EQ(layer->adapter_b.count_nonzero().item<int64_t>(), 0);
+  LinearLayer other(16, 8, true);
+  torch::manual_seed(77);
+  other->AddAdapter({.rank = 2}, at::detail::createCPUGenerator(3));
+  EXPECT_TRUE(layer->adapter_a.equal(other->adapter_a));
+}
+
 // Samples of a model are computed by other products than the engine's and training's.
 TEST(LinearTest, IsLibTorchsWithoutGradients) {
   const torch::Tensor x = torch::randn({37, 301}), weight = torch::randn({29, 301});

@@ -7,11 +7,8 @@
 namespace attend::nn {
 
 SsruImpl::SsruImpl(const StackConfig& config) {
-  const auto linear = [&](bool bias) {
-    return torch::nn::Linear(torch::nn::LinearOptions(config.d_model, config.d_model).bias(bias));
-  };
-  input = register_module("input", linear(false));
-  forget = register_module("forget", linear(true));
+  input = register_module("input", LinearLayer(config.d_model, config.d_model, false));
+  forget = register_module("forget", LinearLayer(config.d_model, config.d_model, true));
 }
 
 torch::Tensor SsruImpl::forward(const torch::Tensor& x_BTD, const AttentionMask& mask) {

@@ -48,7 +48,7 @@ void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
 void ScaleProjections(torch::nn::Module& module) {
   auto* attention = module.as<MultiHeadAttentionImpl>();
   if (attention == nullptr) return;
-  for (const torch::nn::Linear& part : {attention->query, attention->key, attention->value}) {
+  for (const LinearLayer& part : {attention->query, attention->key, attention->value}) {
     part->weight.mul_(std::numbers::sqrt2 / 2);
   }
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "attend/error.h"
@@ -27,8 +28,8 @@ constexpr std::chrono::seconds kLookEvery{1};
 // With `contents` their sizes and times too.
 std::string StampOf(const std::string& directory, bool contents = false) {
   std::string stamp;
-  for (const char* name : {kConfigFile, kTensorFile, kJointVocabularyFile, kSourceVocabularyFile,
-                           kTargetVocabularyFile}) {
+  for (const char* name : {kConfigFile, kTensorFile, kAdapterFile, kJointVocabularyFile,
+                           kSourceVocabularyFile, kTargetVocabularyFile}) {
     struct stat found;
     if (stat(fmt::format("{}/{}", directory, name).c_str(), &found) == 0) {
       stamp += fmt::format("{}.{}.{}.", name, found.st_dev, found.st_ino);
@@ -41,6 +42,12 @@ std::string StampOf(const std::string& directory, bool contents = false) {
     }
   }
   return stamp;
+}
+
+// What can't be read yet is taken for a model, which says why.
+bool HoldsAdapter(const std::string& directory) {
+  std::error_code unknown;
+  return std::filesystem::exists(std::filesystem::path(directory) / kAdapterFile, unknown);
 }
 
 std::optional<int> Distance(const std::string& asked, const std::string& has) {
@@ -62,11 +69,7 @@ std::string Describe(const ServedModel& model) {
 
 ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed)
     : options_(options), pool_(threads), changed_(std::move(changed)) {
-  for (const std::string& given : options_.model) {
-    const auto [name, directory] = NameAndPath(given);
-    const std::string stamp = StampOf(directory);
-    Add({directory, stamp, stamp, ServeModel(name, directory, options_, &pool_)});
-  }
+  for (const std::string& given : options_.model) AddGiven(given, /*adapter=*/false);
   if (!options_.models_dir.empty()) {
     if (!std::filesystem::is_directory(options_.models_dir)) {
       throw Error(ErrorKind::kUsage,
@@ -76,7 +79,32 @@ ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed
   } else {
     CheckShortlists();
   }
+  for (const std::string& given : options_.adapter) AddGiven(given, /*adapter=*/true);
   watching_ = std::thread([this] { Watch(); });
+}
+
+void ModelStore::AddGiven(const std::string& given, bool adapter) {
+  const auto [name, directory] = NameAndPath(given);
+  const std::string stamp = StampOf(directory);
+  Add({directory, stamp, stamp, Make(name, directory, adapter)});
+}
+
+std::shared_ptr<ServedModel> ModelStore::Make(const std::string& name, const std::string& directory,
+                                              bool adapter) {
+  if (!adapter)
+    return ServeModel({name, directory, Load(directory, options_.load)}, options_, &pool_);
+  const std::shared_ptr<const Adapter> loaded = LoadAdapter(directory);
+  for (const Entry& entry : entries_) {
+    const std::shared_ptr<const LoadedModel>& base = entry.model->loaded();
+    if (!entry.model->whole() || !IsBase(*base->stored, *loaded)) continue;
+    return ServeModel({name, directory, std::make_shared<LoadedModel>(base, loaded, directory),
+                       entry.model->name()},
+                      options_, &pool_);
+  }
+  throw Error(ErrorKind::kInput,
+              fmt::format("{}: none of the models served is the one that the adapter was trained "
+                          "on, or was quantized from it: no weights have SHA-256 {}",
+                          directory, loaded->facts.base_sha256));
 }
 
 void ModelStore::Add(Entry entry) {
@@ -118,7 +146,7 @@ void ModelStore::LookForModels(bool at_once) {
     const Entry& entry = entries_[i];
     if (!entry.found) continue;
     const bool there = !StampOf(entry.directory).empty();
-    directories.erase(entry.model->name());
+    std::erase_if(directories, [&](const auto& one) { return one.second == entry.directory; });
     if (there) continue;
     const std::string name = entry.model->name();
     {
@@ -129,25 +157,40 @@ void ModelStore::LookForModels(bool at_once) {
     changed_("unload", name, "");
   }
   std::erase_if(candidates_, [&](const auto& one) { return !directories.contains(one.first); });
-  for (const auto& [name, directory] : directories) {
-    Candidate& candidate = candidates_[name];
-    const std::string stamp = StampOf(directory, true);
-    const bool settled = at_once || stamp == candidate.seen;
-    candidate.seen = stamp;
-    if (settled && !stamp.empty() && stamp != candidate.failed) Load(name, directory, &candidate);
+  LoadCandidates(directories, at_once);
+}
+
+void ModelStore::LoadCandidates(const std::map<std::string, std::string>& directories,
+                                bool at_once) {
+  for (const bool adapters : {false, true}) {
+    const bool again = adapters && std::exchange(new_models_, false);
+    for (const auto& [name, directory] : directories) {
+      if (HoldsAdapter(directory) != adapters) continue;
+      Candidate& candidate = candidates_[name];
+      const std::string stamp = StampOf(directory, true);
+      const bool settled = at_once || stamp == candidate.seen;
+      candidate.seen = stamp;
+      if (settled && !stamp.empty() && (again || stamp != candidate.failed))
+        LoadNew(name, directory, &candidate);
+    }
   }
 }
 
-void ModelStore::Load(const std::string& name, const std::string& directory, Candidate* candidate) {
-  std::string failure;
+void ModelStore::LoadNew(const std::string& name, const std::string& directory,
+                         Candidate* candidate) {
+  std::string failure, loaded = name;
+  const bool adapter = HoldsAdapter(directory);
   try {
     const std::string stamp = StampOf(directory, true);
-    Add({directory, stamp, stamp, ServeModel(name, directory, options_, &pool_), true});
+    const std::shared_ptr<ServedModel> model = Make(name, directory, adapter);
+    loaded = model->name();
+    Add({directory, stamp, stamp, model, true});
+    new_models_ |= !adapter;
   } catch (const std::exception& error) {
     failure = MessageOf(error);
     candidate->failed = candidate->seen;
   }
-  changed_("load", name, failure);
+  changed_("load", loaded, failure);
 }
 
 ModelStore::~ModelStore() { Stop(); }
@@ -171,10 +214,14 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   std::vector<std::shared_ptr<ServedModel>> fitting;
   std::vector<std::string> all, found;
   int nearest = std::numeric_limits<int>::max();
-  for (auto& model : models()) {
+  const auto there = models();
+  const bool whole = std::ranges::any_of(there, [&](const std::shared_ptr<ServedModel>& model) {
+    return model->whole() && model->AnswersAt(route);
+  });
+  for (const auto& model : there) {
     const bool answers = model->AnswersAt(route);
     if (answers) all.push_back(Describe(*model));
-    if (name.empty() ? !answers : model->name() != name) continue;
+    if (name.empty() ? !answers || (whole && !model->whole()) : model->name() != name) continue;
     if (!answers) RefuseRoute(*model);
     const auto from = Distance(source, model->source()), to = Distance(target, model->target());
     if (!from || !to || *from + *to > nearest) continue;
@@ -184,7 +231,7 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
     }
     nearest = *from + *to;
     found.push_back(Describe(*model));
-    fitting.push_back(std::move(model));
+    fitting.push_back(model);
   }
   const auto alike = [&](const std::shared_ptr<ServedModel>& model) {
     return !model->source().empty() && model->source() == fitting[0]->source() &&
@@ -222,23 +269,36 @@ void ModelStore::Watch() {
     const bool all = std::exchange(reload_all_, false);
     lock.unlock();
     if (!options_.models_dir.empty()) LookForModels(false);
-    for (size_t i = 0; i < entries_.size(); ++i) {  // only this thread writes them
-      std::string stamp = StampOf(entries_[i].directory, entries_[i].found);
-      const bool settled = stamp == std::exchange(entries_[i].seen, stamp);
-      const bool changed = settled && !stamp.empty() && stamp != entries_[i].stamp;
-      if (all || changed) Reload(i, std::move(stamp));
-    }
+    ReloadChanged(all);
     FreeRetired();
     lock.lock();
   }
 }
 
-void ModelStore::Reload(size_t entry, std::string stamp) {
-  const std::string name = entries_[entry].model->name();
+void ModelStore::ReloadChanged(bool all) {
+  std::set<std::string> renewed;  // models whose adapters follow them
+  for (const bool whole : {true, false}) {
+    for (size_t i = 0; i < entries_.size(); ++i) {  // only this thread writes them
+      if (entries_[i].model->whole() != whole) continue;
+      std::string stamp = StampOf(entries_[i].directory, entries_[i].found);
+      const bool settled = stamp == std::exchange(entries_[i].seen, stamp);
+      const bool changed = settled && !stamp.empty() && stamp != entries_[i].stamp;
+      if (!all && !changed && !renewed.contains(entries_[i].model->base())) continue;
+      if (!Reload(i, std::move(stamp)) || !whole) continue;
+      renewed.insert(entries_[i].model->name());
+      new_models_ = true;
+    }
+  }
+}
+
+bool ModelStore::Reload(size_t entry, std::string stamp) {
+  const ServedModel& old = *entries_[entry].model;
+  const std::string name = old.name();
+  const std::string own = old.whole() ? name : name.substr(old.base().size() + 1);
   std::string failure;
   std::shared_ptr<ServedModel> model;
   try {
-    model = ServeModel(name, entries_[entry].directory, options_, &pool_);
+    model = Make(own, entries_[entry].directory, !old.whole());
   } catch (const std::exception& error) {
     failure = MessageOf(error);
   }
@@ -250,6 +310,7 @@ void ModelStore::Reload(size_t entry, std::string stamp) {
     }
   }
   changed_("reload", name, failure);
+  return failure.empty();
 }
 
 // Nobody can find a retired model any more: once it is held here alone, it stays so.

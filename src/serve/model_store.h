@@ -1,8 +1,9 @@
-// The models of a service, by name and by languages. It reloads a model that is replaced by rename:
-// the whole directory, or its files one by one, once none has followed for a second. Never write
-// over a model's files: a running model reads its weights from them. New directories in models_dir
-// are loaded once their files have not changed for a second. If that fails, as for an incomplete
-// copy, the store tries again when they change.
+// The models of a service and their adapters, by name and by languages. It reloads a model that is
+// replaced by rename: the whole directory, or its files one by one, once none has followed for a
+// second. Never write over a model's files: a running model reads its weights from them. New
+// directories in models_dir are loaded once their files have not changed for a second. If that
+// fails, as for an incomplete copy, the store tries again when they change. A model that is loaded
+// anew takes its adapters along.
 #ifndef ATTEND_SERVE_MODEL_STORE_H_
 #define ATTEND_SERVE_MODEL_STORE_H_
 
@@ -27,8 +28,9 @@ class ModelStore {
  public:
   // `changed` is called for each model that is reloaded ("reload"), new ("load") or gone
   // ("unload"), with the error if that failed, else "". It runs on the store's thread or in the
-  // constructor. Throws as ServeModel does for models of --model; Error(kUsage) for a name that is
-  // used twice, a shortlist of an unknown model, and a models_dir that can't be read.
+  // constructor. Throws as Load and ServeModel do for what --model and --adapter name;
+  // Error(kUsage) for a name that is used twice, a shortlist of an unknown model, and a models_dir
+  // that can't be read.
   using Changed =
       std::function<void(const char* event, const std::string& name, const std::string& error)>;
   ModelStore(const ServeOptions& options, int threads, Changed changed);
@@ -40,7 +42,8 @@ class ModelStore {
   // The model that a request at a route means, by name or by languages; the first, if several have
   // the same languages. "" and "auto" match all; en-US matches en if no model has en-US. If none
   // matches, or models of different languages do, throws Error(kUsage) that lists the route's
-  // models; for a model that answers elsewhere, one that says where.
+  // models; for a model that answers elsewhere, one that says where. An adapter is not meant by who
+  // names none, where a whole model is.
   std::shared_ptr<ServedModel> Find(const std::string& route, const std::string& name,
                                     const std::string& source = "",
                                     const std::string& target = "") const;
@@ -62,14 +65,23 @@ class ModelStore {
   struct Candidate {
     std::string seen, failed;  // stamps, of its files' sizes and times too
   };
+  // Loads the model, or the adapter of one of the entries. `name` empty: by the languages, or else
+  // by the directory.
+  std::shared_ptr<ServedModel> Make(const std::string& name, const std::string& directory,
+                                    bool adapter);
+  void AddGiven(const std::string& given, bool adapter);
   void Add(Entry entry);
   void CheckShortlists() const;
   // Loads what is new in models_dir, and lets go of what is not there any more. With `at_once`
   // nobody waits for files to settle.
   void LookForModels(bool at_once);
-  void Load(const std::string& name, const std::string& directory, Candidate* candidate);
+  void LoadNew(const std::string& name, const std::string& directory, Candidate* candidate);
+  // Models that stand there before their adapters, as they are loaded.
+  void LoadCandidates(const std::map<std::string, std::string>& directories, bool at_once);
   void Watch();
-  void Reload(size_t entry, std::string stamp);
+  void ReloadChanged(bool all);
+  // Returns whether another model stands there now.
+  bool Reload(size_t entry, std::string stamp);
   void FreeRetired();
 
   const ServeOptions options_;
@@ -78,7 +90,9 @@ class ModelStore {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Entry> entries_;
-  std::map<std::string, Candidate> candidates_;  // the watching thread's
+  // The watching thread's.
+  std::map<std::string, Candidate> candidates_;
+  bool new_models_ = false;  // that adapters among the candidates may have waited for
   std::vector<std::shared_ptr<ServedModel>> retired_;
   bool reload_all_ = false, stopping_ = false;
   std::thread watching_;

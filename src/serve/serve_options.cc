@@ -97,9 +97,15 @@ FieldList Fields(ServeOptions& options) {
            "model directories, each as DIRECTORY or NAME=DIRECTORY; the default name is the "
            "languages, such as en-de, or else the directory's name; of several models for the same "
            "languages the first is the default")
+      .Add(
+          "adapter", &options.adapter,
+          "adapters of these models, each as DIRECTORY or NAME=DIRECTORY; one is served beside its "
+          "model under the name MODEL/NAME, and shares the weights that it leaves as they are; the "
+          "default NAME is the directory's")
       .Add("models_dir", &options.models_dir,
-           "directory of model directories; each is served under its name and may be added or "
-           "removed while the service runs; names that begin with a dot are ignored")
+           "directory of directories of models and adapters; each is served under its name (an "
+           "adapter as MODEL/NAME) and may be added or removed while the service runs; names that "
+           "begin with a dot are ignored")
       .Add("shortlist", &options.shortlist,
            "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
            "the only model")

@@ -16,6 +16,7 @@ namespace attend {
 
 struct ServeOptions {
   std::vector<std::string> model;      // [NAME=]DIRECTORY
+  std::vector<std::string> adapter;    // [NAME=]DIRECTORY, of these models
   std::string models_dir;              // whose directories are models too; empty: none
   std::vector<std::string> shortlist;  // [NAME=]FILE
   LoadOptions load;                    // of every model

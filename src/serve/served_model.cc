@@ -10,8 +10,8 @@
 namespace attend {
 namespace {
 
-std::string NameOf(const ModelConfig& config, const std::string& directory) {
-  if (config.languages.size() == 2) {
+std::string NameOf(const ModelConfig& config, const std::string& directory, bool whole) {
+  if (whole && config.languages.size() == 2) {
     return fmt::format("{}-{}", config.languages[0], config.languages[1]);
   }
   const std::filesystem::path path = std::filesystem::path(directory).lexically_normal();
@@ -21,13 +21,16 @@ std::string NameOf(const ModelConfig& config, const std::string& directory) {
 }  // namespace
 
 ServedModel::ServedModel(const ModelToServe& model, std::vector<std::string> routes)
-    : config_(model.model->config),
-      name_(model.name.empty() ? NameOf(config_, model.directory) : model.name),
+    : loaded_(model.loaded),
+      name_(model.name.empty() ? NameOf(config(), model.directory, model.base.empty())
+                               : model.name),
+      base_(model.base),
       routes_(std::move(routes)),
       loaded_at_(std::time(nullptr)) {
-  if (config_.languages.size() != 2) return;
-  source_ = config_.languages[0];
-  target_ = config_.languages[1];
+  if (!whole()) name_ = fmt::format("{}/{}", base_, name_);
+  if (config().languages.size() != 2) return;
+  source_ = config().languages[0];
+  target_ = config().languages[1];
 }
 
 bool ServedModel::AnswersAt(const std::string& route) const {

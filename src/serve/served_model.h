@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "base/json.h"
-#include "model/model_directory.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 
 struct ModelToServe {
   std::string name;  // empty: by the languages, or else by the directory
   std::string directory;
-  std::shared_ptr<const Model> model;
+  std::shared_ptr<const LoadedModel> loaded;
+  std::string base = {};  // name of the model whose adapter it is; empty: it is whole
 };
 
 // Safe to use from many threads.
@@ -27,11 +28,15 @@ class ServedModel {
   ServedModel(const ServedModel&) = delete;
   ServedModel& operator=(const ServedModel&) = delete;
 
+  // Of an adapter BASE/NAME.
   const std::string& name() const { return name_; }
+  const std::string& base() const { return base_; }
+  bool whole() const { return base_.empty(); }
+  const std::shared_ptr<const LoadedModel>& loaded() const { return loaded_; }
   // Languages of its config.json; empty where it names none.
   const std::string& source() const { return source_; }
   const std::string& target() const { return target_; }
-  const ModelConfig& config() const { return config_; }
+  const ModelConfig& config() const { return loaded_->config(); }
   const std::vector<std::string>& routes() const { return routes_; }
   bool AnswersAt(const std::string& route) const;
   int64_t loaded_at() const { return loaded_at_; }  // seconds since 1970
@@ -49,8 +54,8 @@ class ServedModel {
   virtual void Stop() = 0;
 
  private:
-  ModelConfig config_;
-  std::string name_, source_, target_;
+  const std::shared_ptr<const LoadedModel> loaded_;
+  std::string name_, base_, source_, target_;
   std::vector<std::string> routes_;
   int64_t loaded_at_;
 };

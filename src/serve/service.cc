@@ -4,6 +4,7 @@
 
 #include "serve/openapi.h"
 #include "serve/tasks/registry.h"
+#include "text/utf8.h"
 #include "web/web_files.h"
 
 namespace attend {
@@ -63,7 +64,9 @@ Json ForOpenAi(const ServedModel& model) {
 }  // namespace
 
 void Service::Model(const ExchangePtr& exchange) const {
-  const std::string name = exchange->request().path.substr(std::string_view("/v1/models/").size());
+  std::string name = exchange->request().path.substr(std::string_view("/v1/models/").size());
+  // An adapter's name has a slash, which clients may write as an escape.
+  for (const char* slash : {"%2F", "%2f"}) Replace(slash, "/", &name);
   for (const auto& model : models_->models()) {
     if (model->name() == name) return exchange->Answer({200, Dump(ForOpenAi(*model))});
   }
@@ -77,6 +80,7 @@ void Service::Models(const ExchangePtr& exchange) const {
     Json one;
     one["name"] = model->name();
     one["task"] = model->config().task;
+    if (!model->whole()) one["base"] = model->base();
     one["source"] = model->source();
     one["target"] = model->target();
     one["routes"] = model->routes();

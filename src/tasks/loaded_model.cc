@@ -19,12 +19,33 @@ const Vocabulary& NotNull(const std::shared_ptr<const Vocabulary>& vocabulary) {
 
 }  // namespace
 
-LoadedModel::LoadedModel(std::shared_ptr<const Model> given, const std::string& instruction_set)
-    : weights(std::move(given), instruction_set),
+LoadedModel::LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& options)
+    : stored(std::move(given)),
+      weights(WithWeights(stored, options.type), options.instruction_set),
       source_vocabulary(VocabularyOf(model().source_vocabulary, "source vocabulary")),
       target_vocabulary(model().target_vocabulary == model().source_vocabulary
                             ? source_vocabulary
                             : VocabularyOf(model().target_vocabulary, "target vocabulary")) {}
+
+namespace {
+
+// Adapters are of whole models.
+std::shared_ptr<const LoadedModel> Whole(std::shared_ptr<const LoadedModel> model) {
+  if (model->base == nullptr) return model;
+  throw Error(ErrorKind::kUsage, "the model has an adapter already; give the adapter its base");
+}
+
+}  // namespace
+
+LoadedModel::LoadedModel(std::shared_ptr<const LoadedModel> of_base,
+                         const std::shared_ptr<const Adapter>& adapter, const std::string& where)
+    : base(Whole(std::move(of_base))),
+      weights(AdaptModel(base->stored, base->weights.model, adapter, where),
+              std::shared_ptr<const Weights>(base, &base->weights)),
+      source_vocabulary(base->source_vocabulary),
+      target_vocabulary(base->target_vocabulary) {
+  base->stored->tensors.ReleasePages();  // which were read to add to them
+}
 
 const Vocabulary& LoadedModel::source() const { return NotNull(source_vocabulary); }
 
@@ -36,8 +57,14 @@ std::shared_ptr<const LoadedModel> Load(const std::string& directory, const Load
 
 std::shared_ptr<const LoadedModel> Load(std::shared_ptr<const Model> model,
                                         const LoadOptions& options) {
-  return std::make_shared<LoadedModel>(WithWeights(std::move(model), options.type),
-                                       options.instruction_set);
+  if (!options.adapter.empty())
+    model = MergeAdapter(model, LoadAdapter(options.adapter), options.adapter);
+  return std::make_shared<LoadedModel>(std::move(model), options);
+}
+
+std::shared_ptr<const LoadedModel> WithAdapter(const std::shared_ptr<const LoadedModel>& base,
+                                               const std::string& directory) {
+  return std::make_shared<LoadedModel>(base, LoadAdapter(directory), directory);
 }
 
 FieldList TypeField(WeightType* type) {
@@ -45,6 +72,12 @@ FieldList TypeField(WeightType* type) {
   fields.Add(
       "type", type, {"stored", "f32", "int8"},
       "number type of the weights at run time; int8 quantizes an f32 model while loading it");
+  return fields;
+}
+
+FieldList AdapterField(std::string* adapter) {
+  FieldList fields;
+  fields.Add("adapter", adapter, "directory of an adapter of the model, to run it with");
   return fields;
 }
 

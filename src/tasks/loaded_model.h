@@ -9,24 +9,35 @@
 #include "attend/vocabulary.h"
 #include "base/fields.h"
 #include "engine/weights.h"
+#include "model/adapted_model.h"
 
 namespace attend {
 
 struct LoadedModel {
-  LoadedModel(std::shared_ptr<const Model> model, const std::string& instruction_set);
+  // `options.adapter` is not read.
+  LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& options);
+  // Shares what it can with the base; `where` opens messages about the adapter. Throws
+  // Error(kUsage) for a base that has an adapter.
+  LoadedModel(std::shared_ptr<const LoadedModel> of_base,
+              const std::shared_ptr<const Adapter>& adapter, const std::string& where);
 
   const Model& model() const { return *weights.model; }
   const ModelConfig& config() const { return weights.config(); }
   // Throws Error(kUsage) for a model without one.
   const Vocabulary& source() const;
   const Vocabulary& target() const;
+  // The model of these vocabularies, which holds their bytes.
+  const Model& with_vocabularies() const { return base == nullptr ? model() : base->model(); }
 
+  const std::shared_ptr<const LoadedModel> base;  // of a model with an adapter; else null
+  const std::shared_ptr<const Model> stored;  // before its weights took the type that they run as
   const Weights weights;
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // null: none
 };
 
-// Declares the option `type` of whatever loads a model.
+// Declare the options `type` and `adapter` of whatever loads a model.
 FieldList TypeField(WeightType* type);
+FieldList AdapterField(std::string* adapter);
 
 }  // namespace attend
 

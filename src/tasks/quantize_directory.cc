@@ -20,6 +20,7 @@ void QuantizeDirectory(const fs::path& from, const fs::path& to) {
   const auto model = LoadModel(from);
   const std::shared_ptr<Model> quantized = QuantizeModel(*model);
   quantized->provenance["quantization"] = "int8";
+  quantized->provenance[kQuantizedFrom] = model->tensor_digest;
   quantized->samples =
       SamplesToJson(RemakeSamples(quantized, SamplesFromJson(model->samples, model->config, from)));
   SaveModel(*quantized, to);

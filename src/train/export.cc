@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "attend/nn/linear_layer.h"
 #include "base/json.h"
-#include "model/model_directory.h"
+#include "base/sha256.h"
+#include "model/adapted_model.h"
 #include "train/checkpoint/average.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/train_state.h"
@@ -71,10 +73,63 @@ Json ProvenanceOf(const StoredCheckpoint& last, const std::vector<StoredCheckpoi
   return provenance;
 }
 
+// The matrices that an adapter of these weights changes.
+std::vector<std::string> MatricesOf(const TensorTable& weights) {
+  std::vector<std::string> names;
+  for (const TensorView& tensor : weights.tensors()) {
+    if (!nn::IsAdapterB(tensor.name)) continue;
+    names.push_back(tensor.name.substr(0, tensor.name.rfind('.')) + ".weight");
+  }
+  return names;
+}
+
+// The model whose adapter the run trained, which must be as it was.
+std::shared_ptr<const Model> BaseOf(const ExportedRun& run, const fs::path& given) {
+  const fs::path path =
+      given.empty() ? fs::path(MemberOf<std::string>(run.identity.task, kBasePath, run.where))
+                    : given;
+  if (!fs::exists(path)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("'{}', the model that the adapter is for, is not there; put it back, "
+                            "or name its place with --model",
+                            path.string()));
+  }
+  std::shared_ptr<const Model> base = LoadModel(path);
+  if (Json(Sha256OfFile(path / kTensorFile)) ==
+      run.identity.data_digests.value(kInitDigest, Json()))
+    return base;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the weights in '{}' are not those that the adapter was trained on; name "
+                          "the model that it is for with --model",
+                          path.string()));
+}
+
+// Completes what the adapter makes of its base, as a model, and saves of it what is the adapter's.
+void ExportAdapter(const ExportedRun& run, const std::shared_ptr<const Model>& base, Model own,
+                   const fs::path& output) {
+  const auto number = [&](const char* name) {
+    return MemberOf<double>(run.identity.options.at("adapter"), name, run.where);
+  };
+  auto adapter = std::make_shared<Adapter>();
+  AdapterFacts& facts = adapter->facts;
+  facts = {.base_sha256 = run.identity.data_digests.value(kInitDigest, ""),
+           .rank = static_cast<int64_t>(number("rank")),
+           .alpha = number("alpha"),
+           .head = own.config.task != base->config.task,
+           .matrices = MatricesOf(own.tensors)};
+  adapter->model = std::move(own);
+  const std::shared_ptr<Model> merged = MergeAdapter(base, adapter, run.where);
+  FindTask(merged->config.task).complete_model(run, merged.get());
+  adapter->model.tokenization = merged->tokenization;
+  adapter->model.training_text = merged->training_text;
+  adapter->model.samples = merged->samples;
+  SaveAdapter(*adapter, output);
+}
+
 }  // namespace
 
 std::vector<int64_t> ExportCheckpoints(const std::vector<fs::path>& checkpoints,
-                                       const fs::path& output, const Log& log) {
+                                       const ExportTarget& target, const Log& log) {
   std::vector<StoredCheckpoint> stored;
   for (const fs::path& path : checkpoints) {
     stored.push_back(CheckpointAt(path, log));
@@ -85,17 +140,23 @@ std::vector<int64_t> ExportCheckpoints(const std::vector<fs::path>& checkpoints,
       *std::max_element(stored.begin(), stored.end(),
                         [](const auto& a, const auto& b) { return a.update < b.update; });
   const std::string where = StateFileOf(last);
-  const RunIdentity run = RunOf(last.state, where);
+  const RunIdentity identity = RunOf(last.state, where);
+  const ExportedRun run{identity, last.directory, where};
 
   Model model;
-  model.config = ModelConfigOf(run.model, where);
+  model.config = ModelConfigOf(identity.model, where);
   model.tensors = weights;
-  model.provenance = ProvenanceOf(last, stored, run);
-  FindTask(model.config.task).complete_model({run, last.directory, where}, &model);
-  SaveModel(model, output);
-  log(LogLevel::kInfo, fmt::format("wrote {} (average of {} checkpoint{})", output.string(),
+  model.provenance = ProvenanceOf(last, stored, identity);
+  const std::vector<int64_t> updates = model.provenance.at("averaged_updates");
+  if (TrainsAdapter(identity)) {
+    ExportAdapter(run, BaseOf(run, target.base), std::move(model), target.output);
+  } else {
+    FindTask(model.config.task).complete_model(run, &model);
+    SaveModel(model, target.output);
+  }
+  log(LogLevel::kInfo, fmt::format("wrote {} (average of {} checkpoint{})", target.output.string(),
                                    stored.size(), stored.size() == 1 ? "" : "s"));
-  return model.provenance.at("averaged_updates");
+  return updates;
 }
 
 }  // namespace attend

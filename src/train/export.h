@@ -22,11 +22,18 @@ struct ExportedRun {
   }
 };
 
+// What is written, and of what.
+struct ExportTarget {
+  std::filesystem::path output;
+  std::filesystem::path base = {};  // of an adapter; empty: where the run found it
+};
+
 // Averages the weights of checkpoint directories of one run (the newest whole one of a run's
-// directory, where that is given) and writes a model directory. Returns the updates of those
-// averaged. Throws Error(kInput) for what is not a checkpoint, and for checkpoints of several runs.
+// directory, where that is given) and writes a model directory, or of a run that trained an adapter
+// an adapter's. Returns the updates of those averaged. Throws Error(kInput) for what is not a
+// checkpoint, for checkpoints of several runs, and where the base of an adapter is another.
 std::vector<int64_t> ExportCheckpoints(const std::vector<std::filesystem::path>& checkpoints,
-                                       const std::filesystem::path& output, const Log& log);
+                                       const ExportTarget& target, const Log& log);
 
 }  // namespace attend
 

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/failure.h"
 #include "base/files.h"
+#include "model/adapted_model.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/output_lock.h"
 #include "train/device/device.h"
@@ -126,9 +127,27 @@ RunResult RunOtherRank(TrainOptions given, const RunSettings& settings,
   Trainer trainer(setup.task.get(), setup.options, setup.identity, silent, ModeOf(settings), group);
   settings.hold_stop(true);
   group->EndSetUp();
-  RunResult result{trainer.Run(), "", Json()};
+  RunResult result{.outcome = trainer.Run()};
   group->Leave();
   return result;
+}
+
+// Writes what the run made: a model, or an adapter of the one that it began with.
+void Export(const std::vector<fs::path>& averaged, const TrainOptions& options, const Log& log,
+            RunResult* result) {
+  const bool adapts = options.adapter.any();
+  const fs::path directory = options.output, exported = directory / (adapts ? "adapter" : "model");
+  if (averaged.empty()) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("average_best has no checkpoint to average: no validation gave a "
+                    "number before the end; `attend export --checkpoint {} --output {}` "
+                    "makes {} of the last one",
+                    directory.string(), exported.string(), adapts ? "an adapter" : "a model"));
+  }
+  result->model = adapts ? fs::path(options.init) : exported;
+  if (adapts) result->adapter = exported;
+  ExportCheckpoints(averaged, {exported, adapts ? result->model : fs::path()}, log);
 }
 
 RunResult RunFirstRank(TrainOptions given, const RunSettings& settings,
@@ -151,28 +170,19 @@ RunResult RunFirstRank(TrainOptions given, const RunSettings& settings,
   WriteFileAtomically(directory / "config.toml", RecipeToml(setup.options));
   settings.hold_stop(true);
   group->EndSetUp();
-  RunResult result{trainer.Run(), "", Json()};
+  RunResult result{.outcome = trainer.Run()};
   group->Leave();
   if (!result.outcome.finished) return result;
   settings.hold_stop(false);
   log(LogLevel::kInfo, fmt::format("training is over: {}", result.outcome.reason));
   const std::string divergence = DivergenceIn(directory / "metrics.jsonl", setup.task->Choices());
   if (!divergence.empty()) log(LogLevel::kWarning, divergence);
-  result.model = directory / "model";
   torch::set_num_threads(settings.threads);  // as in `attend export`, for the same bits
-  const std::vector<fs::path> averaged = trainer.AveragedDirectories();
-  if (averaged.empty()) {
-    throw Error(ErrorKind::kConfiguration,
-                fmt::format("average_best has no checkpoint to average: no validation gave a "
-                            "number before the end; `attend export --checkpoint {} --output {}` "
-                            "makes a model of the last one",
-                            directory.string(), result.model.string()));
-  }
-  ExportCheckpoints(averaged, result.model, log);
+  Export(trainer.AveragedDirectories(), setup.options, log, &result);
   trainer.WriteReport();
   Progress progress(log, settings.effects.now);
-  result.scores = setup.task->Test(
-      {result.model, directory, [&](const std::string& done) { progress.Tell(done); }});
+  result.scores = setup.task->Test({LoadModelWith(result.model, result.adapter.string()), directory,
+                                    [&](const std::string& done) { progress.Tell(done); }});
   if (result.scores.is_null()) return result;
   WriteFileAtomically(directory / "result.json", result.scores.dump() + "\n");
   log(LogLevel::kInfo, TestSummary(setup.task->info().test, result.scores));
@@ -229,6 +239,7 @@ Json DryRun(TrainOptions given, RunSettings settings) {
   Json plan = setup.task->Plan(epoch.text);
   plan["texts"] = texts;
   plan["parameters"] = ParameterCount(options.model);
+  plan["trained_parameters"] = CountParameters(setup.task->module(), /*trained=*/true);
   plan["updates_in_epoch"] = updates_in_epoch;
   plan["target_tokens_in_epoch"] = epoch.targets;
   plan["target_tokens"] = total;

@@ -15,14 +15,15 @@ namespace attend {
 
 struct RunResult {
   TrainOutcome outcome;
-  std::filesystem::path model;  // empty where training was interrupted, and not on rank 0
-  Json scores;                  // of the test set; null without one
+  std::filesystem::path model = {};    // empty where training was interrupted, and not on rank 0
+  std::filesystem::path adapter = {};  // of `model`, where an adapter was trained
+  Json scores = {};                    // of the test set; null without one
 };
 
 // Trains in `options.output`, which it locks, going on from a checkpoint there; then exports
-// DIR/model and scores the test set. File names in `options` are complete. Of several processes
-// each makes this call; rank 0 alone uses `options.output` and tells about progress. Call once in a
-// process: it sets LibTorch's threads. Throws Error.
+// DIR/model, or DIR/adapter, and scores the test set. File names in `options` are complete. Of
+// several processes each makes this call; rank 0 alone uses `options.output` and tells about
+// progress. Call once in a process: it sets LibTorch's threads. Throws Error.
 RunResult Train(TrainOptions options, RunSettings settings);
 
 // What training would do in one process, from an epoch of its batches (`data_tokens_per_s`: target

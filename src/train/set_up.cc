@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "attend/nn/linear_layer.h"
 #include "base/sha256.h"
 #include "model/config_fields.h"
 #include "model/config_file.h"
@@ -39,6 +40,18 @@ void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunS
   }
 }
 
+// Options of an adapter where none is trained.
+void CheckAdapterOptions(const TrainOptions& options, const RunSettings& settings) {
+  if (options.adapter.any()) return;
+  for (const char* name : {"adapter.alpha", "adapter.matrices"}) {
+    if (!settings.is_given(name)) continue;
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("{} is given, but adapter.rank is 0: no adapter is trained; set the "
+                            "rank, or leave {} out",
+                            name, name));
+  }
+}
+
 CheckpointStore StoreOf(const TrainOptions& options) {
   return CheckpointStore(fs::path(options.output) / "checkpoints");
 }
@@ -54,6 +67,13 @@ Json ConfigWithoutInit(const TrainOptions& options, const Log& log) {
   const auto checkpoint = StoreOf(options).FindNewest(NoLog());
   const RunIdentity run = RunOf(checkpoint->state, checkpoint->directory.string());
   if (!run.data_digests.contains(kInitDigest)) return {};
+  if (TrainsAdapter(run)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("'{}', the model to adapt, is not there any more, and the checkpoints "
+                            "of an adapter hold no weights of it; put it back, or name its place "
+                            "with init",
+                            options.init));
+  }
   log(LogLevel::kWarning, fmt::format("'{}', the model to fine-tune, is not there any more; the "
                                       "run goes on from its checkpoint",
                                       options.init));
@@ -73,12 +93,6 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   };
   check("encoder", init.encoder.has_value(), task.encoder);
   check("decoder", init.decoder.has_value(), task.decoder);
-}
-
-// What stands on the stacks: a model for another task has its own, which begins anew.
-void TakeHead(ModelConfig from, ModelConfig* to) {
-  FieldsFromJson(FieldsToJson(HeadFields(from)), HeadFields(*to), "head");
-  to->tie_target_output = from.tie_target_output;
 }
 
 // The model to fine-tune, which decides what `options` say of the model. Null without `init`, and
@@ -108,6 +122,15 @@ std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions*
   return init;
 }
 
+// An adapter knows its base by the digest that stands in config.json.
+void CheckDigest(const Model& base, const std::string& digest, const std::string& directory) {
+  if (base.tensor_digest == digest) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("{}/{} is not the file that {} has the SHA-256 of: it was changed or "
+                          "damaged; `attend verify` says more",
+                          directory, kTensorFile, kConfigFile));
+}
+
 RunIdentity IdentityOf(const TrainingTask& task, TrainOptions& options,
                        const RunSettings& settings) {
   RunIdentity run;
@@ -125,6 +148,7 @@ RunIdentity IdentityOf(const TrainingTask& task, TrainOptions& options,
 Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* group) {
   const Log log = group->first() ? settings.effects.log : NoLog();
   CheckTrainOptions(options);
+  CheckAdapterOptions(options, settings);
   const torch::Device device = DeviceOf(settings.device, settings.world);
   WarnOfPrecision(options.optimization, device,
                   settings.world.local_rank == 0 ? settings.effects.log : NoLog());
@@ -134,13 +158,20 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   Setup setup;
   setup.task = FindTask(options.model.task)
                    .set_up({&options, &settings, group, device, init, GoesOn(options), log});
-  if (init != nullptr) {
-    const bool same_task = init->config.task == options.model.task;
-    ReadParameters(init->tensors, &setup.task->module(), same_task ? "" : "head.");
+  const bool own_head = init != nullptr && init->config.task != options.model.task;
+  if (init != nullptr)
+    ReadParameters(init->tensors, &setup.task->module(), own_head ? "head." : "");
+  if (options.adapter.any()) {
+    nn::AddAdapters(&setup.task->module(), options.adapter, static_cast<uint64_t>(options.seed),
+                    own_head);
   }
   setup.identity = IdentityOf(*setup.task, options, settings);
   if (init != nullptr) {
-    setup.identity.data_digests[kInitDigest] = Sha256OfFile(fs::path(options.init) / kTensorFile);
+    const std::string digest = Sha256OfFile(fs::path(options.init) / kTensorFile);
+    if (options.adapter.any()) CheckDigest(*init, digest, options.init);
+    setup.identity.data_digests[kInitDigest] = digest;
+    if (options.adapter.any())
+      setup.identity.task[kBasePath] = fs::absolute(options.init).lexically_normal().string();
   }
   setup.identity.environment["processes"] = group->size();
   CheckRanksAgree(setup.identity, settings.effects.log, group);

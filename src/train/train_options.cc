@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "model/config_fields.h"
+#include "model/config_file.h"
 #include "text/utf8.h"
 #include "train/tasks/registry.h"
 
@@ -16,6 +17,24 @@ namespace {
 
 constexpr double kMany = 1e15;
 constexpr double kMaxCount = 1e6;
+
+// Recorded of a run that trains one.
+FieldList AdapterFields(nn::AdapterShape& adapter) {
+  const Traits traits = kIdentity | (adapter.any() ? 0 : kNotRecorded);
+  FieldList fields;
+  fields
+      .Add("rank", &adapter.rank, 0, kMostAdapterRank,
+           "train a low-rank adapter (LoRA) of this rank for the model that init names, and leave "
+           "its weights as they are; 0: train the model itself",
+           traits)
+      .Add("alpha", &adapter.alpha, kLeastAdapterAlpha, kMostAdapterAlpha,
+           "the product of an adapter's matrices counts alpha / rank times", traits)
+      .Add("matrices", &adapter.matrices, {"query_value", "all"},
+           "matrices that get an adapter: of queries and values in every attention, or all of the "
+           "stacks' layers",
+           traits);
+  return fields;
+}
 
 FieldList OptimizationFields(OptimizationOptions& options) {
   FieldList fields;
@@ -179,6 +198,7 @@ FieldList Fields(TrainOptions& options) {
            "encoder.* and decoder.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))
+      .Nest("adapter", AdapterFields(options.adapter))
       .Nest("", OptimizationFields(options.optimization))
       .Nest("", RunFields(options.run, metrics))
       .Group("")
@@ -231,6 +251,12 @@ void CheckTrainOptions(const TrainOptions& options) {
     Refuse("output is needed: the directory to train in");
   if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {
     Refuse("peak_learning_rate is 0, expected more for this schedule (0.0005 to 0.003 is usual)");
+  }
+  if (options.adapter.any() && options.init.empty()) {
+    Refuse(
+        fmt::format("adapter.rank is {}, but there is no init: name the directory of the model "
+                    "that the adapter is for",
+                    options.adapter.rank));
   }
   const bool drops = optimization.dropout > 0 || optimization.attention_dropout > 0 ||
                      optimization.activation_dropout > 0;

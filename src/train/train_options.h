@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/model_config.h"
+#include "attend/nn/adapter_shape.h"
 #include "attend/nn/schedule.h"
 #include "attend/nn/smoothing_mass.h"
 #include "base/fields.h"
@@ -78,6 +79,7 @@ struct TrainOptions {
   std::string preset;
   ModelConfig model;  // whose task this is
   AnyTaskOptions task;
+  nn::AdapterShape adapter;  // that is trained, in place of the model
   OptimizationOptions optimization;
   RunOptions run;
   int64_t seed = 1;

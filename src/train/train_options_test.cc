@@ -207,18 +207,20 @@ TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
               testing::UnorderedElementsAre("train_source", "train_target", "valid_source",
                                             "valid_target", "test_source", "test_target", "vocab",
                                             "source_vocab", "target_vocab"));
-  EXPECT_THAT(NamesOf(kIdentity),
-              testing::UnorderedElementsAre(
-                  "train_weights", "stream", "shuffle_buffer", "bpe_dropout", "sampling_alpha",
-                  "seed", "batch_tokens", "max_sentences", "accumulate", "min_length", "max_length",
-                  "max_length_ratio", "vocab_size", "joint_vocab", "vocab_type",
-                  "character_coverage", "user_defined_symbols", "placeholders", "protect",
-                  "protect_patterns", "protect_examples", "newline", "mask", "normalization",
-                  "vocab_max_sentences", "byte_fallback", "split_digits", "case", "case_noise",
-                  "head_bias", "tie_source_target", "tie_target_output"));
+  EXPECT_THAT(
+      NamesOf(kIdentity),
+      testing::UnorderedElementsAre(
+          "train_weights", "stream", "shuffle_buffer", "bpe_dropout", "sampling_alpha", "seed",
+          "batch_tokens", "max_sentences", "accumulate", "min_length", "max_length",
+          "max_length_ratio", "vocab_size", "joint_vocab", "vocab_type", "character_coverage",
+          "user_defined_symbols", "placeholders", "protect", "protect_patterns", "protect_examples",
+          "newline", "mask", "normalization", "vocab_max_sentences", "byte_fallback",
+          "split_digits", "case", "case_noise", "head_bias", "tie_source_target",
+          "tie_target_output", "adapter.rank", "adapter.alpha", "adapter.matrices"));
   EXPECT_THAT(NamesOf(kNotCompared), testing::ElementsAre("preset"));
   EXPECT_THAT(NamesOf(kNotRecorded),
-              testing::UnorderedElementsAre("task", "output", "init", "dry_run", "peak_flops"));
+              testing::UnorderedElementsAre("task", "output", "init", "dry_run", "peak_flops",
+                                            "adapter.rank", "adapter.alpha", "adapter.matrices"));
   EXPECT_THAT(NamesOf(kRequired), testing::ElementsAre("train_source", "train_target"));
 }
 
@@ -240,6 +242,20 @@ TEST(TrainOptionsTest, HowAVocabularyIsMadeIsRecordedWhereOneIsMade) {
               testing::ElementsAre("vocab_size was 8000, now 6000"));
   other.init = "model";  // its vocabulary is compared by its digest
   EXPECT_THAT(CompareOptions(Recorded(made), Recorded(other)).forbidden, testing::ElementsAre());
+}
+
+TEST(TrainOptionsTest, AnAdapterIsRecordedWhereOneIsTrained) {
+  TrainOptions options = Enough();
+  const Json without = Recorded(options);
+  EXPECT_FALSE(without.contains("adapter"));
+  options.adapter.rank = 8;
+  EXPECT_THROW(CheckTrainOptions(options), Error);  // of no model
+  const Json with = Recorded(options);
+  EXPECT_EQ(with["adapter"], Json({{"rank", 8}, {"alpha", 16.0}, {"matrices", "query_value"}}));
+  options.adapter.rank = 4;
+  EXPECT_THAT(CompareOptions(with, Recorded(options)).forbidden,
+              testing::ElementsAre("adapter.rank was 8, now 4"));
+  EXPECT_THAT(CompareOptions(without, with).forbidden, testing::SizeIs(3));
 }
 
 TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {

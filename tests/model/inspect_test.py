@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import subprocess
 
+import random_models
+
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
 
@@ -37,6 +39,18 @@ def test_text_names_the_parts():
     for words in ["1 layers, d_model 16, 3 heads (d_k 5, d_v 6), d_ff 24, gelu, pre-norm (epsilon 1e-05), learned positions (at most 40)",
                   "ka -> su", "34 pieces", "36 pieces", "encoder.positions ", "head.weight", "swiglu",
                   "make_golden_model.py", "SHA-256 "]:
+        assert words in text, words
+
+
+def test_an_adapter_says_what_it_is_of(tmp_path):
+    adapter = random_models.write_adapter(tmp_path / "adapter", DATA / "golden_v1", rank=3)
+    result = json.loads(inspect(adapter, "--json").stdout)
+    config = json.loads((adapter / "config.json").read_text())
+    assert result["adapter"] == config["adapter"] and result["model"] == config["model"]
+    assert result["parameters"]["total"] == 12 * 3 * (32 + 32) == sum(result["parameters"]["parts"].values())
+    assert list(result["files"]) == ["adapter.safetensors"]
+    text = inspect(adapter).stdout
+    for words in [config["adapter"]["base_sha256"], "rank           3, alpha 12, of 12 matrices\n", "encoder.layers.*.self_attention"]:
         assert words in text, words
 
 

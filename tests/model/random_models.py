@@ -42,8 +42,8 @@ def tensors_of(model):
         yield "head.bias", [labels]
 
 
-def write_safetensors(path, tensors):
-    generator = random.Random(SEED)
+def write_safetensors(path, tensors, seed=SEED):
+    generator = random.Random(seed)
     header, data = {}, b""
     for name, shape in tensors:
         count = shape[0] * (shape[1] if len(shape) > 1 else 1)
@@ -56,13 +56,39 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+def write_config(folder, config, files):
+    """With the digests of the files, which are there."""
+    config["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
+    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
+    return folder
+
+
 def write_model(folder, config):
     """The directory's vocab.spm is there."""
     write_safetensors(folder / "model.safetensors", tensors_of(config["model"]))
     (folder / "samples.json").write_text("[]\n", encoding="utf-8")
-    config["sha256"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in config["sha256"]}
-    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
-    return folder
+    return write_config(folder, config, list(config["sha256"]))
+
+
+def write_adapter(folder, base, seed=1, rank=2):
+    """An adapter of the queries and values of the f32 model in `base`."""
+    folder.mkdir(parents=True)
+    # Its configuration as this version has it.
+    int8 = folder.with_name(folder.name + ".int8")
+    subprocess.run([pathlib.Path(os.environ["BUILD_DIR"]) / "attend", "quantize", base, "--output", int8, "--quiet"], check=True)
+    config = json.loads((int8 / "config.json").read_text(encoding="utf-8"))
+    shutil.rmtree(int8)
+    weights = (base / "model.safetensors").read_bytes()
+    header = json.loads(weights[8:8 + struct.unpack("<Q", weights[:8])[0]])
+    matrices = [name for name in header if name.endswith((".query.weight", ".value.weight"))]
+    factors = []
+    for name in matrices:
+        rows, columns = header[name]["shape"]
+        factors += [(name.replace(".weight", ".adapter_a"), [rank, columns]), (name.replace(".weight", ".adapter_b"), [rows, rank])]
+    write_safetensors(folder / "adapter.safetensors", factors, seed)
+    config["provenance"] = {"seed": seed}
+    config["adapter"] = {"base_sha256": hashlib.sha256(weights).hexdigest(), "rank": rank, "alpha": 4.0 * rank, "head": False, "matrices": matrices}
+    return write_config(folder, config, ["adapter.safetensors"])
 
 
 def write_language_model(folder, **decoder):

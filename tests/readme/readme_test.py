@@ -149,6 +149,19 @@ def test_the_recipes_of_the_pages(page, number, vocab_size, encoders, tmp_path):
     assert (tmp_path / "run/model/config.json").exists()
 
 
+def test_the_page_of_adapters(folder):
+    for side in ("en", "de"):
+        shutil.copy(folder / f"train.{side}", folder / f"customer.{side}")
+        shutil.copy(folder / f"valid.{side}", folder / f"customer-valid.{side}")
+    recipe, count = re.subn(r"^max_updates = \d+$", "max_updates = 4", blocks("toml", "docs/adapters.md")[0], flags=re.M)
+    assert count == 1
+    (folder / "customer.toml").write_text(recipe, encoding="utf-8")
+    for command in commands("docs/adapters.md"):
+        run(folder, command)
+    merged = run(folder, "build/attend translate --model customer/model --input test.en")
+    assert merged == run(folder, "build/attend translate --model my-model/model --adapter customer/adapter --input test.en")
+
+
 def test_the_page_of_python(folder):
     package = BUILD / "python"
     if not list(package.glob("attend/_attend*.so")):

@@ -7,6 +7,7 @@
 
 #include "attend/model_config.h"
 #include "attend/nn/dropout.h"
+#include "attend/nn/linear_layer.h"
 #include "attend/nn/masks.h"
 #include "attend/nn/torch.h"
 
@@ -47,8 +48,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
                         const AttentionMask& mask = {}, torch::Tensor* weights = nullptr,
                         DropoutStream* dropout = nullptr);
 
-  torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr},
-      output{nullptr};  // W^Q, W^K, W^V, W^O
+  LinearLayer query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};  // W^Q, W^K, W^V, W^O
 
  private:
   std::vector<torch::Tensor> Project(const torch::Tensor& query_BTD,

@@ -4,6 +4,7 @@
 
 #include "attend/model_config.h"
 #include "attend/nn/dropout.h"
+#include "attend/nn/linear_layer.h"
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -16,8 +17,7 @@ class PositionwiseFeedForwardImpl : public torch::nn::Module {
   explicit PositionwiseFeedForwardImpl(const StackConfig& config, double hidden_dropout = 0);
   torch::Tensor forward(const torch::Tensor& input_BTD, DropoutStream* dropout = nullptr);
 
-  torch::nn::Linear inner{nullptr}, gate{nullptr},
-      outer{nullptr};  // `gate` is empty but for SwiGLU
+  LinearLayer inner{nullptr}, gate{nullptr}, outer{nullptr};  // `gate` is empty but for SwiGLU
 
  private:
   torch::Tensor Hidden(const torch::Tensor& input_BTD);

@@ -4,6 +4,7 @@
 #define ATTEND_NN_RECURRENCE_H_
 
 #include "attend/model_config.h"
+#include "attend/nn/linear_layer.h"
 #include "attend/nn/masks.h"
 #include "attend/nn/torch.h"
 
@@ -16,8 +17,8 @@ class SsruImpl : public torch::nn::Module {
   // [B, T, D], or packed rows [R, D] with the mask of a causal self-attention.
   torch::Tensor forward(const torch::Tensor& x_BTD, const AttentionMask& mask);
 
-  torch::nn::Linear input{nullptr};  // without bias
-  torch::nn::Linear forget{nullptr};
+  LinearLayer input{nullptr};  // without bias
+  LinearLayer forget{nullptr};
 };
 TORCH_MODULE(Ssru);
 

@@ -9,8 +9,10 @@
 #include "attend/error.h"
 #include "cli/bench/machine.h"
 #include "cli/bench/quantile.h"
+#include "model/adapted_model.h"
 #include "model/quantize.h"
 #include "model/random_tensors.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 
@@ -22,6 +24,7 @@ WeightType ModelBenchOptions::weight_type() const {
 FieldList ModelFields(ModelBenchOptions& options, const std::string& presets) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory; none: random weights of `preset`")
+      .Nest("", AdapterField(&options.adapter))
       .Add("preset", &options.preset, "shape of random weights: " + presets)
       .Add("vocab_size", &options.vocab_size, 8, 1 << 24, "vocabulary of random weights")
       .Add("type", &options.type, {"stored", "f32", "float32", "int8"},
@@ -51,7 +54,9 @@ void RefuseUnused(const CommandLine& command_line, const std::vector<UnusedOptio
 std::vector<UnusedOption> UnusedModelOptions(const ModelBenchOptions& options) {
   const bool given = !options.model.empty();
   const std::string why = "is for random weights; leave out it or --model";
-  return {{"preset", given, why}, {"vocab_size", given, why}};
+  return {{"preset", given, why},
+          {"vocab_size", given, why},
+          {"adapter", !given, "is for a model that --model names"}};
 }
 
 std::vector<int32_t> RandomIds(const ModelConfig& config, int64_t length, Random* random) {
@@ -92,7 +97,7 @@ LoadTimer::LoadTimer(const ModelBenchOptions& options, int64_t seed) : options_(
 }
 
 std::shared_ptr<const Model> LoadTimer::Read() {
-  if (model_ == nullptr) model_ = LoadModel(options_.model);
+  if (model_ == nullptr) model_ = LoadModelWith(options_.model, options_.adapter);
   return model_;
 }
 
@@ -132,6 +137,7 @@ void AddToReport(const ModelBenchOptions& options, const Measurement& measuremen
     json["vocab_size"] = options.vocab_size;
   } else {
     json["model"] = options.model;
+    if (!options.adapter.empty()) json["adapter"] = options.adapter;
   }
   json["batch_size"] = options.batch_size;
   json["repeats"] = options.repeats;

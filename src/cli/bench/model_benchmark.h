@@ -22,7 +22,7 @@ namespace attend {
 struct ModelBenchOptions {
   enum class Type { kStored, kF32, kFloat32, kInt8 };
 
-  std::string model, preset;  // without a model, random weights of the preset
+  std::string model, adapter, preset;  // without a model, random weights of the preset
   Type type = Type::kStored;
   int64_t vocab_size = 32000, batch_size = 32, repeats = 3;
 

@@ -26,27 +26,30 @@ void Append(const TensorView& tensor, std::vector<float>* floats) {
 Linear::Linear(const WeightSource& weights, const std::vector<std::string>& names,
                const std::string& bias_name)
     : kernels_(&weights.kernels) {
-  const TensorTable& tensors = weights.tensors;
-  const TensorType type = tensors.Get(names[0]).type;
+  const TensorType type = weights.Matrix(names[0]).type;
   const bool int8 = type == TensorType::kI8;
-  if (!int8) CheckType(tensors.Get(names[0]), TensorType::kF32);
-  std::vector<std::byte> joined;
+  if (!int8) CheckType(weights.Matrix(names[0]), TensorType::kF32);
+  PackedMatrices::Stored stored;
   for (const std::string& name : names) {
-    const TensorView& weight = tensors.Get(name);
+    const TensorView& weight = weights.Matrix(name);
     CheckType(weight, type);
     inner_ = weight.shape.at(1);
     columns_ += weight.shape[0];
-    if (names.size() > 1) {
-      joined.insert(joined.end(), weight.data, weight.data + weight.bytes());
-    }
-    if (int8) Append(tensors.Get(name + "_scale"), &scales_);
+    stored.push_back(weight.data);
+    if (int8) Append(weights.Matrix(name + "_scale"), &scales_);
     const std::string own = name.substr(0, name.rfind('.')) + ".bias";
-    const TensorView* bias = tensors.Find(bias_name.empty() ? own : bias_name);
+    const TensorView* bias = weights.tensors.Find(bias_name.empty() ? own : bias_name);
     if (bias != nullptr) Append(*bias, &bias_);
   }
-  if (names.size() == 1) weight_ = tensors.Get(names[0]).data;
-  std::byte* packed = weights.memory->Take(PackedBytes(columns_));
-  PackColumns(names.size() > 1 ? joined.data() : weight_, columns_, packed);
+  if (weights.of_base != nullptr) packed_ = weights.of_base->Find(stored);
+  if (packed_ != nullptr) return;
+  std::vector<std::byte> joined;
+  for (const std::string& name : names) {
+    const TensorView& weight = weights.Matrix(name);
+    if (names.size() > 1) joined.insert(joined.end(), weight.data, weight.data + weight.bytes());
+  }
+  std::byte* packed = weights.packed->Add(stored, PackedBytes(columns_));
+  PackColumns(names.size() > 1 ? joined.data() : stored[0], columns_, packed);
   packed_ = packed;
 }
 
@@ -64,7 +67,8 @@ void Linear::PackColumns(const std::byte* w, int64_t columns, std::byte* packed)
   }
 }
 
-Linear Linear::Select(std::span<const int32_t> columns, PackedMemory* memory) const {
+Linear Linear::Select(std::span<const int32_t> columns, const TensorView& stored,
+                      PackedMemory* memory) const {
   Linear selected;
   selected.kernels_ = kernels_;
   selected.columns_ = std::ssize(columns);
@@ -82,7 +86,7 @@ Linear Linear::Select(std::span<const int32_t> columns, PackedMemory* memory) co
     const auto panel = columns.first(std::min<size_t>(columns.size(), kernels_->panel_columns));
     std::byte* to = rows.data();
     for (const int32_t column : panel) {
-      to = std::copy_n(weight_ + column * row_bytes, row_bytes, to);
+      to = std::copy_n(stored.data + column * row_bytes, row_bytes, to);
     }
     selected.PackColumns(rows.data(), std::ssize(panel), packed);
     packed += PackedBytes(kernels_->panel_columns);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/team.h"
-#include "engine/blocks/packed_memory.h"
+#include "engine/blocks/packed_matrices.h"
 #include "kernels/inference/kernels.h"
 #include "model/tensor_table.h"
 
@@ -29,7 +29,17 @@ struct LinearScratch {
 struct WeightSource {
   const KernelTable& kernels;
   const TensorTable& tensors;
-  PackedMemory* memory;
+  PackedMatrices* packed;
+  // Of a model with an adapter: matrices that stand here in place of `tensors` and go once they are
+  // packed, and what its base has packed. Null for others.
+  const TensorTable* adapted = nullptr;
+  const PackedMatrices* of_base = nullptr;
+
+  // A matrix, or the scales of one.
+  const TensorView& Matrix(const std::string& name) const {
+    const TensorView* found = adapted == nullptr ? nullptr : adapted->Find(name);
+    return found == nullptr ? tensors.Get(name) : *found;
+  }
 };
 
 class Linear {
@@ -59,8 +69,10 @@ class Linear {
   Linear(const WeightSource& weights, const std::vector<std::string>& names,
          const std::string& bias = "");
 
-  // Some columns of a single weight, in the order given; reads the same Input.
-  Linear Select(std::span<const int32_t> columns, PackedMemory* memory) const;
+  // Some columns of a single weight, which is `stored` so, in the order given; reads the same
+  // Input.
+  Linear Select(std::span<const int32_t> columns, const TensorView& stored,
+                PackedMemory* memory) const;
 
   int64_t columns() const { return columns_; }
 
@@ -85,7 +97,6 @@ class Linear {
   const KernelTable* kernels_ = nullptr;
   int64_t columns_ = 0;
   int64_t inner_ = 0;
-  const std::byte* weight_ = nullptr;  // [columns, inner] as stored; null where several were joined
   const std::byte* packed_ = nullptr;
   std::vector<float> scales_;  // by column; empty: f32
   std::vector<float> bias_;    // empty: none

@@ -109,6 +109,7 @@ void AddLossOfRows(const Inputs& inputs, int64_t first, const torch::Tensor& log
       {logits_CV, inputs.bias_V, targets_C, totals.gradients.bias_V, totals.sums_2}, options);
   if (!options.with_gradient) return;
   inputs.weight_VD->Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
+  if (!totals.gradients.weight_VD.defined()) return;
   PackedFactor(hidden_CD, ProductType(inputs.hidden_RD))
       .MultiplyAdd(gradient_CV.t(), totals.gradients.weight_VD);
 }
@@ -135,10 +136,10 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
     Totals totals{ZeroSums(hidden_RD), {}};
     Projection& gradients = totals.gradients;
     if (options.with_gradient) {
-      gradients = {torch::empty_like(inputs.hidden_RD),
-                   torch::zeros_like(weight_VD, {}, torch::MemoryFormat::Contiguous),
-                   {}};
-      if (bias_V) gradients.bias_V = torch::zeros_like(*bias_V);
+      gradients.hidden_RD = torch::empty_like(inputs.hidden_RD);
+      if (weight_VD.requires_grad())
+        gradients.weight_VD = torch::zeros_like(weight_VD, {}, torch::MemoryFormat::Contiguous);
+      if (bias_V && bias_V->requires_grad()) gradients.bias_V = torch::zeros_like(*bias_V);
     }
     const int64_t rows = hidden_RD.size(0),
                   chunk = std::min(rows, hidden_RD.is_cpu() ? kChunkRows : kGpuChunkRows);

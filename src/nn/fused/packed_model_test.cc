@@ -36,6 +36,54 @@ TEST(PackedModelTest, EqualsThePaddedOne) {
   }
 }
 
+// A model whose weights are the sums has the gradient dW, and the chain rule gives dA = scale B^T
+// dW and dB = scale dW A^T.
+TEST(PackedModelTest, AdaptersHaveTheGradientsOfTheChainRule) {
+  for (const auto& [name, config] : SmallModels()) {
+    if (!config.decoder) continue;
+    Transformer adapted(config, Dropout{0, 0, 0, 0}, 7), whole(config, Dropout{0, 0, 0, 0}, 7);
+    const AdapterShape shape{.rank = 3, .alpha = 6, .matrices = AdaptedMatrices::kAll};
+    AddAdapters(adapted.ptr().get(), shape, 5, /*train_head=*/false);
+    adapted->to(torch::kFloat64);
+    whole->to(torch::kFloat64);
+    std::vector<std::string> names;
+    Tensors factors, weights;
+    for (const auto& part : adapted->named_modules()) {
+      auto* layer = part.value()->as<LinearLayerImpl>();
+      if (layer == nullptr) continue;
+      ASSERT_TRUE(layer->adapted()) << part.key();
+      const torch::NoGradGuard no_grad;
+      layer->adapter_b.normal_(0, 0.1);
+      torch::Tensor weight = whole->named_parameters()[part.key() + ".weight"];
+      weight.add_(shape.scale() * torch::mm(layer->adapter_b, layer->adapter_a));
+      names.push_back(part.key());
+      weights.push_back(weight);
+      factors.insert(factors.end(), {layer->adapter_a, layer->adapter_b});
+    }
+    int64_t learning = 0;
+    for (const torch::Tensor& each : adapted->parameters()) learning += each.requires_grad();
+    EXPECT_EQ(learning, std::ssize(factors)) << name;
+    const PackedIds source = PackSentences(SmallIds(9, 1), 0, SmallIds(9, 1).size(0)),
+                    target = PackSentences(SmallIds(8, 2), 0, SmallIds(8, 2).size(0));
+    const auto gradients = [&](Transformer& model, const Tensors& inputs) {
+      const torch::Tensor hidden_RD = model->PackedHidden(source, target);
+      torch::manual_seed(8);
+      return torch::autograd::grad({(hidden_RD * torch::randn_like(hidden_RD)).sum()}, inputs);
+    };
+    const Tensors found = gradients(adapted, factors), of_weights = gradients(whole, weights);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const torch::Tensor &a = factors[2 * i], &b = factors[2 * i + 1];
+      const torch::Tensor expected_a = shape.scale() * torch::mm(b.t(), of_weights[i]),
+                          expected_b = shape.scale() * torch::mm(of_weights[i], a.t());
+      for (const auto& [is, wanted] :
+           {std::pair(found[2 * i], expected_a), std::pair(found[2 * i + 1], expected_b)}) {
+        EXPECT_LT((is - wanted).norm().item<double>(), 1e-11 * (1 + wanted.norm().item<double>()))
+            << name << " " << names[i];
+      }
+    }
+  }
+}
+
 TEST(PackedModelTest, DropoutDoesNotDependOnHowABatchIsCut) {
   Transformer model(SmallModel(), Dropout{0.2, 0.3, 0.1, 0.4});
   model->to(torch::kFloat64);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
-#include "model/model_directory.h"
 #include "serve/tasks/classification/classification.h"
 #include "serve/tasks/embeddings/embeddings.h"
 #include "serve/tasks/language_model/language_model.h"
@@ -28,15 +27,15 @@ constexpr ServedTask kTasks[] = {{"classification", ServeClassification},
 
 }  // namespace
 
-std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::string& directory,
-                                        const ServeOptions& options, WorkPool* pool) {
-  const ModelToServe model{name, directory, LoadModel(directory)};
+std::shared_ptr<ServedModel> ServeModel(const ModelToServe& model, const ServeOptions& options,
+                                        WorkPool* pool) {
+  const std::string& needed = model.loaded->config().task;
   for (const ServedTask& task : kTasks) {
-    if (model.model->config.task == task.name) return task.serve(model, options, pool);
+    if (needed == task.name) return task.serve(model, options, pool);
   }
   throw Error(ErrorKind::kUsage, fmt::format("the task of the model in '{}' is {}, which is not "
                                              "served",
-                                             directory, model.model->config.task));
+                                             model.directory, needed));
 }
 
 std::vector<EncoderRoute> EncoderRoutes() {

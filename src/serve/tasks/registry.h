@@ -13,10 +13,10 @@
 
 namespace attend {
 
-// Loads a model and starts what runs its task. `name` empty: by the languages, or else by the
-// directory. Throws as LoadModel and the task do, and Error(kUsage) for a task that is not served.
-std::shared_ptr<ServedModel> ServeModel(const std::string& name, const std::string& directory,
-                                        const ServeOptions& options, WorkPool* pool);
+// Starts what runs the model's task. Throws as that does, and Error(kUsage) for a task that is not
+// served.
+std::shared_ptr<ServedModel> ServeModel(const ModelToServe& model, const ServeOptions& options,
+                                        WorkPool* pool);
 
 // The routes of encoders alone.
 std::vector<EncoderRoute> EncoderRoutes();

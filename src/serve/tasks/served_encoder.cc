@@ -111,8 +111,7 @@ int64_t EncoderJob::Tokens() const {
 ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string> routes,
                              const ServeOptions& options, WorkPool* pool)
     : ServedModel(model, std::move(routes)),
-      loaded_(Load(model.model, options.load)),
-      encoder_(loaded_, kCallersThread),
+      encoder_(loaded(), kCallersThread),
       limit_(options),
       queue_(options.queue_sentences,
              {options.translation.batch_sentences,
@@ -127,7 +126,7 @@ int64_t ServedEncoder::max_tokens() const { return MaxEncoderTokens(config()); }
 
 void ServedEncoder::Measure(const std::string& name, EncoderText* text) const {
   limit_.CheckBytes(name, std::ssize(text->text));
-  text->room = std::ssize(loaded_->source().Encode(text->text));
+  text->room = std::ssize(loaded()->source().Encode(text->text));
   limit_.CheckTokens(name, text->room);
 }
 

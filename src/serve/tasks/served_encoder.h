@@ -77,12 +77,7 @@ class ServedEncoder : public ServedModel {
   void Describe(Json* json) const override;
   void Stop() override;
 
- protected:
-  // The weights, for another class that runs them on the threads that call it.
-  const std::shared_ptr<const LoadedModel>& loaded() const { return loaded_; }
-
  private:
-  const std::shared_ptr<const LoadedModel> loaded_;
   const TextEncoder encoder_;
   const TextLimit limit_;
   RequestQueue queue_;

@@ -91,7 +91,7 @@ class ServedEncoderTest : public testing::Test {
   std::vector<std::vector<std::string>> batches_;
   WorkPool pool_{1};
   const std::shared_ptr<ServedEncoder> model_ = std::make_shared<ServedEncoder>(
-      ModelToServe{"model", "", MakeLabelModel("classification", Pooling::kMean, {"a", "b"})},
+      ModelToServe{"model", "", Load(MakeLabelModel("classification", Pooling::kMean, {"a", "b"}))},
       std::vector<std::string>{"/v1/embeddings"}, ServeOptions(), &pool_);
   Asked busy_;
 };

@@ -38,7 +38,8 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
                           const TranslatorOptions& options) {
   std::shared_ptr<const Shortlist> shortlist;
   if (!options.shortlist.empty()) {
-    shortlist = std::make_shared<Shortlist>(LoadShortlist(options.shortlist, loaded->model()));
+    shortlist =
+        std::make_shared<Shortlist>(LoadShortlist(options.shortlist, loaded->with_vocabularies()));
   }
   return TaskRunner(std::move(loaded), std::move(shortlist), options.protect);
 }

@@ -101,6 +101,8 @@ Json ToJson(const RunIdentity& run) {
           {"task", run.task}};
 }
 
+bool TrainsAdapter(const RunIdentity& run) { return run.options.contains("adapter"); }
+
 RunIdentity RunOf(const Json& state, const std::string& where) {
   const Json run = state.value("run", Json());
   const auto member = [&](const char* name) {
@@ -129,6 +131,8 @@ RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
   if (before.data_digests.contains(kInitDigest) && now.options.contains("vocab_size"))
     return {.forbidden = {"init, the model to fine-tune, is not given any more"}, .applied = {}};
   RunChanges changes = CompareOptions(before.options, now.options);
+  if (TrainsAdapter(before) && !TrainsAdapter(now))
+    changes.forbidden.emplace_back("adapter.rank is not given any more");
   if (before.model != now.model)
     changes.forbidden.emplace_back("the model's configuration is another");
   for (const auto& [name, digest] : now.data_digests.items()) {

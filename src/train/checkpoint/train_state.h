@@ -41,6 +41,8 @@ TrainState TrainStateFromJson(const Json& json, const std::string& file);
 
 // The name that the weights a run was fine-tuned from have among its data_digests.
 inline constexpr const char* kInitDigest = "init";
+// The member of RunIdentity::task that is the path of the model whose adapter a run trains.
+inline constexpr const char* kBasePath = "base";
 
 // What makes a run this run, kept in every checkpoint; objects all.
 struct RunIdentity {
@@ -52,6 +54,8 @@ struct RunIdentity {
 };
 
 Json ToJson(const RunIdentity& run);
+// It trains an adapter: its checkpoints hold no weights of the model.
+bool TrainsAdapter(const RunIdentity& run);
 // Of a checkpoint's state, which has the run as its member `run`. Throws Error(kInput) opening with
 // `where` for anything else.
 RunIdentity RunOf(const Json& state, const std::string& where);

@@ -17,6 +17,8 @@ void CheckRanksAgree(const RunIdentity& identity, const Log& log, ProcessGroup* 
   std::vector<std::string> differences;
   for (const OptionDifference& each : DifferentOptions(first["options"], identity.options))
     differences.push_back(fmt::format("{} is {}, there {}", each.name, each.now, each.before));
+  if (first["options"].contains("adapter") && !TrainsAdapter(identity))
+    differences.emplace_back("adapter.rank is not given");
   Json names = first["data"];
   names.update(own["data"]);
   for (const auto& [name, digest] : names.items()) {

@@ -242,13 +242,13 @@ TEST_F(LogsTest, ReportNamesTheTask) {
 
 TEST_F(LogsTest, ReportSaysWhereARunRan) {
   const ReportedRun run{
-      Info(), true, Json::object(), {{"processor", "A \"fast\" one"}, {"threads", 3}}, 12345};
+      Info(), true, Json::object(), {{"processor", "A \"fast\" one"}, {"threads", 3}}, 12345, 678};
   WriteFileSynced(directory_ / "timing.jsonl",
                   "{\"update\":10,\"seconds\":2,\"target_tokens_per_s\":100}\n");
   WriteTrainingReport(directory_, run, Json());
   const std::string page = ReadFile(directory_ / "report.html");
   EXPECT_THAT(page, HasSubstr(R"("processor":"A \"fast\" one","threads":3)"));
-  EXPECT_THAT(page, HasSubstr(R"("parameters":12345)"));
+  EXPECT_THAT(page, HasSubstr(R"("parameters":12345,"trained_parameters":678)"));
   EXPECT_THAT(page, HasSubstr(R"("target_tokens_per_s":100.0)"));
 }
 

@@ -148,6 +148,7 @@ Json ReportData(const RunCurves& curves, const Json& samples, const ReportedRun&
   data["samples"] = samples.is_null() ? Json::object() : samples;
   data["machine"] = run.environment;
   data["parameters"] = run.parameters;
+  data["trained_parameters"] = run.trained_parameters;
   return data;
 }
 

@@ -61,7 +61,7 @@ struct ReportedRun {
   bool validates = false;  // there is something to validate on
   Json options;            // RecordedFields
   Json environment;        // DescribeEnvironment
-  int64_t parameters = 0;
+  int64_t parameters = 0, trained_parameters = 0;
 };
 
 // What the page shows. `samples`: the last line of samples.jsonl, null if there is none.

@@ -20,14 +20,6 @@ constexpr int64_t kShareAlignment = 16;  // elements: 64 bytes
 // to the only part.
 thread_local int64_t current_part = 0;
 
-// Of a parameter that needs no gradient.
-void CheckStays(const std::string& name, const OptimizationOptions& options) {
-  if (options.weight_decay == 0) return;
-  throw Error(ErrorKind::kConfiguration,
-              fmt::format("'{}' needs no gradient, but weight_decay {} would move it; set it to 0",
-                          name, options.weight_decay));
-}
-
 }  // namespace
 
 Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
@@ -48,22 +40,15 @@ Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateM
   for (const FlatLayout::Entry& entry : parameters_.layout().entries)
     gradients_.push_back(FlatLayout::View(parameters_.gradients(), entry));
   for (int64_t i = 0; i < std::ssize(parameters_.tensors()); ++i) {
-    const torch::Tensor& parameter = parameters_.tensors()[i];
-    if (!parameter.requires_grad()) {
-      frozen_.push_back(parameters_.layout().entries[i]);
-      CheckStays(frozen_.back().name, options_);
-      continue;
-    }
-    learning_.push_back(parameter);
-    hooks_.push_back(
-        parameter.register_hook([this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
+    hooks_.push_back(parameters_.tensors()[i].register_hook(
+        [this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
   }
   if (!group_->alone())
     reducer_.emplace(parameters_.layout(), gradients, group_.get(), mode.bucket_elements);
 }
 
 Learner::~Learner() {
-  for (size_t i = 0; i < hooks_.size(); ++i) learning_[i].remove_hook(hooks_[i]);
+  for (size_t i = 0; i < hooks_.size(); ++i) parameters_.tensors()[i].remove_hook(hooks_[i]);
 }
 
 UpdateOutcome Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
@@ -96,7 +81,7 @@ torch::Tensor Learner::BackwardPart(int64_t index, const std::vector<Shard>& sha
     part.open = true;
     part.last = &shard == &shards.back();
     // The hooks take the gradients, each as soon as it is there.
-    torch::autograd::grad({normalized}, learning_, {}, /*retain_graph=*/{},
+    torch::autograd::grad({normalized}, parameters_.tensors(), {}, /*retain_graph=*/{},
                           /*create_graph=*/false, /*allow_unused=*/true);
     part.open = false;
   }
@@ -243,9 +228,6 @@ void Learner::Load(Buffer buffer, const std::function<void(torch::Tensor* whole)
   // Gradients are of no use between updates.
   torch::Tensor whole = IsCut(buffer) ? parameters_.gradients() : own;
   if (group_->first()) read(&whole);
-  if (buffer == Buffer::kFirstMoment || buffer == Buffer::kSecondMoment) {
-    for (const FlatLayout::Entry& entry : frozen_) FlatLayout::View(whole, entry).zero_();
-  }
   group_->BeginBroadcast(whole, 0)();
   if (IsCut(buffer)) own.copy_(Cut(whole, share_));
 }

@@ -59,11 +59,11 @@ struct UpdateOutcome {
 // everything together. LibTorch's own threads should be off (SetUpTorch(1)).
 class Learner {
  public:
-  // What a checkpoint keeps: flat buffers of the whole model.
+  // What a checkpoint keeps: flat buffers of all that is learnt.
   enum class Buffer { kWeights, kFirstMoment, kSecondMoment, kAverage };
 
   // `task` must outlive the learner. Parameters that need no gradient when it is made stay as they
-  // are; weight decay would move them: Error(kConfiguration).
+  // are, and are in no buffer.
   Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Learner();
@@ -136,9 +136,7 @@ class Learner {
   torch::Tensor average_;                   // of the share
   std::vector<torch::Tensor> gradients_;    // by parameter, views of parameters_'s
   std::vector<Part> parts_;                 // by thread; the first's gradients are parameters_'s
-  std::vector<torch::Tensor> learning_;     // the parameters that need a gradient
-  std::vector<FlatLayout::Entry> frozen_;   // the others
-  std::vector<unsigned> hooks_;             // of these
+  std::vector<unsigned> hooks_;             // of the parameters
   std::optional<GradientReducer> reducer_;  // unless alone
 };
 

@@ -4,15 +4,19 @@
 #include <fmt/ranges.h>
 
 #include "attend/error.h"
+#include "attend/nn/linear_layer.h"
 
 namespace attend {
 namespace {
 
 constexpr int64_t kAlignment = 16;  // elements: 64 bytes
 
-FlatLayout LayoutOf(const torch::nn::Module& module) {
+// Of those that need a gradient.
+FlatLayout LayoutOf(const torch::nn::Module& module, std::vector<torch::Tensor>* tensors) {
   FlatLayout layout;
   for (const auto& parameter : module.named_parameters()) {
+    if (!parameter.value().requires_grad()) continue;
+    tensors->push_back(parameter.value());
     layout.entries.push_back({parameter.key(), parameter.value().sizes().vec(), layout.size});
     layout.size += (parameter.value().numel() + kAlignment - 1) / kAlignment * kAlignment;
   }
@@ -58,12 +62,20 @@ void ReadParameters(const TensorTable& table, torch::nn::Module* module, const s
   const torch::NoGradGuard no_grad;
   for (auto& parameter : module->named_parameters()) {
     if (!but.empty() && parameter.key().starts_with(but)) continue;
+    if (nn::IsAdapterB(parameter.key())) parameter.value().zero_();
+    if (nn::IsOfAdapter(parameter.key())) continue;
     parameter.value().copy_(Stored(table, parameter.key(), parameter.value().sizes().vec()));
   }
 }
 
-Parameters::Parameters(torch::nn::Module* module)
-    : layout_(LayoutOf(*module)), tensors_(module->parameters()) {
+int64_t CountParameters(const torch::nn::Module& module, bool trained) {
+  int64_t count = 0;
+  for (const torch::Tensor& each : module.parameters())
+    count += trained && !each.requires_grad() ? 0 : each.numel();
+  return count;
+}
+
+Parameters::Parameters(torch::nn::Module* module) : layout_(LayoutOf(*module, &tensors_)) {
   const torch::NoGradGuard no_grad;
   const auto options =
       torch::TensorOptions().dtype(torch::kFloat32).device(tensors_.at(0).device());

@@ -1,5 +1,5 @@
-// A module's parameters and their gradients, each laid out in one flat buffer, so that the
-// optimiser, the norm and the averages are single passes over memory.
+// The parameters that a module learns, and their gradients, each laid out in one flat buffer, so
+// that the optimiser, the norm and the averages are single passes over memory.
 #ifndef ATTEND_TRAIN_LOOP_PARAMETERS_H_
 #define ATTEND_TRAIN_LOOP_PARAMETERS_H_
 
@@ -35,30 +35,34 @@ struct FlatLayout {
 
 // Copies the tensors of a model or checkpoint into the module's parameters, by name. Throws
 // Error(kInput) naming a tensor that is missing, is not f32 or has another shape.
-// Parameters whose name begins with `but`, if any, stay as they are.
+// Parameters whose name begins with `but`, if any, stay as they are. What adapters add becomes
+// nothing.
 void ReadParameters(const TensorTable& table, torch::nn::Module* module,
                     const std::string& but = "");
 
-// Owns the flat buffers; the module's parameters become views of the weights. One owner; not
-// thread-safe.
+// Elements of a module's parameters; `trained`: of those that need a gradient.
+int64_t CountParameters(const torch::nn::Module& module, bool trained);
+
+// Owns the flat buffers; the module's parameters that need a gradient become views of the weights.
+// The others are no part of it. One owner; not thread-safe.
 class Parameters {
  public:
-  // Precondition: the module's parameters are f32 and on one device.
+  // Precondition: some parameter needs a gradient, and those that do are f32 and on one device.
   explicit Parameters(torch::nn::Module* module);
 
   const FlatLayout& layout() const { return layout_; }
   torch::Tensor& weights() { return weights_; }
   const torch::Tensor& weights() const { return weights_; }
   torch::Tensor& gradients() { return gradients_; }
-  // The module's parameters, in the order of the layout.
+  // Of the module, in the order of the layout.
   const std::vector<torch::Tensor>& tensors() const { return tensors_; }
 
   // The name of the first parameter whose gradient holds NaN or Inf, or "".
   std::string FirstNonFiniteGradient() const;
 
  private:
-  FlatLayout layout_;
   std::vector<torch::Tensor> tensors_;
+  FlatLayout layout_;
   torch::Tensor weights_;
   torch::Tensor gradients_;
 };

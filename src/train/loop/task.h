@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "base/log.h"
 #include "data/corpus_report.h"
 #include "data/shard.h"
+#include "model/model_directory.h"
 #include "train/task_info.h"
 
 namespace attend {
@@ -31,7 +33,7 @@ struct ValidationResult {
 
 // What a test of an exported model is told.
 struct TestSetting {
-  std::filesystem::path model;                   // its directory
+  std::shared_ptr<const Model> model;
   std::filesystem::path output;                  // the run's directory
   std::function<void(const std::string&)> tell;  // hears now and then how far it is
 };

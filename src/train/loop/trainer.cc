@@ -343,12 +343,11 @@ std::vector<fs::path> Trainer::AveragedDirectories() const {
 }
 
 void Trainer::WriteReport(const Json& test) const {
-  int64_t parameters = 0;
-  for (const torch::Tensor& each : task_->module().parameters()) parameters += each.numel();
-  WriteTrainingReport(
-      options_.output,
-      {task_->info(), task_->CanValidate(), identity_.options, identity_.environment, parameters},
-      test);
+  WriteTrainingReport(options_.output,
+                      {task_->info(), task_->CanValidate(), identity_.options,
+                       identity_.environment, CountParameters(task_->module(), /*trained=*/false),
+                       CountParameters(task_->module(), /*trained=*/true)},
+                      test);
 }
 
 }  // namespace attend

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -41,10 +42,19 @@ nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device
 }
 
 TensorTable CopyTensors(const torch::nn::Module& module, const std::string& prefix) {
+  const torch::NoGradGuard no_grad;
+  std::map<std::string, torch::Tensor> adapted;
+  for (const auto& part : module.named_modules("", /*include_self=*/false)) {
+    const auto* layer = part.value()->as<nn::LinearLayerImpl>();
+    if (layer != nullptr && layer->adapted()) adapted[part.key() + ".weight"] = layer->Weight();
+  }
   auto copies = std::make_shared<std::vector<torch::Tensor>>();
   TensorTable tensors(copies);
   for (const auto& parameter : module.named_parameters()) {
-    const torch::Tensor& copy = copies->emplace_back(parameter.value().detach().cpu().clone());
+    if (nn::IsOfAdapter(parameter.key())) continue;
+    const auto found = adapted.find(parameter.key());
+    const torch::Tensor& now = found == adapted.end() ? parameter.value() : found->second;
+    const torch::Tensor& copy = copies->emplace_back(now.detach().cpu().clone());
     tensors.Add({prefix + parameter.key(), TensorType::kF32, copy.sizes().vec(),
                  static_cast<const std::byte*>(copy.const_data_ptr())});
   }

@@ -20,7 +20,8 @@ void CheckShape(ModelConfig model);
 // memory.
 nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device& device);
 
-// The parameters of a module as they stand, by their names in it after `prefix`.
+// The parameters of a module as they stand, by their names in it after `prefix`; adapters are added
+// to what they belong to.
 TensorTable CopyTensors(const torch::nn::Module& module, const std::string& prefix = "");
 // Configuration and weights as they stand.
 Model CopyModel(const nn::Transformer& transformer);

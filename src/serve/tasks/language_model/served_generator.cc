@@ -118,12 +118,11 @@ int64_t CompletionJob::OutputTokens() const {
 ServedGenerator::ServedGenerator(const ModelToServe& model, const ServeOptions& options,
                                  WorkPool* pool)
     : ServedModel(model, {kCompletionsRoute}),
-      loaded_(Load(model.model, options.load)),
       limit_(options),
       queue_(options.queue_sentences, {options.translation.batch_sentences, kBatchTokens}, pool),
-      prompts_(std::make_unique<QueuedPrompts>(&loaded_->weights, &queue_, pool->size())) {
+      prompts_(std::make_unique<QueuedPrompts>(&loaded()->weights, &queue_, pool->size())) {
   vocabulary();  // throws where there is none
-  search_ = std::make_unique<SearchWork>(MakeSearchModel(loaded_->weights), prompts_.get(), pool);
+  search_ = std::make_unique<SearchWork>(MakeSearchModel(loaded()->weights), prompts_.get(), pool);
 }
 
 void ServedGenerator::AddPrompt(GivenPrompt given, GrowingOutputs::Show show,
@@ -134,7 +133,7 @@ void ServedGenerator::AddPrompt(GivenPrompt given, GrowingOutputs::Show show,
   limit_.CheckTokens(name, std::ssize(ids));
   JobPrompt& prompt = job->prompts.emplace_back();
   static_cast<SearchInput&>(prompt) =
-      MakeSearchInput(loaded_->weights, ids, job->asked.generation, name);
+      MakeSearchInput(loaded()->weights, ids, job->asked.generation, name);
   prompt.index = job->prompts.size() - 1;
   prompt.room = prompt.SearchInput::tokens();
   prompt.fresh.resize(job->asked.generation.n);

@@ -59,7 +59,7 @@ class ServedGenerator final : public ServedModel {
   ServedGenerator(const ModelToServe& model, const ServeOptions& options, WorkPool* pool);
   ~ServedGenerator() override { Stop(); }
 
-  const Vocabulary& vocabulary() const { return loaded_->target(); }
+  const Vocabulary& vocabulary() const { return loaded()->target(); }
   RequestQueue& queue() { return queue_; }
   // Adds a prompt to a job; `show` as GrowingOutputs has it. Throws Error(kInput) for a prompt that
   // is too long, Error(kUsage) for ids outside the vocabulary.
@@ -75,7 +75,6 @@ class ServedGenerator final : public ServedModel {
   void Stop() override;
 
  private:
-  const std::shared_ptr<const LoadedModel> loaded_;
   const TextLimit limit_;  // of a prompt
   RequestQueue queue_;
   std::unique_ptr<SharedQueue> prompts_;  // the queue, as the search sees it

@@ -70,7 +70,8 @@ void DescribeFill(const ModelStore& models, Json* document) {
 std::shared_ptr<ServedModel> ServeMaskedLanguageModel(const ModelToServe& model,
                                                       const ServeOptions& options, WorkPool* pool) {
   std::vector<std::string> routes = {kEmbeddingsRoute};
-  if (model.model->config.head == HeadKind::kVocabulary) routes.insert(routes.begin(), kFillRoute);
+  if (model.loaded->config().head == HeadKind::kVocabulary)
+    routes.insert(routes.begin(), kFillRoute);
   return std::make_shared<ServedEncoder>(model, routes, options, pool);
 }
 

@@ -17,12 +17,14 @@ namespace {
 
 using ModelPtr = std::shared_ptr<ServedTranslator>;
 
-// The first of those nearest to the language; a model that names no language reads any. Null: none.
+// The first of those nearest to the language; a model that names no language reads any, and an
+// adapter is only meant by its name. Null: none.
 ModelPtr ReaderOf(const std::string& language, const RequestOptions& asked,
                   const std::vector<ModelPtr>& models) {
   ModelPtr best;
   int nearest = std::numeric_limits<int>::max();
   for (const ModelPtr& model : models) {
+    if (asked.model.empty() && !model->whole()) continue;
     if (!asked.target.empty() && !LanguageDistance(asked.target, model->target())) continue;
     const int far = std::numeric_limits<int>::max() - 1;
     const auto from = model->source().empty() ? far : LanguageDistance(language, model->source());

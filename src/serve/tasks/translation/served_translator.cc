@@ -7,8 +7,9 @@
 namespace attend {
 namespace {
 
-// With the shortlist of the model of this name.
-TranslatorOptions OptionsOf(const ServeOptions& options, const std::string& name) {
+// With the shortlist of the model, which is its base's.
+TranslatorOptions OptionsOf(const ServeOptions& options, const ServedModel& served) {
+  const std::string& name = served.whole() ? served.name() : served.base();
   TranslatorOptions translator = options.translator;
   translator.type = options.load.type;
   translator.instruction_set = options.load.instruction_set;
@@ -64,8 +65,8 @@ ServedTranslator::ServedTranslator(const ModelToServe& model, const ServeOptions
                                    WorkPool* pool)
     : ServedModel(model, {kTranslateRoute}),
       beam_size_(options.translation.beam_size),
-      training_text_(model.model->training_text),
-      translator_(Load(model.model, options.load), OptionsOf(options, name()), pool),
+      training_text_(model.loaded->model().training_text),
+      translator_(model.loaded, OptionsOf(options, *this), pool),
       queue_(options.queue_sentences,
              {options.translation.batch_sentences, options.translation.batch_tokens}, pool),
       sentences_(std::make_unique<QueuedSentences>(&queue_)) {

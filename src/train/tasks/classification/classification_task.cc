@@ -37,7 +37,7 @@ ValidationResult::Sample ClassificationTask::SampleOf(const LabelledItem& item,
 // Keeps a line for each text: its label, the model's, and the text.
 Json ClassificationTask::TestModel(const TestSetting& setting,
                                    const std::vector<LabelledItem>& items) {
-  const Classifier classifier(LoadModel(setting.model), {.threads = threads_});
+  const Classifier classifier(setting.model, {.threads = threads_});
   std::vector<std::string> texts, found, expected;
   for (const LabelledItem& item : items) {
     texts.push_back(item.words[0]);

@@ -126,7 +126,7 @@ Json LanguageModelTask::TestText(const TestSetting& setting) {
   }
   const int64_t context = LanguageModelOf(options_).text.context.context_tokens;
   setting.tell(fmt::format("scoring {} documents of the test text", documents.size()));
-  const Generator generator(LoadModel(setting.model), {.threads = threads_});
+  const Generator generator(setting.model, {.threads = threads_});
   double sum = 0;
   for (const TextScore& score : generator.ScoreIds(
            documents, {.window = context, .stride = std::max<int64_t>(context / 2, 1)}))

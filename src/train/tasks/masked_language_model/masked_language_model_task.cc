@@ -153,7 +153,7 @@ Json MaskedLanguageModelTask::ForExport() const {
 
 Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
   setting.tell("finding the hidden tokens of the test text");
-  ReadParameters(LoadModel(setting.model)->tensors, transformer_.ptr().get());
+  ReadParameters(setting.model->tensors, transformer_.ptr().get());
   transformer_->eval();
   const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
   return FiguresOf(Masked(*test, *text_.test, "test_text"));

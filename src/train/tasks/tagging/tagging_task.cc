@@ -140,7 +140,7 @@ ValidationResult::Sample TaggingTask::SampleOf(const LabelledItem& item,
 
 // Keeps the words, their labels and the model's in columns.
 Json TaggingTask::TestModel(const TestSetting& setting, const std::vector<LabelledItem>& items) {
-  const Tagger tagger(LoadModel(setting.model), {.threads = threads_});
+  const Tagger tagger(setting.model, {.threads = threads_});
   std::vector<std::vector<std::string>> sentences, found;
   for (const LabelledItem& item : items) sentences.push_back(item.words);
   std::string columns;
