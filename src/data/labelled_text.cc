@@ -55,7 +55,7 @@ std::vector<LabelledItem> ReadColumns(const std::vector<std::string>& files,
 std::vector<LabelledItem> ReadTable(const std::vector<std::string>& files) {
   std::vector<LabelledItem> items;
   for (int64_t file = 0; file < std::ssize(files); ++file) {
-    LineReader reader(files[file], FormatCheck::kNone);
+    LineReader reader(files[file], FormatCheck::kText);
     std::string line;
     while (reader.Next(&line)) {
       const size_t tab = line.find('\t');

@@ -51,6 +51,15 @@ TEST(ColumnReader, ReadsSentences) {
   EXPECT_FALSE(reader.Next(&sentence));
 }
 
+TEST(ColumnReader, NamesAnotherEncodingAndItsCure) {
+  const std::string little("\xFF\xFEw\0 \0O\0\n\0", 10), big("\xFE\xFF\0w\0 \0O\0\n", 10);
+  EXPECT_THAT(ErrorOf(little), HasSubstr("columns.txt' is UTF-16 text; convert it: iconv"));
+  EXPECT_THAT(ErrorOf(big), HasSubstr("columns.txt' is UTF-16 text; convert it: iconv"));
+  EXPECT_THAT(ErrorOf("\x1F\x8B\x08 O\n"), HasSubstr("is a gzip file; its name must end in .gz"));
+  EXPECT_EQ(ErrorOf("<html> O\n<p> O\n"), "");  // a word is no markup
+  EXPECT_EQ(ErrorOf("{\tO\n\"a\":\tO\n"), "");
+}
+
 TEST(ColumnReader, KeepsBlanksBetweenTabs) {
   EXPECT_THAT(ColumnsOf("New York\t\tB-LOC"), ElementsAre("New York", "", "B-LOC"));
   EXPECT_THAT(ColumnsOf(" a  b "), ElementsAre("a", "b"));
