@@ -142,7 +142,7 @@ def test_translation_does_not_see_the_language_model(server):
     ({"prompt": [1, 9999]}, "id 9999 is outside the vocabulary; expected 0 to"),
     ({"prompt": [4] * 5000}, "prompt 1 has 5000 tokens, expected at most"),
     ({"prompt": []}, "0 prompts"),
-    ({"prompt": "a", "n": 2, "temperature": 0}, "at temperature 0 all outputs are the same"),
+    ({"prompt": "a", "n": 2, "temperature": 0}, "n is 2, but at temperature 0 all outputs are the same; raise temperature, or set n to 1"),
     ({"prompt": "a", "model": "ka-su"}, "the task of the model 'ka-su' is translation; ask it at /v1/translate"),
     ({"prompt": "a", "model": "others"}, "expected one of tales"),
     ({"prompt": "a", "presence_penalty": 1}, "presence_penalty is not supported"),
