@@ -20,13 +20,13 @@ namespace {
 struct ClassifyOptions {
   std::string model;
   ClassificationOptions classification;
-  ClassifierOptions classifier;
+  WeightType type = WeightType::kStored;
 };
 
 FieldList Fields(ClassifyOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
-      .Nest("", TypeField(&options.classifier.type))
+      .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.classification));
   return fields;
 }
@@ -58,10 +58,10 @@ int RunClassify(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  options.classifier.threads = common.ThreadCount();
-  const auto classifier = Classifier::Load(options.model, options.classifier);
-  RunOnLines(files, common, [&](const LineWindows& lines) {
-    const std::vector<Classification> found = classifier->Classify(lines.lines());
+  const auto loaded = Load(options.model, {.type = options.type, .instruction_set = {}});
+  const Classifier classifier(loaded, common.ThreadCount());
+  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
+    const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
       Print(lines.lines()[i], found[i], options.classification.top, common.json);
     return std::ranges::count_if(found, &Classification::cut);

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "cli/unknown_lines.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -50,18 +51,22 @@ class MalformedShare {
 }  // namespace
 
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
+                const std::shared_ptr<const Vocabulary>& vocabulary,
                 const std::function<int64_t(const LineWindows& lines)>& run) {
   int64_t cut = 0;
   for (const std::string& file : OrStandardInput(files)) {
     CheckIsNoText(common.DataPath(file));
     LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
     MalformedShare share;
+    UnknownLines unknown(vocabulary);
     while (lines.Next()) {
       share.Check(lines);
       cut += run(lines);
       FlushOutput();
+      unknown.Add(lines.lines(), lines.number());
     }
     lines.ReportMalformed(common.MakeLog());
+    unknown.Report(common.MakeLog(), files.size() > 1 ? lines.name() : "");
   }
   WarnOfCutTexts(cut, common.MakeLog());
 }
@@ -81,6 +86,13 @@ void WarnOfCutTexts(int64_t count, const Log& log) {
   log(LogLevel::kWarning, fmt::format("{} texts are longer than the model can read; of these it "
                                       "read the beginning",
                                       count));
+}
+
+void WarnOfUnknownIn(const std::vector<std::string>& texts,
+                     const std::shared_ptr<const Vocabulary>& vocabulary, const Log& log) {
+  UnknownLines unknown(vocabulary, "text");
+  unknown.Add(texts, 1);
+  unknown.Report(log);
 }
 
 }  // namespace attend
