@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "cli/unknown_lines.h"
 #include "text/utf8.h"
@@ -83,9 +84,9 @@ void WarnOfFiles(const std::vector<std::string>& texts, const Log& log) {
 
 void WarnOfCutTexts(int64_t count, const Log& log) {
   if (count == 0) return;
-  log(LogLevel::kWarning, fmt::format("{} texts are longer than the model can read; of these it "
-                                      "read the beginning",
-                                      count));
+  log(LogLevel::kWarning,
+      fmt::format("{} {} longer than the model can read; of {} it read the beginning",
+                  Counted(count, "text"), count == 1 ? "is" : "are", count == 1 ? "it" : "these"));
 }
 
 void WarnOfUnknownIn(const std::vector<std::string>& texts,

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "text/column_reader.h"
 #include "text/lines.h"
@@ -16,10 +17,10 @@ namespace {
 // From 0, of so many columns.
 int64_t ColumnAt(int64_t column, int64_t columns, const std::string& where) {
   if (column > columns) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("{}: {} columns, expected at least {}; word_column and label_column "
-                            "count from 1",
-                            where, columns, column));
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("{}: {}, expected at least {}; word_column and label_column count from 1",
+                    where, Counted(columns, "column"), column));
   }
   return column == 0 ? columns - 1 : column - 1;
 }
