@@ -66,7 +66,9 @@ TEST(ColumnReader, KeepsBlanksBetweenTabs) {
 }
 
 TEST(ColumnReader, NamesTheLineThatIsWrong) {
-  EXPECT_THAT(ErrorOf("a O\n\nb\n"), HasSubstr("columns.txt:3: 1 columns, expected 2 as in the"));
+  EXPECT_THAT(
+      ErrorOf("a O\n\nb\n"),
+      HasSubstr("columns.txt:3: 1 column, expected 2 as in the lines before: a word a line"));
   EXPECT_THAT(ErrorOf("(S (NP a) (VP b))\n"),
               HasSubstr("columns.txt:1: a bracketed tree, expected"));
   EXPECT_THAT(ErrorOf("\tO\n"), HasSubstr("columns.txt:1: the word is empty"));
