@@ -6,6 +6,7 @@
 
 #include "attend/error.h"
 #include "attend/tagger.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
@@ -110,20 +111,26 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
     words.clear();
   };
   ColumnSentence sentence;
-  while (reader.Next(&sentence)) {
-    if (options.word_column > reader.columns()) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("attend tag: word_column is {}, but {} has {} columns",
-                              options.word_column, path, reader.columns()));
+  // What was read before a wrong line has its labels.
+  try {
+    while (reader.Next(&sentence)) {
+      if (options.word_column > reader.columns()) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("attend tag: word_column is {}, but {} has {}", options.word_column,
+                                path, Counted(reader.columns(), "column")));
+      }
+      if (!sentence.begins_document()) {
+        words.push_back(sentence.Column(options.word_column - 1));
+        for (size_t word = 0; word < words.back().size(); ++word)
+          unknown.Add({&words.back()[word], 1}, sentence.first_line + static_cast<int64_t>(word));
+      }
+      sentences.push_back(sentence);
+      // Who asks through a pipe may wait for the answer before it goes on.
+      if (sentences.size() == at_once || !reader.Ready()) run();
     }
-    if (!sentence.begins_document()) {
-      words.push_back(sentence.Column(options.word_column - 1));
-      for (size_t word = 0; word < words.back().size(); ++word)
-        unknown.Add({&words.back()[word], 1}, sentence.first_line + static_cast<int64_t>(word));
-    }
-    sentences.push_back(sentence);
-    // Who asks through a pipe may wait for the answer before it goes on.
-    if (sentences.size() == at_once || !reader.Ready()) run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInput) run();
+    throw;
   }
   run();
   PrintBlanks(sentence);

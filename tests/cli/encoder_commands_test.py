@@ -83,6 +83,14 @@ def test_a_text_where_a_file_belongs_is_told(encoders):
     assert done.returncode == 3 and "a text itself goes through standard input" in done.stderr
 
 
+@pytest.mark.parametrize("wrong", ["old X Y", "\tX"])
+def test_sentences_before_a_wrong_line_have_their_labels(encoders, wrong):
+    before = "the X\nhouse X\n\nnew X\n\n"
+    right = attend("tag", "--columns", "--model", encoders["tagging"], stdin=before)
+    done = attend("tag", "--columns", "--model", encoders["tagging"], stdin=f"{before}wall X\n{wrong}\n\nold X\n")
+    assert (done.returncode, done.stdout) == (3, right.stdout) and ":7: " in done.stderr
+
+
 def test_columns_that_are_tagged_as_texts_are_told(encoders):
     text = "the house\nis old\n"
     labelled = attend("tag", "--columns", "--model", encoders["tagging"], stdin=text.replace(" ", "\n")).stdout
