@@ -174,7 +174,7 @@ void LoadGenerator(Runner<Generator>* self, const std::filesystem::path& path,
   SetOptions(Fields(options), arguments, "Generator");
   options.path = path;
   const WithoutGil released;
-  new (self) Runner<Generator>(LoadWith(path, options), options);
+  new (self) Runner<Generator>(LoadFor("Generator", options), options);
 }
 
 using GeneratorClass = nb::class_<Runner<Generator>>;

@@ -132,7 +132,7 @@ void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
             SetOptions(Fields(given), arguments, name);
             given.path = path;
             const WithoutGil released;
-            new (self) Runner<Task>(LoadWith(path, given), given);
+            new (self) Runner<Task>(LoadFor(name, given), given);
           },
           nb::arg("path"), nb::arg("options"),
           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",

@@ -47,7 +47,7 @@ nb::object LoadOfTask(const std::filesystem::path& path, const nb::kwargs& argum
   LoadedPtr loaded;
   {
     const WithoutGil released;
-    loaded = LoadWith(path, options);
+    loaded = LoadWith(options);
   }
   for (const TaskClass& one : kTaskClasses) {
     if (loaded->config().task == one.task) return one.make(loaded, options);

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "attend/error.h"
 #include "base/thread_pool.h"
 #include "model/quantize.h"
 #include "tasks/encoder_attention.h"
 #include "tasks/language_model/text_attention.h"
 #include "tasks/loaded_model.h"
+#include "tasks/task_names.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_options.h"
 #include "text/newlines.h"
@@ -19,6 +23,12 @@ TranslatorOptions WithThreads(const RunnerOptions& options) {
   TranslatorOptions all = options.translator;
   all.threads = static_cast<int>(options.loading.threads);
   return all;
+}
+
+// For models of the task; "" where it is not known.
+std::string_view ClassOf(const ModelConfig& config) {
+  const auto* name = std::ranges::find(kTaskNames, config.task, &TaskName::task);
+  return name == std::end(kTaskNames) ? "" : name->python_class;
 }
 
 DenseAttention Dense(const AttentionWeights& weights) {
@@ -41,6 +51,28 @@ DenseAttention Dense(const AttentionWeights& weights) {
 
 }  // namespace
 
+std::shared_ptr<const LoadedModel> LoadWith(const LoadingOptions& options) {
+  return Load(options.path.string(),
+              {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+}
+
+std::shared_ptr<const LoadedModel> LoadFor(std::string_view name, const LoadingOptions& options) {
+  auto loaded = LoadWith(options);
+  const ModelConfig& config = loaded->config();
+  CheckClass(config, name,
+             name == "Encoder" ? config.encoder && !config.decoder : name == ClassOf(config));
+  return loaded;
+}
+
+void CheckClass(const ModelConfig& config, std::string_view name, bool fits) {
+  if (fits) return;
+  const std::string_view right = ClassOf(config);
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("the model's task is {}, which attend.{} is not for{}", config.task, name,
+                  right.empty() ? "" : fmt::format("; use attend.{} or attend.load", right)));
+}
+
 FieldList Fields(LoadingOptions& options) {
   FieldList fields;
   fields
@@ -49,11 +81,6 @@ FieldList Fields(LoadingOptions& options) {
       .Nest("", TypeField(&options.type))
       .Nest("", AdapterField(&options.adapter));
   return fields;
-}
-
-std::shared_ptr<const LoadedModel> LoadWith(const std::filesystem::path& path,
-                                            const LoadingOptions& options) {
-  return Load(path, {.type = options.type, .adapter = options.adapter});
 }
 
 std::string Repr(const char* name, const LoadedModel& loaded, const LoadingOptions& options) {

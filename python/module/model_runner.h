@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,7 @@ struct LoadingOptions {
 };
 FieldList Fields(LoadingOptions& options);
 // The model directory at `path`, as these say.
-std::shared_ptr<const LoadedModel> LoadWith(const std::filesystem::path& path,
-                                            const LoadingOptions& options);
+std::shared_ptr<const LoadedModel> LoadWith(const LoadingOptions& options);
 
 // What a ModelRunner is made with.
 struct RunnerOptions {
@@ -41,6 +41,13 @@ struct RunnerOptions {
   TranslatorOptions translator;  // its type and threads are those of `loading`
 };
 FieldList Fields(RunnerOptions& options);
+
+// The model for the Python class of this name. Throws as attend::Load, and Error(kUsage) for a
+// model of another task, which names the class for it. An Encoder takes any encoder alone.
+std::shared_ptr<const LoadedModel> LoadFor(std::string_view name, const LoadingOptions& options);
+
+// Throws Error(kUsage) where `name`, a class or a method, is not for models of this task.
+void CheckClass(const ModelConfig& config, std::string_view name, bool fits);
 
 // "Generator('my-model/model', int8, 2 threads)".
 std::string Repr(const char* name, const LoadedModel& loaded, const LoadingOptions& options);

@@ -41,6 +41,8 @@ nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& tex
                  const nb::kwargs& options) {
   FillOptions given;
   SetOptions(Fields(given), options, "fill");
+  const ModelConfig& config = self.loaded->config();
+  CheckClass(config, "Encoder.fill", config.task == "masked_language_model");
   std::vector<FilledText> filled;
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>* stop) {
@@ -162,7 +164,7 @@ void BindTextEncoder(nb::module_& module) {
             SetOptions(Fields(given), arguments, "Encoder");
             given.path = path;
             const WithoutGil released;
-            new (self) EncoderOfTexts(LoadWith(path, given), given);
+            new (self) EncoderOfTexts(LoadFor("Encoder", given), given);
           },
           nb::arg("path"), nb::arg("options"),
           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",

@@ -225,7 +225,7 @@ void LoadTranslator(ModelRunner* self, const std::filesystem::path& path,
   SetOptions(Fields(options), arguments, "Translator");
   options.loading.path = path;
   const WithoutGil released;
-  new (self) ModelRunner(LoadWith(path, options.loading), options);
+  new (self) ModelRunner(LoadFor("Translator", options.loading), options);
 }
 
 template <const std::shared_ptr<const Vocabulary>& (ModelRunner::*vocabulary)() const>

@@ -36,6 +36,21 @@ def test_a_model_says_what_it_is(tagger, encoders):
     assert repr(attend.Translator(GOLDEN, threads=1)) == f"Translator('{GOLDEN}', f32, 1 thread)"
 
 
+@pytest.mark.parametrize(("name", "task", "right"), [
+    ("Tagger", "classification", "Classifier"), ("Classifier", "tagging", "Tagger"), ("Generator", "masked_language_model", "Encoder"),
+    ("Translator", "tagging", "Tagger")])
+def test_a_model_of_another_task_names_its_class(encoders, name, task, right):
+    with pytest.raises(attend.UsageError, match=f"^the model's task is {task}, which attend.{name} is not for; use attend.{right} or attend.load$"):
+        getattr(attend, name)(encoders[task])
+
+
+def test_what_no_encoder_can_do_names_the_class(encoders):
+    with pytest.raises(attend.UsageError, match="^the model's task is language_model, which attend.Encoder is not for; use attend.Generator or attend.load$"):
+        attend.Encoder(LANGUAGE_MODEL)
+    with pytest.raises(attend.UsageError, match="^the model's task is tagging, which attend.Encoder.fill is not for; use attend.Tagger or attend.load$"):
+        attend.Encoder(encoders["tagging"]).fill("[MASK]")
+
+
 def test_divided_words_get_the_labels_of_columns(tagger, encoders):
     sentences = [text.split() for text in TEXTS if text] * 10
     columns = "".join("\n".join(words) + "\n\n" for words in sentences)

@@ -20,14 +20,14 @@ namespace {
 struct ClassifyOptions {
   std::string model, adapter;
   ClassificationOptions classification;
-  ClassifierOptions classifier;
+  WeightType type = WeightType::kStored;
 };
 
 FieldList Fields(ClassifyOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
-      .Nest("", TypeField(&options.classifier.type))
+      .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.classification));
   return fields;
 }
@@ -59,9 +59,11 @@ int RunClassify(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  options.classifier.threads = common.ThreadCount();
-  const Classifier classifier(LoadModelWith(options.model, options.adapter), options.classifier);
-  RunOnLines(files, common, [&](const LineWindows& lines) {
+  const auto loaded =
+      Load(options.model,
+           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const Classifier classifier(loaded, common.ThreadCount());
+  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
       Print(lines.lines()[i], found[i], options.classification.top, common.json);

@@ -20,14 +20,14 @@ namespace {
 struct EmbedCommandOptions {
   std::string model, adapter, output;
   EmbeddingOptions embedding;
-  TextEncoderOptions encoder;
+  WeightType type = WeightType::kStored;
 };
 
 FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory, of an encoder alone")
       .Nest("", AdapterField(&options.adapter))
-      .Nest("", TypeField(&options.encoder.type))
+      .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.embedding))
       .Add("output", &options.output,
            "write a NumPy file [texts, width] in place of JSON lines on standard output");
@@ -59,11 +59,13 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   if (common.json && !options.output.empty())
     throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
-  options.encoder.threads = common.ThreadCount();
-  const TextEncoder encoder(LoadModelWith(options.model, options.adapter), options.encoder);
+  const auto loaded =
+      Load(options.model,
+           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const TextEncoder encoder(loaded, common.ThreadCount());
   std::unique_ptr<NpyFile> output;
   if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder.width());
-  RunOnLines(files, common, [&](const LineWindows& lines) {
+  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<TextVector> found = encoder.Embed(lines.lines(), options.embedding);
     for (size_t i = 0; i < found.size(); ++i) {
       if (output != nullptr) {

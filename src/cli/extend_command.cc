@@ -31,7 +31,7 @@ FieldList Fields(ExtendOptions& options) {
 void Extend(const std::string& from, const ExtendOptions& options, const CommonOptions& common) {
   std::vector<std::string> tokens = options.token;
   if (!options.tokens.empty())
-    for (std::string& line : ReadLines(options.tokens, FormatCheck::kNone))
+    for (std::string& line : ReadLines(options.tokens, FormatCheck::kText))
       tokens.push_back(std::move(line));
   const int64_t first = ExtendDirectory(from, tokens, options.output);
   const Json report = {{"model", options.output}, {"tokens", tokens}, {"first_id", first}};

@@ -22,14 +22,14 @@ namespace {
 struct FillCommandOptions {
   std::string model, adapter, input = "-";
   FillOptions fill;
-  TextEncoderOptions encoder;
+  WeightType type = WeightType::kStored;
 };
 
 FieldList Fields(FillCommandOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
-      .Nest("", TypeField(&options.encoder.type))
+      .Nest("", TypeField(&options.type))
       .Add("input", &options.input,
            "texts, a line each, where none are arguments; -: standard input")
       .Nest("", Fields(options.fill));
@@ -117,17 +117,20 @@ int RunFill(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 "attend fill: texts are given as arguments and by --input; leave out one");
   }
-  options.encoder.threads = common.ThreadCount();
-  const TextEncoder encoder(LoadModelWith(options.model, options.adapter), options.encoder);
+  const auto loaded =
+      Load(options.model,
+           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const TextEncoder encoder(loaded, common.ThreadCount());
   encoder.Fill({}, options.fill.top);  // is it a model that can?
   const FillCall call{encoder, options.fill.top, common.json};
   if (texts.empty()) {
-    RunOnLines({options.input}, common,
+    RunOnLines({options.input}, common, loaded->source_vocabulary,
                [&](const LineWindows& lines) { return call.RunLines(lines); });
   } else {
     const int64_t cut = RunArguments(call, texts);
     FlushOutput();
     WarnOfCutTexts(cut, common.MakeLog());
+    WarnOfUnknownIn(texts, loaded->source_vocabulary, common.MakeLog());
   }
   return 0;
 }

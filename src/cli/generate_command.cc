@@ -10,9 +10,9 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/line_windows.h"
 #include "cli/text_commands.h"
 #include "tasks/language_model/generation_options.h"
+#include "tasks/loaded_model.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -21,7 +21,7 @@ namespace {
 struct GenerateOptions {
   std::string model, adapter, input = "-";
   bool echo = false, scores = false;
-  GeneratorOptions generator;
+  WeightType type = WeightType::kStored;
   GenerationOptions generation;
 };
 
@@ -29,7 +29,7 @@ FieldList Fields(GenerateOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
-      .Nest("", Fields(options.generator))
+      .Nest("", TypeField(&options.type))
       .Add("input", &options.input,
            "prompts, one a line, where none are arguments; -: standard input")
       .Add("echo", &options.echo, "write the prompt before its continuation")
@@ -129,8 +129,10 @@ int RunGenerate(const std::vector<std::string>& arguments) {
                 "attend generate: prompts are given as arguments and by --input; leave out one");
   }
   CheckGenerationOptions(options.generation);
-  options.generator.threads = common.ThreadCount();
-  const Generator generator(LoadModelWith(options.model, options.adapter), options.generator);
+  const auto loaded =
+      Load(options.model,
+           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const Generator generator(loaded, common.ThreadCount());
   // One prompt alone is not the faster for waiting, whoever reads.
   const bool alone = prompts.size() == 1;
   const bool watched = isatty(STDOUT_FILENO) == 1 || alone;
@@ -138,12 +140,13 @@ int RunGenerate(const std::vector<std::string>& arguments) {
   if (!prompts.empty()) {
     WarnOfFiles(prompts, common.MakeLog());
     call.Run(prompts, 1);
+    WarnOfUnknownIn(prompts, loaded->target_vocabulary, common.MakeLog());
     return 0;
   }
-  LineWindows lines({common.DataPath(options.input)}, isatty(STDOUT_FILENO) == 1,
-                    common.ThreadCount());
-  while (lines.Next()) call.Run(lines.lines(), lines.number());
-  lines.ReportMalformed(common.MakeLog());
+  RunOnLines({options.input}, common, loaded->target_vocabulary, [&](const LineWindows& lines) {
+    call.Run(lines.lines(), lines.number());
+    return 0;  // a prompt that is too long is an error
+  });
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "attend/vocabulary.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/files.h"
 #include "cli/command_line.h"
@@ -117,11 +118,11 @@ std::string DescribeStack(const StackConfig& stack) {
                              stack.relative_max_distance);
   }
   return fmt::format(
-      "{} layers, d_model {}, {} heads (d_k {}, d_v {}), d_ff {}, {}, {}-norm ({}epsilon {}), "
+      "{}, d_model {}, {} (d_k {}, d_v {}), d_ff {}, {}, {}-norm ({}epsilon {}), "
       "{}{}{}{}",
-      stack.layers, stack.d_model, stack.heads, stack.key_width(), stack.value_width(), stack.d_ff,
-      text("activation"), text("norm_place"), stack.norm == NormKind::kRmsNorm ? "RMS, " : "",
-      stack.norm_epsilon, positions,
+      Counted(stack.layers, "layer"), stack.d_model, Counted(stack.heads, "head"),
+      stack.key_width(), stack.value_width(), stack.d_ff, text("activation"), text("norm_place"),
+      stack.norm == NormKind::kRmsNorm ? "RMS, " : "", stack.norm_epsilon, positions,
       stack.recurrence == Recurrence::kSsru ? ", SSRU in place of self-attention" : "",
       stack.attention_bias ? ", biases on attention" : "",
       stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
+#include "cli/unknown_lines.h"
 #include "data/documents.h"
 #include "model/quantize.h"
 #include "tasks/language_model/generation_options.h"
@@ -107,7 +108,9 @@ struct ScoreTotal {
 
 void ScorePairs(const std::shared_ptr<const Model>& model, ScoreOptions options,
                 const ScoreCommandOptions& files, const CommonOptions& common) {
-  const Scorer scorer(model, common.ThreadCount());
+  const auto loaded = Load(model, {});
+  const Scorer scorer(loaded, common.ThreadCount());
+  UnknownLines sources(loaded->source_vocabulary), targets(loaded->target_vocabulary);
   LineWindows pairs({common.DataPath(files.source), common.DataPath(files.target)},
                     isatty(STDOUT_FILENO) == 1, common.ThreadCount());
   ScoreTotal total;
@@ -124,8 +127,12 @@ void ScorePairs(const std::shared_ptr<const Model>& model, ScoreOptions options,
       }
     }
     FlushOutput();
+    sources.Add(pairs.lines(0), pairs.number());
+    targets.Add(pairs.lines(1), pairs.number());
   }
   pairs.ReportMalformed(common.MakeLog());
+  sources.Report(common.MakeLog(), files.source);
+  targets.Report(common.MakeLog(), files.target);
   const Json perplexity = total.Perplexity(total.tokens);
   if (total.tokens > 0 && !common.json) {
     common.MakeLog()(LogLevel::kInfo,
@@ -173,8 +180,10 @@ class TextScoring {
         total_.words += CountWords(line) + (options_.end ? 1 : 0);
         total_.characters += CountCodePoints(line) + (options_.end ? 1 : 0);
       }
+      unknown_.Add(lines.lines(), lines.number());
     }
     lines.ReportMalformed(common_.MakeLog());
+    unknown_.Report(common_.MakeLog());
     Report(total_, scored_, common_);
   }
 
@@ -189,6 +198,7 @@ class TextScoring {
       const auto line = Documents::Encode(vocabulary, text);
       malformed += line.malformed;
       documents.Add(text, line, {});
+      unknown_.Add({&text, 1}, reader.lines());
       if (documents.text_size().tokens < kTokensAtOnce) continue;
       Add(documents);
       documents = Documents(vocabulary, {.documents = end});
@@ -196,6 +206,7 @@ class TextScoring {
     documents.End();
     Add(documents);
     LogMalformed(malformed, reader.name(), common_.MakeLog());
+    unknown_.Report(common_.MakeLog());
     Report(total_, scored_, common_);
   }
 
@@ -228,6 +239,7 @@ class TextScoring {
   const Generator generator_;
   const TextScoreOptions options_;
   const CommonOptions& common_;
+  UnknownLines unknown_{loaded_->target_vocabulary};
   ScoreTotal total_;
   Json scored_ = Json::array();  // with --json, which prints them at the end
 };

@@ -6,11 +6,13 @@
 
 #include "attend/error.h"
 #include "attend/tagger.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/text_commands.h"
+#include "cli/unknown_lines.h"
 #include "tasks/loaded_model.h"
 #include "tasks/tagging/tagged_json.h"
 #include "text/column_reader.h"
@@ -24,14 +26,14 @@ struct TagOptions {
   bool columns = false, words = false;
   LabelScheme scheme = LabelScheme::kNone;  // none: the model's
   int64_t word_column = 1;
-  TaggerOptions tagger;
+  WeightType type = WeightType::kStored;
 };
 
 FieldList Fields(TagOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
-      .Nest("", TypeField(&options.tagger.type))
+      .Nest("", TypeField(&options.type))
       .Add("columns", &options.columns,
            "the input is columns (a word a line, empty lines between sentences); each line gets "
            "its label as one more column")
@@ -98,8 +100,10 @@ void PrintColumns(const std::vector<ColumnSentence>& sentences,
 }
 
 void TagColumns(const TagOptions& options, const Tagger& tagger, const std::string& path,
-                size_t at_once, const Log& log) {
+                size_t at_once, const std::shared_ptr<const Vocabulary>& vocabulary,
+                const Log& log) {
   ColumnReader reader(path);
+  UnknownLines unknown(vocabulary);
   std::vector<ColumnSentence> sentences;
   std::vector<std::vector<std::string>> words;
   const auto run = [&] {
@@ -108,16 +112,26 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
     words.clear();
   };
   ColumnSentence sentence;
-  while (reader.Next(&sentence)) {
-    if (options.word_column > reader.columns()) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("attend tag: word_column is {}, but {} has {} columns",
-                              options.word_column, path, reader.columns()));
+  // What was read before a wrong line has its labels.
+  try {
+    while (reader.Next(&sentence)) {
+      if (options.word_column > reader.columns()) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("attend tag: word_column is {}, but {} has {}", options.word_column,
+                                path, Counted(reader.columns(), "column")));
+      }
+      if (!sentence.begins_document()) {
+        words.push_back(sentence.Column(options.word_column - 1));
+        for (size_t word = 0; word < words.back().size(); ++word)
+          unknown.Add({&words.back()[word], 1}, sentence.first_line + static_cast<int64_t>(word));
+      }
+      sentences.push_back(sentence);
+      // Who asks through a pipe may wait for the answer before it goes on.
+      if (sentences.size() == at_once || !reader.Ready()) run();
     }
-    if (!sentence.begins_document()) words.push_back(sentence.Column(options.word_column - 1));
-    sentences.push_back(sentence);
-    // Who asks through a pipe may wait for the answer before it goes on.
-    if (sentences.size() == at_once || !reader.Ready()) run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInput) run();
+    throw;
   }
   run();
   PrintBlanks(sentence);
@@ -127,6 +141,7 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
                                         "U+FFFD",
                                         reader.malformed(), path));
   }
+  unknown.Report(log, path == "-" ? "" : path);
 }
 
 // Options that say nothing where columns are read, or are not.
@@ -160,8 +175,10 @@ int RunTag(const std::vector<std::string>& arguments) {
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   CheckTagOptions(command_line, options);
-  options.tagger.threads = common.ThreadCount();
-  const Tagger tagger(LoadModelWith(options.model, options.adapter), options.tagger);
+  const auto loaded =
+      Load(options.model,
+           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const Tagger tagger(loaded, common.ThreadCount());
   if (options.scheme != LabelScheme::kNone && !LabelsEntities(tagger)) {
     throw Error(ErrorKind::kUsage,
                 "attend tag: --scheme is for labels of entities, which this model's are not");
@@ -170,10 +187,11 @@ int RunTag(const std::vector<std::string>& arguments) {
     const bool terminal = isatty(STDOUT_FILENO) == 1;
     for (const std::string& file : OrStandardInput(files)) {
       TagColumns(options, tagger, common.DataPath(file),
-                 terminal ? 1 : LinesAtOnce(common.ThreadCount()), common.MakeLog());
+                 terminal ? 1 : LinesAtOnce(common.ThreadCount()), loaded->source_vocabulary,
+                 common.MakeLog());
     }
   } else {
-    RunOnLines(files, common, [&](const LineWindows& lines) {
+    RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
       TagLines(options, tagger, lines, common.MakeLog());
       return 0;  // long texts are divided, not cut
     });

@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
+#include "cli/unknown_lines.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -50,18 +52,22 @@ class MalformedShare {
 }  // namespace
 
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
+                const std::shared_ptr<const Vocabulary>& vocabulary,
                 const std::function<int64_t(const LineWindows& lines)>& run) {
   int64_t cut = 0;
   for (const std::string& file : OrStandardInput(files)) {
     CheckIsNoText(common.DataPath(file));
     LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
     MalformedShare share;
+    UnknownLines unknown(vocabulary);
     while (lines.Next()) {
       share.Check(lines);
       cut += run(lines);
       FlushOutput();
+      unknown.Add(lines.lines(), lines.number());
     }
     lines.ReportMalformed(common.MakeLog());
+    unknown.Report(common.MakeLog(), files.size() > 1 ? lines.name() : "");
   }
   WarnOfCutTexts(cut, common.MakeLog());
 }
@@ -78,9 +84,16 @@ void WarnOfFiles(const std::vector<std::string>& texts, const Log& log) {
 
 void WarnOfCutTexts(int64_t count, const Log& log) {
   if (count == 0) return;
-  log(LogLevel::kWarning, fmt::format("{} texts are longer than the model can read; of these it "
-                                      "read the beginning",
-                                      count));
+  log(LogLevel::kWarning,
+      fmt::format("{} {} longer than the model can read; of {} it read the beginning",
+                  Counted(count, "text"), count == 1 ? "is" : "are", count == 1 ? "it" : "these"));
+}
+
+void WarnOfUnknownIn(const std::vector<std::string>& texts,
+                     const std::shared_ptr<const Vocabulary>& vocabulary, const Log& log) {
+  UnknownLines unknown(vocabulary, "text");
+  unknown.Add(texts, 1);
+  unknown.Report(log);
 }
 
 }  // namespace attend

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "attend/vocabulary.h"
 #include "base/log.h"
 #include "cli/command_line.h"
 #include "cli/line_windows.h"
@@ -19,15 +21,20 @@ namespace attend {
 std::vector<std::string> OrStandardInput(std::vector<std::string> files);
 
 // Gives `run` the lines of the files, window by window. It prints what the model says of them and
-// returns how many of them were longer than the model can read, of which a warning tells at the
-// end.
+// returns how many of them were longer than the model can read. Of these a warning tells at the
+// end, and after each file of characters that the model's vocabulary lacks.
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
+                const std::shared_ptr<const Vocabulary>& vocabulary,
                 const std::function<int64_t(const LineWindows& lines)>& run);
 
 // The name of a file may stand where a text is expected: warns of it.
 void WarnOfFiles(const std::vector<std::string>& texts, const Log& log);
 
 void WarnOfCutTexts(int64_t count, const Log& log);
+
+// Of texts that are arguments: characters that the model's vocabulary lacks.
+void WarnOfUnknownIn(const std::vector<std::string>& texts,
+                     const std::shared_ptr<const Vocabulary>& vocabulary, const Log& log);
 
 }  // namespace attend
 

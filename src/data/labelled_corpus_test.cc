@@ -52,6 +52,10 @@ TEST_F(LabelledCorpusTest, ReadsTables) {
   EXPECT_THAT(LabelsIn(items), ElementsAre("de", "en"));
   EXPECT_THAT(Complaint([&] { ReadTable({Write("table", "de\tx\nno tab\n")}); }),
               HasSubstr("table:2: 'no tab', expected a label, a tab and a text"));
+  const std::string wide("\xFF\xFEx\0\t\0x\0\n\0", 10);
+  EXPECT_THAT(Complaint([&] { ReadTable({Write("wide", wide)}); }),
+              HasSubstr("wide' is UTF-16 text; convert it"));
+  EXPECT_EQ(ReadTable({Write("page", "html\t<html><p>\nhtml\t<html><p>\n")}).size(), 2U);
 }
 
 // A scheme's labels are known, whether or not the text has them all.

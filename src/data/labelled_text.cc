@@ -5,6 +5,7 @@
 #include <set>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "text/column_reader.h"
 #include "text/lines.h"
@@ -16,10 +17,10 @@ namespace {
 // From 0, of so many columns.
 int64_t ColumnAt(int64_t column, int64_t columns, const std::string& where) {
   if (column > columns) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("{}: {} columns, expected at least {}; word_column and label_column "
-                            "count from 1",
-                            where, columns, column));
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("{}: {}, expected at least {}; word_column and label_column count from 1",
+                    where, Counted(columns, "column"), column));
   }
   return column == 0 ? columns - 1 : column - 1;
 }
@@ -55,7 +56,7 @@ std::vector<LabelledItem> ReadColumns(const std::vector<std::string>& files,
 std::vector<LabelledItem> ReadTable(const std::vector<std::string>& files) {
   std::vector<LabelledItem> items;
   for (int64_t file = 0; file < std::ssize(files); ++file) {
-    LineReader reader(files[file], FormatCheck::kNone);
+    LineReader reader(files[file], FormatCheck::kText);
     std::string line;
     while (reader.Next(&line)) {
       const size_t tab = line.find('\t');

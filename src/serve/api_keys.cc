@@ -41,7 +41,7 @@ void ApiKeys::Reload() {
   if (!required()) return;
   std::vector<Key> keys;
   size_t number = 0;
-  for (const std::string& text : ReadLines(path_, FormatCheck::kNone)) {
+  for (const std::string& text : ReadLines(path_, FormatCheck::kText)) {
     std::string_view line = text;
     if (++number == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(3);
     if (line.ends_with('\r')) line.remove_suffix(1);

@@ -16,6 +16,7 @@
 #include "base/failure.h"
 #include "model/config_file.h"
 #include "serve/language_codes.h"
+#include "serve/refusal.h"
 #include "serve/tasks/registry.h"
 #include "text/ascii.h"
 
@@ -209,9 +210,10 @@ bool ModelStore::HaveRoom() const {
 }
 
 std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const std::string& name,
-                                              const std::string& source,
-                                              const std::string& target) const {
+                                              const std::string& source, const std::string& target,
+                                              const std::string& path) const {
   std::vector<std::shared_ptr<ServedModel>> fitting;
+  bool known = name.empty();
   std::vector<std::string> all, found;
   int nearest = std::numeric_limits<int>::max();
   const auto there = models();
@@ -223,6 +225,7 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
     if (answers) all.push_back(Describe(*model));
     if (name.empty() ? !answers || (whole && !model->whole()) : model->name() != name) continue;
     if (!answers) RefuseRoute(*model);
+    known = true;
     const auto from = Distance(source, model->source()), to = Distance(target, model->target());
     if (!from || !to || *from + *to > nearest) continue;
     if (*from + *to < nearest) {
@@ -240,19 +243,22 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   if (fitting.size() == 1 || (!fitting.empty() && std::ranges::all_of(fitting, alike))) {
     return fitting[0];
   }
-  if (all.empty()) {
-    throw Error(ErrorKind::kUsage, fmt::format("there is no model for {} at the moment", route));
-  }
+  const auto refuse = [&](const std::string& message) {
+    if (!known) throw UnknownModel(message);
+    throw Error(ErrorKind::kUsage, message);
+  };
+  if (all.empty())
+    refuse(fmt::format("there is no model for {} at the moment", path.empty() ? route : path));
   std::string asked;
   for (const auto& [option, value] :
        {std::pair("name", &name), std::pair("source", &source), std::pair("target", &target)})
     if (!value->empty())
       asked += fmt::format("{}{} '{}'", asked.empty() ? "" : ", ", option, *value);
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{} {}; expected one of {}",
-                          fitting.empty() ? "no model fits" : "several models fit",
-                          asked.empty() ? "a request that names none" : asked,
-                          fmt::join(found.empty() ? all : found, ", ")));
+  refuse(fmt::format("{} {}; expected one of {}",
+                     fitting.empty() ? "no model fits" : "several models fit",
+                     asked.empty() ? "a request that names none" : asked,
+                     fmt::join(found.empty() ? all : found, ", ")));
+  return nullptr;  // not reached
 }
 
 void ModelStore::ReloadAll() {

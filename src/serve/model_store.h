@@ -42,11 +42,12 @@ class ModelStore {
   // The model that a request at a route means, by name or by languages; the first, if several have
   // the same languages. "" and "auto" match all; en-US matches en if no model has en-US. If none
   // matches, or models of different languages do, throws Error(kUsage) that lists the route's
-  // models; for a model that answers elsewhere, one that says where. An adapter is not meant by who
-  // names none, where a whole model is.
+  // models, UnknownModel where none has the name; for a model that answers elsewhere, an Error that
+  // says where. An adapter is not meant by who names none, where a whole model is. `path`: what the
+  // client calls the route, if it has more than one name.
   std::shared_ptr<ServedModel> Find(const std::string& route, const std::string& name,
-                                    const std::string& source = "",
-                                    const std::string& target = "") const;
+                                    const std::string& source = "", const std::string& target = "",
+                                    const std::string& path = "") const;
 
   // Loads every model again, soon and in the background.
   void ReloadAll();

@@ -89,7 +89,7 @@ Json Operation(const std::string& summary, Json answer, const std::vector<int>& 
 
 std::vector<int> ErrorsOfModels(ErrorForm form) {
   std::vector<int> errors = {400, 403, 413, 415, 421, 429, 500, 503, 504};
-  if (form == ErrorForm::kOpenAi) errors.push_back(401);
+  if (form == ErrorForm::kOpenAi) errors.insert(errors.end(), {401, 404});
   return errors;
 }
 

@@ -4,8 +4,6 @@
 
 #include <new>
 
-#include "attend/error.h"
-
 namespace attend {
 namespace {
 
@@ -23,6 +21,8 @@ HttpResponse ResponseTo(const std::exception_ptr& error, ErrorForm form) {
     std::rethrow_exception(error);
   } catch (const Refusal& refusal) {
     return ErrorResponse(form, refusal.status, refusal.what(), refusal.headers);
+  } catch (const UnknownModel& unknown) {
+    return ErrorResponse(form, form == ErrorForm::kOpenAi ? 404 : 400, unknown.what());
   } catch (const Error& failed) {
     if (failed.kind() != ErrorKind::kRuntime) return ErrorResponse(form, 400, failed.what());
     return FailureResponse(form, failed.what(), failed.what());

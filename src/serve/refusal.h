@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "attend/error.h"
 #include "serve/http_message.h"
 
 namespace attend {
@@ -20,6 +21,13 @@ class Refusal : public std::runtime_error {
       : std::runtime_error(message), status(status), headers(std::move(headers)) {}
   const int status;
   const HttpHeaders headers;
+};
+
+// Thrown where a request names a model that is not there: 404 as the OpenAI API has it, elsewhere
+// 400.
+class UnknownModel : public Error {
+ public:
+  explicit UnknownModel(const std::string& message) : Error(ErrorKind::kUsage, message) {}
 };
 
 // The answer for what a handler or an engine threw.

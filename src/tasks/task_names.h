@@ -10,16 +10,17 @@
 
 namespace attend {
 
-// ModelConfig::task and the command for it.
+// ModelConfig::task, the command for it, and its class in Python.
 struct TaskName {
   const char* task;
   const char* command;
+  const char* python_class;
 };
-inline constexpr TaskName kTaskNames[] = {{"classification", "classify"},
-                                          {"language_model", "generate"},
-                                          {"masked_language_model", "fill"},
-                                          {"tagging", "tag"},
-                                          {"translation", "translate"}};
+inline constexpr TaskName kTaskNames[] = {{"classification", "classify", "Classifier"},
+                                          {"language_model", "generate", "Generator"},
+                                          {"masked_language_model", "fill", "Encoder"},
+                                          {"tagging", "tag", "Tagger"},
+                                          {"translation", "translate", "Translator"}};
 
 // "; run it with `attend NAME`", or nothing for a task that is not known.
 std::string RightCommand(const ModelConfig& config);

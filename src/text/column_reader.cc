@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "text/utf8.h"
 
@@ -62,7 +63,9 @@ void ColumnReader::Check(const std::vector<std::string>& word, std::string_view 
   }
   if (columns_ == 0) columns_ = std::ssize(word);
   if (std::ssize(word) != columns_)
-    refuse(fmt::format("{} columns, expected {} as in the lines before", word.size(), columns_));
+    refuse(fmt::format(
+        "{}, expected {} as in the lines before: a word a line, then what is known of it",
+        Counted(std::ssize(word), "column"), columns_));
   if (word[0].empty()) refuse("the word is empty");
 }
 

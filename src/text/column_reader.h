@@ -30,7 +30,7 @@ struct ColumnSentence {
 // One owner; not thread-safe. Throws Error(kInput) as LineReader does.
 class ColumnReader {
  public:
-  explicit ColumnReader(const std::string& path) : reader_(path, FormatCheck::kNone) {}
+  explicit ColumnReader(const std::string& path) : reader_(path, FormatCheck::kText) {}
 
   // The next sentence, false at the end of the file, where `blanks` alone is filled. Throws
   // Error(kInput) that names file and line for a word that has another number of columns than the

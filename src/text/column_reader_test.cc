@@ -51,13 +51,24 @@ TEST(ColumnReader, ReadsSentences) {
   EXPECT_FALSE(reader.Next(&sentence));
 }
 
+TEST(ColumnReader, NamesAnotherEncodingAndItsCure) {
+  const std::string little("\xFF\xFEw\0 \0O\0\n\0", 10), big("\xFE\xFF\0w\0 \0O\0\n", 10);
+  EXPECT_THAT(ErrorOf(little), HasSubstr("columns.txt' is UTF-16 text; convert it: iconv"));
+  EXPECT_THAT(ErrorOf(big), HasSubstr("columns.txt' is UTF-16 text; convert it: iconv"));
+  EXPECT_THAT(ErrorOf("\x1F\x8B\x08 O\n"), HasSubstr("is a gzip file; its name must end in .gz"));
+  EXPECT_EQ(ErrorOf("<html> O\n<p> O\n"), "");  // a word is no markup
+  EXPECT_EQ(ErrorOf("{\tO\n\"a\":\tO\n"), "");
+}
+
 TEST(ColumnReader, KeepsBlanksBetweenTabs) {
   EXPECT_THAT(ColumnsOf("New York\t\tB-LOC"), ElementsAre("New York", "", "B-LOC"));
   EXPECT_THAT(ColumnsOf(" a  b "), ElementsAre("a", "b"));
 }
 
 TEST(ColumnReader, NamesTheLineThatIsWrong) {
-  EXPECT_THAT(ErrorOf("a O\n\nb\n"), HasSubstr("columns.txt:3: 1 columns, expected 2 as in the"));
+  EXPECT_THAT(
+      ErrorOf("a O\n\nb\n"),
+      HasSubstr("columns.txt:3: 1 column, expected 2 as in the lines before: a word a line"));
   EXPECT_THAT(ErrorOf("(S (NP a) (VP b))\n"),
               HasSubstr("columns.txt:1: a bracketed tree, expected"));
   EXPECT_THAT(ErrorOf("\tO\n"), HasSubstr("columns.txt:1: the word is empty"));

@@ -174,8 +174,7 @@ class ZstdInput : public LineReader::Input {
 }  // namespace
 
 LineReader::LineReader(const std::string& path, FormatCheck check)
-    : name_(path == "-" ? "standard input" : path),
-      check_format_(check == FormatCheck::kSentences) {
+    : name_(path == "-" ? "standard input" : path), check_(check) {
   if (path == "-") {
     input_ = std::make_unique<PlainInput>(name_, STDIN_FILENO);
   } else if (path.ends_with(".gz")) {
@@ -203,18 +202,19 @@ bool LineReader::Fill() {
     throw Error(error.kind(), fmt::format("{}, after line {}", error.what(), lines_));
   }
   buffer_.resize(before + got);
-  if (check_format_) CheckFormat();
+  if (check_) CheckFormat();
   return got > 0;
 }
 
 void LineReader::CheckFormat() {
-  check_format_ = false;
-  const std::string format = ForeignFormat(buffer_);
+  const bool sentences = *check_ == FormatCheck::kSentences;
+  check_.reset();
+  const std::string format = sentences ? ForeignFormat(buffer_) : BinaryFormat(buffer_);
   if (!format.empty()) throw Error(ErrorKind::kInput, fmt::format("'{}' is {}", name_, format));
 }
 
 void LineReader::SkipTo(int64_t offset, int64_t lines) {
-  check_format_ = check_format_ && offset == 0;
+  if (offset > 0) check_.reset();
   input_->Skip(offset);
   offset_ = offset;
   lines_ = lines;

@@ -27,8 +27,9 @@ constexpr size_t LinesAtOnce(int threads) {
   return std::max<size_t>(512, size_t{256} * static_cast<size_t>(threads));
 }
 
-// Whether what is plainly no text of sentences (ForeignFormat) is refused.
-enum class FormatCheck { kSentences, kNone };
+// What is refused by what it begins with: what is plainly no text of sentences (ForeignFormat), or
+// no text in UTF-8 at all (BinaryFormat), as for tables and columns.
+enum class FormatCheck { kSentences, kText };
 
 // One owner; not thread-safe.
 class LineReader {
@@ -64,7 +65,7 @@ class LineReader {
   void CheckFormat();
 
   std::string name_;
-  bool check_format_;  // of what comes first
+  std::optional<FormatCheck> check_;  // of what comes first; nothing: done
   std::unique_ptr<Input> input_;
   std::string buffer_;
   size_t start_ = 0;  // of the part of buffer_ that is not handed out

@@ -27,7 +27,7 @@ TEST(SentenceSplitter, KeepsWhiteSpaceWithTheSentenceBefore) {
 // A case a line: language, tab, text with "|" at each break.
 TEST(SentenceSplitter, CutsAsPeopleDo) {
   const std::vector<std::string> cases =
-      ReadLines(ATTEND_SOURCE_DIR "/src/text/sentence_cases.txt", FormatCheck::kNone);
+      ReadLines(ATTEND_SOURCE_DIR "/src/text/sentence_cases.txt", FormatCheck::kText);
   ASSERT_GE(cases.size(), 300);
   size_t wrong = 0;
   for (const std::string& line : cases) {

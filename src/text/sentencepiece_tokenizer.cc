@@ -345,7 +345,8 @@ std::vector<std::string> SentencePieceTokenizer::UnknownTexts(std::string_view l
     const std::string_view text = line.substr(part.begin, part.end - part.begin);
     Check(processor_.Encode(View(text), pieces.mutable_proto()), "encode a line");
     for (const auto& piece : pieces.pieces()) {
-      if (IsUnknownPiece(static_cast<int>(piece.id()))) texts.push_back(piece.piece());
+      if (!IsUnknownPiece(static_cast<int>(piece.id()))) continue;
+      Replace(kSpaceSign, " ", &texts.emplace_back(piece.piece()));
     }
   }
   return texts;

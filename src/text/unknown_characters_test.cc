@@ -58,6 +58,20 @@ TEST(UnknownCharacters, OfALineInItsOrder) {
   EXPECT_EQ(UnknownCharactersOf(*vocabulary, "the houses"), U"");
 }
 
+// Whose pieces have the mark of the space before them.
+TEST(UnknownCharacters, OfWordsHaveNoMarkOfASpace) {
+  VocabularyOptions options;
+  options.type = VocabularyType::kWord;
+  options.size = 6;
+  bool given = false;
+  const auto next = [&](std::string* line) {
+    *line = "the the houses";
+    return !std::exchange(given, true);
+  };
+  const auto vocabulary = Vocabulary::FromBytes(TrainVocabulary(next, options, 1, NoLog()), "test");
+  EXPECT_EQ(UnknownCharactersOf(*vocabulary, "the \u4E2D houses"), U"\u4E2D");
+}
+
 TEST(UnknownCounter, BytesAreKnown) {
   UnknownCounter counter(MakeVocabulary(/*byte_fallback=*/true));
   EXPECT_FALSE(counter.Add("\u4E2D\U0001F600"));

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/counted.h"
+
 namespace attend {
 namespace {
 
@@ -84,7 +86,7 @@ bool Replace(std::string_view from, std::string_view to, std::string* text) {
 void LogMalformed(int64_t malformed, std::string_view name, const Log& log) {
   if (malformed == 0) return;
   log(LogLevel::kWarning,
-      fmt::format("{} malformed UTF-8 sequences in {} became U+FFFD", malformed, name));
+      fmt::format("{} in {} became U+FFFD", Counted(malformed, "malformed UTF-8 sequence"), name));
 }
 
 }  // namespace attend

@@ -1,6 +1,7 @@
 #include "train/train_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -159,6 +160,21 @@ void RefuseStack(const std::string& stack, const TaskInfo& task, FieldList* fiel
                      fmt::format("a model of task {} has no {}", task.name, stack));
 }
 
+// Options that other tasks have.
+void RefuseOtherTasks(const TrainOptions& options, FieldList* fields) {
+  std::map<std::string, std::vector<std::string>> tasks;  // of each such option
+  for (const std::string& name : TaskNames()) {
+    TrainOptions others = options;
+    others.task = AnyTaskOptions(FindTask(name).make_options());
+    for (const std::string& option : others.task->FieldsFor(others).Names())
+      if (fields->Find(option) == nullptr) tasks[option].push_back(name);
+  }
+  for (const auto& [option, names] : tasks) {
+    fields->Replaced(option, fmt::format("it is an option of task {}, and task is {}",
+                                         fmt::join(names, " or "), options.model.task));
+  }
+}
+
 // What config.toml holds: what is recorded, and the model that a fine-tuned run begins with.
 FieldList SavedFields(TrainOptions& options) {
   std::vector<std::string> names = RecordedFields(options).Names();
@@ -217,6 +233,7 @@ FieldList Fields(TrainOptions& options) {
       .Add("peak_flops", &options.peak_flops, 0, 1e20, kPeakFlopsHelp, kNotRecorded);
   if (!options.model.encoder) RefuseStack("encoder", task, &fields);
   if (!options.model.decoder) RefuseStack("decoder", task, &fields);
+  RefuseOtherTasks(options, &fields);
   return fields;
 }
 

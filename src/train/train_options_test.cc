@@ -153,6 +153,20 @@ TEST(TrainOptionsTest, OptionsOfAStackThatIsNotThereAreRefused) {
   Fields(options).Get("decoder.layers", "t");
 }
 
+TEST(TrainOptionsTest, OptionsOfOtherTasksAreRefusedWithTheTask) {
+  TrainOptions options("language_model", "gpt-char");
+  EXPECT_EQ(MessageOf([&] { Fields(options).Get("train_source", "t"); }),
+            "t: unknown option 'train_source'; it is an option of task translation, and task is "
+            "language_model");
+  TrainOptions others("classification", "bert-tiny");
+  EXPECT_THAT(MessageOf([&] { Fields(others).Get("crf", "t"); }),
+              HasSubstr("an option of task tagging, and"));
+  EXPECT_THAT(MessageOf([&] { Fields(others).Get("train_text", "t"); }),
+              HasSubstr("an option of task language_model or masked_language_model, and"));
+  EXPECT_THAT(MessageOf([&] { Fields(others).Get("dropuot", "t"); }), HasSubstr("did you mean"));
+  Fields(others).Get("word_dropout", "t");  // which tagging has, too
+}
+
 TEST(TrainOptionsTest, MetricsAreThoseOfTheTask) {
   TrainOptions options;
   for (const char* name : {"bleu", "perplexity", "loss"}) {

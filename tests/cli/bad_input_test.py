@@ -1,5 +1,6 @@
 """Bad input for every command: a clear error each, with the status that design promises, and nothing lost."""
 
+import gzip
 import pathlib
 import shutil
 import subprocess
@@ -22,6 +23,10 @@ def make_files(tmp_path):
     (folder / "links").write_text("0-0 1-2\n\n1?1 2-2\n", encoding="utf-8")
     (folder / "predicted").write_text("0-0 1-1\n0-1\n2-2\n", encoding="utf-8")
     (folder / "bad_links").write_text("0-0\n0-0 1-1 2:2\n0-0\n", encoding="utf-8")
+    table = "food\tfresh bread\nsport\ta long race\n" * 20
+    (folder / "little.tsv").write_bytes(b"\xff\xfe" + table.encode("utf-16-le"))
+    (folder / "big.tsv").write_bytes(b"\xfe\xff" + table.encode("utf-16-be"))
+    (folder / "packed.tsv").write_bytes(gzip.compress(table.encode()))
     (folder / "folder").mkdir()
     return folder
 
@@ -51,6 +56,15 @@ CASES = [
     ("tag", "{F}/text --model {T} --columns --words", 2, "leave it out"),
     ("tag", "{F}/text --model {T} --columns --json", 2, "attend tag: json is not for --columns; leave it out"),
     ("tag", "{F}/text --model {T} --columns --word-column 9", 2, "word_column is 9, but {F}/text has 2 columns"),
+    ("tag", "{F}/little.tsv --model {T} --columns", 3, "'{F}/little.tsv' is UTF-16 text; convert it: iconv"),
+    ("tag", "{F}/packed.tsv --model {T} --columns", 3, "'{F}/packed.tsv' is a gzip file; its name must end in .gz"),
+    ("evaluate", "--metrics accuracy --hypothesis {F}/text --reference {F}/big.tsv", 3, "'{F}/big.tsv' is UTF-16 text; convert it: iconv"),
+    ("evaluate", "--metrics accuracy --hypothesis {F}/packed.tsv --reference {F}/text", 3, "'{F}/packed.tsv' is a gzip file"),
+    ("evaluate", "--metrics entity --hypothesis {F}/big.tsv --reference {F}/text", 3, "'{F}/big.tsv' is UTF-16 text"),
+    ("train", "--quiet --task classification --train-table {F}/little.tsv --vocab-size 15 --output {F}/run", 3, "'{F}/little.tsv' is UTF-16 text; convert it: iconv"),
+    ("train", "--quiet --task classification --train-table {F}/big.tsv --vocab-size 15 --output {F}/run", 3, "'{F}/big.tsv' is UTF-16 text"),
+    ("train", "--quiet --task classification --train-table {F}/packed.tsv --vocab-size 15 --output {F}/run", 3, "'{F}/packed.tsv' is a gzip file; its name must end in .gz"),
+    ("train", "--quiet --task tagging --train-columns {F}/little.tsv --vocab-size 15 --output {F}/run", 3, "'{F}/little.tsv' is UTF-16 text"),
     ("classify", "{F}/text --model {L}", 2, "attend generate"),
     ("classify", "{F}/text --model {G} --top 0", 2, "--top"),
     ("classify", "{F}/text", 2, "--model"),
@@ -145,13 +159,15 @@ CASES = [
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --test-source {F}/gone --test-target {F}/text", 3, "{F}/gone"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15 --dry-run --encoder.d-ff 1048576 --encoder.d-model 1048576 --decoder.d-model 1048576", 1, "can't make a model of"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --init {F}/gone --output {F}/run", 3, "{F}/gone"),
+    ("train", "--quiet --task language_model --preset gpt-char --mask-tokens 0.2 --output {F}/run", 2, "option '--mask-tokens'; it is an option of task masked_language_model"),
+    ("train", "--quiet --task classification --crf --output {F}/run", 2, "option '--crf'; it is an option of task tagging"),
     ("generate", "word --model {G}", 2, "run it with `attend translate`"),
     ("generate", "word --model {F}/gone", 3, "{F}/gone"),
     ("generate", "word", 2, "--model"),
     ("generate", "word --model {L} --input {F}/text", 2, "leave out one"),
     ("generate", "--model {L} --input {F}/gone", 3, "{F}/gone"),
     ("generate", "word --model {L} --top-p 1.5", 2, "--top-p"),
-    ("generate", "word --model {L} --n 2 --temperature 0", 2, "temperature"),
+    ("generate", "word --model {L} --n 2 --temperature 0", 2, "raise temperature or beam_size"),
     ("generate", "word --model {L} --n 3 --beam-size 2", 2, "beam size"),
     ("translate", "--model {L} --input {F}/text", 2, "run it with `attend generate`"),
     ("score", "--model {L} --source {F}/text --target {F}/text", 2, "give --input"),

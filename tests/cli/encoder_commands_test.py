@@ -83,11 +83,47 @@ def test_a_text_where_a_file_belongs_is_told(encoders):
     assert done.returncode == 3 and "a text itself goes through standard input" in done.stderr
 
 
+@pytest.mark.parametrize("wrong", ["old X Y", "\tX"])
+def test_sentences_before_a_wrong_line_have_their_labels(encoders, wrong):
+    before = "the X\nhouse X\n\nnew X\n\n"
+    right = attend("tag", "--columns", "--model", encoders["tagging"], stdin=before)
+    done = attend("tag", "--columns", "--model", encoders["tagging"], stdin=f"{before}wall X\n{wrong}\n\nold X\n")
+    assert (done.returncode, done.stdout) == (3, right.stdout) and ":7: " in done.stderr
+
+
 def test_columns_that_are_tagged_as_texts_are_told(encoders):
     text = "the house\nis old\n"
     labelled = attend("tag", "--columns", "--model", encoders["tagging"], stdin=text.replace(" ", "\n")).stdout
     assert "--columns reads" in attend("tag", "--model", encoders["tagging"], stdin=labelled).stderr
     assert attend("tag", "--model", encoders["tagging"], stdin=text).stderr == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_characters_that_the_vocabulary_lacks_are_told(command, encoders, tmp_path):
+    """A name in an unknown script was not read, and nobody heard of it."""
+    task, options = COMMANDS[command]
+    arguments = [command, "--model", encoders[task], *options]
+    source = ["--input", "-"] if command == "fill" else []
+    mask = " [MASK]" if command == "fill" else ""
+    texts = [f"the house{mask}", f"the Ω ΩЖ house{mask}", f"new{mask}", f"Ω old{mask}"]
+    done = attend(*arguments, *source, stdin="".join(f"{text}\n" for text in texts))
+    words = "characters that the model's vocabulary lacks, and the model can't read them"
+    assert (done.returncode, done.stderr) == (0, f"warning: 2 lines have {words}: lines 2, 4; 4 characters, most often U+03A9 Ω (3), U+0416 Ж (1)\n")
+    assert attend(*arguments, *source, stdin=f"{texts[0]}\n").stderr == ""
+    if command == "fill":
+        told = attend(*arguments, texts[0], texts[3]).stderr
+        assert told == f"warning: 1 text has {words}: text 2; 1 character, most often U+03A9 Ω (1)\n"
+    else:
+        for name, text in zip(("one", "two"), texts):
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        told = attend(*arguments, tmp_path / "one", tmp_path / "two").stderr
+        assert told.startswith(f"warning: {tmp_path}/two: 1 line has {words}: line 1; 3 characters,") and told.count("\n") == 1
+
+
+def test_characters_of_columns_that_the_vocabulary_lacks_are_told(encoders):
+    done = attend("tag", "--columns", "--model", encoders["tagging"], stdin="-DOCSTART-\n\nthe\nΩ\n\nold\n\nΩΩ\n")
+    assert done.returncode == 0 and done.stderr.endswith(
+        "can't read them: lines 4, 8; 3 characters, most often U+03A9 Ω (3)\n"), done.stderr
 
 
 def test_a_model_of_another_task_is_refused_before_a_text_comes(encoders):

@@ -12,6 +12,7 @@ import pytest
 from programs import ATTEND, attend
 
 NEWLINES = pathlib.Path(__file__).resolve().parents[1] / "data/golden_language_model"
+GOLDEN = NEWLINES.parent / "golden_v1"
 PROMPTS = ["lumi", "", "tavo keri", "paku neri dosa"]
 
 
@@ -131,6 +132,24 @@ def test_scores_of_lines_and_their_perplexities(language_model, prompts):
     assert whole.stdout == plain.stdout
     narrow = attend("score", "--model", language_model, "--input", prompts, "--window", "3", "--stride", "1")
     assert narrow.stdout != plain.stdout
+
+
+def test_characters_that_the_vocabulary_lacks_are_told(language_model, tmp_path):
+    """A prompt lost them, and nobody heard of it."""
+    words = "characters that the model's vocabulary lacks, and the model can't read them"
+    options = "--model", language_model, "--max-tokens", "3"
+    alone = attend("generate", "Ω lumi", *options)
+    assert (alone.returncode, alone.stderr) == (0, f"warning: 1 text has {words}: text 1; 1 character, most often U+03A9 Ω (1)\n")
+    lines = "lumi\nΩ lumi\ntavo Ω\n"
+    many = attend("generate", *options, stdin=lines)
+    assert many.stderr == f"warning: 2 lines have {words}: lines 2, 3; 2 characters, most often U+03A9 Ω (2)\n"
+    for documents in ("line", "blank_line", "file"):
+        scored = attend("score", "--model", language_model, "--input", "-", "--documents", documents, "--quiet", stdin=lines)
+        assert (scored.returncode, scored.stderr) == (0, many.stderr)
+    (tmp_path / "source").write_text("lumi\n", encoding="utf-8")
+    (tmp_path / "target").write_text("Ω\n", encoding="utf-8")
+    pair = attend("score", "--model", GOLDEN, "--source", tmp_path / "source", "--target", tmp_path / "target", "--quiet")
+    assert pair.stderr == f"warning: {tmp_path}/target: 1 line has {words}: line 1; 1 character, most often U+03A9 Ω (1)\n"
 
 
 def test_a_quantized_language_model_proves_itself(language_model, tmp_path):

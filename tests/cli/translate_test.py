@@ -266,7 +266,7 @@ def test_score_counts_malformed_text_of_both_files(tmp_path):
     done = attend(*arguments)
     assert done.returncode == 0 and done.stderr.count("\n") == 2
     assert f"2 malformed UTF-8 sequences in {tmp_path}/source" in done.stderr
-    assert f"1 malformed UTF-8 sequences in {tmp_path}/target" in done.stderr
+    assert f"1 malformed UTF-8 sequence in {tmp_path}/target" in done.stderr
     (tmp_path / "source").write_text(source.decode(errors="replace"), encoding="utf-8")
     (tmp_path / "target").write_text(target.decode(errors="replace"), encoding="utf-8")
     repaired = attend(*arguments)

@@ -142,9 +142,8 @@ def test_translation_does_not_see_the_language_model(server):
     ({"prompt": [1, 9999]}, "id 9999 is outside the vocabulary; expected 0 to"),
     ({"prompt": [4] * 5000}, "prompt 1 has 5000 tokens, expected at most"),
     ({"prompt": []}, "0 prompts"),
-    ({"prompt": "a", "n": 2, "temperature": 0}, "at temperature 0 all outputs are the same"),
+    ({"prompt": "a", "n": 2, "temperature": 0}, "n is 2, but at temperature 0 all outputs are the same; raise temperature, or set n to 1"),
     ({"prompt": "a", "model": "ka-su"}, "the task of the model 'ka-su' is translation; ask it at /v1/translate"),
-    ({"prompt": "a", "model": "others"}, "expected one of tales"),
     ({"prompt": "a", "presence_penalty": 1}, "presence_penalty is not supported"),
     ({"prompt": "a", "max_tokens": 0}, "echo"),
     ({"prompt": "a", "stream": True, "logprobs": 1}, "with stream logprobs is 0 at most"),
@@ -168,6 +167,8 @@ def test_the_client_sees_a_refusal_as_one(client):
     assert refusal.value.body == {
         "message": "frequency_penalty is not supported; leave it out", "type": "invalid_request_error", "param": None, "code": None}
     assert (refusal.value.type, refusal.value.code, refusal.value.param) == ("invalid_request_error", None, None)
+    with pytest.raises(openai.NotFoundError, match="no model fits name 'others'; expected one of tales"):
+        client.completions.create(model="others", prompt="a")
     with pytest.raises(openai.NotFoundError) as missing:
         client.models.retrieve("others")
     assert missing.value.body["message"] == "there is no model of this name; /v1/models lists them"

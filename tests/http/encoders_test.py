@@ -230,6 +230,18 @@ def test_a_model_is_named_where_there_is_none(tmp_path):
     with serving(tmp_path, model=MODEL) as server:
         status, answer = server.post("/v1/tag", {"text": "silk"})
         assert (status, answer["error"]) == (400, "there is no model for /v1/tag at the moment")
+        status, answer = server.post("/v1/embeddings", {"input": "silk", "model": "cloth"})
+        assert (status, answer["error"]["message"]) == (404, "there is no model for /v1/embeddings at the moment")
+    with serving(tmp_path, model=TAGGER) as server:
+        for route, body in [("/translate", {"q": "silk", "source": "ka", "target": "su"}), ("/v1/translate", {"text": "silk"}), ("/translate", {"q": "silk", "source": "auto", "target": "su"})]:
+            status, answer = server.post(route, body)
+            assert (status, answer["error"]) == (400, f"there is no model for {route} at the moment")
+
+
+def test_a_model_that_is_not_there_is_missed_as_the_openai_api_does(server, client):
+    with pytest.raises(openai.NotFoundError, match="no model fits name 'others'; expected one of "):
+        client.embeddings.create(model="others", input="a")
+    assert server.post("/v1/tag", {"text": "a", "model": "others"})[0] == 400
 
 
 def test_encoders_run_on_the_threads_of_all_models(tmp_path):

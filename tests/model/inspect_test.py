@@ -36,7 +36,7 @@ def test_json_says_what_the_files_hold():
 
 def test_text_names_the_parts():
     text = inspect(DATA / "golden_v1_variant").stdout
-    for words in ["1 layers, d_model 16, 3 heads (d_k 5, d_v 6), d_ff 24, gelu, pre-norm (epsilon 1e-05), learned positions (at most 40)",
+    for words in ["1 layer, d_model 16, 3 heads (d_k 5, d_v 6), d_ff 24, gelu, pre-norm (epsilon 1e-05), learned positions (at most 40)",
                   "ka -> su", "34 pieces", "36 pieces", "encoder.positions ", "head.weight", "swiglu",
                   "make_golden_model.py", "SHA-256 "]:
         assert words in text, words

@@ -65,4 +65,4 @@ def test_an_error_tells_what_this_call_counted(output, tmp_path):
 def test_an_error_tells_of_malformed_text():
     done = translate("--overlong", "refuse", lines=["lumi \udcff tavo", "lumi " * 30])
     assert done.returncode == 3
-    assert "warning: 1 malformed UTF-8 sequences in standard input became U+FFFD\n" in done.stderr
+    assert "warning: 1 malformed UTF-8 sequence in standard input became U+FFFD\n" in done.stderr

@@ -252,7 +252,7 @@ def test_long_texts_have_samples_too(tmp_path):
         ("Anna I-ORG\n", "1 label that the model does not know: 'I-ORG'"),
         ("food\tfresh bread\n", "a table of texts, expected columns"),
         ("Anna\nsleeps\n", "words and labels are both in column 1"),
-        ("Anna O\nsleeps\n", "1 columns, expected 2"),
+        ("Anna O\nsleeps\n", "1 column, expected 2 as in the lines before: a word a line"),
     ],
 )
 def test_wrong_text_is_refused(tagging, tmp_path, text, error):

@@ -107,7 +107,7 @@ void WarnOfSchemes(const LabelledFile& found, const LabelledFile& expected, cons
 // Of a line with tabs the first column: so `attend classify` writes classes, and tables have them.
 std::vector<std::string> ReadClasses(const std::string& path) {
   std::vector<std::string> classes;
-  LineReader reader(path, FormatCheck::kNone);
+  LineReader reader(path, FormatCheck::kText);
   for (std::string line; reader.Next(&line);) {
     classes.push_back(StripRight(RepairUtf8(line.substr(0, line.find('\t')))));
     if (!classes.back().empty()) continue;

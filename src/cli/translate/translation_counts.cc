@@ -1,21 +1,8 @@
 #include "cli/translate/translation_counts.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace attend {
-
-void LineList::Add(int64_t line) {
-  constexpr size_t kNamed = 5;
-  if (first_.size() < kNamed) first_.push_back(line);
-  ++count_;
-}
-
-std::string LineList::Text() const {
-  const int64_t more = count_ - std::ssize(first_);
-  return fmt::format("line{} {}{}", count_ == 1 ? "" : "s", fmt::join(first_, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
-}
 
 void TranslationCounts::Add(int64_t line, const Translation& translation) {
   const Hypothesis& best = translation.hypotheses[0];
@@ -37,15 +24,7 @@ void TranslationCounts::Report(const Log& log) const {
                     "{}; overlong refuse stops at such lines",
                     divided, divided == 1 ? " has" : "s have", most_pieces_, divided_.Text()));
   }
-  if (const int64_t lines = with_unknown_.count(); lines > 0) {
-    log(LogLevel::kWarning,
-        fmt::format(
-            "{} line{} characters that the model's vocabulary lacks, and translations lose "
-            "them: {}; {}, most often {}",
-            lines, lines == 1 ? " has" : "s have", with_unknown_.Text(),
-            unknown_.unknown == 1 ? "1 character" : fmt::format("{} characters", unknown_.unknown),
-            unknown_.MostFrequentText()));
-  }
+  WarnOfUnknown(with_unknown_, unknown_, "translations lose them", "", log);
   if (cut > 0) {
     log(LogLevel::kWarning,
         fmt::format("{} translation{} cut at the maximum length, of {}; {} longer with a larger "

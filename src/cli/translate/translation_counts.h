@@ -3,27 +3,13 @@
 #define ATTEND_CLI_TRANSLATE_TRANSLATION_COUNTS_H_
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "attend/translator.h"
 #include "base/log.h"
+#include "cli/unknown_lines.h"
 #include "text/unknown_characters.h"
 
 namespace attend {
-
-// Counts lines, and remembers the first of them.
-class LineList {
- public:
-  void Add(int64_t line);
-  int64_t count() const { return count_; }
-  // "line 3", "lines 3, 7 and 2 more".
-  std::string Text() const;
-
- private:
-  std::vector<int64_t> first_;
-  int64_t count_ = 0;
-};
 
 class TranslationCounts {
  public:

@@ -59,7 +59,7 @@ const char* NameOf(Ending ending) {
   return ending == Ending::kText ? "text" : ending == Ending::kStop ? "stop" : "length";
 }
 
-void CheckGenerationOptions(const GenerationOptions& options) {
+void CheckGenerationOptions(const GenerationOptions& options, bool has_beams) {
   GenerationOptions copy = options;
   CheckRanges(Fields(copy));
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kUsage, message); };
@@ -73,9 +73,8 @@ void CheckGenerationOptions(const GenerationOptions& options) {
   if (options.beam_size == 1) {
     if (options.n > 1 && options.temperature == 0) {
       refuse(
-          fmt::format("n is {}, but at temperature 0 all outputs are the same; raise "
-                      "temperature or beam_size",
-                      options.n));
+          fmt::format("n is {}, but at temperature 0 all outputs are the same; raise temperature{}",
+                      options.n, has_beams ? " or beam_size" : ", or set n to 1"));
     }
     return;
   }

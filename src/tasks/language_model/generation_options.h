@@ -17,7 +17,7 @@ FieldList Fields(TextScoreOptions& options);
 const char* NameOf(Ending ending);
 
 // Throw Error(kUsage) for values that do not go together or are out of range.
-void CheckGenerationOptions(const GenerationOptions& options);
+void CheckGenerationOptions(const GenerationOptions& options, bool has_beams = true);
 void CheckTextScoreOptions(const TextScoreOptions& options);
 
 }  // namespace attend

@@ -29,7 +29,7 @@ std::string MakeVocabulary(const TaskSetup& setup, const std::vector<LabelledIte
 LabelledTexts ReadTexts(const TaskSetup& setup) {
   const LabelOptions& own = LabelOptionsOf(*setup.options);
   for (const auto* files : {&own.train, &own.valid, &own.test})
-    CheckReadable(*files, FormatCheck::kNone);
+    CheckReadable(*files, FormatCheck::kText);
   const auto read = [&](const std::vector<std::string>& files) {
     return files.empty() ? std::vector<LabelledItem>() : own.Read(files);
   };

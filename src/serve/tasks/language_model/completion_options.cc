@@ -131,7 +131,7 @@ CompletionOptions ReadCompletionOptions(Json body) {
         "with stream logprobs is 0 at most, and without echo; lower it, or leave out stream or "
         "echo");
   }
-  CheckGenerationOptions(asked.generation);
+  CheckGenerationOptions(asked.generation, /*has_beams=*/false);
   return asked;
 }
 

@@ -164,7 +164,8 @@ void LibreTranslateApi::TranslateTexts(const ExchangePtr& exchange, LibreRequest
   asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
   asked.translation.alignments = request.html;
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
-  const ModelChoice choice = ChooseModels(context_.models, asked, texts->Samples());
+  const ModelChoice choice =
+      ChooseModels(context_.models, asked, texts->Samples(), exchange->request().path);
   requests_.CheckRoom(choice);
   const auto job = requests_.JobFor(*exchange, choice, texts->PerSegment(choice.of_text),
                                     texts->segments(), asked);

@@ -70,12 +70,12 @@ std::vector<std::shared_ptr<ServedTranslator>> Translators(const ModelStore& mod
 bool IsAuto(const std::string& source) { return LowerCase(source) == "auto"; }
 
 ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
-                         const std::vector<std::string>& texts) {
+                         const std::vector<std::string>& texts, const std::string& path) {
   ModelChoice choice;
   choice.confidences.resize(texts.size());
   const auto find = [&] {
     return std::static_pointer_cast<ServedTranslator>(
-        models.Find(kTranslateRoute, asked.model, asked.source, asked.target));
+        models.Find(kTranslateRoute, asked.model, asked.source, asked.target, path));
   };
   if (!IsAuto(asked.source)) {
     choice.models = {find()};

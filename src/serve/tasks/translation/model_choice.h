@@ -31,8 +31,9 @@ struct ModelChoice {
 // the guess is another one. If no text is sure, each goes by its guess, or with the first that has
 // one, or to the only model. Throws as ModelStore::Find, and Error(kInput) for a text that is
 // surely in a language that none of these models reads.
+// `path`: the route that the client asked.
 ModelChoice ChooseModels(const ModelStore& models, const RequestOptions& asked,
-                         const std::vector<std::string>& texts);
+                         const std::vector<std::string>& texts, const std::string& path);
 
 bool IsAuto(const std::string& source);
 

@@ -166,7 +166,7 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);
-  const ModelChoice choice = ChooseModels(context_.models, asked, texts);
+  const ModelChoice choice = ChooseModels(context_.models, asked, texts, exchange->request().path);
   requests_.CheckRoom(choice);
   const auto reserved = asked.attention ? requests_.ReserveAttention() : nullptr;
   const auto job = requests_.JobFor(*exchange, choice, choice.of_text, std::move(texts), asked);
