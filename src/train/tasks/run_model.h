@@ -25,6 +25,7 @@ TensorTable CopyTensors(const torch::nn::Module& module, const std::string& pref
 // Configuration and weights as they stand.
 Model CopyModel(const nn::Transformer& transformer);
 
+inline constexpr int64_t kExportedSamples = 8;  // at most, that a model proves itself on
 // The largest of a step's logits [V], as samples keep them.
 TopLogits LargestLogits(const torch::Tensor& logits_V, int64_t position);
 

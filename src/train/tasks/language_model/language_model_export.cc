@@ -15,7 +15,7 @@
 namespace attend {
 namespace {
 
-constexpr int64_t kSamples = 8, kSampleTokens = 32;  // at most
+constexpr int64_t kSampleTokens = 32;  // at most
 
 Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
                    std::vector<int32_t> ids) {
@@ -42,7 +42,7 @@ Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
 Json SampleIds(const Documents& documents, const ModelConfig& model) {
   Json samples = Json::array();
   const int64_t most = std::min(kSampleTokens, MaxTokens(*model.decoder));
-  for (int64_t i = 0; i < std::min(kSamples, documents.text_size().documents); ++i) {
+  for (int64_t i = 0; i < std::min(kExportedSamples, documents.text_size().documents); ++i) {
     const std::span<const int32_t> ids = documents[i];
     const auto taken = ids.first(std::min(most, std::ssize(ids)));
     samples.push_back(std::vector<int32_t>(taken.begin(), taken.end()));

@@ -38,7 +38,7 @@ Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
 
 Json MaskedSamples(const ExampleTable& contexts) {
   Json samples = Json::array();
-  for (int64_t row = 0; row < std::min(kSamples, contexts.size()); ++row) {
+  for (int64_t row = 0; row < std::min(kExportedSamples, contexts.size()); ++row) {
     const auto take = [&](int64_t column) {
       const std::span<const int32_t> ids = contexts[row].Ids(column);
       return std::vector<int32_t>(ids.begin(),

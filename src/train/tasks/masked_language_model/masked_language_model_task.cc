@@ -122,9 +122,9 @@ ValidationResult MaskedLanguageModelTask::Validate() {
 
 // The first contexts, and what the model puts where tokens are hidden.
 void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
-  constexpr int64_t kSamples = 4;
+  constexpr int64_t kShown = 4;
   const torch::NoGradGuard no_grad;
-  for (int64_t row = 0; row < std::min(kSamples, valid_contexts_->size()); ++row) {
+  for (int64_t row = 0; row < std::min(kShown, valid_contexts_->size()); ++row) {
     const Example example = (*valid_contexts_)[row];
     const torch::Tensor best_R =
         transformer_
@@ -148,7 +148,7 @@ void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
 Json MaskedLanguageModelTask::ForExport() const {
   const MaskedCorpus& masked = valid_ != nullptr ? *valid_ : *train_;
   return {{"samples", MaskedSamples(masked.Mask(
-                          text_.ValidationOrTraining().beginning().Contexts(kSamples)))}};
+                          text_.ValidationOrTraining().beginning().Contexts(kExportedSamples)))}};
 }
 
 Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {

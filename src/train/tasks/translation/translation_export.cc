@@ -17,8 +17,6 @@
 namespace attend {
 namespace {
 
-constexpr size_t kSampleCount = 8;  // at most
-
 torch::Tensor Row(const std::vector<int32_t>& ids) {
   return torch::tensor(std::vector<int64_t>(ids.begin(), ids.end()), torch::kInt64).unsqueeze(0);
 }
@@ -71,7 +69,7 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
 Json SampleSources(const std::vector<std::string>& lines) {
   Json sources = Json::array();
   for (const std::string& line : lines) {
-    if (sources.size() < kSampleCount && !line.empty()) sources.push_back(line);
+    if (sources.size() < kExportedSamples && !line.empty()) sources.push_back(line);
   }
   return sources;
 }
