@@ -51,8 +51,8 @@ MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainTe
       train_(MaskedText(text_.train, options_, *text_.vocabulary)),
       valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
   if (valid_ != nullptr) valid_contexts_ = Masked(*valid_, *text_.valid, "valid_text");
-  if (text_.test != nullptr)
-    Masked(*MaskedText(text_.test, options_, *text_.vocabulary), *text_.test, "test_text");
+  if (const auto test = MaskedText(text_.test, options_, *text_.vocabulary); test != nullptr)
+    test_contexts_ = Masked(*test, *text_.test, "test_text");
 }
 
 const TaskInfo& MaskedLanguageModelTask::info() const {
@@ -155,8 +155,7 @@ Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
   setting.tell("finding the hidden tokens of the test text");
   ReadParameters(LoadModel(setting.model)->tensors, transformer_.ptr().get());
   transformer_->eval();
-  const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
-  return FiguresOf(Masked(*test, *text_.test, "test_text"));
+  return FiguresOf(*test_contexts_);
 }
 
 std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {
