@@ -32,11 +32,7 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
   for (const int64_t id : {ids.pad, ids.bos, ids.unk})
     if (id >= 0 && id != ids.eos) allowed_V[id] = -std::numeric_limits<double>::infinity();
   const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
-  sample->top_logits.push_back(
-      LargestLogits(logits_V, static_cast<int64_t>(sample->target_ids.size())));
-  sample->target_ids.push_back(next);
-  sample->token_log_probabilities.push_back(logits_V.log_softmax(0)[next].item<double>());
-  sample->score += sample->token_log_probabilities.back();
+  AddStep(logits_V, next, sample);
   prefix->push_back(next);
   return next != ids.eos;
 }
