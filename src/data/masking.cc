@@ -8,7 +8,6 @@
 #include "attend/error.h"
 #include "base/random.h"
 #include "text/mask_token.h"
-#include "text/tokenizer.h"
 
 namespace attend {
 
@@ -38,23 +37,19 @@ Masking::Masking(const MaskingOptions& options, const Vocabulary& vocabulary)
                             options.mask_hidden, options.mask_random));
   }
   const SpecialIds special = vocabulary.special_ids();
-  for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const bool is_special = id == special.pad || id == special.unk || id == special.bos ||
-                            id == special.eos || id == mask_id_;
-    const bool begins = vocabulary.tokenizer().TextOf(id).begins_word;
-    kinds_.push_back(is_special ? Kind::kSpecial : begins ? Kind::kBegins : Kind::kContinues);
-    if (!is_special) ordinary_.push_back(id);
-  }
+  kinds_ = TokenKinds(vocabulary, {special.pad, special.unk, special.bos, special.eos, mask_id_});
+  for (int32_t id = 0; id < vocabulary.size(); ++id)
+    if (kinds_[id] != TokenKind::kSpecial) ordinary_.push_back(id);
 }
 
 std::vector<Masking::Unit> Masking::UnitsOf(std::span<const int32_t> ids) const {
   std::vector<Unit> units;
   bool in_word = false;
   for (int64_t i = 0; i < std::ssize(ids); ++i) {
-    const Kind kind = kinds_[ids[i]];
-    if (kind == Kind::kSpecial) {
+    const TokenKind kind = kinds_[ids[i]];
+    if (kind == TokenKind::kSpecial) {
       in_word = false;
-    } else if (options_.mask_whole_words && in_word && kind == Kind::kContinues) {
+    } else if (options_.mask_whole_words && in_word && kind == TokenKind::kContinues) {
       units.back().end = i + 1;
     } else {
       units.push_back({i, i + 1});

@@ -9,6 +9,7 @@
 
 #include "attend/vocabulary.h"
 #include "base/fields.h"
+#include "data/token_kinds.h"
 
 namespace attend {
 
@@ -38,7 +39,6 @@ class Masking {
   MaskedTokens Mask(std::span<const int32_t> ids, uint64_t key) const;
 
  private:
-  enum class Kind : uint8_t { kSpecial, kBegins, kContinues };  // of a token, in its word
   // Tokens [begin, end) that are chosen together.
   struct Unit {
     int64_t begin = 0, end = 0;
@@ -47,7 +47,7 @@ class Masking {
 
   MaskingOptions options_;
   int32_t mask_id_;
-  std::vector<Kind> kinds_;        // by id
+  std::vector<TokenKind> kinds_;   // by id
   std::vector<int32_t> ordinary_;  // ids that are not special
 };
 
