@@ -1,18 +1,15 @@
 #include "train/tasks/translation/translation_export.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
-#include "attend/error.h"
-#include "base/sha256.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_search.h"
 #include "text/tokenizer.h"
 #include "train/loop/parameters.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_train_options.h"
+#include "train/tasks/vocabulary_choice.h"
 
 namespace attend {
 namespace {
@@ -35,19 +32,6 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
   AddStep(logits_V, next, sample);
   prefix->push_back(next);
   return next != ids.eos;
-}
-
-// The vocabularies in the run's directory, which must be those the checkpoint was trained with.
-Vocabularies VocabulariesOf(const ExportedRun& run) {
-  Vocabularies vocabularies = LoadVocabularies(run.directory());
-  const Json& digests = run.identity.data_digests;
-  if (digests.value("source vocabulary", Json()) != Json(Sha256(vocabularies.source->bytes())) ||
-      digests.value("target vocabulary", Json()) != Json(Sha256(vocabularies.target->bytes()))) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
-                            run.directory().string(), run.checkpoint.string()));
-  }
-  return vocabularies;
 }
 
 }  // namespace
@@ -88,7 +72,9 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
 }
 
 void CompleteTranslationModel(const ExportedRun& run, Model* model) {
-  const Vocabularies vocabularies = VocabulariesOf(run);
+  const Vocabularies vocabularies = LoadVocabularies(run.directory());
+  CheckTrainedWith(run, "source vocabulary", *vocabularies.source);
+  CheckTrainedWith(run, "target vocabulary", *vocabularies.target);
   model->source_vocabulary = vocabularies.source->bytes();
   model->target_vocabulary = vocabularies.target->bytes();
   model->tokenization = MemberOf<Json>(run.identity.task, "tokenization", run.where);
