@@ -26,11 +26,12 @@ namespace {
 using EncoderOfTexts = Runner<TextEncoder>;
 
 nb::object ResultOf(const FilledText& filled) {
+  const nb::object make = PythonClass(kResultsModule, "FillingToken");
   nb::list masks;
   for (const std::vector<FillingToken>& tokens : filled.masks) {
     nb::list likeliest;
     for (const FillingToken& token : tokens)
-      likeliest.append(nb::make_tuple(StrOf(token.text), token.probability));
+      likeliest.append(Make(make, StrOf(token.text), token.begins_word, token.probability));
     masks.append(nb::tuple(likeliest));
   }
   return Make(PythonClass(kResultsModule, "FilledText"), StrOf(filled.text), nb::tuple(masks),
