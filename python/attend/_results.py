@@ -150,11 +150,19 @@ class Classification(NamedTuple):
         return self.classes[0][0]
 
 
+class FillingToken(NamedTuple):
+    """What may stand at a [MASK]."""
+
+    token: str  # without the space before it
+    begins_word: bool  # else it continues the word before it
+    probability: float
+
+
 class FilledText(NamedTuple):
     """A text with its hidden tokens filled in."""
 
     text: str  # with the likeliest token at each [MASK]
-    masks: tuple[tuple[tuple[str, float], ...], ...]  # of each [MASK], tokens with probabilities, the likeliest first
+    masks: tuple[tuple[FillingToken, ...], ...]  # of each [MASK], the likeliest first
     cut: bool  # the text is longer than the model can read
 
 

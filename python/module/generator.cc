@@ -2,7 +2,6 @@
 #include "attend/generator.h"
 
 #include <fmt/format.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -16,6 +15,7 @@
 #include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
+#include "python/module/making.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
 #include "python/module/texts.h"
@@ -168,15 +168,6 @@ nb::list ScoreAll(const Runner<Generator>& self, const std::vector<std::string>&
   return results;
 }
 
-void LoadGenerator(Runner<Generator>* self, const std::filesystem::path& path,
-                   const nb::kwargs& arguments) {
-  LoadingOptions options;
-  SetOptions(Fields(options), arguments, "Generator");
-  options.path = path;
-  const WithoutGil released;
-  new (self) Runner<Generator>(LoadFor("Generator", options), options);
-}
-
 using GeneratorClass = nb::class_<Runner<Generator>>;
 
 void BindGenerating(GeneratorClass& generator) {
@@ -261,26 +252,14 @@ void BindGenerator(nb::module_& module) {
       "Writes on from prompts, and scores texts, with a language model. The same prompt gives the\n"
       "same text, bit for bit, whatever else runs and however many threads do. Calls from several\n"
       "threads share its threads and batches.");
-  LoadingOptions options;
-  const FieldList fields = Fields(options);
-  generator
-      .def("__init__", &LoadGenerator, nb::arg("path"), nb::arg("options"),
-           nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
-                               OptionsSignature(fields))
-                       .c_str()),
-           OptionsHelp("Loads the model directory at `path`.", fields).c_str())
-      .def_prop_ro(
-          "instruction_set",
-          [](const Runner<Generator>& self) { return self.task.instruction_set(); },
-          "The instruction set that runs, such as 'avx2'.")
-      .def("__repr__", [](const Runner<Generator>& self) { return StrOf(self.Repr("Generator")); })
-      .def_prop_ro(
-          "vocabulary",
-          [](const Runner<Generator>& self) {
-            return std::const_pointer_cast<Vocabulary>(self.loaded->target_vocabulary);
-          },
-          nb::sig("def vocabulary(self, /) -> Vocabulary | None"),
-          "What cuts text into tokens; None where the model has no vocabulary.");
+  BindMaking(generator, "Generator");
+  generator.def_prop_ro(
+      "vocabulary",
+      [](const Runner<Generator>& self) {
+        return std::const_pointer_cast<Vocabulary>(self.loaded->target_vocabulary);
+      },
+      nb::sig("def vocabulary(self, /) -> Vocabulary | None"),
+      "What cuts text into tokens; None where the model has no vocabulary.");
   BindGenerating(generator);
   BindTextScoring(generator);
   BindAttention(generator);

@@ -1,6 +1,5 @@
 // attend.Tagger and attend.Classifier.
 #include <fmt/format.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +12,7 @@
 #include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
+#include "python/module/making.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
 #include "python/module/texts.h"
@@ -119,35 +119,6 @@ void BindTagWords(nb::class_<Runner<Tagger>>& tagger) {
            help);
 }
 
-template <class Task>
-void BindMaking(nb::class_<Runner<Task>>& model, const char* name) {
-  LoadingOptions options;
-  const FieldList fields = Fields(options);
-  model
-      .def(
-          "__init__",
-          [name](Runner<Task>* self, const std::filesystem::path& path,
-                 const nb::kwargs& arguments) {
-            LoadingOptions given;
-            SetOptions(Fields(given), arguments, name);
-            given.path = path;
-            const WithoutGil released;
-            new (self) Runner<Task>(LoadFor(name, given), given);
-          },
-          nb::arg("path"), nb::arg("options"),
-          nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
-                              OptionsSignature(fields))
-                      .c_str()),
-          OptionsHelp("Loads the model directory at `path`.", fields).c_str())
-      .def("__repr__", [name](const Runner<Task>& self) { return StrOf(self.Repr(name)); })
-      .def_prop_ro(
-          "labels", [](const Runner<Task>& self) { return self.task.labels(); },
-          nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.")
-      .def_prop_ro(
-          "instruction_set", [](const Runner<Task>& self) { return self.task.instruction_set(); },
-          "The instruction set that runs, such as 'avx2'.");
-}
-
 // `method` ("tag") gives a `result` for a text, and a list of them for several.
 template <class Task>
 void BindLabelling(nb::class_<Runner<Task>>& model, const char* method, const char* help,
@@ -172,7 +143,10 @@ void BindLabelling(nb::class_<Runner<Task>>& model, const char* method, const ch
                               "list[attend._results.{}]",
                               method, result)
                       .c_str()),
-          help);
+          help)
+      .def_prop_ro(
+          "labels", [](const Runner<Task>& self) { return self.task.labels(); },
+          nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.");
 }
 
 }  // namespace

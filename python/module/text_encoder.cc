@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +12,7 @@
 #include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
+#include "python/module/making.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
 #include "python/module/texts.h"
@@ -26,11 +26,12 @@ namespace {
 using EncoderOfTexts = Runner<TextEncoder>;
 
 nb::object ResultOf(const FilledText& filled) {
+  const nb::object make = PythonClass(kResultsModule, "FillingToken");
   nb::list masks;
   for (const std::vector<FillingToken>& tokens : filled.masks) {
     nb::list likeliest;
     for (const FillingToken& token : tokens)
-      likeliest.append(nb::make_tuple(StrOf(token.text), token.probability));
+      likeliest.append(Make(make, StrOf(token.text), token.begins_word, token.probability));
     masks.append(nb::tuple(likeliest));
   }
   return Make(PythonClass(kResultsModule, "FilledText"), StrOf(filled.text), nb::tuple(masks),
@@ -150,34 +151,16 @@ void BindEmbed(nb::class_<EncoderOfTexts>& encoder) {
 }  // namespace
 
 void BindTextEncoder(nb::module_& module) {
-  LoadingOptions options;
-  const FieldList fields = Fields(options);
-  auto encoder = nb::class_<EncoderOfTexts>(
+  nb::class_<EncoderOfTexts> encoder(
       module, "Encoder",
-      "Fills in hidden tokens of texts, and gives texts vectors. The same text gives the same\n"
-      "numbers, bit for bit, whatever else runs and however many threads do.");
-  encoder
-      .def(
-          "__init__",
-          [](EncoderOfTexts* self, const std::filesystem::path& path, const nb::kwargs& arguments) {
-            LoadingOptions given;
-            SetOptions(Fields(given), arguments, "Encoder");
-            given.path = path;
-            const WithoutGil released;
-            new (self) EncoderOfTexts(LoadFor("Encoder", given), given);
-          },
-          nb::arg("path"), nb::arg("options"),
-          nb::sig(fmt::format("def __init__(self, path: str | os.PathLike[str], {}) -> None",
-                              OptionsSignature(fields))
-                      .c_str()),
-          OptionsHelp("Loads the model directory at `path`, of an encoder alone.", fields).c_str())
-      .def("__repr__", [](const EncoderOfTexts& self) { return StrOf(self.Repr("Encoder")); })
-      .def_prop_ro(
-          "width", [](const EncoderOfTexts& self) { return self.task.width(); },
-          "The length of a text's vector.")
-      .def_prop_ro(
-          "instruction_set", [](const EncoderOfTexts& self) { return self.task.instruction_set(); },
-          "The instruction set that runs, such as 'avx2'.");
+      "Fills in hidden tokens of texts, and gives texts vectors, with a model of an encoder "
+      "alone.\n"
+      "The same text gives the same numbers, bit for bit, whatever else runs and however many\n"
+      "threads do.");
+  BindMaking(encoder, "Encoder");
+  encoder.def_prop_ro(
+      "width", [](const EncoderOfTexts& self) { return self.task.width(); },
+      "The length of a text's vector.");
   BindFill(encoder);
   BindEmbed(encoder);
   BindAttention(encoder);

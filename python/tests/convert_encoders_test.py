@@ -111,8 +111,8 @@ def test_filled_masks_are_transformers(family, tmp_path):
         assert len(filled.masks) == len(places)
         for place, tokens in zip(places, filled.masks):
             order = [i for i in logits[place].argsort(descending=True).tolist() if i not in hidden][:40]
-            np.testing.assert_allclose([probability for _, probability in tokens], logits[place][order], rtol=1e-3)
-            assert [token for token, _ in tokens] == [shown(tokenizer, i) for i in order]
+            np.testing.assert_allclose([token.probability for token in tokens], logits[place][order], rtol=1e-3)
+            assert [token.token for token in tokens] == [shown(tokenizer, i) for i in order]
 
 
 def shown(tokenizer, token):
@@ -133,7 +133,7 @@ def check_a_mask(tokenizer, logits, model):
     ids = tokenizer("sona [MASK] grau", return_tensors="pt")
     place = (ids["input_ids"][0] == tokenizer.mask_token_id).nonzero().item()
     wanted = logits(ids)[place].double().softmax(-1)
-    for text, probability in attend.Encoder(model).fill("sona [MASK] grau", top=10).masks[0]:
+    for text, _, probability in attend.Encoder(model).fill("sona [MASK] grau", top=10).masks[0]:
         assert math.isclose(probability, wanted[tokenizer.convert_tokens_to_ids(text)], rel_tol=1e-3)
 
 
@@ -202,7 +202,7 @@ def test_rows_without_tokens_stay(family, tmp_path):
     place = ids["input_ids"][0].tolist().index(tokenizer.mask_token_id)
     logits = peer(**ids).logits[0, place].double().softmax(-1)
     order = [i for i in logits.argsort(descending=True).tolist() if i not in tokenizer.all_special_ids][:3]
-    np.testing.assert_allclose([probability for _, probability in found.fill("[MASK] tavo", top=3).masks[0]], logits[order], rtol=1e-3)
+    np.testing.assert_allclose([token.probability for token in found.fill("[MASK] tavo", top=3).masks[0]], logits[order], rtol=1e-3)
 
 
 def test_another_models_tokenizer_is_refused(tmp_path):
@@ -334,7 +334,7 @@ def test_roberta_of_older_tokenizer_files(tmp_path):
     ids = tokenizer("sona<mask> grau", return_tensors="pt")
     wanted = peer(**ids).logits[0][(ids["input_ids"][0] == tokenizer.mask_token_id).nonzero().item()].double().softmax(-1)
     for text in ("sona [MASK] grau", "sona <mask> grau"):
-        (best, probability), *_ = found.fill(text, top=1).masks[0]
+        (best, _, probability), *_ = found.fill(text, top=1).masks[0]
         assert math.isclose(probability, wanted.max(), rel_tol=1e-3) and best == shown(tokenizer, wanted.argmax().item())
 
 

@@ -65,6 +65,15 @@ def test_divided_words_get_the_labels_of_columns(tagger, encoders):
     assert tagger.tag_words([]) == []
 
 
+def test_filled_masks_are_those_of_the_program(tmp_path):
+    model, text = random_models.write_filler_of_pieces(tmp_path), "the [MASK] house [MASK]"
+    wanted = json.loads(program("fill", "--model", model, "--json", "--top", "6", text))
+    found = attend.Encoder(model).fill(text, top=6)
+    assert isinstance(found.masks[0][0], attend.FillingToken) and found.text == wanted["filled"]
+    assert [[token._asdict() for token in tokens] for tokens in found.masks] == wanted["masks"]
+    assert {token.begins_word for tokens in found.masks for token in tokens} == {True, False}
+
+
 @pytest.mark.parametrize(("words", "error", "part"), [
     ("the house", TypeError, "put it in a list"), (["the", 7], TypeError, "expected a str, found int"), (["the house", ["a"]], TypeError, "expected a str"),
     ([["the"], "house"], TypeError, "put it in a list"), ([["the"], ["a", ""]], attend.UsageError, "sentence 1 holds an empty word"), (7, TypeError, None)])

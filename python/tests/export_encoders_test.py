@@ -63,8 +63,8 @@ def test_filled_masks(encoder):
         assert len(places) == len(filled.masks) > 0
         for place, tokens in zip(places, filled.masks):
             order = [i for i in logits[place].argsort(descending=True).tolist() if i not in hidden][:3]
-            np.testing.assert_allclose(np.log([probability for _, probability in tokens]), logits[place][order], atol=1e-4)
-            assert [token for token, _ in tokens] == [tokenizer.convert_ids_to_tokens(i).removeprefix("▁") for i in order]
+            np.testing.assert_allclose(np.log([token.probability for token in tokens]), logits[place][order], atol=1e-4)
+            assert [token.token for token in tokens] == [tokenizer.convert_ids_to_tokens(i).removeprefix("▁") or "▁" for i in order]
     pipe = transformers.pipeline("fill-mask", model=str(output), top_k=len(tokenizer))
     best = next(one for one in pipe("sona [MASK] grau") if one["token"] not in hidden)
     assert best["sequence"] == ours.fill("sona [MASK] grau").text

@@ -135,7 +135,7 @@ def test_hidden_tokens_have_the_probabilities_of_the_engine(encoders):
     assert vocabulary.decode([MASK]) == "[MASK]"
     ids = torch.tensor([[BOS, *vocabulary.encode("the"), MASK, *vocabulary.encode("house"), EOS]])
     probabilities = attend.torch.load(directory)(ids)[0, 2].softmax(-1)
-    for token, probability in attend.Encoder(directory).fill("the [MASK] house", top=5).masks[0]:
+    for token, _, probability in attend.Encoder(directory).fill("the [MASK] house", top=5).masks[0]:
         (token_id,) = vocabulary.encode(token)
         close(probabilities[token_id], probability)
 

@@ -38,7 +38,8 @@ looks: attend.TextAttention = attend.Classifier("model").attention("a")
 heads: int = generator.attention("a").weights.shape[1] + attend.Encoder("model").attention("a").weights.shape[1] + len(looks.pieces)
 label: str = attend.Classifier("model").classify("a").label
 encoder = attend.Encoder("model", threads=2)
-token: str = encoder.fill("a [MASK]", top=3).masks[0][0][0] + encoder.fill(["[MASK]"])[0].text
+token: str = encoder.fill("a [MASK]", top=3).masks[0][0].token + encoder.fill(["[MASK]"])[0].text
+begins: bool = all(best.begins_word and best.probability > 0 for best in encoder.fill("[MASK]").masks[0])
 length: float = float((encoder.embed(["a", "b"], normalize=True) @ encoder.embed("a", pooling="first")).sum())
 run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]

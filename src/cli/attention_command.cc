@@ -100,15 +100,14 @@ AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
                    std::move(weights));
 }
 
-AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionOptions& options,
-                     bool has_target, int threads) {
-  if (model->source_vocabulary.empty()) {
+AttentionView ViewOf(const std::shared_ptr<const LoadedModel>& loaded,
+                     const AttentionOptions& options, bool has_target, int threads) {
+  const auto &source = loaded->source_vocabulary, &target = loaded->target_vocabulary;
+  if (source == nullptr) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("'{}' has no vocabulary, which the text needs", options.model));
   }
-  const auto source = Vocabulary::FromBytes(model->source_vocabulary, "the source vocabulary");
-  const auto target = Vocabulary::FromBytes(model->target_vocabulary, "the target vocabulary");
-  const Protection protection(model->tokenization, *source, *target, /*on=*/true);
+  const Protection protection(loaded->model().tokenization, *source, *target, /*on=*/true);
   std::string source_text = options.source, target_text = options.target;
   if (has_target) {
     protection.MaskPair(&source_text, &target_text);
@@ -121,26 +120,26 @@ AttentionView ViewOf(const std::shared_ptr<const Model>& model, const AttentionO
   if (has_target) {
     target_ids = target->Encode(target_text);
   } else {
-    const Hypothesis best =
-        Translator(model, {.threads = threads}).TranslateIds({{source_ids}}).at(0).hypotheses.at(0);
+    const Translator translator(loaded, {.threads = threads});
+    const Hypothesis best = translator.TranslateIds({{source_ids}}).at(0).hypotheses.at(0);
     target_ids = best.ids;
     view.target = best.text.empty() ? target->Decode(best.ids) : best.text;
   }
   const std::vector<std::vector<int32_t>> sources = {source_ids}, targets = {target_ids};
   ScoreOptions score_options;
   score_options.attention = true;
-  PairScore score = Scorer(model, threads).ScoreIds(sources, targets, score_options).at(0);
+  PairScore score = Scorer(loaded, threads).ScoreIds(sources, targets, score_options).at(0);
 
   FillRows(&score.decoder_self);
   const auto [keys, read, written] =
-      LabelsOf(model->config, {*source, source_ids}, {*target, target_ids});
+      LabelsOf(loaded->config(), {*source, source_ids}, {*target, target_ids});
   view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
                  keys, keys, std::move(score.encoder_self)},
                 {"decoder", "Decoder self-attention", "target token just read",
                  "target token it looks at", read, read, std::move(score.decoder_self)},
                 {"cross", "Cross-attention", "target token being written",
                  "source token it looks at", written, keys, std::move(score.cross)}};
-  if (Recurs(model->config)) view.kinds.erase(view.kinds.begin() + 1);
+  if (Recurs(loaded->config())) view.kinds.erase(view.kinds.begin() + 1);
   return view;
 }
 
@@ -184,9 +183,10 @@ int RunAttention(const std::vector<std::string>& arguments) {
                             model->config.task));
   }
   ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
-  const AttentionView view = !decoder   ? ViewOfEncoder(*Load(model), options.source)
-                             : !encoder ? ViewOfText(*Load(model), options.source)
-                                        : ViewOf(model, options, has_target, common.ThreadCount());
+  const auto loaded = Load(model);
+  const AttentionView view = !decoder   ? ViewOfEncoder(*loaded, options.source)
+                             : !encoder ? ViewOfText(*loaded, options.source)
+                                        : ViewOf(loaded, options, has_target, common.ThreadCount());
   const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
   const std::string suffix = std::filesystem::path(options.output).extension().string();
   std::string text;

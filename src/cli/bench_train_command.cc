@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <utility>
 
 #include "attend/error.h"
 #include "cli/bench/machine.h"
@@ -100,9 +101,20 @@ void PrintText(const Json& report) {
                              100 * report["utilisation"].get<double>());
 }
 
-// What a recipe says, options do not say again.
-void CheckNotBoth(const CommandLine& command_line) {
-  if (!command_line.IsSet("recipe")) return;
+// What a recipe says, options do not say again; without one they name the text.
+void CheckRecipeOrText(const CommandLine& command_line, const BenchTrainOptions& options) {
+  if (options.recipe.empty()) {
+    const std::pair<const char*, const std::string*> texts[] = {
+        {"vocab", &options.vocab}, {"source", &options.source}, {"target", &options.target}};
+    for (const auto& [option, value] : texts) {
+      if (!value->empty()) continue;
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("attend bench train: --{} is missing; give vocab, source and target, "
+                              "or a recipe",
+                              option));
+    }
+    return;
+  }
   for (const char* name : {"vocab", "source", "target", "preset", "batch_tokens", "dropout",
                            "precision", "peak_flops", "seed"}) {
     if (!command_line.IsSet(name)) continue;
@@ -125,11 +137,9 @@ int RunBenchTrain(const std::vector<std::string>& arguments) {
       "--json\n"
       "attend bench train --recipe recipes/language_model/tinyshakespeare.toml --data-dir data");
   command_line.Options(Fields(options))
-      .Options(Fields(common, {"threads", "seed", "device", "json", "data_dir"}))
-      .ParseThese(arguments);
-  if (options.recipe.empty()) command_line.Required({"vocab", "source", "target"});
+      .Options(Fields(common, {"threads", "seed", "device", "json", "data_dir"}));
   if (!command_line.Parse(arguments)) return 0;
-  CheckNotBoth(command_line);
+  CheckRecipeOrText(command_line, options);
   RunSettings settings;
   settings.threads = common.ThreadCount();
   settings.device = common.device;

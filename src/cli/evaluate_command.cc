@@ -1,4 +1,4 @@
-// `attend evaluate`: scores translations against references.
+// `attend evaluate`: scores translations, alignments, labels and classes against references.
 #include <fmt/format.h>
 
 #include <algorithm>

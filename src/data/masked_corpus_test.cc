@@ -26,7 +26,8 @@ class MaskedCorpusTest : public testing::Test {
                                                    ContextOptions{.context_tokens = 20}, 1);
   }
   MaskedCorpus Make(uint64_t seed) const {
-    return {text_, std::make_shared<const Masking>(MaskingOptions{.share = 0.25}, *vocabulary_),
+    return {text_,
+            std::make_shared<const Masking>(MaskingOptions{.mask_tokens = 0.25}, *vocabulary_),
             seed};
   }
   static ExampleTable Epoch(const MaskedCorpus& corpus, int64_t epoch) {
@@ -76,7 +77,7 @@ TEST_F(MaskedCorpusTest, EveryExampleHidesSomething) {
       std::vector{path}, vocabulary_,
       ContextOptions{.context_tokens = 20, .across_documents = false}, 1);
   const MaskedCorpus corpus(
-      text, std::make_shared<const Masking>(MaskingOptions{.share = 0.25}, *vocabulary_), 1);
+      text, std::make_shared<const Masking>(MaskingOptions{.mask_tokens = 0.25}, *vocabulary_), 1);
   const ExampleTable table = Epoch(corpus, 0);
   EXPECT_EQ(table.size(), 2);
   for (int64_t row = 0; row < table.size(); ++row)

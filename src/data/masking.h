@@ -9,14 +9,15 @@
 
 #include "attend/vocabulary.h"
 #include "base/fields.h"
+#include "data/token_kinds.h"
 
 namespace attend {
 
 struct MaskingOptions {
-  double share = 0.15;        // of the tokens are chosen
-  double mask_share = 0.8;    // of those chosen become the mask token
-  double random_share = 0.1;  // of those chosen become any token; the others stay
-  bool whole_words = false;   // all tokens of a word are chosen together
+  double mask_tokens = 0.15;      // share of the tokens that are chosen
+  double mask_hidden = 0.8;       // of those chosen become the mask token
+  double mask_random = 0.1;       // of those chosen become any token; the others stay
+  bool mask_whole_words = false;  // all tokens of a word are chosen together
 };
 
 FieldList Fields(MaskingOptions& options);
@@ -33,12 +34,11 @@ class Masking {
   // and for shares of more than 1 in all.
   Masking(const MaskingOptions& options, const Vocabulary& vocabulary);
 
-  // Chooses `share` of the tokens, at least one; special tokens are never chosen. `key` alone
+  // Chooses `mask_tokens` of the tokens, at least one; special tokens are never chosen. `key` alone
   // decides. Words that would be more than the share are left out.
   MaskedTokens Mask(std::span<const int32_t> ids, uint64_t key) const;
 
  private:
-  enum class Kind : uint8_t { kSpecial, kBegins, kContinues };  // of a token, in its word
   // Tokens [begin, end) that are chosen together.
   struct Unit {
     int64_t begin = 0, end = 0;
@@ -47,7 +47,7 @@ class Masking {
 
   MaskingOptions options_;
   int32_t mask_id_;
-  std::vector<Kind> kinds_;        // by id
+  std::vector<TokenKind> kinds_;   // by id
   std::vector<int32_t> ordinary_;  // ids that are not special
 };
 

@@ -79,7 +79,8 @@ TEST_F(MaskingTest, TheKeyAloneDecides) {
 }
 
 TEST_F(MaskingTest, HidesWholeWords) {
-  const Masking masking({.mask_share = 1, .random_share = 0, .whole_words = true}, *vocabulary_);
+  const Masking masking({.mask_hidden = 1, .mask_random = 0, .mask_whole_words = true},
+                        *vocabulary_);
   const std::vector<int32_t> ids = Ids();
   for (uint64_t key = 0; key < 50; ++key) {
     const MaskedTokens masked = masking.Mask(ids, key);
@@ -103,7 +104,7 @@ TEST_F(MaskingTest, ChoosesAtLeastOneToken) {
 
 TEST_F(MaskingTest, RefusesWhatItCannotDo) {
   EXPECT_THROW(Masking({}, *Train(false)), Error);
-  EXPECT_THROW(Masking({.mask_share = 0.9, .random_share = 0.2}, *vocabulary_), Error);
+  EXPECT_THROW(Masking({.mask_hidden = 0.9, .mask_random = 0.2}, *vocabulary_), Error);
 }
 
 }  // namespace

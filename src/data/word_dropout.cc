@@ -4,7 +4,6 @@
 #include "base/random.h"
 #include "data/changed_windows.h"
 #include "text/mask_token.h"
-#include "text/tokenizer.h"
 
 namespace attend {
 
@@ -18,11 +17,7 @@ WordDropout::WordDropout(const ExampleSource* text, const Vocabulary& vocabulary
     throw Error(ErrorKind::kConfiguration,
                 "word_dropout needs a vocabulary with [MASK] or an unknown token");
   }
-  for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const bool is_special = id == special.pad || id == special.bos || id == special.eos;
-    const bool begins = vocabulary.tokenizer().TextOf(id).begins_word;
-    kinds_.push_back(is_special ? Kind::kSpecial : begins ? Kind::kBegins : Kind::kContinues);
-  }
+  kinds_ = TokenKinds(vocabulary, {special.pad, special.bos, special.eos});
 }
 
 std::unique_ptr<WindowReader> WordDropout::Open(int64_t epoch, const WindowStart& start,
@@ -41,8 +36,8 @@ ExampleTable WordDropout::Hide(const ExampleTable& examples, uint64_t epoch, uin
     bool hidden = false;
     ids.clear();
     for (const int32_t id : examples[row].Ids(0)) {
-      if (kinds_[id] == Kind::kSpecial) hidden = false;
-      if (kinds_[id] == Kind::kBegins) hidden = random.Uniform() < probability_;
+      if (kinds_[id] == TokenKind::kSpecial) hidden = false;
+      if (kinds_[id] == TokenKind::kBegins) hidden = random.Uniform() < probability_;
       ids.push_back(hidden ? hidden_ : id);
     }
     table.Append(0, ids);

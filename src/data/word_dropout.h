@@ -10,6 +10,7 @@
 
 #include "attend/vocabulary.h"
 #include "data/example_source.h"
+#include "data/token_kinds.h"
 
 namespace attend {
 
@@ -27,14 +28,13 @@ class WordDropout : public ExampleSource {
   std::string Where(const Origin& origin) const override { return text_->Where(origin); }
 
  private:
-  enum class Kind : uint8_t { kSpecial, kBegins, kContinues };  // of a token, in its word
   ExampleTable Hide(const ExampleTable& examples, uint64_t epoch, uint64_t first) const;
 
   const ExampleSource* text_;
   double probability_;
   uint64_t seed_;
-  int32_t hidden_;           // what stands for a hidden token
-  std::vector<Kind> kinds_;  // by id
+  int32_t hidden_;                // what stands for a hidden token
+  std::vector<TokenKind> kinds_;  // by id
 };
 
 }  // namespace attend

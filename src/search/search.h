@@ -16,7 +16,7 @@
 
 namespace attend {
 
-// How one sentence is searched.
+// How one item, a sentence or a prompt, is searched.
 struct SentenceOptions {
   int64_t beam_size = 4;        // at most the search's
   int64_t n_best = 1;           // at most beam_size
@@ -46,7 +46,7 @@ struct SearchOptions {
   std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
 };
 
-// A short sentence counts as this many: its translation takes memory too.
+// A short item counts as this many: what is written for it takes memory too.
 constexpr int64_t kLeastSourceTokens = 16;
 
 struct SearchInput {
@@ -90,19 +90,19 @@ struct Growth {
   std::span<const double> token_log_probabilities;
 };
 
-// The sentences that a thread searches now.
+// The items that a thread searches now: sentences or prompts.
 struct SearchLoad {
   int worker = 0;  // the thread's number
   int64_t sentences = 0, tokens = 0;
-  int64_t joining = 0;  // sentences among these that have not begun
+  int64_t joining = 0;  // items among these that have not begun
 };
 
-// Limits on a thread's sentences; one sentence is always allowed.
+// Limits on a thread's items; one item is always allowed.
 struct SearchRoom {
   int64_t sentences = 1024;
   int64_t tokens = std::numeric_limits<int64_t>::max();
 
-  // Sentences join a quarter of the room at a time, so that matrix products stay large.
+  // Items join a quarter of the room at a time, so that matrix products stay large.
   bool Takes(const SearchLoad& load, int64_t more_tokens) const;
 };
 

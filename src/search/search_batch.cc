@@ -96,7 +96,7 @@ void SearchBatch::Begin() {
 }
 
 void SearchBatch::Advance() {
-  int64_t k = 1;  // of the widest; more than it needs changes nothing for a sentence
+  int64_t k = 1;  // of the widest; more than it needs changes nothing for an item
   int64_t asking = 0;
   rows_.clear();
   asking_.clear();
@@ -120,7 +120,7 @@ void SearchBatch::Advance() {
   });
 }
 
-// The sentence is no longer live, so an exception fails it alone. A second search keeps its index.
+// The item is no longer live, so an exception fails it alone. A second search keeps its index.
 void SearchBatch::Finish(int64_t index) {
   const SearchInput* input = inputs_[index].input;
   const ItemSearch& search = *inputs_[index].search;

@@ -15,19 +15,19 @@
 
 namespace attend {
 
-// The sentences that one thread searches together. Finished sentences leave and waiting ones join
-// between steps. Sentences in one step do not affect each other's results. One owner. Queue and
+// The items that one thread searches together. Finished items leave and waiting ones join
+// between steps. Items in one step do not affect each other's results. One owner. Queue and
 // stepper must outlive it.
 class SearchBatch {
  public:
   // `worker`: the thread's number, which the queue gets with the load.
   SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper, int worker);
 
-  // Lets waiting sentences join.
+  // Lets waiting items join.
   void Admit();
-  // One step of all sentences.
+  // One step of all items.
   void Step();
-  // Call it if Admit or Step threw: all sentences fail and leave.
+  // Call it if Admit or Step threw: all items fail and leave.
   void Fail(const std::exception_ptr& error);
   int64_t size() const { return load_.sentences; }
 

@@ -10,7 +10,7 @@
 
 namespace attend {
 
-// A sentence that begins.
+// An item that begins: a sentence or a prompt.
 struct NewSentence {
   int64_t index = 0;
   std::span<const int32_t> source;  // as the encoder reads it
@@ -44,21 +44,21 @@ struct Candidate {
       0;  // natural, at most 0; of a row that is not scored less than the best's
 };
 
-// Sentences come and go between steps. Each has an index from 0, which goes to another once it has
-// left. Sentence s has the hypotheses s * beam_size to (s + 1) * beam_size - 1. One owner; not
+// Items come and go between steps. Each has an index from 0, which goes to another once it has
+// left. Item s has the hypotheses s * beam_size to (s + 1) * beam_size - 1. One owner; not
 // thread-safe.
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  // Forgets all sentences.
+  // Forgets all items.
   virtual void Reset(int64_t beam_size) = 0;
   virtual void Start(std::span<const NewSentence> sentences) = 0;
   // Reads each row's token and answers the rows that ask, in their order, with k next tokens each:
   // first `also`, then the best, likeliest first, ties by rising id. A forced row gets its one
   // token. Precondition: `also` has fewer than k, and a row no more draws.
   virtual void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) = 0;
-  // Hypothesis i of the sentence continues its former hypothesis parents[i]; the others end.
-  // Without parents the sentence leaves.
+  // Hypothesis i of the item continues its former hypothesis parents[i]; the others end.
+  // Without parents the item leaves.
   virtual void Reorder(int64_t sentence, std::span<const int32_t> parents) = 0;
 };
 

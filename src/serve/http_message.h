@@ -52,7 +52,7 @@ std::string ToEvent(const std::string& name, const std::string& data);
 // What a request was about, for log and metrics.
 struct RequestFacts {
   std::string model;
-  int64_t sentences = 0;
+  int64_t sentences = 0;  // or prompts, or texts
   int64_t source_pieces = 0;
   std::string key;   // the name of the client's
   std::string text;  // only where logs may hold it

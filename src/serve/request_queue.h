@@ -33,7 +33,7 @@ FieldList Fields(QueueOptions& options);
 
 struct Job;
 
-// A part of a request that is searched by itself: a sentence, or a prompt.
+// A part of a request that is searched by itself: a sentence, a prompt or a text.
 struct JobItem {
   Job* job = nullptr;
   int64_t room = 0;  // tokens of a SearchRoom that it takes

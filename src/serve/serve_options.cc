@@ -81,6 +81,19 @@ FieldList WorkFields(ServeOptions& options) {
   return fields;
 }
 
+// Not all tasks take batch_tokens as they stand.
+FieldList SearchFields(ServeOptions& options) {
+  FieldList fields;
+  std::vector<std::string> names = Fields(options.translation).Names();
+  std::erase(names, "batch_tokens");
+  fields.Nest("", Fields(options.translation).Select(names))
+      .Add("batch_tokens", &options.translation.batch_tokens, 1, 1e15,
+           "input tokens that run together on a thread; a sentence counts as at least 16; an "
+           "encoder alone takes at most 512; a language model always has 65536, output tokens "
+           "included");
+  return fields;
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> NameAndPath(const std::string& given) {
@@ -134,7 +147,7 @@ FieldList Fields(ServeOptions& options) {
       .Group("")
       .Add("log_text", &options.log_text, "log the texts of requests")
       .Group("Search, unless the request says otherwise")
-      .Nest("", Fields(options.translation));
+      .Nest("", SearchFields(options));
   return fields;
 }
 

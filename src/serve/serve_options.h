@@ -33,8 +33,8 @@ struct ServeOptions {
   int64_t request_limit = 0;    // of a client, requests a minute; 0: none
   double request_timeout = 60;  // seconds
   bool log_text = false;
-  // What requests for translations that say nothing get; batch_sentences and batch_tokens are those
-  // of a thread, for every task.
+  // What requests for translations that say nothing get; batch_sentences are those of a thread, for
+  // every task. An encoder alone takes at most 512 batch_tokens; a language model has 65536 always.
   TranslationOptions translation;
 };
 

@@ -70,8 +70,8 @@ void SearchCalls::Wait(Call* call) {
   if (call->options.work != nullptr) --timed_;
 }
 
-// A call's first sentence on a thread always joins, so short calls don't wait for long ones. A
-// thread takes at most its share, so that none is idle beside one with many sentences.
+// A call's first item on a thread always joins, so short calls don't wait for long ones. A
+// thread takes at most its share, so that none is idle beside one with many items.
 const SearchInput* SearchCalls::Next(const SearchLoad& load) {
   const std::lock_guard lock(mutex_);
   if (load.sentences > 0 && load.tokens > tokens_ / pool_->size()) return nullptr;

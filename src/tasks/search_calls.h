@@ -27,7 +27,7 @@ struct CallOptions {
   std::function<bool(size_t input, const Growth& growth)> grew = {};
 };
 
-// Safe to use from many threads. A call's sentences go in by length, the longest first. Calls take
+// Safe to use from many threads. A call's items go in by length, the longest first. Calls take
 // turns, each within the limits of its own options.
 class SearchCalls : public SharedQueue {
  public:
@@ -56,17 +56,17 @@ class SearchCalls : public SharedQueue {
 
   void Put(Call* call);
   void Wait(Call* call);
-  // Drops the waiting sentences of the call.
+  // Drops the waiting items of the call.
   void Drop(Call* call);
   void Leave(const CallInput& input);
-  // Its other sentences leave at their next step.
+  // Its other items leave at their next step.
   void Fail(Call* call, const std::exception_ptr& error);
 
   WorkPool* pool_;
   std::mutex mutex_;
   std::vector<Call*> calls_;
-  std::deque<Call*> waiting_;  // those with sentences that wait, in the order of their turns
-  int64_t tokens_ = 0;         // of sentences that wait or are searched
+  std::deque<Call*> waiting_;  // those with items that wait, in the order of their turns
+  int64_t tokens_ = 0;         // of items that wait or are searched
   std::atomic<int> timed_{0};  // calls that want to know their time
 };
 

@@ -31,8 +31,8 @@ struct SearchModel {
   SearchOptions options;
 };
 
-// Threads that have no sentence share the large products of one that is alone. Whoever puts a
-// sentence into the queue calls the pool's Wake.
+// Threads that have no item share the large products of one that is alone. Whoever puts an
+// item into the queue calls the pool's Wake.
 class SearchWork : public PoolWork {
  public:
   // Queue and pool must outlive it.
@@ -50,8 +50,8 @@ class SearchWork : public PoolWork {
     Activations activations;
     ModelStepper stepper;
     SearchBatch batch;
-    int64_t counted = 0;         // of its sentences, in sentences_
-    std::shared_ptr<Team> team;  // while its only sentence is alone
+    int64_t counted = 0;         // of its items, in sentences_
+    std::shared_ptr<Team> team;  // while its only item is alone
   };
   void Search(Thread* thread);
   void Count(Thread* thread);
@@ -61,7 +61,7 @@ class SearchWork : public PoolWork {
   SharedQueue* queue_;
   WorkPool* pool_;
   std::vector<std::unique_ptr<Thread>> threads_;
-  std::atomic<int64_t> sentences_{0};  // of all threads
+  std::atomic<int64_t> sentences_{0};  // items of all threads
   std::mutex mutex_;
   std::shared_ptr<Team> team_;  // that threads may serve
 };

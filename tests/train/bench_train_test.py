@@ -63,7 +63,9 @@ def test_the_share_of_a_given_peak_and_bf16(text):
 
 def test_what_is_missing_is_named(text):
     done = bench(*text[:4])
-    assert done.returncode == 2 and done.stderr.startswith("attend bench train: --target is missing: ")
+    assert done.returncode == 2 and done.stderr.startswith("attend bench train: --target is missing; ")
+    help_text = subprocess.run([ATTEND, "bench", "train", "--help"], capture_output=True, text=True, check=True).stdout
+    assert "required" not in help_text
 
 
 def setting(path):

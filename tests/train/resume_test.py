@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -134,6 +135,11 @@ def options_of_kind(kind, options, folder):
     kept = {name: value for name, value in options.items() if not name.startswith(of_translation)}
     kept |= recipes_test.text_of(kind, options, folder) | {"task": kind, "preset": "tiny", "vocab_type": "word"} | TASKS[kind]
     return tiny_run.streamed_documents(kept, folder) if kind == "language_model" else kept
+
+
+def test_every_task_is_killed():
+    told = subprocess.run([tiny_run.TRAIN, "train", "--help"], capture_output=True, text=True, check=True).stdout
+    assert {"translation", *TASKS} == set(re.search(r"--task (\S+)", told)[1].split("|"))
 
 
 @pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", *TASKS])

@@ -24,11 +24,8 @@ Sample LabelSample(nn::Transformer& transformer, std::vector<int32_t> ids) {
   Sample sample;
   std::vector<std::string> names;
   for (int64_t t = 0; t < logits_TL.size(0); ++t) {
-    sample.top_logits.push_back(LargestLogits(logits_TL[t], t));
-    const int32_t label = sample.top_logits.back().ids[0];
-    sample.target_ids.push_back(label);
-    sample.token_log_probabilities.push_back(logits_TL[t].log_softmax(0)[label].item<double>());
-    sample.score += sample.token_log_probabilities.back();
+    const auto label = static_cast<int32_t>(logits_TL[t].argmax().item<int64_t>());
+    AddStep(logits_TL[t], label, &sample);
     names.push_back(transformer->config().labels[label]);
   }
   sample.source_ids = std::move(ids);

@@ -13,6 +13,7 @@
 #include "train/loop/training_speed.h"
 #include "train/tasks/label_options.h"
 #include "train/tasks/packed_batch.h"
+#include "train/tasks/run_model.h"
 #include "train/tasks/validation.h"
 
 namespace attend {
@@ -129,7 +130,7 @@ std::vector<std::vector<float>> LabelTask::ScoreValidation(double* loss) {
 }
 
 ValidationResult LabelTask::Validate() {
-  constexpr int64_t kSamples = 8;
+  constexpr int64_t kShown = 8;
   double loss = 0;
   const std::vector<std::vector<float>> scores = ScoreValidation(&loss);
   BeginPrediction();
@@ -139,7 +140,7 @@ ValidationResult LabelTask::Validate() {
   ValidationResult result;
   result.metrics = Figures(items, found);
   result.metrics["loss"] = loss;
-  for (int64_t i = 0; i < std::min(kSamples, std::ssize(found)); ++i)
+  for (int64_t i = 0; i < std::min(kShown, std::ssize(found)); ++i)
     result.samples.push_back(SampleOf(items[i], found[i]));
   return result;
 }
@@ -152,11 +153,11 @@ std::vector<std::string> LabelTask::NamesOf(std::span<const int32_t> labels) con
 
 // Texts, and their ids, that the exported model is to prove itself on.
 Json LabelTask::ForExport() const {
-  constexpr int64_t kTexts = 8, kMostWords = 16, kMostTokens = 64;
+  constexpr int64_t kMostWords = 16, kMostTokens = 64;
   const LabelledCorpus& corpus = text_.valid != nullptr ? *text_.valid : *text_.train;
   Json texts = Json::array(), ids = Json::array();
   for (const LabelledItem& item : corpus.items()) {
-    if (std::ssize(texts) == kTexts) break;
+    if (std::ssize(texts) == kExportedSamples) break;
     const std::string text = BeginningOf(RepairUtf8(JoinWords(item.words)), kMostWords);
     const std::vector<int32_t> found = ReadLabelled(config(), vocabulary(), text);
     if (std::ssize(found) > kMostTokens) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "attend/error.h"
@@ -68,14 +69,17 @@ Model CopyModel(const nn::Transformer& transformer) {
   return model;
 }
 
-TopLogits LargestLogits(const torch::Tensor& logits_V, int64_t position) {
+void AddStep(const torch::Tensor& logits_V, int32_t chosen, Sample* sample) {
   const auto [values, ids] = logits_V.topk(std::min<int64_t>(kSampleTopLogits, logits_V.numel()));
-  TopLogits top{position, {}, {}};
+  TopLogits top{std::ssize(sample->target_ids), {}, {}};
   for (int64_t k = 0; k < values.numel(); ++k) {
     top.ids.push_back(static_cast<int32_t>(ids[k].item<int64_t>()));
     top.logits.push_back(values[k].item<double>());
   }
-  return top;
+  sample->top_logits.push_back(std::move(top));
+  sample->target_ids.push_back(chosen);
+  sample->token_log_probabilities.push_back(logits_V.log_softmax(0)[chosen].item<double>());
+  sample->score += sample->token_log_probabilities.back();
 }
 
 }  // namespace attend

@@ -26,8 +26,10 @@ TensorTable CopyTensors(const torch::nn::Module& module, const std::string& pref
 // Configuration and weights as they stand.
 Model CopyModel(const nn::Transformer& transformer);
 
-// The largest of a step's logits [V], as samples keep them.
-TopLogits LargestLogits(const torch::Tensor& logits_V, int64_t position);
+inline constexpr int64_t kExportedSamples = 8;  // at most, that a model proves itself on
+// Adds to the sample what a step chose, with its log-probability and the largest of the step's
+// logits [V], of f64.
+void AddStep(const torch::Tensor& logits_V, int32_t chosen, Sample* sample);
 
 }  // namespace attend
 

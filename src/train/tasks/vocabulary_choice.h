@@ -36,6 +36,10 @@ struct VocabularyChoice {
 std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup, VocabularyChoice* choice,
                                                const std::function<std::string()>& make);
 
+// Throws Error(kInput) where it is not what the run was trained with, under this name.
+void CheckTrainedWith(const ExportedRun& run, const std::string& name,
+                      const Vocabulary& vocabulary);
+
 // As the run's directory keeps it. Throws Error(kInput) for another one than it was trained with.
 std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run);
 

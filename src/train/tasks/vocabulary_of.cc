@@ -55,13 +55,18 @@ std::shared_ptr<const Vocabulary> VocabularyOf(const TaskSetup& setup, Vocabular
   return vocabulary;
 }
 
-std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run) {
-  auto vocabulary = Vocabulary::Load(run.directory() / kJointVocabularyFile);
-  if (run.identity.data_digests.value("vocabulary", Json()) == Json(Sha256(vocabulary->bytes())))
-    return vocabulary;
+void CheckTrainedWith(const ExportedRun& run, const std::string& name,
+                      const Vocabulary& vocabulary) {
+  if (run.identity.data_digests.value(name, Json()) == Json(Sha256(vocabulary.bytes()))) return;
   throw Error(ErrorKind::kInput,
               fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
                           run.directory().string(), run.checkpoint.string()));
+}
+
+std::shared_ptr<const Vocabulary> VocabularyOf(const ExportedRun& run) {
+  auto vocabulary = Vocabulary::Load(run.directory() / kJointVocabularyFile);
+  CheckTrainedWith(run, "vocabulary", *vocabulary);
+  return vocabulary;
 }
 
 }  // namespace attend

@@ -15,10 +15,10 @@
 namespace attend {
 namespace {
 
-constexpr int64_t kSamples = 8, kSampleTokens = 32;  // at most
+constexpr int64_t kSampleTokens = 32;  // at most
 
 Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
-                   std::vector<int32_t> ids) {
+                   const std::vector<int32_t>& ids) {
   const torch::NoGradGuard no_grad;
   Sample sample;
   std::vector<int64_t> read = {transformer->config().special_ids.bos};
@@ -26,14 +26,8 @@ Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
   const torch::Tensor hidden_TD =
       transformer->Decode(torch::tensor(read, torch::kInt64).unsqueeze(0)).squeeze(0);
   const torch::Tensor logits_TV = transformer->Logits(hidden_TD).to(torch::kFloat64);
-  for (int64_t t = 0; t < std::ssize(ids); ++t) {
-    const torch::Tensor logits_V = logits_TV[t];
-    sample.top_logits.push_back(LargestLogits(logits_V, t));
-    sample.token_log_probabilities.push_back(logits_V.log_softmax(0)[ids[t]].item<double>());
-    sample.score += sample.token_log_probabilities.back();
-  }
+  for (int64_t t = 0; t < std::ssize(ids); ++t) AddStep(logits_TV[t], ids[t], &sample);
   sample.target = DecodeText(vocabulary, ids);
-  sample.target_ids = std::move(ids);
   return sample;
 }
 
@@ -42,7 +36,7 @@ Sample ScoreSample(nn::Transformer& transformer, const Vocabulary& vocabulary,
 Json SampleIds(const Documents& documents, const ModelConfig& model) {
   Json samples = Json::array();
   const int64_t most = std::min(kSampleTokens, MaxTokens(*model.decoder));
-  for (int64_t i = 0; i < std::min(kSamples, documents.text_size().documents); ++i) {
+  for (int64_t i = 0; i < std::min(kExportedSamples, documents.text_size().documents); ++i) {
     const std::span<const int32_t> ids = documents[i];
     const auto taken = ids.first(std::min(most, std::ssize(ids)));
     samples.push_back(std::vector<int32_t>(taken.begin(), taken.end()));

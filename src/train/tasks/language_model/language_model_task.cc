@@ -75,9 +75,9 @@ ValidationResult LanguageModelTask::Validate() {
 
 // What the model writes after the beginnings of the validation text.
 void LanguageModelTask::WriteSamples(ValidationResult* result) {
-  constexpr int64_t kSamples = 4, kPrompt = 16, kWritten = 64;
+  constexpr int64_t kShown = 4, kPrompt = 16, kWritten = 64;
   std::vector<std::vector<int32_t>> prompts, references;
-  for (int64_t i = 0; i < std::min(kSamples, text_.valid->text_size().documents); ++i) {
+  for (int64_t i = 0; i < std::min(kShown, text_.valid->text_size().documents); ++i) {
     const std::span<const int32_t> ids = text_.valid->documents()[i];
     const auto prompt = std::min(kPrompt, std::ssize(ids) - 1);
     const auto end = std::min(prompt + kWritten, std::ssize(ids));

@@ -14,7 +14,7 @@ TaskInfo DescribeMaskedLanguageModel() {
   info.validation_options = "valid_text";
   info.validation = {{"loss", "loss"},
                      {"perplexity", "perplexity of the hidden tokens"},
-                     {"accuracy", "hidden tokens found, %", /*high_is_better=*/true}};
+                     {"accuracy", "% of the hidden tokens found", /*high_is_better=*/true}};
   info.charts = {{"Hidden tokens found", "% of them, more is better", {"accuracy"}, 100}};
   info.test = info.validation;
   info.samples = "Sample texts";

@@ -16,19 +16,13 @@ namespace {
 constexpr int64_t kSampleTokens = 32;  // at most
 
 Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
-                std::vector<int32_t> read, std::vector<int32_t> hidden) {
+                std::vector<int32_t> read, const std::vector<int32_t>& hidden) {
   const torch::NoGradGuard no_grad;
   Sample sample;
   const torch::Tensor logits_SV =
       transformer->Logits(transformer->PackedEncode(PackIds(read))).to(torch::kFloat64);
-  for (size_t i = 0; i < read.size(); ++i) {
-    const torch::Tensor logits_V = logits_SV[static_cast<int64_t>(i)];
-    sample.target_ids.push_back(hidden[i] == kNotMasked ? read[i] : hidden[i]);
-    sample.top_logits.push_back(LargestLogits(logits_V, static_cast<int64_t>(i)));
-    sample.token_log_probabilities.push_back(
-        logits_V.log_softmax(0)[sample.target_ids.back()].item<double>());
-    sample.score += sample.token_log_probabilities.back();
-  }
+  for (int64_t i = 0; i < std::ssize(read); ++i)
+    AddStep(logits_SV[i], hidden[i] == kNotMasked ? read[i] : hidden[i], &sample);
   sample.target = vocabulary.Decode(sample.target_ids);
   sample.source_ids = std::move(read);
   return sample;
@@ -38,7 +32,7 @@ Sample SampleOf(nn::Transformer& transformer, const Vocabulary& vocabulary,
 
 Json MaskedSamples(const ExampleTable& contexts) {
   Json samples = Json::array();
-  for (int64_t row = 0; row < std::min(kSamples, contexts.size()); ++row) {
+  for (int64_t row = 0; row < std::min(kExportedSamples, contexts.size()); ++row) {
     const auto take = [&](int64_t column) {
       const std::span<const int32_t> ids = contexts[row].Ids(column);
       return std::vector<int32_t>(ids.begin(),

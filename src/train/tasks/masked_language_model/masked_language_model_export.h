@@ -9,8 +9,6 @@
 
 namespace attend {
 
-inline constexpr int64_t kSamples = 8;  // at most
-
 // Beginnings of documents, with what is hidden of them, that the exported model is to prove itself
 // on: lists of ids that it reads, and of those that stand there.
 Json MaskedSamples(const ExampleTable& contexts);

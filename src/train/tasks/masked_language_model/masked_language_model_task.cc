@@ -51,8 +51,8 @@ MaskedLanguageModelTask::MaskedLanguageModelTask(const TaskSetup& setup, PlainTe
       train_(MaskedText(text_.train, options_, *text_.vocabulary)),
       valid_(MaskedText(text_.valid, options_, *text_.vocabulary)) {
   if (valid_ != nullptr) valid_contexts_ = Masked(*valid_, *text_.valid, "valid_text");
-  if (text_.test != nullptr)
-    Masked(*MaskedText(text_.test, options_, *text_.vocabulary), *text_.test, "test_text");
+  if (const auto test = MaskedText(text_.test, options_, *text_.vocabulary); test != nullptr)
+    test_contexts_ = Masked(*test, *text_.test, "test_text");
 }
 
 const TaskInfo& MaskedLanguageModelTask::info() const {
@@ -122,9 +122,9 @@ ValidationResult MaskedLanguageModelTask::Validate() {
 
 // The first contexts, and what the model puts where tokens are hidden.
 void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
-  constexpr int64_t kSamples = 4;
+  constexpr int64_t kShown = 4;
   const torch::NoGradGuard no_grad;
-  for (int64_t row = 0; row < std::min(kSamples, valid_contexts_->size()); ++row) {
+  for (int64_t row = 0; row < std::min(kShown, valid_contexts_->size()); ++row) {
     const Example example = (*valid_contexts_)[row];
     const torch::Tensor best_R =
         transformer_
@@ -148,15 +148,14 @@ void MaskedLanguageModelTask::ShowSamples(ValidationResult* result) {
 Json MaskedLanguageModelTask::ForExport() const {
   const MaskedCorpus& masked = valid_ != nullptr ? *valid_ : *train_;
   return {{"samples", MaskedSamples(masked.Mask(
-                          text_.ValidationOrTraining().beginning().Contexts(kSamples)))}};
+                          text_.ValidationOrTraining().beginning().Contexts(kExportedSamples)))}};
 }
 
 Json MaskedLanguageModelTask::TestText(const TestSetting& setting) {
   setting.tell("finding the hidden tokens of the test text");
   ReadParameters(setting.model->tensors, transformer_.ptr().get());
   transformer_->eval();
-  const auto test = MaskedText(text_.test, options_, *text_.vocabulary);
-  return FiguresOf(Masked(*test, *text_.test, "test_text"));
+  return FiguresOf(*test_contexts_);
 }
 
 std::unique_ptr<TrainingTask> SetUpMaskedLanguageModel(const TaskSetup& setup) {

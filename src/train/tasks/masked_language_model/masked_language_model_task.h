@@ -41,7 +41,7 @@ class MaskedLanguageModelTask : public TextTask {
 
   PlainText text_;
   std::unique_ptr<const MaskedCorpus> train_, valid_;
-  std::optional<ExampleTable> valid_contexts_;
+  std::optional<ExampleTable> valid_contexts_, test_contexts_;
 };
 
 // As TrainableTask::set_up promises.

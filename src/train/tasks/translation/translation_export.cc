@@ -1,23 +1,18 @@
 #include "train/tasks/translation/translation_export.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
-#include "attend/error.h"
-#include "base/sha256.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_search.h"
 #include "text/tokenizer.h"
 #include "train/loop/parameters.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_train_options.h"
+#include "train/tasks/vocabulary_choice.h"
 
 namespace attend {
 namespace {
-
-constexpr size_t kSampleCount = 8;  // at most
 
 torch::Tensor Row(const std::vector<int32_t>& ids) {
   return torch::tensor(std::vector<int64_t>(ids.begin(), ids.end()), torch::kInt64).unsqueeze(0);
@@ -34,26 +29,9 @@ bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<in
   for (const int64_t id : {ids.pad, ids.bos, ids.unk})
     if (id >= 0 && id != ids.eos) allowed_V[id] = -std::numeric_limits<double>::infinity();
   const auto next = static_cast<int32_t>(allowed_V.argmax().item<int64_t>());
-  sample->top_logits.push_back(
-      LargestLogits(logits_V, static_cast<int64_t>(sample->target_ids.size())));
-  sample->target_ids.push_back(next);
-  sample->token_log_probabilities.push_back(logits_V.log_softmax(0)[next].item<double>());
-  sample->score += sample->token_log_probabilities.back();
+  AddStep(logits_V, next, sample);
   prefix->push_back(next);
   return next != ids.eos;
-}
-
-// The vocabularies in the run's directory, which must be those the checkpoint was trained with.
-Vocabularies VocabulariesOf(const ExportedRun& run) {
-  Vocabularies vocabularies = LoadVocabularies(run.directory());
-  const Json& digests = run.identity.data_digests;
-  if (digests.value("source vocabulary", Json()) != Json(Sha256(vocabularies.source->bytes())) ||
-      digests.value("target vocabulary", Json()) != Json(Sha256(vocabularies.target->bytes()))) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("the vocabulary in '{}' is not the one that '{}' was trained with",
-                            run.directory().string(), run.checkpoint.string()));
-  }
-  return vocabularies;
 }
 
 }  // namespace
@@ -71,7 +49,7 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
 Json SampleSources(const std::vector<std::string>& lines) {
   Json sources = Json::array();
   for (const std::string& line : lines) {
-    if (sources.size() < kSampleCount && !line.empty()) sources.push_back(line);
+    if (sources.size() < kExportedSamples && !line.empty()) sources.push_back(line);
   }
   return sources;
 }
@@ -94,7 +72,9 @@ Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies
 }
 
 void CompleteTranslationModel(const ExportedRun& run, Model* model) {
-  const Vocabularies vocabularies = VocabulariesOf(run);
+  const Vocabularies vocabularies = LoadVocabularies(run.directory());
+  CheckTrainedWith(run, "source vocabulary", *vocabularies.source);
+  CheckTrainedWith(run, "target vocabulary", *vocabularies.target);
   model->source_vocabulary = vocabularies.source->bytes();
   model->target_vocabulary = vocabularies.target->bytes();
   model->tokenization = MemberOf<Json>(run.identity.task, "tokenization", run.where);

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "metrics/tokenizer_choice.h"
 #include "model/config_file.h"
+#include "train/tasks/text_files.h"
 #include "train/tasks/translation/text_checks.h"
 #include "train/tasks/translation/translation.h"
 #include "train/tasks/translation/translation_export.h"
@@ -17,12 +18,8 @@ const TaskInfo& TranslationTask::info() const { return TrainableTranslation().in
 
 Json TranslationTask::Digests() const {
   Json digests = Json::object();
-  const auto add = [&](const std::string& name, const Corpus& corpus) {
-    for (const FileDigest& digest : corpus.digests())
-      digests[fmt::format("{}_{}", name, digest.name)] = digest.sha256;
-  };
-  add("train", *train_);
-  if (valid_ != nullptr) add("valid", *valid_);
+  AddDigests("train", train_.get(), &digests);
+  AddDigests("valid", valid_.get(), &digests);
   digests["source vocabulary"] = Sha256(vocabularies_.source->bytes());
   digests["target vocabulary"] = Sha256(vocabularies_.target->bytes());
   return digests;
