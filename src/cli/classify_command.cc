@@ -59,9 +59,8 @@ int RunClassify(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  const auto loaded =
-      Load(options.model,
-           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const Classifier classifier(loaded, common.ThreadCount());
   RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<Classification> found = classifier.Classify(lines.lines());

@@ -59,9 +59,8 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   if (common.json && !options.output.empty())
     throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
-  const auto loaded =
-      Load(options.model,
-           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const TextEncoder encoder(loaded, common.ThreadCount());
   std::unique_ptr<NpyFile> output;
   if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder.width());

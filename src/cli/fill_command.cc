@@ -117,9 +117,8 @@ int RunFill(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 "attend fill: texts are given as arguments and by --input; leave out one");
   }
-  const auto loaded =
-      Load(options.model,
-           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const TextEncoder encoder(loaded, common.ThreadCount());
   encoder.Fill({}, options.fill.top);  // is it a model that can?
   const FillCall call{encoder, options.fill.top, common.json};

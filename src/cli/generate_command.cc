@@ -129,9 +129,8 @@ int RunGenerate(const std::vector<std::string>& arguments) {
                 "attend generate: prompts are given as arguments and by --input; leave out one");
   }
   CheckGenerationOptions(options.generation);
-  const auto loaded =
-      Load(options.model,
-           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const Generator generator(loaded, common.ThreadCount());
   // One prompt alone is not the faster for waiting, whoever reads.
   const bool alone = prompts.size() == 1;

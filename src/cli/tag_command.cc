@@ -175,9 +175,8 @@ int RunTag(const std::vector<std::string>& arguments) {
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   CheckTagOptions(command_line, options);
-  const auto loaded =
-      Load(options.model,
-           {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const Tagger tagger(loaded, common.ThreadCount());
   if (options.scheme != LabelScheme::kNone && !LabelsEntities(tagger)) {
     throw Error(ErrorKind::kUsage,

@@ -66,6 +66,16 @@ std::string Describe(const ServedModel& model) {
   return fmt::format("{} ({} to {})", model.name(), model.source(), model.target());
 }
 
+// "name 'en-de', source 'en'".
+std::string Asked(const std::string& name, const std::string& source, const std::string& target) {
+  std::string asked;
+  for (const auto& [option, value] :
+       {std::pair("name", &name), std::pair("source", &source), std::pair("target", &target)})
+    if (!value->empty())
+      asked += fmt::format("{}{} '{}'", asked.empty() ? "" : ", ", option, *value);
+  return asked.empty() ? "a request that names none" : asked;
+}
+
 }  // namespace
 
 ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed)
@@ -249,15 +259,9 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   };
   if (all.empty())
     refuse(fmt::format("there is no model for {} at the moment", path.empty() ? route : path));
-  std::string asked;
-  for (const auto& [option, value] :
-       {std::pair("name", &name), std::pair("source", &source), std::pair("target", &target)})
-    if (!value->empty())
-      asked += fmt::format("{}{} '{}'", asked.empty() ? "" : ", ", option, *value);
   refuse(fmt::format("{} {}; expected one of {}",
                      fitting.empty() ? "no model fits" : "several models fit",
-                     asked.empty() ? "a request that names none" : asked,
-                     fmt::join(found.empty() ? all : found, ", ")));
+                     Asked(name, source, target), fmt::join(found.empty() ? all : found, ", ")));
   return nullptr;  // not reached
 }
 
