@@ -127,12 +127,12 @@ void ScorePairs(const std::shared_ptr<const Model>& model, ScoreOptions options,
       }
     }
     FlushOutput();
-    sources.Add(pairs.lines(0), pairs.number());
-    targets.Add(pairs.lines(1), pairs.number());
+    sources.Add(pairs.lines(0), pairs.number(), files.source);
+    targets.Add(pairs.lines(1), pairs.number(), files.target);
   }
   pairs.ReportMalformed(common.MakeLog());
-  sources.Report(common.MakeLog(), files.source);
-  targets.Report(common.MakeLog(), files.target);
+  sources.Report(common.MakeLog());
+  targets.Report(common.MakeLog());
   const Json perplexity = total.Perplexity(total.tokens);
   if (total.tokens > 0 && !common.json) {
     common.MakeLog()(LogLevel::kInfo,

@@ -100,10 +100,8 @@ void PrintColumns(const std::vector<ColumnSentence>& sentences,
 }
 
 void TagColumns(const TagOptions& options, const Tagger& tagger, const std::string& path,
-                size_t at_once, const std::shared_ptr<const Vocabulary>& vocabulary,
-                const Log& log) {
+                size_t at_once, UnknownLines* unknown, const Log& log) {
   ColumnReader reader(path);
-  UnknownLines unknown(vocabulary);
   std::vector<ColumnSentence> sentences;
   std::vector<std::vector<std::string>> words;
   const auto run = [&] {
@@ -123,7 +121,8 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
       if (!sentence.begins_document()) {
         words.push_back(sentence.Column(options.word_column - 1));
         for (size_t word = 0; word < words.back().size(); ++word)
-          unknown.Add({&words.back()[word], 1}, sentence.first_line + static_cast<int64_t>(word));
+          unknown->Add({&words.back()[word], 1}, sentence.first_line + static_cast<int64_t>(word),
+                       path == "-" ? "" : path);
       }
       sentences.push_back(sentence);
       // Who asks through a pipe may wait for the answer before it goes on.
@@ -141,7 +140,6 @@ void TagColumns(const TagOptions& options, const Tagger& tagger, const std::stri
                                         "U+FFFD",
                                         reader.malformed(), path));
   }
-  unknown.Report(log, path == "-" ? "" : path);
 }
 
 // Options that say nothing where columns are read, or are not.
@@ -184,11 +182,12 @@ int RunTag(const std::vector<std::string>& arguments) {
   }
   if (options.columns) {
     const bool terminal = isatty(STDOUT_FILENO) == 1;
+    UnknownLines unknown(loaded->source_vocabulary);
     for (const std::string& file : OrStandardInput(files)) {
       TagColumns(options, tagger, common.DataPath(file),
-                 terminal ? 1 : LinesAtOnce(common.ThreadCount()), loaded->source_vocabulary,
-                 common.MakeLog());
+                 terminal ? 1 : LinesAtOnce(common.ThreadCount()), &unknown, common.MakeLog());
     }
+    unknown.Report(common.MakeLog());
   } else {
     RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
       TagLines(options, tagger, lines, common.MakeLog());

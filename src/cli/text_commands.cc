@@ -55,20 +55,20 @@ void RunOnLines(const std::vector<std::string>& files, const CommonOptions& comm
                 const std::shared_ptr<const Vocabulary>& vocabulary,
                 const std::function<int64_t(const LineWindows& lines)>& run) {
   int64_t cut = 0;
+  UnknownLines unknown(vocabulary);
   for (const std::string& file : OrStandardInput(files)) {
     CheckIsNoText(common.DataPath(file));
     LineWindows lines({common.DataPath(file)}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
     MalformedShare share;
-    UnknownLines unknown(vocabulary);
     while (lines.Next()) {
       share.Check(lines);
       cut += run(lines);
       FlushOutput();
-      unknown.Add(lines.lines(), lines.number());
+      unknown.Add(lines.lines(), lines.number(), files.size() > 1 ? lines.name() : "");
     }
     lines.ReportMalformed(common.MakeLog());
-    unknown.Report(common.MakeLog(), files.size() > 1 ? lines.name() : "");
   }
+  unknown.Report(common.MakeLog());
   WarnOfCutTexts(cut, common.MakeLog());
 }
 

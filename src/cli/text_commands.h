@@ -21,8 +21,8 @@ namespace attend {
 std::vector<std::string> OrStandardInput(std::vector<std::string> files);
 
 // Gives `run` the lines of the files, window by window. It prints what the model says of them and
-// returns how many of them were longer than the model can read. Of these a warning tells at the
-// end, and after each file of characters that the model's vocabulary lacks.
+// returns how many of them were longer than the model can read. Warnings tell of these at the end,
+// and of characters that the model's vocabulary lacks.
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
                 const std::shared_ptr<const Vocabulary>& vocabulary,
                 const std::function<int64_t(const LineWindows& lines)>& run);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attend/vocabulary.h"
@@ -20,22 +21,22 @@ class LineList {
  public:
   // `noun`: what is counted.
   explicit LineList(std::string noun = "line") : noun_(std::move(noun)) {}
-  void Add(int64_t line);
+  void Add(int64_t line) { Add(std::to_string(line)); }
+  void Add(std::string place);
   int64_t count() const { return count_; }
   const std::string& noun() const { return noun_; }
-  // "line 3", "lines 3, 7 and 2 more".
+  // "line 3", "lines 3, 7 and 2 more", "lines a.txt:3, b.txt:1".
   std::string Text() const;
 
  private:
   std::string noun_;
-  std::vector<int64_t> first_;
+  std::vector<std::string> first_;
   int64_t count_ = 0;
 };
 
-// Warns where there are such lines. `loss`: what it does, as in "translations lose them"; `where`
-// may open the message.
+// Warns where there are such lines. `loss`: what it does, as in "translations lose them".
 void WarnOfUnknown(const LineList& lines, const UnknownCharacters& unknown, std::string_view loss,
-                   const std::string& where, const Log& log);
+                   const Log& log);
 
 // Counts them in texts that a model reads by itself. [MASK] has none.
 class UnknownLines {
@@ -43,8 +44,9 @@ class UnknownLines {
   explicit UnknownLines(std::shared_ptr<const Vocabulary> vocabulary, std::string noun = "line")
       : counter_(std::move(vocabulary)), lines_(std::move(noun)) {}
 
-  void Add(std::span<const std::string> texts, int64_t first_number);
-  void Report(const Log& log, const std::string& where = "") const;
+  // `file` is named where it is given.
+  void Add(std::span<const std::string> texts, int64_t first_number, const std::string& file = "");
+  void Report(const Log& log) const;
 
  private:
   UnknownCounter counter_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "text/utf8.h"
 #include "text/vocabulary_fixture.h"
 
 namespace attend {
@@ -49,7 +50,9 @@ TEST(TokenMap, TokensMayHaveIdsOfTheirOwn) {
   EXPECT_EQ(mapped->Encode("house"), expected);
   EXPECT_EQ(mapped->Decode(expected), "house");
   EXPECT_EQ(mapped->Encode("das").front(), 1) << "a piece that is no token is unknown";
-  EXPECT_EQ(mapped->UnknownTexts("das").front(), plain->Piece(das.front()));
+  std::string unknown = plain->Piece(das.front());
+  Replace("\u2581", " ", &unknown);
+  EXPECT_EQ(mapped->UnknownTexts("das").front(), unknown);
 
   std::vector<int32_t> with_language = expected;
   with_language.insert(with_language.begin(), 2);

@@ -88,7 +88,7 @@ def test_sentences_before_a_wrong_line_have_their_labels(encoders, wrong):
     before = "the X\nhouse X\n\nnew X\n\n"
     right = attend("tag", "--columns", "--model", encoders["tagging"], stdin=before)
     done = attend("tag", "--columns", "--model", encoders["tagging"], stdin=f"{before}wall X\n{wrong}\n\nold X\n")
-    assert (done.returncode, done.stdout) == (3, right.stdout) and ":7: " in done.stderr
+    assert (done.returncode, done.stdout + "\n") == (3, right.stdout) and ":7: " in done.stderr
 
 
 def test_columns_that_are_tagged_as_texts_are_told(encoders):
@@ -117,7 +117,7 @@ def test_characters_that_the_vocabulary_lacks_are_told(command, encoders, tmp_pa
         for name, text in zip(("one", "two"), texts):
             (tmp_path / name).write_text(text, encoding="utf-8")
         told = attend(*arguments, tmp_path / "one", tmp_path / "two").stderr
-        assert told.startswith(f"warning: {tmp_path}/two: 1 line has {words}: line 1; 3 characters,") and told.count("\n") == 1
+        assert told.startswith(f"warning: 1 line has {words}: line {tmp_path}/two:1; 3 characters,") and told.count("\n") == 1
 
 
 def test_characters_of_columns_that_the_vocabulary_lacks_are_told(encoders):

@@ -149,7 +149,7 @@ def test_characters_that_the_vocabulary_lacks_are_told(language_model, tmp_path)
     (tmp_path / "source").write_text("lumi\n", encoding="utf-8")
     (tmp_path / "target").write_text("Ω\n", encoding="utf-8")
     pair = attend("score", "--model", GOLDEN, "--source", tmp_path / "source", "--target", tmp_path / "target", "--quiet")
-    assert pair.stderr == f"warning: {tmp_path}/target: 1 line has {words}: line 1; 1 character, most often U+03A9 Ω (1)\n"
+    assert pair.stderr == f"warning: 1 line has {words}: line {tmp_path}/target:1; 1 character, most often U+03A9 Ω (1)\n"
 
 
 def test_a_quantized_language_model_proves_itself(language_model, tmp_path):

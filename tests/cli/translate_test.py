@@ -264,13 +264,13 @@ def test_score_counts_malformed_text_of_both_files(tmp_path):
     (tmp_path / "target").write_bytes(target)
     arguments = ("score", "--quiet", "--model", MODEL, "--source", tmp_path / "source", "--target", tmp_path / "target")
     done = attend(*arguments)
-    assert done.returncode == 0 and done.stderr.count("\n") == 2
+    assert done.returncode == 0 and told(done.stderr).count("\n") == 2
     assert f"2 malformed UTF-8 sequences in {tmp_path}/source" in done.stderr
     assert f"1 malformed UTF-8 sequence in {tmp_path}/target" in done.stderr
     (tmp_path / "source").write_text(source.decode(errors="replace"), encoding="utf-8")
     (tmp_path / "target").write_text(target.decode(errors="replace"), encoding="utf-8")
     repaired = attend(*arguments)
-    assert (repaired.stderr, repaired.stdout) == ("", done.stdout)
+    assert (told(repaired.stderr), repaired.stdout) == ("", done.stdout)
 
 
 class Running:

@@ -24,7 +24,7 @@ void TranslationCounts::Report(const Log& log) const {
                     "{}; overlong refuse stops at such lines",
                     divided, divided == 1 ? " has" : "s have", most_pieces_, divided_.Text()));
   }
-  WarnOfUnknown(with_unknown_, unknown_, "translations lose them", "", log);
+  WarnOfUnknown(with_unknown_, unknown_, "translations lose them", log);
   if (cut > 0) {
     log(LogLevel::kWarning,
         fmt::format("{} translation{} cut at the maximum length, of {}; {} longer with a larger "
