@@ -88,9 +88,9 @@ def test_what_is_wrong_is_told(generator):
         generator.generate("a", max_token=2)
     with pytest.raises(attend.UsageError, match="a stop text is empty"):
         generator.generate("a", stop=[""])
-    with pytest.raises(attend.UsageError, match="attend translate"):
+    with pytest.raises(attend.UsageError, match="use attend.Translator"):
         attend.Generator(GOLDEN)
-    with pytest.raises(attend.UsageError, match="attend generate"):
+    with pytest.raises(attend.UsageError, match="use attend.Generator"):
         attend.Translator(LANGUAGE_MODEL)
     with pytest.raises(TypeError):
         generator.generate(["a", 7])

@@ -8,6 +8,7 @@ import random
 import shutil
 import struct
 import subprocess
+import sys
 
 SEED = 16  # one with which labels differ from word to word
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
@@ -136,13 +137,13 @@ def write_encoders(folder, **encoder):
 
 def write_filler_of_pieces(folder):
     """A masked language model whose tokens are pieces of words."""
-    import sentencepiece
-
     (folder / "text").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
     command = [pathlib.Path(os.environ["BUILD_DIR"]) / "attend", "vocab", "--input", folder / "text", "--output", folder / "vocab.spm"]
     subprocess.run([*command, "--type", "unigram", "--mask", "--size", "32", "--quiet"], check=True)
-    size = sentencepiece.SentencePieceProcessor(model_file=str(folder / "vocab.spm")).vocab_size()
-    return write_model(folder, encoder_config(size, task="masked_language_model"))
+    # In a process of its own: the package may crash where an interpreter ends that has loaded others, too.
+    code = "import sentencepiece, sys; print(sentencepiece.SentencePieceProcessor(model_file=sys.argv[1]).vocab_size())"
+    size = subprocess.run([sys.executable, "-c", code, folder / "vocab.spm"], check=True, capture_output=True, text=True).stdout
+    return write_model(folder, encoder_config(int(size), task="masked_language_model"))
 
 
 def with_positions(model, folder, positions):

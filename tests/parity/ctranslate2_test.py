@@ -94,7 +94,11 @@ def write_model(folder, model, tensors):
     write_safetensors(folder / "model.safetensors", tensors.items())
     shutil.copy(GOLDEN / "vocab.spm", folder)
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("model.safetensors", "vocab.spm")}
-    config = {"format_version": 1, "model": model, "tokenization": {}, "provenance": {}, "sha256": digests}
+    stacks = {side: model[side] | {"embedding_norm": False, "recurrence": "none"} for side in ("encoder", "decoder")}
+    model = model | {
+        "head_transform": False, "head_pooler": False, "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False, **stacks}
+    config = {
+        "format_version": 4, "model": model, "training_text": None, "tokenization": {}, "provenance": {}, "sha256": digests}
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     return folder
 

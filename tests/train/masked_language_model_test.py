@@ -285,7 +285,7 @@ def test_python_gives_the_same(run):
     if not (package / "attend/_attend.pyi").exists():
         pytest.skip("the Python package is not built")
     code = f"import attend; model = attend.load({str(run / 'model')!r}, threads=1); assert isinstance(model, attend.Encoder); "
-    code += "found = model.fill('green [MASK]', top=2); print(found.text, found.masks[0][0][1]); "
+    code += "found = model.fill('green [MASK]', top=2); print(found.text, found.masks[0][0].probability); "
     code += "print(model.embed('a').shape, model.embed(['red apple', 'b']).shape, model.width, float(model.embed(['red apple'])[0, 0]))"
     told = subprocess.run([sys.executable, "-c", code], env=tiny_run.environment(PYTHONPATH=package), capture_output=True, text=True, check=True)
     filled = json.loads(attend("fill", "green [MASK]", "--model", run / "model", "--json"))
