@@ -13,6 +13,7 @@
 #include "cli/line_windows.h"
 #include "cli/text_commands.h"
 #include "tasks/language_model/generation_options.h"
+#include "tasks/loaded_model.h"
 #include "text/utf8.h"
 
 namespace attend {
