@@ -18,7 +18,6 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

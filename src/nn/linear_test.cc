@@ -97,7 +97,7 @@ TEST(LinearTest, GradientsHaveGradients) {
 
 // Layers of which some have adapters, as an attention's projections.
 struct AdaptedLayers {
-  AdaptedLayers(torch::ScalarType type, bool with_bias, std::vector<bool> adapted) {
+  AdaptedLayers(torch::ScalarType type, bool with_bias, const std::vector<bool>& adapted) {
     torch::manual_seed(4);
     int64_t out = 24;
     for (const bool with_adapter : adapted) {
