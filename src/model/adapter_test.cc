@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "model/adapter_fixture.h"
+#include "model/error_fixture.h"
 #include "model/model_fixture.h"
 #include "model/quantize.h"
 #include "model/safetensors.h"
@@ -40,15 +41,7 @@ class AdapterTest : public FolderTest {
 
   // The one-line message of the Error(kInput) that reading and merging give, or "".
   std::string Message() const {
-    try {
-      LoadModelWith(folder_ / "base", path_);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kInput) << error.what();
-      const std::string message = error.what();
-      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-      return message;
-    }
-    return "";
+    return InputErrorOf([&] { LoadModelWith(folder_ / "base", path_); });
   }
   std::string ConfigMessage(const std::function<void(Json&)>& edit) const {
     const std::string good = ReadFile(path_ / "config.json");

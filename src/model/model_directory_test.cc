@@ -11,6 +11,7 @@
 #include "attend/error.h"
 #include "base/files.h"
 #include "model/config_file.h"
+#include "model/error_fixture.h"
 #include "model/model_fixture.h"
 #include "model/sample.h"
 
@@ -44,15 +45,7 @@ class ModelDirectoryTest : public FolderTest {
   // The message of the Error(kInput) that loading gives, or "".
   std::string LoadMessage() const { return LoadMessage(path_); }
   static std::string LoadMessage(const fs::path& path) {
-    try {
-      LoadModel(path);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kInput) << error.what();
-      const std::string message = error.what();
-      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-      return message;
-    }
-    return "";
+    return InputErrorOf([&] { LoadModel(path); });
   }
 
   void EditJson(const std::string& file, const std::function<void(Json&)>& edit) const {
