@@ -12,6 +12,14 @@
 
 namespace attend {
 
+// What both stacks are made of. The engine runs the Transformer; the others, which the paper
+// compares it with, are trained and searched through LibTorch.
+enum class Architecture {
+  kTransformer,
+  kLstm,         // deep LSTMs with attention, in GNMT's shape (Wu et al. 2016)
+  kGru,          // the same of GRUs
+  kConvolution,  // ConvS2S (Gehring et al. 2017)
+};
 // Of the feed-forward layer. The gated ones multiply a second product of the input, with their
 // activation, by the first (Shazeer 2020).
 enum class Activation {
@@ -100,6 +108,7 @@ struct StackConfig {
   bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
   bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's
   Recurrence recurrence = Recurrence::kNone;  // of a decoder, in place of self-attention
+  int64_t kernel_width = 3;                   // tokens that a convolution sees
 
   int64_t key_width() const { return d_k > 0 ? d_k : d_model / heads; }
   int64_t value_width() const { return d_v > 0 ? d_v : d_model / heads; }
@@ -134,6 +143,7 @@ struct TextFrame {
 // A model: an encoder, a decoder or both, and what stands on top.
 struct ModelConfig {
   std::string task = "translation";
+  Architecture architecture = Architecture::kTransformer;
   std::vector<std::string> languages;  // source, target; may be empty
   InputKind input = InputKind::kTokens;
   int64_t source_vocab_size = 0;  // rows of the encoder's embedding
@@ -188,9 +198,18 @@ struct ModelConfig {
 
 // base and big (the paper), tiny (4+4 layers, 128 wide, 4 heads, d_ff 256), student (6+2 layers,
 // 256 wide, 8 heads, d_ff 1536); decoders alone: gpt-char, gpt2-small; encoders alone: bert-tiny
-// (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base. Throws Error(kConfiguration) for another
+// (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base; other architectures: lstm (2+2 layers, 256
+// wide), convolution (4+3 layers, 256 wide). Throws Error(kConfiguration) for another
 // name, naming the nearest.
 ModelConfig PresetConfig(const std::string& name);
+
+// The one that training starts from where none is named.
+std::string PresetOf(Architecture architecture);
+
+// lstm or gru.
+bool IsRecurrent(Architecture architecture);
+// As it is written in recipes and config.json.
+std::string ArchitectureName(Architecture architecture);
 
 // Throws Error(kConfiguration) naming the first field that makes no sense (heads that do not divide
 // d_model, ties between embeddings of different size, no stack at all ...).

@@ -351,6 +351,8 @@ def load(directory: str | os.PathLike[str]) -> Transformer:
     Raises attend.InputError that names the file and the cure where it is not a whole model directory.
     """
     config = json.loads(model_config(directory), object_hook=lambda members: SimpleNamespace(**members))
+    if config.architecture != "transformer":
+        raise UsageError(f"{directory}: the model's architecture is {config.architecture}, and attend.torch has the transformer alone")
     stored = load_file(pathlib.Path(directory) / "model.safetensors")
     tensors = {}
     for name, tensor in stored.items():

@@ -113,13 +113,14 @@ CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
   return command_line;
 }
 
-// Task and preset are read first: they decide which other options there are, and their defaults.
+// Task, preset and architecture are read first: they decide which other options there are, and
+// their defaults.
 bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* options,
                  CommonOptions* common, CommandLine* command_line) {
   TrainOptions first;
-  CommandLine("train", "", "")
-      .Options(Fields(first).Select({"task", "preset"}))
-      .ParseThese(arguments);
+  CommandLine these("train", "", "");
+  these.Options(Fields(first).Select({"task", "preset", "architecture"})).ParseThese(arguments);
+  if (!these.IsSet("preset")) first.preset = PresetOf(first.model.architecture);
   *options = TrainOptions(first.model.task, first.preset);
   *command_line = MakeCommandLine(*options, *common);
   return command_line->Parse(arguments);

@@ -1,4 +1,4 @@
-// `attend train` and `attend bench train` in the program without LibTorch.
+// The commands that attend-train runs, in the program without LibTorch.
 #include "cli/train_launcher.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,8 @@
 #include "attend/error.h"
 #include "cli/bench/benchmarks.h"
 #include "cli/commands.h"
+#include "cli/translate_command.h"
+#include "cli/verify_command.h"
 
 namespace attend {
 
@@ -40,6 +42,16 @@ void StartAttendTrain(const std::string& command, const std::vector<std::string>
 
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments) {
   StartAttendTrain("bench", arguments);
+}
+int RunTranslate(const std::vector<std::string>& arguments) {
+  return Translate(arguments, [&](const auto&, const auto&) -> std::shared_ptr<const LoadedModel> {
+    StartAttendTrain("translate", arguments);
+  });
+}
+int RunVerify(const std::vector<std::string>& arguments) {
+  return Verify(arguments, [&](const auto&, auto) -> std::vector<std::vector<double>> {
+    StartAttendTrain("verify", arguments);
+  });
 }
 int RunTrainLauncher(const std::vector<std::string>& arguments) {
   StartAttendTrain("train", arguments);

@@ -1,5 +1,4 @@
-// The program `attend-train`: the commands that need LibTorch. `attend train`,
-// `attend export` and `attend bench train` start it.
+// The program `attend-train`: the commands that need LibTorch. The program attend starts it.
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "train/device/environment.h"
@@ -54,6 +53,8 @@ int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"bench", "measure the speed of training", attend::RunBenchTrain},
       {"train", "train a model", attend::RunTrain},
+      {"translate", "translate text, line by line", attend::RunTranslateByTorch},
+      {"verify", "check a model's digests and replay its samples", attend::RunVerifyByTorch},
       {"export", "average checkpoints and write a model directory", attend::RunExportCheckpoints},
   };
   SetUpMemory();

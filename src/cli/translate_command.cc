@@ -1,4 +1,6 @@
 // `attend translate`: line in, line out.
+#include "cli/translate_command.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,7 +19,6 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "cli/command_line.h"
-#include "cli/commands.h"
 #include "cli/line_windows.h"
 #include "cli/translate/output.h"
 #include "cli/translate/progress.h"
@@ -33,8 +34,10 @@
 namespace attend {
 namespace {
 
+constexpr const char* kEngine = "engine";
+
 struct TranslateOptions {
-  std::string model, adapter, input = "-", output = "-";
+  std::string model, adapter, input = "-", output = "-", device = kEngine;
   TranslatorOptions translator;
   bool resume = false;
   std::string shard;
@@ -49,6 +52,9 @@ FieldList Fields(TranslateOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
+      .Add("device", &options.device,
+           "what runs the model: engine is attend's own, on the CPU; cpu and cuda are LibTorch's, "
+           "and run models of other architectures than the transformer too")
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
       .Add("output", &options.output,
            "output file, compressed if the name ends in .gz or .zst; -: standard output. The file "
@@ -211,32 +217,51 @@ std::optional<std::pair<int64_t, int64_t>> LinesOf(const LineShard& shard,
 
 // Its threads leave SIGINT and SIGTERM to others.
 std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> model,
-                                                 const TranslatorOptions& options) {
+                                                 const TranslateOptions& options,
+                                                 const RunOnDevice& run_on_device) {
   const BlockedSignals blocked;
-  return std::make_unique<const Translator>(std::move(model), options);
+  if (options.device == kEngine)
+    return std::make_unique<const Translator>(std::move(model), options.translator);
+  return std::make_unique<const Translator>(run_on_device(std::move(model), options.device),
+                                            options.translator);
+}
+
+// LibTorch runs weights as f32, and all of the vocabulary.
+void CheckDevice(const TranslateOptions& options) {
+  if (options.device == kEngine) return;
+  const auto refuse = [&](bool given, const char* name) {
+    if (!given) return;
+    throw Error(ErrorKind::kUsage, fmt::format("{} is for device engine, and device is {}; leave "
+                                               "one of them out",
+                                               name, options.device));
+  };
+  refuse(options.translator.type == WeightType::kInt8, "type int8");
+  refuse(!options.translator.shortlist.empty(), "shortlist");
 }
 
 }  // namespace
 
-int RunTranslate(const std::vector<std::string>& arguments) {
+int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device) {
   CommonOptions common;
   TranslateOptions options;
   CommandLine command_line(
       "translate", "translate text, line by line",
       "attend translate --model MODEL --input test.en --output test.de\n"
       "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
-      "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8");
+      "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
+      "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
+  CheckDevice(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
   const auto model = LoadModelWith(options.model, options.adapter);
-  const auto translator = MakeTranslator(model, options.translator);
+  const auto translator = MakeTranslator(model, options, run_on_device);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);
   const auto lines = LinesOf(shard, input);

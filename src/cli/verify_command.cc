@@ -1,4 +1,6 @@
 // `attend verify`: a model proves itself on this machine.
+#include "cli/verify_command.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "attend/loaded_model.h"
 #include "attend/vocabulary.h"
 #include "cli/command_line.h"
-#include "cli/commands.h"
 #include "kernels/inference/dispatch.h"
 #include "model/adapted_model.h"
 #include "model/quantize.h"
@@ -70,8 +71,8 @@ struct Difference {
   size_t sample = 0, token = 0;
 };
 
-Difference Replay(const LoadedModel& loaded, const std::vector<Sample>& samples, int threads) {
-  const auto replayed = ReplaySamples(loaded, samples, threads);
+Difference Compare(const std::vector<std::vector<double>>& replayed,
+                   const std::vector<Sample>& samples) {
   Difference difference;
   for (size_t i = 0; i < samples.size(); ++i) {
     for (size_t t = 0; t < samples[i].target_ids.size(); ++t) {
@@ -106,46 +107,52 @@ Proof ReadProof(const std::string& directory, const std::string& adapter) {
   return proof;
 }
 
-// Prints what comes of it as it comes; the status is 1 where a difference is too large.
-int Verify(const std::string& directory, const std::string& adapter, const CommonOptions& common) {
-  Proof proof = ReadProof(directory, adapter);
-  const auto say = [&](const std::string& line) {
-    if (!common.json) std::cout << line << '\n' << std::flush;
-  };
-  say("files: SHA-256 as config.json says, all numbers finite");
-  const std::vector<std::string> wrong_tokens = CheckTokens(*proof.model, proof.samples);
-  for (const std::string& message : wrong_tokens) say(message);
-  bool good = wrong_tokens.empty();
-  const bool other_type = !adapter.empty() && IsInt8(*proof.base);
-  if (other_type) proof.samples.clear();
-  if (proof.samples.empty()) {
-    say(other_type ? "samples: made with f32 weights, which this model has not; nothing to replay"
-                   : "samples: none, nothing to replay");
+// What came of it, said as it comes.
+class Verdict {
+ public:
+  Verdict(bool json, size_t samples) : json_(json), samples_(samples) {
+    result_ = {
+        {"samples", samples}, {"tolerance", kTolerance}, {"instruction_sets", Json::object()}};
   }
-  Json result = {{"samples", proof.samples.size()},
-                 {"tolerance", kTolerance},
-                 {"instruction_sets", Json::object()}};
-  for (const std::string& name : AvailableInstructionSets()) {
-    if (proof.samples.empty()) break;
-    std::shared_ptr<const LoadedModel> loaded = Load(proof.base, {.instruction_set = name});
-    if (!adapter.empty()) loaded = WithAdapter(loaded, adapter);
-    const Difference difference = Replay(*loaded, proof.samples, common.ThreadCount());
+  void Say(const std::string& line) const {
+    if (!json_) std::cout << line << '\n' << std::flush;
+  }
+  // `by`: an instruction set, or what runs the model in place of the engine.
+  void Add(const std::string& by, const Difference& difference) {
     const bool near = difference.largest <= kTolerance;
     good = good && near;
-    say(fmt::format(
-        "{:<12} {} samples, largest difference of a log-probability {:.2g} ({} {:g}){}", name,
-        proof.samples.size(), difference.largest, near ? "within" : "expected at most", kTolerance,
+    Say(fmt::format(
+        "{:<12} {} samples, largest difference of a log-probability {:.2g} ({} {:g}){}", by,
+        samples_, difference.largest, near ? "within" : "expected at most", kTolerance,
         near ? "" : fmt::format(": sample {}, token {}", difference.sample, difference.token)));
-    result["instruction_sets"][name] = {{"largest_difference", difference.largest}, {"good", near}};
+    result_["instruction_sets"][by] = {{"largest_difference", difference.largest}, {"good", near}};
   }
-  result["good"] = good;
-  PrintReport(common, result);
-  return good ? 0 : 1;
+  Json result() const {
+    Json result = result_;
+    result["good"] = good;
+    return result;
+  }
+
+  bool good = true;
+
+ private:
+  bool json_;
+  size_t samples_;
+  Json result_;
+};
+
+void ReplayOnEach(const Proof& proof, const std::string& adapter, int threads, Verdict* verdict) {
+  for (const std::string& name : AvailableInstructionSets()) {
+    std::shared_ptr<const LoadedModel> loaded = Load(proof.base, {.instruction_set = name});
+    if (!adapter.empty()) loaded = WithAdapter(loaded, adapter);
+    verdict->Add(name, Compare(ReplaySamples(*loaded, proof.samples, threads), proof.samples));
+  }
 }
 
 }  // namespace
 
-int RunVerify(const std::vector<std::string>& arguments) {
+// The status is 1 where a difference is too large.
+int Verify(const std::vector<std::string>& arguments, const ReplayByTorch& replay) {
   CommonOptions common;
   std::string directory, adapter;
   CommandLine command_line(
@@ -155,7 +162,28 @@ int RunVerify(const std::vector<std::string>& arguments) {
       .Options(AdapterField(&adapter))
       .Options(Fields(common, {"threads", "json"}));
   if (!command_line.Parse(arguments)) return 0;
-  return Verify(directory, adapter, common);
+  Proof proof = ReadProof(directory, adapter);
+  const bool other_type = !adapter.empty() && IsInt8(*proof.base);
+  if (other_type) proof.samples.clear();
+  std::vector<std::vector<double>> by_torch;
+  const bool engine = proof.model->config.architecture == Architecture::kTransformer;
+  if (!engine) by_torch = replay(*proof.model, proof.samples);
+  Verdict verdict(common.json, proof.samples.size());
+  verdict.Say("files: SHA-256 as config.json says, all numbers finite");
+  const std::vector<std::string> wrong_tokens = CheckTokens(*proof.model, proof.samples);
+  for (const std::string& message : wrong_tokens) verdict.Say(message);
+  verdict.good = wrong_tokens.empty();
+  if (proof.samples.empty()) {
+    verdict.Say(other_type
+                    ? "samples: made with f32 weights, which this model has not; nothing to replay"
+                    : "samples: none, nothing to replay");
+  } else if (engine) {
+    ReplayOnEach(proof, adapter, common.ThreadCount(), &verdict);
+  } else {
+    verdict.Add("libtorch", Compare(by_torch, proof.samples));
+  }
+  PrintReport(common, verdict.result());
+  return verdict.good ? 0 : 1;
 }
 
 }  // namespace attend

@@ -8,13 +8,10 @@ namespace attend {
 
 ModelStepper::ModelStepper(const Weights* weights, std::shared_ptr<const Shortlist> shortlist,
                            Activations* activations)
-    : weights_(weights), shortlist_(std::move(shortlist)), activations_(activations) {
-  const SpecialIds& ids = weights->config().special_ids;
-  // A token that is eos too may end an output.
-  const auto unless_eos = [&](int64_t id) { return static_cast<int32_t>(id == ids.eos ? -1 : id); };
-  forbidden_ = {unless_eos(ids.unk), unless_eos(ids.pad), unless_eos(ids.bos),
-                static_cast<int32_t>(ids.eos)};
-}
+    : weights_(weights),
+      shortlist_(std::move(shortlist)),
+      activations_(activations),
+      forbidden_(weights->config().special_ids) {}
 
 void ModelStepper::Reset(int64_t beam_size) { weights_->decoder->Reset(beam_size, &cache_); }
 
@@ -33,10 +30,7 @@ void ModelStepper::SelectColumns(const NewSentence& sentence) {
 }
 
 NextToken ModelStepper::AskedOf(const StepRow& row) {
-  const size_t first = row.may_be_unknown ? 1 : 0;
-  const size_t last = forbidden_.size() - (row.may_end ? 1 : 0);
-  std::span<const int32_t> never =
-      std::span<const int32_t>(forbidden_).subspan(first, last - first);
+  std::span<const int32_t> never = forbidden_.After(row);
   if (!row.never.empty()) {
     std::vector<int32_t>& own = never_.emplace_back(never.begin(), never.end());
     own.insert(own.end(), row.never.begin(), row.never.end());

@@ -2,7 +2,6 @@
 #ifndef ATTEND_ENGINE_MODEL_STEPPER_H_
 #define ATTEND_ENGINE_MODEL_STEPPER_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +10,7 @@
 #include "engine/output_layer.h"
 #include "engine/weights.h"
 #include "model/shortlist.h"
+#include "search/forbidden_tokens.h"
 #include "search/stepper.h"
 
 namespace attend {
@@ -37,8 +37,7 @@ class ModelStepper : public Stepper {
   const Weights* weights_;
   const std::shared_ptr<const Shortlist> shortlist_;
   Activations* activations_;
-  // unk first, eos last: rows that may have them leave them out.
-  std::array<int32_t, 4> forbidden_;
+  const ForbiddenTokens forbidden_;
   DecoderCache cache_;
   std::vector<ShortHead> short_heads_;  // by sentence; with a shortlist
   std::vector<DecoderRow> rows_;

@@ -18,6 +18,7 @@ Weights::Weights(const AdaptedModel& adapted, std::shared_ptr<const Weights> of_
 }
 
 void Weights::Pack(const TensorTable* adapted) {
+  if (config().architecture != Architecture::kTransformer) return;
   const WeightSource source{kernels, model->tensors, &packed, adapted,
                             base == nullptr ? nullptr : &base->packed};
   if (config().encoder) encoder.emplace(source, *config().encoder);

@@ -14,7 +14,8 @@
 
 namespace attend {
 
-// Immutable; safe to use from many threads, each with Activations and a DecoderCache of its own.
+// Of a Transformer: other architectures have nothing packed. Immutable; safe to use from many
+// threads, each with Activations and a DecoderCache of its own.
 struct Weights {
   // `instruction_set` as for SelectKernels. Throws Error(kInput) for weights of a type it does not
   // know.

@@ -21,6 +21,7 @@ constexpr double kMaxWidth = 1 << 20;
 constexpr double kMaxLayers = 1000;
 constexpr double kMaxPositions = 1 << 24;
 constexpr double kMaxVocabulary = 1 << 24;
+constexpr double kMaxKernelWidth = 1023;
 
 [[noreturn]] void Refuse(const std::string& message) {
   throw Error(ErrorKind::kConfiguration, message);
@@ -56,6 +57,23 @@ StackConfig Bert(StackConfig config) {
   config.scale_embedding = false;
   config.embedding_norm = true;
   config.norm_epsilon = 1e-12;
+  return config;
+}
+
+// LSTMs or GRUs, which need no positions and tell neighbours by their order.
+StackConfig Recurrent(int64_t layers, int64_t d_model) {
+  StackConfig config = Stack(layers, d_model, 1, StackConfig().d_ff);
+  config.positions = PositionKind::kNone;
+  config.scale_embedding = false;
+  return config;
+}
+
+StackConfig Convolution(int64_t layers, int64_t d_model) {
+  StackConfig config;
+  config.layers = layers;
+  config.d_model = d_model;
+  config.positions = PositionKind::kLearned;
+  config.scale_embedding = false;
   return config;
 }
 
@@ -133,7 +151,9 @@ FieldList Fields(StackConfig& config) {
       .Add("embedding_norm", &config.embedding_norm,
            "layer norm of the sum of embedding and position, as BERT's")
       .Add("recurrence", &config.recurrence, {"none", "ssru"},
-           "what a decoder has in place of self-attention; ssru: a simpler simple recurrent unit");
+           "what a decoder has in place of self-attention; ssru: a simpler simple recurrent unit")
+      .Add("kernel_width", &config.kernel_width, 1, kMaxKernelWidth,
+           "tokens that a convolution sees, of architecture convolution");
   return fields;
 }
 
@@ -150,6 +170,10 @@ FieldList Fields(SpecialIds& ids) {
 FieldList Fields(ModelConfig& config) {
   FieldList fields;
   fields.Add("task", &config.task, "what the model does, such as translation", kDerived)
+      .Add("architecture", &config.architecture, {"transformer", "lstm", "gru", "convolution"},
+           "what the stacks are made of; lstm, gru and convolution are what the paper compares the "
+           "transformer with: they are trained and run through LibTorch",
+           kIdentity)
       .Add("languages", &config.languages, "two languages, the source first")
       .Add("input", &config.input, {"tokens"}, "what the first stack reads", kDerived)
       .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
@@ -172,6 +196,12 @@ FieldList Fields(ModelConfig& config) {
       .Add("tie_target_output", &config.tie_target_output,
            "the output projection is the last stack's embedding", kIdentity);
   return fields;
+}
+
+std::string ArchitectureName(Architecture architecture) {
+  ModelConfig config;
+  config.architecture = architecture;
+  return Fields(config).Find("architecture")->ValueText();
 }
 
 FieldList HeadFields(ModelConfig& config) {
@@ -213,6 +243,8 @@ ModelConfig PresetConfig(const std::string& name) {
       {"gpt2-small", {std::nullopt, Gpt(Stack(12, 768, 12, 3072), 1024)}},
       {"bert-tiny", {Bert(Stack(4, 256, 4, 1024)), std::nullopt}},
       {"bert-base", {Bert(Stack(12, 768, 12, 3072)), std::nullopt}},
+      {"lstm", {Recurrent(2, 256), Recurrent(2, 256)}},
+      {"convolution", {Convolution(4, 256), Convolution(3, 256)}},
   };
   const auto found = presets.find(name);
   if (found == presets.end()) {
@@ -224,7 +256,18 @@ ModelConfig PresetConfig(const std::string& name) {
   ModelConfig config;
   config.encoder = found->second.first;
   config.decoder = found->second.second;
+  if (name == "lstm") config.architecture = Architecture::kLstm;
+  if (name == "convolution") config.architecture = Architecture::kConvolution;
   return config;
+}
+
+std::string PresetOf(Architecture architecture) {
+  if (architecture == Architecture::kTransformer) return "base";
+  return IsRecurrent(architecture) ? "lstm" : "convolution";
+}
+
+bool IsRecurrent(Architecture architecture) {
+  return architecture == Architecture::kLstm || architecture == Architecture::kGru;
 }
 
 namespace {
@@ -320,6 +363,66 @@ void CheckFrames(const ModelConfig& config) {
     Refuse("decoder.max_positions has no room for target_begin");
 }
 
+// The names of a stack's options that mean something to an architecture other than the Transformer.
+std::vector<std::string> OptionsOf(Architecture architecture) {
+  if (IsRecurrent(architecture))
+    return {"layers", "d_model", "heads", "attention_bias", "scale_embedding"};
+  return {"layers",          "d_model",         "kernel_width", "positions", "position_convention",
+          "position_offset", "scale_embedding", "max_positions"};
+}
+
+// Options that an architecture has not are as its preset has them.
+void CheckOtherOptions(StackConfig stack, const std::string& name, Architecture architecture) {
+  const std::string of = ArchitectureName(architecture);
+  StackConfig plain = IsRecurrent(architecture) ? Recurrent(1, 1) : Convolution(1, 1);
+  const std::vector<std::string> own = OptionsOf(architecture);
+  const FieldList found = Fields(stack), expected = Fields(plain);
+  for (const Field& field : found.fields()) {
+    const std::string wanted = expected.Find(field.name)->ValueText();
+    if (std::ranges::find(own, field.name) != own.end() || field.ValueText() == wanted) continue;
+    Refuse(
+        fmt::format("{0}.{1} is {2}, expected {3}: architecture {4} has no use for it; leave "
+                    "it out, or start from preset {5}",
+                    name, field.name, field.ValueText(), wanted, of, PresetOf(architecture)));
+  }
+}
+
+void CheckArchitecture(const ModelConfig& config) {
+  if (config.architecture == Architecture::kTransformer) return;
+  const std::string name = ArchitectureName(config.architecture);
+  if (!config.encoder || !config.decoder) {
+    Refuse(
+        fmt::format("architecture is {}, expected transformer: only an encoder with a decoder "
+                    "has another",
+                    name));
+  }
+  CheckOtherOptions(*config.encoder, "encoder", config.architecture);
+  CheckOtherOptions(*config.decoder, "decoder", config.architecture);
+  if (IsRecurrent(config.architecture) && config.encoder->d_model % 2 != 0) {
+    Refuse(
+        fmt::format("encoder.d_model is {}, expected an even number: the first layer of {} "
+                    "reads both ways, each of half the width",
+                    config.encoder->d_model, name));
+  }
+  if (IsRecurrent(config.architecture) && config.decoder->layers < 2) {
+    Refuse(
+        fmt::format("decoder.layers is 1, expected at least 2: of {} the second layer is the "
+                    "first to read what attention found",
+                    name));
+  }
+  for (const StackConfig* stack : {&*config.encoder, &*config.decoder}) {
+    if (stack->positions != PositionKind::kRelative) continue;
+    Refuse(fmt::format("positions is relative, expected another kind: {} has no self-attention",
+                       name));
+  }
+  if (config.architecture == Architecture::kConvolution && config.encoder->kernel_width % 2 == 0) {
+    Refuse(
+        fmt::format("encoder.kernel_width is {}, expected an odd number: a token stands in the "
+                    "middle of what its convolution sees",
+                    config.encoder->kernel_width));
+  }
+}
+
 void CheckHead(const ModelConfig& config) {
   const bool labels = config.head == HeadKind::kLabels;
   if (labels && config.decoder) Refuse("head is labels, expected vocabulary: there is a decoder");
@@ -372,6 +475,7 @@ void CheckModelConfig(const ModelConfig& config) {
                       config.source_vocab_size, config.target_vocab_size));
     }
   }
+  CheckArchitecture(config);
   CheckHead(config);
   if (!config.source_eos && !(config.encoder && config.decoder))
     Refuse("source_eos is off, but it is for an encoder with a decoder");

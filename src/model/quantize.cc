@@ -76,6 +76,13 @@ Int8Matrix QuantizeMatrix(const TensorSpec& spec, const float* values) {
 
 std::shared_ptr<Model> QuantizeModel(const Model& model) {
   if (IsInt8(model)) throw Error(ErrorKind::kUsage, "the model's weights are int8 already");
+  if (model.config.architecture != Architecture::kTransformer) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("the model's architecture is {}; int8 weights are for the engine, which "
+                    "runs transformers alone",
+                    ArchitectureName(model.config.architecture)));
+  }
   auto weights = std::make_shared<Weights>();
   auto quantized = std::make_shared<Model>(model);
   quantized->tensors = TensorTable(weights);

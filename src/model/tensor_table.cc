@@ -43,12 +43,16 @@ void AddFeedForward(std::vector<TensorSpec>* specs, const std::string& name,
   AddNorm(specs, name + "_norm", config);
 }
 
+void AddPositions(std::vector<TensorSpec>* specs, const std::string& name,
+                  const StackConfig& config) {
+  if (config.positions == PositionKind::kLearned)
+    specs->push_back({name + ".positions.weight", {config.max_positions, config.d_model}});
+}
+
 void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const StackConfig& config,
               bool cross_attention) {
   if (config.embedding_norm) AddNorm(specs, name + ".embedding_norm", config);
-  if (config.positions == PositionKind::kLearned) {
-    specs->push_back({name + ".positions.weight", {config.max_positions, config.d_model}});
-  }
+  AddPositions(specs, name, config);
   if (config.positions == PositionKind::kRelative)
     specs->push_back({name + ".relative_bias.weight", {config.relative_buckets, config.heads}});
   for (int64_t layer = 0; layer < config.layers; ++layer) {
@@ -64,6 +68,67 @@ void AddStack(std::vector<TensorSpec>* specs, const std::string& name, const Sta
     AddFeedForward(specs, prefix + ".feed_forward", config);
   }
   if (config.norm_place == NormPlace::kPre) AddNorm(specs, name + ".norm", config);
+}
+
+void AddRecurrentLayer(std::vector<TensorSpec>* specs, const std::string& name, int64_t gates,
+                       std::pair<int64_t, int64_t> in_out) {
+  const auto [in, out] = in_out;
+  specs->push_back({name + ".weight_input", {gates * out, in}});
+  specs->push_back({name + ".weight_hidden", {gates * out, out}});
+  specs->push_back({name + ".bias_input", {gates * out}});
+  specs->push_back({name + ".bias_hidden", {gates * out}});
+}
+
+void AddRecurrentStack(std::vector<TensorSpec>* specs, const std::string& name,
+                       const ModelConfig& config) {
+  const bool encoder = name == "encoder";
+  const StackConfig& stack = encoder ? *config.encoder : *config.decoder;
+  const int64_t gates = config.architecture == Architecture::kLstm ? 4 : 3, width = stack.d_model;
+  if (encoder) {
+    for (const char* part : {"forward_layer", "backward_layer"})
+      AddRecurrentLayer(specs, fmt::format("{}.{}", name, part), gates, {width, width / 2});
+  } else {
+    for (const char* part : {"query", "key", "value", "output"})
+      AddLinear(specs, fmt::format("{}.attention.{}", name, part), width, width,
+                stack.attention_bias);
+  }
+  for (int64_t layer = 0; layer + (encoder ? 1 : 0) < stack.layers; ++layer) {
+    const bool with_context = !encoder && layer > 0;
+    AddRecurrentLayer(specs, fmt::format("{}.layers.{}", name, layer), gates,
+                      {with_context ? 2 * width : width, width});
+  }
+}
+
+void AddConvolutionalStack(std::vector<TensorSpec>* specs, const std::string& name,
+                           const StackConfig& stack) {
+  const int64_t width = stack.d_model;
+  AddPositions(specs, name, stack);
+  AddLinear(specs, name + ".input", width, width, true);
+  for (int64_t layer = 0; layer < stack.layers; ++layer) {
+    const std::string prefix = fmt::format("{}.layers.{}", name, layer);
+    if (name == "encoder") {
+      AddLinear(specs, prefix, 2 * width, stack.kernel_width * width, true);
+      continue;
+    }
+    AddLinear(specs, prefix + ".convolution", 2 * width, stack.kernel_width * width, true);
+    AddLinear(specs, prefix + ".query", width, width, true);
+    AddLinear(specs, prefix + ".output", width, width, true);
+  }
+  AddLinear(specs, name + ".output", width, width, true);
+}
+
+// What stands after a stack's embedding.
+void AddStackOf(std::vector<TensorSpec>* specs, const std::string& name,
+                const ModelConfig& config) {
+  const bool encoder = name == "encoder";
+  const StackConfig& stack = encoder ? *config.encoder : *config.decoder;
+  if (config.architecture == Architecture::kTransformer) {
+    AddStack(specs, name, stack, !encoder && config.encoder.has_value());
+  } else if (config.architecture == Architecture::kConvolution) {
+    AddConvolutionalStack(specs, name, stack);
+  } else {
+    AddRecurrentStack(specs, name, config);
+  }
 }
 
 void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
@@ -147,14 +212,14 @@ std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
   if (config.encoder) {
     specs.push_back(
         {"encoder.embedding.weight", {config.source_vocab_size, config.encoder->d_model}});
-    AddStack(&specs, "encoder", *config.encoder, false);
+    AddStackOf(&specs, "encoder", config);
   }
   if (config.decoder) {
     if (!SourceTargetTied(config)) {
       specs.push_back(
           {"decoder.embedding.weight", {config.target_vocab_size, config.decoder->d_model}});
     }
-    AddStack(&specs, "decoder", *config.decoder, config.encoder.has_value());
+    AddStackOf(&specs, "decoder", config);
   }
   AddHead(&specs, config);
   return specs;

@@ -63,10 +63,24 @@ std::vector<torch::Tensor> MultiHeadAttentionImpl::Project(const torch::Tensor& 
     return Linear(query_BTD, std::vector{query, key, value})
         .split_with_sizes({keys, keys, values}, -1);
   }
-  std::vector<torch::Tensor> parts =
-      Linear(memory_BSD, std::vector{key, value}).split_with_sizes({keys, values}, -1);
+  std::vector<torch::Tensor> parts = KeysAndValues(memory_BSD);
   parts.insert(parts.begin(), Linear(query_BTD, query));
   return parts;
+}
+
+std::vector<torch::Tensor> MultiHeadAttentionImpl::KeysAndValues(const torch::Tensor& memory_SD) {
+  return Linear(memory_SD, std::vector{key, value})
+      .split_with_sizes({key->weight.size(0), value->weight.size(0)}, -1);
+}
+
+torch::Tensor MultiHeadAttentionImpl::OverOwn(const torch::Tensor& query_RD,
+                                              const torch::Tensor& keys_RTE,
+                                              const torch::Tensor& values_RTE,
+                                              const AttentionMask& mask) {
+  const torch::Tensor query_RHTK = SplitHeads(Linear(query_RD, query).unsqueeze(1), heads_);
+  const torch::Tensor heads_RHTV = attention_->Output(query_RHTK, SplitHeads(keys_RTE, heads_),
+                                                      SplitHeads(values_RTE, heads_), mask);
+  return Linear(heads_RHTV.flatten(1), output);
 }
 
 torch::Tensor MultiHeadAttentionImpl::OverPackedRows(const torch::Tensor& query_RD,

@@ -81,4 +81,29 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_BTD, const AttentionMask
   return x_BTD;
 }
 
+torch::Tensor DecoderLayerImpl::Step(torch::Tensor x_RD, const NextPlaces& next,
+                                     const LayerState& state) {
+  const Residual residual{norm_place_, /*dropout=*/0, /*training=*/false, nullptr};
+  if (!recurrence.is_empty()) {
+    x_RD = residual(x_RD, recurrence_norm, [&](const torch::Tensor& x) {
+      return recurrence->Step(x, state.recurrence_RD);
+    });
+  } else {
+    x_RD = residual(x_RD, self_attention_norm, [&](const torch::Tensor& x) {
+      const std::vector<torch::Tensor> own = self_attention->KeysAndValues(x);
+      state.keys_RTE->index_put_({next.rows_R, next.places_R}, own[0]);
+      state.values_RTE->index_put_({next.rows_R, next.places_R}, own[1]);
+      return self_attention->OverOwn(x, *state.keys_RTE, *state.values_RTE, next.self_mask);
+    });
+  }
+  if (!cross_attention.is_empty()) {
+    x_RD = residual(x_RD, cross_attention_norm, [&](const torch::Tensor& x) {
+      return cross_attention->OverOwn(x, *state.source_keys_RSE, *state.source_values_RSE,
+                                      next.cross_mask);
+    });
+  }
+  return residual(x_RD, feed_forward_norm,
+                  [&](const torch::Tensor& x) { return feed_forward(x, nullptr); });
+}
+
 }  // namespace attend::nn

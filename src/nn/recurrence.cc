@@ -23,4 +23,10 @@ torch::Tensor SsruImpl::forward(const torch::Tensor& x_BTD, const AttentionMask&
       .relu();
 }
 
+torch::Tensor SsruImpl::Step(const torch::Tensor& x_RD, torch::Tensor* state_RD) {
+  const torch::Tensor keep_RD = torch::sigmoid(Linear(x_RD, forget));
+  *state_RD = keep_RD * *state_RD + (1 - keep_RD) * Linear(x_RD, input);
+  return state_RD->relu();
+}
+
 }  // namespace attend::nn

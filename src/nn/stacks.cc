@@ -1,5 +1,6 @@
 #include "attend/nn/stacks.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attend/error.h"
@@ -129,6 +130,72 @@ torch::Tensor TransformerDecoderImpl::forward(torch::Tensor x_BTD, const Attenti
     x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, biased, memory, layer_trace, dropout);
   }
   return Finish(x_BTD, trace);
+}
+
+DecoderState TransformerDecoderImpl::Start(const torch::Tensor& memory_RD,
+                                           const torch::Tensor& offsets_B1,
+                                           const torch::TensorOptions& options) {
+  DecoderState state = StateOfSources(offsets_B1);
+  for (size_t i = 0; i < layers->size(); ++i) {
+    DecoderLayerImpl& layer = layers->at<DecoderLayerImpl>(i);
+    if (!layer.cross_attention.is_empty()) {
+      for (const torch::Tensor& part : layer.cross_attention->KeysAndValues(memory_RD))
+        state.source_RS.push_back(PadSentences(part, offsets_B1));
+    }
+    if (!layer.recurrence.is_empty()) {
+      state.last_R.push_back(
+          torch::zeros({state.rows(), layer.recurrence->input->weight.size(0)}, options));
+    } else {
+      for (const LinearLayer& part : {layer.self_attention->key, layer.self_attention->value})
+        state.past_RT.push_back(torch::zeros({state.rows(), 0, part->weight.size(0)}, options));
+    }
+  }
+  return state;
+}
+
+NextPlaces TransformerDecoderImpl::PlacesOf(const DecoderState& state,
+                                            const torch::TensorOptions& options) {
+  NextPlaces next;
+  next.rows_R = torch::arange(state.rows(), torch::kInt64).to(options.device());
+  next.places_R = torch::tensor(state.lengths, torch::kInt64).to(options.device());
+  std::vector<int64_t> seen = state.lengths;
+  for (int64_t& length : seen) ++length;
+  const int64_t longest = *std::ranges::max_element(seen);
+  next.self_mask.additive = LengthMask(seen, longest, options);
+  if (!relative_bias.is_empty()) {
+    const torch::Tensor bias_RHT =
+        relative_bias(longest).index_select(1, next.places_R).transpose(0, 1);
+    torch::Tensor& mask = next.self_mask.additive;
+    mask = mask.defined() ? mask + bias_RHT.unsqueeze(2) : bias_RHT.unsqueeze(2);
+  }
+  if (!state.source_RS.empty())
+    next.cross_mask.additive =
+        LengthMask(state.source_lengths, state.source_RS[0].size(1), options);
+  return next;
+}
+
+torch::Tensor TransformerDecoderImpl::Step(torch::Tensor x_RD, DecoderState* state) {
+  state->Grow();
+  const NextPlaces next = PlacesOf(*state, x_RD.options());
+  torch::Tensor *source = state->source_RS.data(), *past = state->past_RT.data(),
+                *last = state->last_R.data();
+  for (size_t i = 0; i < layers->size(); ++i) {
+    DecoderLayerImpl& layer = layers->at<DecoderLayerImpl>(i);
+    LayerState own;
+    if (!layer.cross_attention.is_empty()) {
+      own.source_keys_RSE = source++;
+      own.source_values_RSE = source++;
+    }
+    if (!layer.recurrence.is_empty()) {
+      own.recurrence_RD = last++;
+    } else {
+      own.keys_RTE = past++;
+      own.values_RTE = past++;
+    }
+    x_RD = layer.Step(x_RD, next, own);
+  }
+  for (int64_t& length : state->lengths) ++length;
+  return Finish(x_RD, nullptr);
 }
 
 }  // namespace attend::nn

@@ -1,5 +1,7 @@
 #include "tasks/loaded_model.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "attend/error.h"
@@ -20,12 +22,30 @@ const Vocabulary& NotNull(const std::shared_ptr<const Vocabulary>& vocabulary) {
 }  // namespace
 
 LoadedModel::LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& options)
+    : LoadedModel(std::move(given), options, nullptr) {
+  CheckEngineRuns();
+}
+
+LoadedModel::LoadedModel(std::shared_ptr<const Model> given, MakeStepper make)
+    : LoadedModel(std::move(given), {}, std::move(make)) {}
+
+LoadedModel::LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& options,
+                         MakeStepper make)
     : stored(std::move(given)),
       weights(WithWeights(stored, options.type), options.instruction_set),
       source_vocabulary(VocabularyOf(model().source_vocabulary, "source vocabulary")),
       target_vocabulary(model().target_vocabulary == model().source_vocabulary
                             ? source_vocabulary
-                            : VocabularyOf(model().target_vocabulary, "target vocabulary")) {}
+                            : VocabularyOf(model().target_vocabulary, "target vocabulary")),
+      make_stepper(std::move(make)) {}
+
+void LoadedModel::CheckEngineRuns() const {
+  if (config().architecture == Architecture::kTransformer) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the model's architecture is {}, which attend's own engine does not run; "
+                          "`attend translate --device cpu` runs it through LibTorch",
+                          ArchitectureName(config().architecture)));
+}
 
 namespace {
 

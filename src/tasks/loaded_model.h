@@ -2,6 +2,7 @@
 #ifndef ATTEND_TASKS_LOADED_MODEL_H_
 #define ATTEND_TASKS_LOADED_MODEL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,8 +11,12 @@
 #include "base/fields.h"
 #include "engine/weights.h"
 #include "model/adapted_model.h"
+#include "search/stepper.h"
 
 namespace attend {
+
+// Makes what one thread searches with.
+using MakeStepper = std::function<std::unique_ptr<Stepper>()>;
 
 struct LoadedModel {
   // `options.adapter` is not read.
@@ -21,6 +26,11 @@ struct LoadedModel {
   LoadedModel(std::shared_ptr<const LoadedModel> of_base,
               const std::shared_ptr<const Adapter>& adapter, const std::string& where);
 
+  // Of any architecture: searches run over these steppers, in place of the engine.
+  LoadedModel(std::shared_ptr<const Model> given, MakeStepper make);
+
+  // Throws Error(kUsage) where the engine can't run the model.
+  void CheckEngineRuns() const;
   const Model& model() const { return *weights.model; }
   const ModelConfig& config() const { return weights.config(); }
   // Throws Error(kUsage) for a model without one.
@@ -33,6 +43,10 @@ struct LoadedModel {
   const std::shared_ptr<const Model> stored;  // before its weights took the type that they run as
   const Weights weights;
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // null: none
+  const MakeStepper make_stepper;                                          // null: the engine's
+
+ private:
+  LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& options, MakeStepper make);
 };
 
 // Declare the options `type` and `adapter` of whatever loads a model.

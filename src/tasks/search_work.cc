@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "engine/model_stepper.h"
 
 namespace attend {
 
 SearchWork::Thread::Thread(const SearchModel& model, SharedQueue* queue, int worker)
-    : stepper(model.weights, model.shortlist, &activations),
-      batch(model.options, queue, &stepper, worker) {}
+    : stepper(model.make_stepper != nullptr
+                  ? model.make_stepper()
+                  : std::make_unique<ModelStepper>(model.weights, model.shortlist, &activations)),
+      batch(model.options, queue, stepper.get(), worker) {}
 
 SearchWork::SearchWork(const SearchModel& model, SharedQueue* queue, WorkPool* pool)
     : queue_(queue), pool_(pool) {

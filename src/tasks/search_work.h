@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "base/work_pool.h"
-#include "engine/model_stepper.h"
+#include "engine/activations.h"
 #include "engine/weights.h"
 #include "model/shortlist.h"
 #include "search/search_batch.h"
+#include "tasks/loaded_model.h"
 
 namespace attend {
 
@@ -29,6 +30,7 @@ struct SearchModel {
   const Weights* weights;
   std::shared_ptr<const Shortlist> shortlist;  // null: outputs may hold the whole vocabulary
   SearchOptions options;
+  MakeStepper make_stepper = nullptr;  // null: of the engine, over the weights
 };
 
 // Threads that have no item share the large products of one that is alone. Whoever puts an
@@ -48,7 +50,7 @@ class SearchWork : public PoolWork {
     Thread(const SearchModel& model, SharedQueue* queue, int worker);
 
     Activations activations;
-    ModelStepper stepper;
+    std::unique_ptr<Stepper> stepper;
     SearchBatch batch;
     int64_t counted = 0;         // of its items, in sentences_
     std::shared_ptr<Team> team;  // while its only item is alone

@@ -113,6 +113,12 @@ std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions*
                             "the model that it was made of",
                             options->init));
   }
+  if (options->adapter.any() && config.architecture != Architecture::kTransformer) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("adapter.rank is given, but the model in '{}' is of architecture {}; "
+                            "adapters are for transformers",
+                            options->init, ArchitectureName(config.architecture)));
+  }
   CheckAgainstInit(config, *options, settings);
   const std::vector<std::string> languages = options->model.languages;
   const std::string task = options->model.task;

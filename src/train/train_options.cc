@@ -210,7 +210,7 @@ FieldList Fields(TrainOptions& options) {
            task.name == ModelConfig().task ? kNotRecorded : kIdentity)
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; decoders alone: gpt-char, gpt2-small; "
-           "encoders alone: bert-tiny, bert-base; "
+           "encoders alone: bert-tiny, bert-base; of other architectures: lstm, convolution; "
            "encoder.* and decoder.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))

@@ -229,7 +229,7 @@ TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
           "max_length_ratio", "vocab_size", "joint_vocab", "vocab_type", "character_coverage",
           "user_defined_symbols", "placeholders", "protect", "protect_patterns", "protect_examples",
           "newline", "mask", "normalization", "vocab_max_sentences", "byte_fallback",
-          "split_digits", "case", "case_noise", "head_bias", "tie_source_target",
+          "split_digits", "case", "case_noise", "architecture", "head_bias", "tie_source_target",
           "tie_target_output", "adapter.rank", "adapter.alpha", "adapter.matrices"));
   EXPECT_THAT(NamesOf(kNotCompared), testing::ElementsAre("preset"));
   EXPECT_THAT(NamesOf(kNotRecorded),

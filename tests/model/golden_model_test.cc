@@ -51,7 +51,8 @@ TEST_F(GoldenModelTest, LoadsWithItsVocabularyAndSamples) {
 void AddDefaults(nlohmann::json* config) {
   config->update({{"format_version", kFormatVersion}, {"training_text", nullptr}});
   nlohmann::json& model = (*config)["model"];
-  model.update({{"head_transform", false},
+  model.update({{"architecture", "transformer"},
+                {"head_transform", false},
                 {"head_pooler", false},
                 {"pooler_activation", "tanh"},
                 {"pooling", "tokens"},
@@ -65,6 +66,7 @@ void AddDefaults(nlohmann::json* config) {
   for (const char* stack : {"encoder", "decoder"})
     model[stack].update({{"embedding_norm", false},
                          {"recurrence", "none"},
+                         {"kernel_width", 3},
                          {"relative_buckets", 32},
                          {"relative_max_distance", 128}});
 }

@@ -32,9 +32,14 @@ VARIANTS = {
     "streamed": {},
     "streamed_unigram": {"bpe_dropout": None, "sampling_alpha": 0.3},
     "bf16": {"precision": "bf16"},
+    "lstm": {},
+    "gru": {},
+    "convolution": {},
     **{task: {} for task in resume_test.TASKS},
     "classification": {"peak_learning_rate": 0.005},  # at twice that, losses differ by 2e-4 between instruction sets
 }
+
+ARCHITECTURES = ("lstm", "gru", "convolution")
 
 
 def losses(variant, folder, threads):
@@ -45,6 +50,8 @@ def losses(variant, folder, threads):
         options = resume_test.options_of_kind(variant, options, folder)
     else:
         options |= {"validate_translations=false": []}
+    if variant in ARCHITECTURES:
+        options = resume_test.of_architecture(variant, options)
     options |= VARIANTS[variant]
     options |= {"max_updates": 20, "threads": threads, "validate_every": 20}
     tiny_run.trained(options, folder / "out")

@@ -118,6 +118,7 @@ def kill_soon(options, output, delay):
 
 
 KILLS = 8  # of each kind of run
+RIVALS = ("lstm", "convolution")
 TASKS = {
     "language_model": {"context_tokens": 16},
     "masked_language_model": {"context_tokens": 16},
@@ -126,8 +127,16 @@ TASKS = {
 }
 
 
+def of_architecture(architecture, options):
+    """Two layers of it, without what a transformer alone has."""
+    kept = {name: value for name, value in options.items() if not name.endswith((".heads", ".d_ff"))}
+    return kept | {"architecture": architecture, "encoder.layers": 2, "decoder.layers": 2}
+
+
 def options_of_kind(kind, options, folder):
-    """Of translation, trained in one of several ways, or of another task."""
+    """Of translation, trained in one of several ways, of another architecture or of another task."""
+    if kind in RIVALS:
+        return of_architecture(kind, options)
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
         return (tiny_run.streamed(options, folder) if kind == "streamed" else options) | more
@@ -142,7 +151,7 @@ def test_every_task_is_killed():
     assert {"translation", *TASKS} == set(re.search(r"--task (\S+)", told)[1].split("|"))
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", *TASKS])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", *RIVALS, *TASKS])
 def test_killed_at_random_instants(options, kind, tmp_path):
     options = options_of_kind(kind, options, tmp_path) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")

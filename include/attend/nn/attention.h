@@ -48,6 +48,12 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
                         const AttentionMask& mask = {}, torch::Tensor* weights = nullptr,
                         DropoutStream* dropout = nullptr);
 
+  // Keys [.., H * K] and values [.., H * V] of rows.
+  std::vector<torch::Tensor> KeysAndValues(const torch::Tensor& memory_SD);
+  // One query a row, over keys and values of its own that are projected already.
+  torch::Tensor OverOwn(const torch::Tensor& query_RD, const torch::Tensor& keys_RTE,
+                        const torch::Tensor& values_RTE, const AttentionMask& mask);
+
   LinearLayer query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};  // W^Q, W^K, W^V, W^O
 
  private:

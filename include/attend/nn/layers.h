@@ -47,6 +47,19 @@ struct Memory {
   AttentionMask mask;
 };
 
+// What one decoder layer keeps of hypotheses: parts of a DecoderState. Null: the layer has none.
+struct LayerState {
+  const torch::Tensor *source_keys_RSE = nullptr, *source_values_RSE = nullptr;
+  torch::Tensor *keys_RTE = nullptr, *values_RTE = nullptr;  // of tokens; the next one's are empty
+  torch::Tensor* recurrence_RD = nullptr;
+};
+
+// Where the next token of each row stands, and what its queries see.
+struct NextPlaces {
+  torch::Tensor rows_R, places_R;  // int64: 0, 1, ... and the tokens before it
+  AttentionMask self_mask, cross_mask;
+};
+
 // Self-attention (or a recurrence in its place), attention to the memory (where the layer has any),
 // then feed-forward.
 class DecoderLayerImpl : public torch::nn::Module {
@@ -57,6 +70,8 @@ class DecoderLayerImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
                         const Memory& memory = {}, LayerTrace* trace = nullptr,
                         DropoutStream* dropout = nullptr);
+  // The next token of each row, without dropout; what it adds goes into the state.
+  torch::Tensor Step(torch::Tensor x_RD, const NextPlaces& next, const LayerState& state);
 
   MultiHeadAttention self_attention{nullptr};
   Norm self_attention_norm{nullptr};

@@ -17,6 +17,9 @@ class SsruImpl : public torch::nn::Module {
   // [B, T, D], or packed rows [R, D] with the mask of a causal self-attention.
   torch::Tensor forward(const torch::Tensor& x_BTD, const AttentionMask& mask);
 
+  // The next token of each row; its state follows on `state_RD`.
+  torch::Tensor Step(const torch::Tensor& x_RD, torch::Tensor* state_RD);
+
   LinearLayer input{nullptr};  // without bias
   LinearLayer forget{nullptr};
 };

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "attend/nn/decoder_state.h"
 #include "attend/nn/layers.h"
 #include "attend/nn/positions.h"
 #include "attend/nn/torch.h"
@@ -80,6 +81,14 @@ class TransformerDecoderImpl : public StackImpl {
   torch::Tensor forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
                         const Memory& memory = {}, StackTrace* trace = nullptr,
                         DropoutStream* dropout = nullptr);
+  // As SequenceModel has them, of the encoder's rows (undefined: there is no encoder) and of
+  // embedded tokens.
+  DecoderState Start(const torch::Tensor& memory_RD, const torch::Tensor& offsets_B1,
+                     const torch::TensorOptions& options);
+  torch::Tensor Step(torch::Tensor x_RD, DecoderState* state);
+
+ private:
+  NextPlaces PlacesOf(const DecoderState& state, const torch::TensorOptions& options);
 };
 TORCH_MODULE(TransformerDecoder);
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "attend/model_config.h"
-#include "attend/nn/crf.h"
+#include "attend/nn/sequence_model.h"
 #include "attend/nn/stacks.h"
 #include "attend/nn/torch.h"
 
@@ -17,37 +17,9 @@ struct Trace {
   StackTrace decoder;
 };
 
-// Fills a module's parameters from `generator`, in the order of their names in the module:
-// projections Xavier uniform (query, key and value with 1/sqrt(2) of the bound), embeddings,
-// learned positions and the output projection N(0, 1/d_model), biases, those of distances too, 0,
-// norms 1 and 0.
-void InitializeWeights(torch::nn::Module& module, torch::Generator generator);
-
-// What a head has of its own: `weight` [V, D] where it is not tied, `bias` [V] where there is one,
-// and the layers before the projection that an encoder's head may have.
-class HeadImpl : public torch::nn::Module {
- public:
-  explicit HeadImpl(const ModelConfig& config);
-  // What the projection reads: hidden states, or what the layers before it make of them.
-  torch::Tensor forward(const torch::Tensor& hidden_RD);
-
-  torch::Tensor weight, bias;
-  CrfScores crf;  // undefined without one
-  // For masked tokens: norm(activation(transform(x))).
-  torch::nn::Linear transform{nullptr};
-  Norm norm{nullptr};
-  torch::nn::Linear pooler{nullptr};  // for texts: tanh(pooler(x))
-
- private:
-  Activation activation_;
-  PoolerActivation pooler_activation_;
-};
-TORCH_MODULE(Head);
-
-// Ids are int64, [sentences, longest], filled with special_ids.pad on the right. Parameters have
-// the names and order of the model file (model/tensor_table.h); a tied weight stands once. Padding
-// never reaches other positions' results; its own are of no use.
-class TransformerImpl : public torch::nn::Module {
+// Of any stacks: an encoder with a decoder is a SequenceModel, and so is a decoder alone, whose
+// sources are empty.
+class TransformerImpl : public SequenceModelImpl {
  public:
   // Weights follow from `seed` alone, but building also draws from Torch's default generator: seed
   // that one afterwards. Throws Error(kConfiguration) for a configuration that makes no sense.
@@ -64,36 +36,28 @@ class TransformerImpl : public torch::nn::Module {
   // Decode(Encode()): what a loss that projects by itself needs.
   torch::Tensor Hidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
                        Trace* trace = nullptr);
-  // The rows of Hidden() that are not padding, [R, D], sentence by sentence; one source and one
-  // target for each sentence. With `dropout`, what it draws follows from the key alone;
-  // Error(kUsage) for a key on a device other than a CPU, whose numbers are LibTorch's.
   torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
-                             const std::optional<DropoutKey>& dropout = {});
-  // The encoder's output [R, D], sentence by sentence, without padding; `dropout` as above.
+                             const std::optional<DropoutKey>& dropout = {}) override;
+  torch::Tensor PaddedHidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
+                             bool source_padded) override;
+  DecoderState Start(const PackedIds& source) override;
+  torch::Tensor Step(const torch::Tensor& ids_R, DecoderState* state) override;
+  // The encoder's output [R, D], sentence by sentence, without padding; `dropout` as
+  // PackedHidden has it.
   torch::Tensor PackedEncode(const PackedIds& source,
                              const std::optional<DropoutKey>& dropout = {});
   // What the head labels: all rows, or one for each text [B, D].
   torch::Tensor Pool(const torch::Tensor& hidden_RD, const PackedIds& source) const;
-  // What the output projection reads; see HeadImpl.
-  torch::Tensor HeadInput(const torch::Tensor& hidden_RD);
-  // What the output projection reads, of any leading shape, to logits; and hidden states.
-  torch::Tensor Project(const torch::Tensor& input_RD);
-  torch::Tensor Logits(const torch::Tensor& hidden_RD);
   // Logits [B, T, V].
   torch::Tensor forward(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
                         Trace* trace = nullptr);
 
-  torch::Tensor DecoderEmbedding() const;  // [V, D]
-  torch::Tensor OutputWeight() const;      // [V, D]
-  torch::Tensor OutputBias() const;        // [V], or undefined
-  const ModelConfig& config() const { return config_; }
-
   TransformerEncoder encoder{nullptr};
   TransformerDecoder decoder{nullptr};
-  Head head{nullptr};  // empty where it has nothing of its own
 
- private:
-  ModelConfig config_;
+ protected:
+  const StackImpl* encoder_stack() const override { return encoder.get(); }
+  const StackImpl* decoder_stack() const override { return decoder.get(); }
 };
 TORCH_MODULE(Transformer);
 

@@ -71,7 +71,7 @@ def stack(**fields: Any) -> dict[str, Any]:
         "layers": 6, "d_model": 512, "heads": 8, "d_k": 0, "d_v": 0, "d_ff": 2048, "activation": "relu", "norm": "layer_norm",
         "norm_place": "post", "norm_epsilon": 1e-6, "positions": "sinusoidal", "position_convention": "interleaved", "position_offset": 0,
         "max_positions": 1024, "relative_buckets": 32, "relative_max_distance": 128, "attention_bias": True, "feed_forward_bias": True, "scale_embedding": True, "embedding_norm": False,
-        "recurrence": "none"}
+        "recurrence": "none", "kernel_width": 3}
     assert not fields.keys() - usual.keys()
     return usual | fields
 
@@ -79,7 +79,7 @@ def stack(**fields: Any) -> dict[str, Any]:
 def model(**fields: Any) -> dict[str, Any]:
     """`model` of config.json: a translation model, with these fields otherwise."""
     usual = {
-        "task": "translation", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
+        "task": "translation", "architecture": "transformer", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
         "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "source_begin": [], "source_end": [],
         "target_begin": [], "encoder": None, "decoder": None, "head": "vocabulary", "head_bias": False, "head_transform": False,
         "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False,

@@ -40,7 +40,7 @@ TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                        std::shared_ptr<const Shortlist> shortlist, bool protect)
     : loaded_(std::move(loaded)), shortlist_(std::move(shortlist)) {
   CheckTask(config(), {"translation"});
-  if (!weights().vocabulary_head) {
+  if (!config().decoder || config().head != HeadKind::kVocabulary) {
     throw Error(ErrorKind::kUsage,
                 "the model has no decoder with a vocabulary head, which translation needs");
   }
@@ -126,6 +126,7 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
                 fmt::format("{} sources and {} targets; expected as many of one as of the other",
                             pairs.sources.size(), pairs.targets.size()));
   }
+  loaded_->CheckEngineRuns();
   if (options.alignments) CheckAlignmentLayer(options.alignment_layer);
   std::vector<PairScore> scores(pairs.sources.size());
   std::vector<int64_t> lengths;

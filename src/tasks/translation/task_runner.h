@@ -45,6 +45,7 @@ class TaskRunner {
                       std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
 
   const Weights& weights() const { return loaded_->weights; }
+  const MakeStepper& make_stepper() const { return loaded_->make_stepper; }
   const ModelConfig& config() const { return loaded_->config(); }
   const SpecialIds& special_ids() const { return config().special_ids; }
   // Null: outputs may hold the whole vocabulary.

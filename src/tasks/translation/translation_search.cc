@@ -83,7 +83,7 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
     };
   }
   search.placeholders = runner.protection().ids();
-  return {&runner.weights(), runner.shortlist(), std::move(search)};
+  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper()};
 }
 
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {

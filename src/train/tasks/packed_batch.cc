@@ -27,10 +27,22 @@ nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, in
   return packed;
 }
 
+nn::PackedIds PackIds(std::span<const int32_t> ids, std::span<const int64_t> lengths,
+                      const torch::Device& device) {
+  std::vector<int64_t> places, offsets{0};
+  for (const int64_t length : lengths) {
+    for (int64_t place = 0; place < length; ++place) places.push_back(place);
+    offsets.push_back(offsets.back() + length);
+  }
+  const std::vector<int64_t> wide(ids.begin(), ids.end());
+  return {torch::tensor(wide, torch::kInt64).to(device),
+          torch::tensor(places, torch::kInt64).to(device), torch::tensor(offsets, torch::kInt64),
+          lengths.empty() ? 0 : *std::ranges::max_element(lengths)};
+}
+
 nn::PackedIds PackIds(std::span<const int32_t> ids) {
-  const auto length = std::ssize(ids);
-  return {torch::tensor(std::vector<int64_t>(ids.begin(), ids.end())), torch::arange(length),
-          torch::tensor({int64_t{0}, length}), length};
+  const int64_t length = std::ssize(ids);
+  return PackIds(ids, {&length, 1}, torch::kCPU);
 }
 
 torch::Tensor PaddedRows(const nn::PackedIds& packed) {

@@ -15,6 +15,10 @@ namespace attend {
 // `drop`.
 nn::PackedIds PackIds(const Examples& examples, int64_t column, int64_t skip, int64_t drop);
 
+// Sentences of these lengths, one after the other, on the device.
+nn::PackedIds PackIds(std::span<const int32_t> ids, std::span<const int64_t> lengths,
+                      const torch::Device& device);
+
 // One sentence.
 nn::PackedIds PackIds(std::span<const int32_t> ids);
 

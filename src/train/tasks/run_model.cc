@@ -10,6 +10,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "train/loop/parameters.h"
 
 namespace attend {
 namespace {
@@ -30,11 +31,25 @@ void CheckShape(ModelConfig model) {
 }
 
 nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device& device) {
+  return std::dynamic_pointer_cast<nn::TransformerImpl>(MakeSequenceModel(options, device));
+}
+
+std::shared_ptr<nn::SequenceModelImpl> SequenceModelOf(const Model& model,
+                                                       const torch::Device& device) {
+  std::shared_ptr<nn::SequenceModelImpl> module = nn::MakeSequenceModel(model.config);
+  ReadParameters(model.tensors, module.get());
+  module->eval();
+  module->to(device);
+  return module;
+}
+
+std::shared_ptr<nn::SequenceModelImpl> MakeSequenceModel(const TrainOptions& options,
+                                                         const torch::Device& device) {
   try {
-    nn::Transformer transformer(options.model, DropoutOf(options.optimization),
-                                static_cast<uint64_t>(options.seed));
-    transformer->to(device);
-    return transformer;
+    auto module = nn::MakeSequenceModel(options.model, DropoutOf(options.optimization),
+                                        static_cast<uint64_t>(options.seed));
+    module->to(device);
+    return module;
   } catch (const c10::Error& error) {
     throw Error(ErrorKind::kRuntime, fmt::format("can't make a model of {} parameters: {}",
                                                  ParameterCount(options.model),
@@ -62,10 +77,10 @@ TensorTable CopyTensors(const torch::nn::Module& module, const std::string& pref
   return tensors;
 }
 
-Model CopyModel(const nn::Transformer& transformer) {
+Model CopyModel(const nn::SequenceModelImpl& module) {
   Model model;
-  model.config = transformer->config();
-  model.tensors = CopyTensors(*transformer);
+  model.config = module.config();
+  model.tensors = CopyTensors(module);
   return model;
 }
 

@@ -2,8 +2,10 @@
 #ifndef ATTEND_TRAIN_TASKS_RUN_MODEL_H_
 #define ATTEND_TRAIN_TASKS_RUN_MODEL_H_
 
+#include <memory>
 #include <string>
 
+#include "attend/nn/sequence_model.h"
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "model/model_directory.h"
@@ -19,12 +21,17 @@ void CheckShape(ModelConfig model);
 // With its initial weights, on the device. Throws Error(kRuntime) where it is too large for the
 // memory.
 nn::Transformer MakeTransformer(const TrainOptions& options, const torch::Device& device);
+std::shared_ptr<nn::SequenceModelImpl> MakeSequenceModel(const TrainOptions& options,
+                                                         const torch::Device& device);
+// A model's module, with its weights, to run.
+std::shared_ptr<nn::SequenceModelImpl> SequenceModelOf(const Model& model,
+                                                       const torch::Device& device);
 
 // The parameters of a module as they stand, by their names in it after `prefix`; adapters are added
 // to what they belong to.
 TensorTable CopyTensors(const torch::nn::Module& module, const std::string& prefix = "");
 // Configuration and weights as they stand.
-Model CopyModel(const nn::Transformer& transformer);
+Model CopyModel(const nn::SequenceModelImpl& module);
 
 inline constexpr int64_t kExportedSamples = 8;  // at most, that a model proves itself on
 // Adds to the sample what a step chose, with its log-probability and the largest of the step's

@@ -99,7 +99,7 @@ void LanguageModelTask::WriteSamples(ValidationResult* result) {
 }
 
 std::shared_ptr<Model> LanguageModelTask::CurrentModel() {
-  auto model = std::make_shared<Model>(CopyModel(transformer_));
+  auto model = std::make_shared<Model>(CopyModel(*transformer_));
   model->source_vocabulary = model->target_vocabulary = text_.vocabulary->bytes();
   return model;
 }

@@ -6,7 +6,6 @@
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_search.h"
 #include "text/tokenizer.h"
-#include "train/loop/parameters.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_train_options.h"
 #include "train/tasks/vocabulary_choice.h"
@@ -19,12 +18,13 @@ torch::Tensor Row(const std::vector<int32_t>& ids) {
 }
 
 // One step of greedy decoding; returns false after eos.
-bool Step(nn::Transformer& transformer, const nn::Memory& memory, std::vector<int32_t>* prefix,
-          Sample* sample) {
-  const SpecialIds ids = transformer->config().special_ids;
-  const torch::Tensor hidden_BTD = transformer->Decode(Row(*prefix), memory);
+bool Step(nn::SequenceModelImpl& model, const std::vector<int32_t>& source,
+          std::vector<int32_t>* prefix, Sample* sample) {
+  const SpecialIds ids = model.config().special_ids;
+  const torch::Tensor hidden_BTD =
+      model.PaddedHidden(Row(source), Row(*prefix), /*source_padded=*/false);
   const torch::Tensor logits_V =
-      transformer->Logits(hidden_BTD.select(1, -1)).squeeze(0).to(torch::kFloat64);
+      model.Logits(hidden_BTD.select(1, -1)).squeeze(0).to(torch::kFloat64);
   torch::Tensor allowed_V = logits_V.clone();
   for (const int64_t id : {ids.pad, ids.bos, ids.unk})
     if (id >= 0 && id != ids.eos) allowed_V[id] = -std::numeric_limits<double>::infinity();
@@ -54,18 +54,17 @@ Json SampleSources(const std::vector<std::string>& lines) {
   return sources;
 }
 
-Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies,
+Sample MakeSample(nn::SequenceModelImpl& model, const Vocabularies& vocabularies,
                   const std::string& source) {
   const torch::NoGradGuard no_grad;
-  const ModelConfig& config = transformer->config();
+  const ModelConfig& config = model.config();
   const std::vector<int32_t> tokens = vocabularies.source->Encode(source);
   Sample sample;
   sample.source = source;
   sample.source_ids = config.EncoderIds(tokens);
-  const nn::Memory memory = transformer->Encode(Row(sample.source_ids));
   std::vector<int32_t> prefix = config.TargetFrame().begin;
   const int64_t limit = config.MaxOutput(std::ssize(tokens) + kExtraLength);
-  for (int64_t step = 0; step < limit && Step(transformer, memory, &prefix, &sample); ++step) {
+  for (int64_t step = 0; step < limit && Step(model, sample.source_ids, &prefix, &sample); ++step) {
   }
   sample.target = vocabularies.target->Decode(sample.target_ids);
   return sample;
@@ -80,13 +79,11 @@ void CompleteTranslationModel(const ExportedRun& run, Model* model) {
   model->tokenization = MemberOf<Json>(run.identity.task, "tokenization", run.where);
   const Json text = run.identity.task.value("training_text", Json());  // none in older versions
   if (!text.is_null()) FieldsFromJson(text, Fields(model->training_text.emplace()), run.where);
-  nn::Transformer transformer(model->config);
-  ReadParameters(model->tensors, transformer.ptr().get());
-  transformer->eval();
+  const auto module = SequenceModelOf(*model, torch::kCPU);
   std::vector<Sample> samples;
   for (const std::string& source :
        MemberOf<std::vector<std::string>>(run.identity.task, "sample_sources", run.where))
-    samples.push_back(MakeSample(transformer, vocabularies, source));
+    samples.push_back(MakeSample(*module, vocabularies, source));
   model->samples = SamplesToJson(samples);
 }
 

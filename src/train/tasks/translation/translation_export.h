@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "attend/nn/transformer.h"
+#include "attend/nn/sequence_model.h"
 #include "base/json.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
@@ -24,7 +24,7 @@ Json SampleSources(const std::vector<std::string>& lines);
 
 // The LibTorch model's greedy translation of one sentence, with log-probabilities and the largest
 // logits of each step.
-Sample MakeSample(nn::Transformer& transformer, const Vocabularies& vocabularies,
+Sample MakeSample(nn::SequenceModelImpl& model, const Vocabularies& vocabularies,
                   const std::string& source);
 
 void CompleteTranslationModel(const ExportedRun& run, Model* model);

@@ -50,7 +50,8 @@ ParallelText ReadParallelText(const std::vector<std::string>& source,
   return text;
 }
 
-Outputs TranslateLines(std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
+Outputs TranslateLines(const std::shared_ptr<const LoadedModel>& model,
+                       const std::vector<std::string>& lines,
                        const TranslationTrainOptions& options, int threads,
                        const std::function<void(size_t)>& translated) {
   const auto at_once = static_cast<size_t>(LinesAtOnce(threads));
@@ -63,7 +64,7 @@ Outputs TranslateLines(std::shared_ptr<const Model> model, const std::vector<std
   Outputs outputs;
   while (outputs.lines.size() < lines.size()) {
     const size_t first = outputs.lines.size(), end = std::min(first + at_once, lines.size());
-    LineBatch batch(&translator, *model, splitting);
+    LineBatch batch(&translator, model->model(), splitting);
     for (size_t line = first; line < end; ++line)
       batch.Add(lines[line], fmt::format("line {}", line + 1));
     for (const Translation& translation : batch.Translate(search)) {

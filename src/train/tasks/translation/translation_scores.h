@@ -1,4 +1,4 @@
-// Translating and scoring text with the native engine, for validation and the final test.
+// Translating and scoring text, for validation and the final test.
 #ifndef ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_SCORES_H_
 #define ATTEND_TRAIN_TASKS_TRANSLATION_TRANSLATION_SCORES_H_
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "model/model_directory.h"
+#include "tasks/loaded_model.h"
 #include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
@@ -29,7 +29,7 @@ struct Outputs {
 // As `attend translate` does, with the options' beam size and length penalty; one output for each
 // line, in order. `translated` hears now and then of how many lines there are outputs.
 Outputs TranslateLines(
-    std::shared_ptr<const Model> model, const std::vector<std::string>& lines,
+    const std::shared_ptr<const LoadedModel>& model, const std::vector<std::string>& lines,
     const TranslationTrainOptions& options, int threads,
     const std::function<void(size_t)>& translated = [](size_t) {});
 

@@ -19,8 +19,8 @@ TEST(TranslationScoresTest, LinesAreTranslatedInOrderPartByPart) {
   TranslationTrainOptions options;
   options.beam_size = 1;
   std::vector<size_t> counts;
-  const Outputs outputs =
-      TranslateLines(model, lines, options, 1, [&](size_t count) { counts.push_back(count); });
+  const Outputs outputs = TranslateLines(Load(model), lines, options, 1,
+                                         [&](size_t count) { counts.push_back(count); });
   EXPECT_THAT(counts, testing::ElementsAre(at_once, 2 * at_once, lines.size()));
   TranslationOptions search;
   search.beam_size = 1;

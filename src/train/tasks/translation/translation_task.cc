@@ -18,6 +18,7 @@
 #include "text/lines.h"
 #include "text/utf8.h"
 #include "train/loop/training_speed.h"
+#include "train/search/torch_stepper.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/measure_text.h"
@@ -182,7 +183,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
       device_(device),
       log_(log),
       uploader_(device),
-      transformer_(MakeTransformer(options, device)),
+      model_(MakeSequenceModel(options, device)),
       loss_(options.optimization.label_smoothing, /*pad_id=*/-1,
             options.optimization.label_smoothing_mass),
       test_(std::move(test)) {
@@ -228,20 +229,18 @@ TranslationTask::Ids TranslationTask::IdsOf(const Examples& examples) {
 TranslationTask::Hidden TranslationTask::HiddenOf(const Ids& ids,
                                                   const std::optional<nn::DropoutKey>& dropout) {
   if (const auto* packed = std::get_if<PackedTranslationBatch>(&ids)) {
-    return {transformer_->PackedHidden(packed->source, packed->target_in, dropout),
-            packed->target_out_R};
+    return {model_->PackedHidden(packed->source, packed->target_in, dropout), packed->target_out_R};
   }
   const auto& padded = std::get<PaddedTranslationBatch>(ids);
-  const nn::Memory memory =
-      transformer_->Encode(padded.source_BS, /*trace=*/nullptr, padded.source_padded);
-  const torch::Tensor hidden_BTD = transformer_->Decode(padded.target_in_BT, memory);
+  const torch::Tensor hidden_BTD =
+      model_->PaddedHidden(padded.source_BS, padded.target_in_BT, padded.source_padded);
   return {hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R), padded.target_out_R};
 }
 
 nn::LossSums TranslationTask::LossOf(const Examples& examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
   const Hidden pass = HiddenOf(IdsOf(examples), dropout);
-  return loss_->FromHidden(pass.hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
+  return loss_->FromHidden(pass.hidden_RD, model_->OutputWeight(), model_->OutputBias(),
                            pass.targets_R);
 }
 
@@ -257,8 +256,8 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
   const Ids ids = IdsOf(shard.examples);
   const Hidden first = HiddenOf(ids, key), second = HiddenOf(ids, other);
   return loss_
-      ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, transformer_->OutputWeight(),
-                      transformer_->OutputBias(), first.targets_R, divergence)
+      ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, model_->OutputWeight(),
+                      model_->OutputBias(), first.targets_R, divergence)
       .loss;
 }
 
@@ -288,7 +287,8 @@ ValidationResult TranslationTask::Validate() {
 
 void TranslationTask::Translate(ValidationResult* result) {
   constexpr size_t kShown = 10;
-  const Outputs found = TranslateLines(CurrentModel(), valid_text_.source, own_, threads_);
+  const Outputs found =
+      TranslateLines(ToRun(CurrentModel(), model_), valid_text_.source, own_, threads_);
   const std::vector<std::string>& outputs = found.lines;
   if (!told_tokenized_ && own_.bleu.tokenize != BleuTokenizer::kNone) {
     const std::string warning =
@@ -314,8 +314,16 @@ void TranslationTask::MeasureTrainingText() {
                   languages.empty() ? "" : languages[0], threads_);
 }
 
+std::shared_ptr<const LoadedModel> TranslationTask::ToRun(
+    std::shared_ptr<const Model> model, std::shared_ptr<nn::SequenceModelImpl> module) const {
+  if (device_.is_cpu() && model->config.architecture == Architecture::kTransformer)
+    return Load(std::move(model));
+  if (module == nullptr) module = SequenceModelOf(*model, device_);
+  return RunByTorch(std::move(model), std::move(module));
+}
+
 std::shared_ptr<Model> TranslationTask::CurrentModel() {
-  auto model = std::make_shared<Model>(CopyModel(transformer_));
+  auto model = std::make_shared<Model>(CopyModel(*model_));
   model->source_vocabulary = vocabularies_.source->bytes();
   model->target_vocabulary = vocabularies_.target->bytes();
   model->tokenization = DescribeTokenization(options_, vocabularies_);

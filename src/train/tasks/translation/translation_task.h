@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attend/nn/loss.h"
+#include "attend/nn/sequence_model.h"
 #include "attend/nn/torch.h"
-#include "attend/nn/transformer.h"
 #include "base/log.h"
 #include "data/parallel_corpus.h"
 #include "model/model_directory.h"
@@ -63,7 +63,7 @@ class TranslationTask : public TrainingTask {
 
   const TaskInfo& info() const override;
   const ExampleSource& examples() const override { return *train_; }
-  torch::nn::Module& module() override { return *transformer_; }
+  torch::nn::Module& module() override { return *model_; }
   int64_t CountTargets(const Batch& batch) const override;
   double Work(const Example& example) const override;
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
@@ -89,7 +89,7 @@ class TranslationTask : public TrainingTask {
   struct Hidden {
     torch::Tensor hidden_RD, targets_R;
   };
-  // Of one pass, without padding; dropout as TransformerImpl::PackedHidden has it.
+  // Of one pass, without padding; dropout as SequenceModelImpl::PackedHidden has it.
   Hidden HiddenOf(const Ids& ids, const std::optional<nn::DropoutKey>& dropout);
   nn::LossSums LossOf(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
   // Mean negative log-probability of a target of the validation text, without smoothing.
@@ -98,6 +98,10 @@ class TranslationTask : public TrainingTask {
   void DescribeReferences(const Log& log) const;
   // The model as it stands, with its vocabularies and no samples. Copies the weights.
   std::shared_ptr<Model> CurrentModel();
+  // With the engine, or on a GPU and of another architecture than a Transformer through LibTorch:
+  // by `module`, which has the weights, or one that is made of them.
+  std::shared_ptr<const LoadedModel> ToRun(std::shared_ptr<const Model> model,
+                                           std::shared_ptr<nn::SequenceModelImpl> module) const;
 
   TrainOptions options_;
   TranslationTrainOptions own_;
@@ -107,7 +111,7 @@ class TranslationTask : public TrainingTask {
   torch::Device device_;
   Log log_;
   Uploader uploader_;
-  nn::Transformer transformer_;
+  std::shared_ptr<nn::SequenceModelImpl> model_;
   nn::LabelSmoothingLoss loss_;
   std::optional<ParallelText> test_;  // on rank 0
   std::unique_ptr<const LineCorpus> train_;

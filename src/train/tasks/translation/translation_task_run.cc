@@ -83,7 +83,8 @@ Json TranslationTask::Test(const TestSetting& setting) {
     setting.tell(
         fmt::format("translated {} of {} lines of the test text", lines, test_->source.size()));
   };
-  const Outputs found = TranslateLines(setting.model, test_->source, own_, threads_, tell);
+  const Outputs found =
+      TranslateLines(ToRun(setting.model, nullptr), test_->source, own_, threads_, tell);
   std::string text;
   for (const std::string& output : found.lines) text += output + "\n";
   WriteFileAtomically(setting.output / "test_output.txt", text);

@@ -1,0 +1,22 @@
+// `attend translate`, of both programs.
+#ifndef ATTEND_CLI_TRANSLATE_COMMAND_H_
+#define ATTEND_CLI_TRANSLATE_COMMAND_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/loaded_model.h"
+
+namespace attend {
+
+// Gives what runs a model through LibTorch on the device of this name.
+using RunOnDevice = std::function<std::shared_ptr<const LoadedModel>(
+    std::shared_ptr<const Model> model, const std::string& device)>;
+
+int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device);
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_TRANSLATE_COMMAND_H_
