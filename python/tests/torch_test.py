@@ -19,7 +19,7 @@ from torch.nn import functional
 
 CASES = [
     "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "rms_post_norm",
-    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny",
+    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny", "window",
 ]
 ENCODERS = ["masked_tokens", "mean_labels", "relu_labels", "text_labels", "token_labels"]
 PAD, BOS, EOS = 0, 2, 3
@@ -152,7 +152,7 @@ class Case:
         self.directory = folder / f"{name}.{len(more or {})}.model"
         self.directory.mkdir(exist_ok=True)
         config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))
-        config |= {"format_version": 7, "training_text": None, "model": model, "sha256": {"model.safetensors": "0" * 64}}
+        config |= {"format_version": 8, "training_text": None, "model": model, "sha256": {"model.safetensors": "0" * 64}}
         (self.directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
     def under(self, prefix):

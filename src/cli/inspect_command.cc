@@ -193,12 +193,16 @@ std::string DescribeStack(const StackConfig& stack) {
     positions += fmt::format(" ({} buckets, up to a distance of {})", stack.relative_buckets,
                              stack.relative_max_distance);
   }
+  const std::string window =
+      stack.attention_window == 0
+          ? ""
+          : fmt::format(", self-attention within {} positions", stack.attention_window);
   return fmt::format(
       "{}, d_model {}, {} (d_k {}, d_v {}), d_ff {}, {}, {}-norm ({}epsilon {}), "
-      "{}{}{}{}",
+      "{}{}{}{}{}",
       Counted(stack.layers, "layer"), stack.d_model, Counted(stack.heads, "head"),
       stack.key_width(), stack.value_width(), stack.d_ff, text("activation"), text("norm_place"),
-      stack.norm == NormKind::kRmsNorm ? "RMS, " : "", stack.norm_epsilon, positions,
+      stack.norm == NormKind::kRmsNorm ? "RMS, " : "", stack.norm_epsilon, positions, window,
       stack.recurrence == Recurrence::kSsru ? ", SSRU in place of self-attention" : "",
       stack.attention_bias ? ", biases on attention" : "",
       stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");

@@ -172,8 +172,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 8; }),
-              HasSubstr("format_version is 8, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 9; }),
+              HasSubstr("format_version is 9, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -186,7 +186,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 7; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 8; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -207,7 +207,7 @@ constexpr const char* kNewKeys[] = {
     "labels", "pooling",    "head_transform", "head_pooler", "pooler_activation", "label_scheme",
     "crf",    "source_eos", "source_begin",   "source_end",  "target_begin"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
-                                            "relative_max_distance"};
+                                            "relative_max_distance", "attention_window"};
 
 TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
@@ -220,7 +220,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 7"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 8"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -285,6 +285,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
       erase(6, model, {"source_begin", "source_end", "target_begin"});
       erase(5, model, {"source_eos"});
       for (const char* stack : {"encoder", "decoder"}) {
+        erase(8, model[stack], {"attention_window"});
         erase(6, model[stack], {"relative_buckets", "relative_max_distance"});
         erase(4, model[stack], {"recurrence"});
       }
@@ -304,6 +305,8 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
   EXPECT_THAT(message(6, iob), HasSubstr("label_scheme is iob, which format_version 6 has not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
+              HasSubstr("'model.encoder.attention_window' is unknown to format_version 7"));
   const auto rms = [](Json& model) { model["decoder"]["norm"] = "rms_norm"; };
   EXPECT_THAT(message(5, rms), HasSubstr("norm is rms_norm, which format_version 5 has not"));
 }

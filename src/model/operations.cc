@@ -50,6 +50,19 @@ double PairsOf(int64_t queries, int64_t keys) {
   return static_cast<double>(queries) * static_cast<double>(keys);
 }
 
+// Of a query and a key at most `window` positions away: those of so many keys after all queries,
+// but for what ends with the text.
+double PairsNear(int64_t length, int64_t window, bool both_ways) {
+  const int64_t reach = std::min(window, length - 1);
+  const double one_side = PairsOf(length, reach) - PairsOf(reach, reach + 1) / 2;
+  return static_cast<double>(length) + (both_ways ? 2 : 1) * one_side;
+}
+
+double SelfPairs(const StackConfig& config, int64_t length, bool both_ways) {
+  if (config.attention_window == 0 || length == 0) return PairsOf(length, length);
+  return PairsNear(length, config.attention_window, both_ways);
+}
+
 // `memory`: tokens of the encoder's output that a decoder reads; -1: it reads none.
 void AddStack(const std::string& name, const StackConfig& config, int64_t length, int64_t memory,
               std::vector<OperationPart>* parts) {
@@ -58,7 +71,8 @@ void AddStack(const std::string& name, const StackConfig& config, int64_t length
   if (config.recurrence == Recurrence::kSsru) {
     counter.AddProduct("recurrence", length, config.d_model, 2 * config.d_model);
   } else {
-    counter.AddAttention("self_attention", length, length, PairsOf(length, length));
+    counter.AddAttention("self_attention", length, length,
+                         SelfPairs(config, length, /*both_ways=*/name == "encoder"));
   }
   if (memory >= 0) counter.AddAttention("cross_attention", length, memory, PairsOf(length, memory));
   counter.AddProduct("feed_forward", length, config.d_model,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 
 namespace attend {
@@ -54,6 +55,27 @@ TEST(OperationsTest, WidthsOfHeadsOfTheirOwn) {  // the paper's rows B
   EXPECT_EQ(counts.at("encoder.self_attention.sums"), 6 * 2 * 100 * 512);
   EXPECT_EQ(counts.at("encoder.self_attention.projections"),
             6.0 * 2 * 10 * 512 * (2 * 128 + 2 * 512));
+}
+
+TEST(OperationsTest, AWindowLeavesThePairsWithinIt) {
+  ModelConfig config = Preset("base");
+  for (const int64_t length : {1, 5, 40}) {
+    for (const int64_t window : {1, 3, 39, 60}) {
+      config.encoder->attention_window = config.decoder->attention_window = window;
+      double both_ways = 0, before = 0;
+      for (int64_t query = 0; query < length; ++query) {
+        for (int64_t key = 0; key < length; ++key) {
+          both_ways += std::abs(query - key) <= window;
+          before += key <= query && query - key <= window;
+        }
+      }
+      const auto counts = Count(config, LengthsOf(config, length, length));
+      EXPECT_EQ(counts.at("encoder.self_attention.scores"), 6 * 2 * both_ways * 512);
+      EXPECT_EQ(counts.at("decoder.self_attention.sums"), 6 * 2 * before * 512);
+      EXPECT_EQ(counts.at("decoder.cross_attention.sums"),
+                6 * 2 * static_cast<double>(length * length) * 512);
+    }
+  }
 }
 
 TEST(OperationsTest, RowsThatTheHeadReads) {

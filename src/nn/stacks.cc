@@ -11,7 +11,8 @@ namespace attend::nn {
 StackImpl::StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size,
                      bool both_ways)
     : embedding_scale_(config.scale_embedding ? std::sqrt(static_cast<double>(config.d_model)) : 1),
-      embedding_dropout_(dropout.embedding) {
+      embedding_dropout_(dropout.embedding),
+      attention_window_(config.attention_window) {
   if (vocab_size > 0) {
     embedding = register_module("embedding", torch::nn::Embedding(vocab_size, config.d_model));
   }
@@ -62,7 +63,8 @@ torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight
   return AddDropped({}, embedding_norm(FusedEmbedding(inputs, {})), site);
 }
 
-AttentionMask StackImpl::WithBias(AttentionMask mask, const torch::Tensor& x_BTD) {
+AttentionMask StackImpl::OfSelfAttention(const AttentionMask& given, const torch::Tensor& x_BTD) {
+  AttentionMask mask = given.Near(attention_window_);
   if (relative_bias.is_empty()) return mask;
   int64_t longest = 0;
   if (!mask.packed()) {
@@ -103,10 +105,10 @@ TransformerEncoderImpl::TransformerEncoderImpl(const StackConfig& config, const 
 
 torch::Tensor TransformerEncoderImpl::forward(torch::Tensor x_BSD, const AttentionMask& mask,
                                               StackTrace* trace, DropoutStream* dropout) {
-  const AttentionMask biased = WithBias(mask, x_BSD);
+  const AttentionMask own = OfSelfAttention(mask, x_BSD);
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BSD);
-    x_BSD = layers->at<EncoderLayerImpl>(i).forward(x_BSD, biased, layer_trace, dropout);
+    x_BSD = layers->at<EncoderLayerImpl>(i).forward(x_BSD, own, layer_trace, dropout);
   }
   return Finish(x_BSD, trace);
 }
@@ -123,10 +125,10 @@ TransformerDecoderImpl::TransformerDecoderImpl(const StackConfig& config, const 
 torch::Tensor TransformerDecoderImpl::forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
                                               const Memory& memory, StackTrace* trace,
                                               DropoutStream* dropout) {
-  const AttentionMask biased = WithBias(self_mask, x_BTD);
+  const AttentionMask own = OfSelfAttention(self_mask, x_BTD);
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BTD);
-    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, biased, memory, layer_trace, dropout);
+    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, own, memory, layer_trace, dropout);
   }
   return Finish(x_BTD, trace);
 }

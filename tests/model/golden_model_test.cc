@@ -66,7 +66,8 @@ void AddDefaults(nlohmann::json* config) {
     model[stack].update({{"embedding_norm", false},
                          {"recurrence", "none"},
                          {"relative_buckets", 32},
-                         {"relative_max_distance", 128}});
+                         {"relative_max_distance", 128},
+                         {"attention_window", 0}});
 }
 
 TEST_F(GoldenModelTest, SavesAsItWas) {
