@@ -103,7 +103,8 @@ struct StackConfig {
   int64_t max_positions = 1024;         // rows of a learned position table; sinusoids have no end
   int64_t relative_buckets = 32;        // of distances; a head learns a number for each
   int64_t relative_max_distance = 128;  // from which on all distances are one bucket
-  bool attention_bias = false;          // biases on W^Q, W^K, W^V, W^O; the paper has none
+  int64_t attention_window = 0;  // self-attention sees keys at most so far away; 0: all (section 4)
+  bool attention_bias = false;   // biases on W^Q, W^K, W^V, W^O; the paper has none
   bool feed_forward_bias = true;
   bool scale_embedding = true;  // embeddings times sqrt(d_model), section 3.4
   bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's

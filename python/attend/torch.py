@@ -211,6 +211,9 @@ class Stack(nn.Module):
         if self.embedding_norm is not None:
             x_BTD = self.embedding_norm(x_BTD)
         bias_HTT = None if self.relative_bias is None else self.relative_bias(ids_BT.size(1))
+        if self.config.attention_window:  # restricted self-attention, section 4: keys at most so far away
+            places_T = torch.arange(ids_BT.size(1), device=ids_BT.device)
+            visible = visible & ((places_T - places_T.unsqueeze(1)).abs() <= self.config.attention_window)
         for layer in self.layers:
             x_BTD = layer(x_BTD, visible, bias_HTT, memory_BSD, memory_visible)
         if self.norm is not None:

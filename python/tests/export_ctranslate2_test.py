@@ -115,6 +115,7 @@ def test_int8_weights_are_read_with_their_scales(exported, tmp_path):
 @pytest.mark.parametrize(("change", "part"), [
     ({"recurrence": "ssru"}, r'decoder\.recurrence is "ssru", which CTranslate2 lacks; expected "none"'),
     ({"norm_epsilon": 1e-3}, r"decoder\.norm_epsilon is 0\.001, which CTranslate2 lacks; expected 1e-06, as the encoder has it"),
+    ({"attention_window": 8}, r"decoder\.attention_window is 8, which CTranslate2 lacks; expected 0"),
     ({"d_k": 4}, r"decoder\.d_k is 4, which CTranslate2 lacks; expected d_model / heads"),
 ])
 def test_what_ctranslate2_lacks_is_named(change, part, tmp_path):

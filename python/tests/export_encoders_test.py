@@ -169,6 +169,7 @@ def test_round_trips(name, tmp_path):
     ("first", {"pooling": "mean"}, 'pooling is "mean", which BERT of transformers lacks'),
     ("masked", {"encoder.embedding_norm": False}, "encoder.embedding_norm is false, which BERT of transformers lacks; expected true"),
     ("vectors", {"encoder.activation": "swiglu"}, 'encoder.activation is "swiglu"'),
+    ("masked", {"encoder.attention_window": 8}, "encoder.attention_window is 8, which BERT of transformers lacks; expected 0"),
     ("masked", {"encoder.d_k": 4}, "encoder.d_k is 4, which BERT of transformers lacks; expected d_model / heads"),
     ("masked", {"encoder.norm_place": "pre"}, "is no model that transformers has a form of; it has one of translation models"),
 ])

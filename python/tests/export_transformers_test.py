@@ -152,6 +152,7 @@ def test_what_transformers_saves_is_the_same(model, tmp_path):
 
 @pytest.mark.parametrize(("stacks", "more", "part"), [
     ({"position_convention": "timing_signal"}, {}, 'encoder.position_convention is "timing_signal", which MarianMT of transformers lacks'),
+    ({"attention_window": 8}, {}, "encoder.attention_window is 8, which MarianMT of transformers lacks; expected 0"),
     ({"position_offset": 1}, {}, "encoder.position_offset is 1, which MarianMT of transformers lacks; expected 0"),
     ({"positions": "learned", "max_positions": 64}, {}, 'encoder.positions is "learned", which MarianMT of transformers lacks'),
     ({"embedding_norm": True}, {}, "encoder.embedding_norm is true, which MarianMT of transformers lacks; expected false"),

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 CASES = [
     "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "rms_post_norm",
-    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny",
+    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny", "window",
 ]
 ENCODERS = ["masked_tokens", "mean_labels", "relu_labels", "text_labels", "token_labels"]
 PAD, BOS, EOS = 0, 2, 3

@@ -199,8 +199,9 @@ CommandLine& CommandLine::Required(const std::vector<std::string>& names) {
   return *this;
 }
 
-CommandLine& CommandLine::Positional(std::string name, std::string* value, std::string help) {
-  positionals_.push_back({std::move(name), value, nullptr, std::move(help)});
+CommandLine& CommandLine::Positional(std::string name, std::string* value, std::string help,
+                                     bool required) {
+  positionals_.push_back({std::move(name), value, nullptr, std::move(help), required});
   return *this;
 }
 

@@ -55,7 +55,8 @@ class CommandLine {
   CommandLine& Options(const FieldList& fields);
   // Names of options, as in a TOML file, without which Parse throws, beside those of this trait.
   CommandLine& Required(const std::vector<std::string>& names);
-  CommandLine& Positional(std::string name, std::string* value, std::string help);
+  CommandLine& Positional(std::string name, std::string* value, std::string help,
+                          bool required = true);
   // One or more, or any number.
   CommandLine& Positional(std::string name, std::vector<std::string>* values, std::string help,
                           bool required = true);

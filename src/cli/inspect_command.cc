@@ -1,22 +1,50 @@
-// `attend inspect`: what a model directory holds.
+// `attend inspect`: what a model directory holds, or what a model that is described would.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <map>
 
+#include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/described_model.h"
 #include "model/adapter.h"
+#include "model/operations.h"
 
 namespace attend {
 namespace fs = std::filesystem;
 namespace {
+
+struct InspectOptions {
+  std::string model, preset;
+  int64_t vocab_size = 32000;
+  bool flops = false;
+  int64_t source_length = 32, target_length = 32;
+};
+
+FieldList Fields(InspectOptions& options) {
+  constexpr double kMostTokens = 1 << 20;
+  FieldList fields;
+  fields
+      .Add("preset", &options.preset,
+           "in place of MODEL: a shape as training has it, such as base or big")
+      .Add("vocab_size", &options.vocab_size, 8, 1 << 24, "vocabulary of the preset")
+      .Add("flops", &options.flops,
+           "count the operations of one text, forward and in training; a multiplication with its "
+           "addition is two")
+      .Add("source_length", &options.source_length, 1, kMostTokens,
+           "tokens of that text that an encoder reads, with eos")
+      .Add("target_length", &options.target_length, 1, kMostTokens,
+           "tokens of it that a decoder reads, with bos");
+  return fields;
+}
 
 // "decoder.layers.2.self_attention.query.weight" belongs to "decoder.layers.*.self_attention".
 std::string PartOf(const std::string& tensor) {
@@ -56,6 +84,56 @@ std::vector<TensorSpec> SpecsOf(const Model& model, bool adapter) {
   return specs;
 }
 
+Json ParametersToJson(const std::vector<TensorSpec>& specs) {
+  const ParameterCounts counts = CountParameters(specs);
+  Json result = {{"total", counts.total}, {"parts", Json::object()}};
+  for (const auto& [part, count] : counts.parts) result["parts"][part] = count;
+  return result;
+}
+
+// Throws Error(kUsage) where learned positions end before the text does.
+void CheckLength(const std::optional<StackConfig>& stack, const char* option, int64_t length) {
+  if (!stack || stack->positions != PositionKind::kLearned) return;
+  const int64_t most = std::max<int64_t>(stack->max_positions - stack->position_offset, 0);
+  if (length > most) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend inspect: {} is {}, but the model has {} learned positions",
+                            option, length, most));
+  }
+}
+
+Json OperationsToJson(const ModelConfig& config, const InspectOptions& options) {
+  CheckLength(config.encoder, "--source-length", options.source_length);
+  CheckLength(config.decoder, "--target-length", options.target_length);
+  const TextLengths lengths = LengthsOf(config, options.source_length, options.target_length);
+  Json parts = Json::object();
+  double forward = 0;
+  const auto whole = [](double operations) -> Json {
+    constexpr double kExact = int64_t{1} << 53;
+    if (operations < kExact) return static_cast<int64_t>(operations);
+    return operations;
+  };
+  for (const OperationPart& part : CountOperations(config, lengths)) {
+    parts[part.name] = whole(part.forward);
+    forward += part.forward;
+  }
+  const double training = kForwardAndBackward * forward;
+  const auto tokens = static_cast<double>(lengths.source + lengths.target);
+  return {{"source_length", lengths.source},
+          {"target_length", lengths.target},
+          {"forward", whole(forward)},
+          {"training", whole(training)},
+          {"forward_per_token", forward / tokens},
+          {"training_per_token", training / tokens},
+          {"parts", parts}};
+}
+
+// Of a model without weights.
+Json InspectDescribed(const ModelConfig& config) {
+  return {{"model", ModelConfigToJson(config)},
+          {"parameters", ParametersToJson(ExpectedTensors(config))}};
+}
+
 Json VocabularyToJson(const std::string& bytes) {
   if (bytes.empty()) return nullptr;
   const auto vocabulary = Vocabulary::FromBytes(bytes, "vocabulary");
@@ -71,9 +149,7 @@ Json InspectModel(const std::shared_ptr<const Model>& model, const ConfigFile& c
   Json result = {{"format_version", config.format_version},
                  {"model", ModelConfigToJson(model->config)}};
   if (config.adapter) result["adapter"] = AdapterFactsToJson(*config.adapter);
-  const ParameterCounts counts = CountParameters(SpecsOf(*model, config.adapter.has_value()));
-  result["parameters"] = {{"total", counts.total}, {"parts", Json::object()}};
-  for (const auto& [part, count] : counts.parts) result["parameters"]["parts"][part] = count;
+  result["parameters"] = ParametersToJson(SpecsOf(*model, config.adapter.has_value()));
   result["tensors"] = Json::array();
   for (const TensorView& tensor : model->tensors.tensors()) {
     result["tensors"].push_back({{"name", tensor.name},
@@ -117,12 +193,16 @@ std::string DescribeStack(const StackConfig& stack) {
     positions += fmt::format(" ({} buckets, up to a distance of {})", stack.relative_buckets,
                              stack.relative_max_distance);
   }
+  const std::string window =
+      stack.attention_window == 0
+          ? ""
+          : fmt::format(", self-attention within {} positions", stack.attention_window);
   return fmt::format(
       "{}, d_model {}, {} (d_k {}, d_v {}), d_ff {}, {}, {}-norm ({}epsilon {}), "
-      "{}{}{}{}",
+      "{}{}{}{}{}",
       Counted(stack.layers, "layer"), stack.d_model, Counted(stack.heads, "head"),
       stack.key_width(), stack.value_width(), stack.d_ff, text("activation"), text("norm_place"),
-      stack.norm == NormKind::kRmsNorm ? "RMS, " : "", stack.norm_epsilon, positions,
+      stack.norm == NormKind::kRmsNorm ? "RMS, " : "", stack.norm_epsilon, positions, window,
       stack.recurrence == Recurrence::kSsru ? ", SSRU in place of self-attention" : "",
       stack.attention_bias ? ", biases on attention" : "",
       stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");
@@ -206,18 +286,29 @@ void PrintMembers(const char* title, const Json& object) {
   }
 }
 
-void Print(const ModelConfig& config, const Json& result) {
-  std::cout << fmt::format("{:<14} {}\n", "format version",
-                           result["format_version"].get<int64_t>());
-  if (result.contains("adapter")) PrintAdapter(result["adapter"]);
-  PrintArchitecture(config);
-  if (!result.contains("adapter")) PrintVocabulary(result["vocabulary"]);  // it has its base's
-  std::cout << fmt::format("{:<14} {}\n", "samples", result["samples"].get<int64_t>());
-  const Json& parameters = result["parameters"];
+void PrintOperations(const Json& operations) {
+  const auto line = [](const std::string& name, double count) {
+    std::cout << fmt::format("  {:<40} {:>22}\n", name, Grouped(std::llround(count)));
+  };
+  std::cout << fmt::format(
+      "\noperations of a text, {} source and {} target tokens; a multiplication with its addition "
+      "is two:\n",
+      operations["source_length"].get<int64_t>(), operations["target_length"].get<int64_t>());
+  for (const auto& [part, count] : operations["parts"].items()) line(part, count.get<double>());
+  line("forward", operations["forward"].get<double>());
+  line("training (forward and backward)", operations["training"].get<double>());
+  line("forward, per token", operations["forward_per_token"].get<double>());
+  line("training, per token", operations["training_per_token"].get<double>());
+}
+
+void PrintParameters(const Json& parameters) {
   std::cout << fmt::format("\nparameters: {}\n", Grouped(parameters["total"].get<int64_t>()));
   for (const auto& [part, count] : parameters["parts"].items()) {
     std::cout << fmt::format("  {:<40} {:>14}\n", part, Grouped(count.get<int64_t>()));
   }
+}
+
+void PrintStored(const Json& result) {
   PrintTensors(result["tensors"]);
   std::cout << "\nfiles:\n";
   for (const auto& [name, file] : result["files"].items()) {
@@ -230,17 +321,23 @@ void Print(const ModelConfig& config, const Json& result) {
   PrintMembers("training text", result["training_text"]);
 }
 
-}  // namespace
+void Print(const ModelConfig& config, const Json& result) {
+  const bool stored = result.contains("format_version");
+  if (stored) {
+    std::cout << fmt::format("{:<14} {}\n", "format version",
+                             result["format_version"].get<int64_t>());
+  }
+  const bool adapter = result.contains("adapter");
+  if (adapter) PrintAdapter(result["adapter"]);
+  PrintArchitecture(config);
+  if (stored && !adapter) PrintVocabulary(result["vocabulary"]);  // an adapter has its base's
+  if (stored) std::cout << fmt::format("{:<14} {}\n", "samples", result["samples"].get<int64_t>());
+  PrintParameters(result["parameters"]);
+  if (result.contains("operations")) PrintOperations(result["operations"]);
+  if (stored) PrintStored(result);
+}
 
-int RunInspect(const std::vector<std::string>& arguments) {
-  CommonOptions common;
-  std::string directory;
-  CommandLine command_line("inspect", "show what a model directory holds",
-                           "attend inspect model\nattend inspect model --json");
-  command_line.Positional("MODEL", &directory, "directory of a model or an adapter")
-      .Options(Fields(common, {"json"}));
-  if (!command_line.Parse(arguments)) return 0;
-  const ConfigFile config = ReadConfig(directory);
+Json InspectDirectory(const ConfigFile& config, const fs::path& directory) {
   std::shared_ptr<const Model> model;
   if (config.adapter) {
     const std::shared_ptr<const Adapter> adapter = LoadAdapter(directory);
@@ -248,8 +345,57 @@ int RunInspect(const std::vector<std::string>& arguments) {
   } else {
     model = LoadModel(directory);
   }
-  PrintReport(common, InspectModel(model, config, directory),
-              [&](const Json& report) { Print(model->config, report); });
+  return InspectModel(model, config, directory);
+}
+
+void CheckOptions(const CommandLine& command_line, const InspectOptions& options) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorKind::kUsage, "attend inspect: " + why);
+  };
+  if (options.model.empty() && options.preset.empty()) refuse("MODEL or --preset is missing");
+  if (!options.model.empty() && !options.preset.empty())
+    refuse("MODEL and --preset are given; leave out one");
+  if (options.preset.empty() && command_line.IsSet("vocab_size"))
+    refuse("--vocab-size is for a preset; leave it out, or give --preset");
+  for (const char* length : {"source", "target"}) {
+    if (!options.flops && command_line.IsSet(fmt::format("{}_length", length)))
+      refuse(fmt::format("--{}-length is for --flops; leave it out, or give --flops", length));
+  }
+}
+
+}  // namespace
+
+int RunInspect(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  InspectOptions options;
+  CommandLine command_line("inspect", "show what a model directory holds",
+                           "attend inspect model\n"
+                           "attend inspect model --json\n"
+                           "attend inspect model --flops --source-length 20 --target-length 22\n"
+                           "attend inspect --preset base --vocab-size 37000 --flops");
+  command_line
+      .Positional("MODEL", &options.model,
+                  "directory of a model or an adapter, or a config.json alone, to which no other "
+                  "file is needed",
+                  /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"json"}));
+  if (!command_line.Parse(arguments)) return 0;
+  CheckOptions(command_line, options);
+  ModelConfig config;
+  Json result;
+  std::error_code unknown;  // said when the directory is read
+  if (!options.preset.empty() || fs::is_regular_file(options.model, unknown)) {
+    config = options.preset.empty() ? ReadModelConfig(options.model)
+                                    : PresetModel(options.preset, options.vocab_size);
+    result = InspectDescribed(config);
+  } else {
+    const ConfigFile file = ReadConfig(options.model);
+    config = file.model;
+    result = InspectDirectory(file, options.model);
+  }
+  if (options.flops) result["operations"] = OperationsToJson(config, options);
+  PrintReport(common, result, [&](const Json& report) { Print(config, report); });
   return 0;
 }
 

@@ -24,9 +24,10 @@ std::vector<char*> Pointers(std::vector<std::string>& arguments) {
 }
 
 // The package as a build has it, beside the program, comes before an installed one.
-void AddToPythonPath() {
-  const std::filesystem::path package =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "python";
+void SetEnvironment() {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  setenv("ATTEND_PROGRAM", program.c_str(), /*overwrite=*/0);
+  const std::filesystem::path package = program.parent_path() / "python";
   if (!std::filesystem::is_directory(package / "attend")) return;
   const char* given = std::getenv("PYTHONPATH");
   const std::string rest = given == nullptr || *given == '\0' ? "" : fmt::format(":{}", given);
@@ -52,7 +53,7 @@ bool HasPackage(const std::string& python) {
 
 void RunInPython(const std::string& command, const std::string& module,
                  const std::vector<std::string>& arguments) {
-  AddToPythonPath();
+  SetEnvironment();
   const char* given = std::getenv("ATTEND_PYTHON");
   const std::string python = given == nullptr ? "python3" : given;
   if (!HasPackage(python)) {

@@ -103,6 +103,24 @@ ModelConfig SmallT5() {
   return config;
 }
 
+// Logits of the second text, `together` tokens of it at a time.
+std::vector<float> LogitsInSteps(const Weights& weights, std::span<const std::vector<int32_t>> ids,
+                                 size_t together) {
+  Activations activations;
+  DecoderCache cache;
+  StartAll(weights, ids.first(1), {}, &activations, &cache);
+  std::vector<float> logits_TV;
+  for (size_t t = 0; t < ids[1].size(); t += together) {
+    std::vector<DecoderRow> rows;
+    for (size_t r = t; r < std::min(t + together, ids[1].size()); ++r)
+      rows.push_back({0, ids[1][r]});
+    Decode(weights, rows, {}, &activations, &cache);
+    logits_TV.resize((t + rows.size()) * 40);
+    Logits(weights, std::ssize(rows), &activations, logits_TV.data() + t * 40);
+  }
+  return logits_TV;
+}
+
 // Tokens of both stacks one at a time, some together, or all at once; longer than what is made of
 // biases at first.
 TEST_P(ForwardTest, RelativePositionsBiasScores) {
@@ -117,20 +135,33 @@ TEST_P(ForwardTest, RelativePositionsBiasScores) {
     ids.back().resize(131, 9);
     const Matrix want_RV = Plain(*model).Logits(ids.front(), ids.back());
     for (const size_t together : {size_t{1}, size_t{3}, ids.back().size()}) {
-      Activations activations;
-      DecoderCache cache;
-      StartAll(weights, std::span(ids).first(1), {}, &activations, &cache);
-      for (size_t t = 0; t < ids.back().size(); t += together) {
-        std::vector<DecoderRow> rows;
-        for (size_t r = t; r < std::min(t + together, ids.back().size()); ++r)
-          rows.push_back({0, ids.back()[r]});
-        Decode(weights, rows, {}, &activations, &cache);
-        std::vector<float> logits_RV(rows.size() * 40);
-        Logits(weights, std::ssize(rows), &activations, logits_RV.data());
-        for (size_t r = 0; r < rows.size(); ++r)
-          for (size_t v = 0; v < 40; ++v)
-            EXPECT_NEAR(logits_RV[r * 40 + v], want_RV[t + r][v], 2e-5);
-      }
+      const std::vector<float> found_TV = LogitsInSteps(weights, ids, together);
+      for (size_t i = 0; i < found_TV.size(); ++i)
+        EXPECT_NEAR(found_TV[i], want_RV[i / 40][i % 40], 2e-5);
+    }
+  }
+}
+
+TEST_P(ForwardTest, AWindowRestrictsSelfAttention) {
+  for (const bool relative : {false, true}) {
+    for (const int64_t window : {1, 4, 60, 134, 500}) {
+      ModelConfig config = relative ? SmallT5() : SmallConfig();
+      config.encoder->attention_window = config.decoder->attention_window = window;
+      CheckModelConfig(config);
+      const auto model = MakeModel(config);
+      const Weights weights(model, GetParam());
+      std::vector<std::vector<int32_t>> ids = RandomSentences(2, 9, 3);
+      ids.front().resize(135, 7);
+      ids.back().resize(131, 9);
+      const std::vector<float> found_TV = LogitsInSteps(weights, ids, 1);
+      for (const size_t together : {size_t{3}, ids.back().size()})
+        EXPECT_EQ(LogitsInSteps(weights, ids, together), found_TV) << window;
+      const Matrix want_TV = Plain(*model).Logits(ids.front(), ids.back());
+      for (size_t i = 0; i < found_TV.size(); ++i)
+        EXPECT_NEAR(found_TV[i], want_TV[i / 40][i % 40], 2e-5) << window;
+      if (window < 134) continue;  // which reaches everything
+      config.encoder->attention_window = config.decoder->attention_window = 0;
+      EXPECT_EQ(LogitsInSteps(Weights(MakeModel(config), GetParam()), ids, 1), found_TV);
     }
   }
 }

@@ -171,7 +171,10 @@ class Plain {
             dot += Weight(name.substr(0, name.find('.')) + ".relative_bias.weight",
                           Bucket(distance, !causal, c), h);
           }
-          sum += weight[s] = std::exp(dot);
+          const auto apart = std::abs(static_cast<int64_t>(s) - static_cast<int64_t>(t));
+          const bool near = !name.ends_with("self_attention") || c.attention_window == 0 ||
+                            apart <= c.attention_window;
+          sum += weight[s] = near ? std::exp(dot) : 0;
         }
         for (double& w : weight) w /= sum;
         for (size_t s = 0; s < seen; ++s) {

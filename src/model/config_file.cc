@@ -71,8 +71,10 @@ void RemoveKeysOf7(Json* model) { model->erase("pooler_activation"); }
 // Leaves what versions before 8 had.
 void RemoveKeysOf8(Json* model) {
   model->erase("architecture");
-  for (const char* stack : {"encoder", "decoder"})
-    if (Json& config = (*model)[stack]; !config.is_null()) config.erase("kernel_width");
+  for (const char* stack : {"encoder", "decoder"}) {
+    if (Json& config = (*model)[stack]; !config.is_null())
+      for (const char* key : {"kernel_width", "attention_window"}) config.erase(key);
+  }
 }
 
 // Values that older versions had not, under keys that they had.

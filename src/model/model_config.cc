@@ -112,6 +112,10 @@ void CheckStack(const StackConfig& config, const std::string& name) {
                        config.d_model));
   }
   if (config.positions == PositionKind::kRelative) CheckRelativePositions(config, name);
+  if (config.attention_window > 0 && config.recurrence != Recurrence::kNone) {
+    Refuse(fmt::format("{}.attention_window is {}, expected 0: a recurrence has no attention", name,
+                       config.attention_window));
+  }
 }
 
 }  // namespace
@@ -144,6 +148,9 @@ FieldList Fields(StackConfig& config) {
            "buckets of distances, of relative positions")
       .Add("relative_max_distance", &config.relative_max_distance, 2, kMaxPositions,
            "distance from which on all are in one bucket, of relative positions")
+      .Add("attention_window", &config.attention_window, 0, kMaxPositions,
+           "self-attention sees keys at most so many positions away, on both sides, or before the "
+           "query in a decoder; 0: all (the paper's section 4 restricts it to r)")
       .Add("attention_bias", &config.attention_bias, "biases on the attention projections")
       .Add("feed_forward_bias", &config.feed_forward_bias, "biases in the feed-forward layer")
       .Add("scale_embedding", &config.scale_embedding,

@@ -126,6 +126,16 @@ TEST(ModelConfigTest, RelativePositionsHaveATableForEachStack) {
   EXPECT_THAT(Message(config), testing::HasSubstr("decoder.positions is relative"));
 }
 
+TEST(ModelConfigTest, AWindowIsOfAttention) {
+  ModelConfig config = WithVocabulary("tiny", 100);
+  const int64_t parameters = ParameterCount(config);
+  config.encoder->attention_window = config.decoder->attention_window = 8;
+  EXPECT_EQ(Message(config), "");
+  EXPECT_EQ(ParameterCount(config), parameters);
+  config.decoder->recurrence = Recurrence::kSsru;
+  EXPECT_THAT(Message(config), testing::HasSubstr("decoder.attention_window is 8, expected 0"));
+}
+
 TEST(ModelConfigTest, RefusesWhatMakesNoSense) {
   ModelConfig config = WithVocabulary("tiny", 100);
   config.encoder->heads = 3;

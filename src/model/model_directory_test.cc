@@ -206,8 +206,9 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 constexpr const char* kNewKeys[] = {
     "architecture", "labels", "pooling",    "head_transform", "head_pooler", "pooler_activation",
     "label_scheme", "crf",    "source_eos", "source_begin",   "source_end",  "target_begin"};
-constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
-                                            "relative_max_distance", "kernel_width"};
+constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
+                                            "relative_buckets", "relative_max_distance",
+                                            "kernel_width",     "attention_window"};
 
 TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
@@ -286,7 +287,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
       erase(6, model, {"source_begin", "source_end", "target_begin"});
       erase(5, model, {"source_eos"});
       for (const char* stack : {"encoder", "decoder"}) {
-        erase(8, model[stack], {"kernel_width"});
+        erase(8, model[stack], {"kernel_width", "attention_window"});
         erase(6, model[stack], {"relative_buckets", "relative_max_distance"});
         erase(4, model[stack], {"recurrence"});
       }

@@ -14,6 +14,15 @@ torch::Tensor SplitHeads(const torch::Tensor& x, int64_t heads) {
   return x.unflatten(-1, {heads, -1}).transpose(1, 2);
 }
 
+// What is added to the scores of `length` keys; undefined: nothing.
+torch::Tensor AdditiveMask(const AttentionMask& mask, int64_t length,
+                           const torch::TensorOptions& options) {
+  const torch::Tensor additive = mask.causal ? CausalMask(length, options) : mask.additive;
+  if (mask.window == 0) return additive;
+  const torch::Tensor near = WindowMask(length, mask.window, options);
+  return additive.defined() ? additive + near : near;
+}
+
 }  // namespace
 
 ScaledDotProductAttentionImpl::ScaledDotProductAttentionImpl(double dropout) : dropout_(dropout) {}
@@ -24,8 +33,7 @@ AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& quer
                                                        const AttentionMask& mask) {
   const double scale = 1 / std::sqrt(static_cast<double>(query_BHTK.size(-1)));
   torch::Tensor scores_BHTS = torch::matmul(query_BHTK * scale, key_BHSK.transpose(-2, -1));
-  const torch::Tensor additive =
-      mask.causal ? CausalMask(scores_BHTS.size(-1), scores_BHTS.options()) : mask.additive;
+  const torch::Tensor additive = AdditiveMask(mask, scores_BHTS.size(-1), scores_BHTS.options());
   if (additive.defined()) scores_BHTS = scores_BHTS + additive;
   if (mask.biased()) scores_BHTS = scores_BHTS + mask.bias_HTT;
   const torch::Tensor weights_BHTS =
@@ -38,10 +46,14 @@ torch::Tensor ScaledDotProductAttentionImpl::Output(const torch::Tensor& query_B
                                                     const torch::Tensor& key_BHSK,
                                                     const torch::Tensor& value_BHSV,
                                                     const AttentionMask& mask) {
+  const bool by_flag = mask.causal && mask.window == 0;  // which leaves the choice of a kernel
   std::optional<torch::Tensor> additive;
-  if (mask.additive.defined()) additive = mask.additive;
+  if (!by_flag) {
+    const torch::Tensor hidden = AdditiveMask(mask, key_BHSK.size(2), query_BHTK.options());
+    if (hidden.defined()) additive = hidden;
+  }
   return at::scaled_dot_product_attention(query_BHTK, key_BHSK, value_BHSV, additive,
-                                          is_training() ? dropout_ : 0.0, mask.causal);
+                                          is_training() ? dropout_ : 0.0, by_flag);
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout)

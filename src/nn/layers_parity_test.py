@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 NAMES = [
     "decoder_only", "decoder_output_tied", "encoder_only", "geglu_tanh", "post_norm", "pre_norm_gelu_biases", "rms_post_norm",
-    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny",
+    "silu_timing_signal", "source_target_tied", "ssru", "swiglu_learned_untied", "t5", "tiny", "window",
 ]
 TRANSLATORS = [name for name in NAMES if name != "encoder_only"]
 PAD = 0
@@ -47,6 +47,12 @@ def relative_bias(weights, name, stack, length):
     places = range(length)
     buckets = np.array([[bucket(key - query, side == "encoder", stack) for key in places] for query in places])
     return weights[side + ".relative_bias.weight"][buckets]
+
+
+def near(stack, length):
+    """[1, T, T]: the keys that a window of self-attention leaves."""
+    places = np.arange(length)
+    return (np.abs(places - places[:, None]) <= (stack["attention_window"] or length))[None]
 
 
 def read_safetensors(path):
@@ -162,6 +168,7 @@ class NumpyModel:
 
     def stack(self, name, x, self_allowed, memory=None, memory_allowed=None):
         stack = self.config[name]
+        self_allowed = self_allowed & near(stack, x.shape[1])
         self.seen[f"{name}.embedded"] = x
         for i in range(stack["layers"]):
             layer = f"{name}.layers.{i}"
@@ -258,6 +265,7 @@ class TorchModel:
     def stack(self, name, ids, table, self_allowed, memory=(None, None)):
         stack = self.config[name]
         memory, memory_allowed = memory
+        self_allowed = self_allowed & torch.from_numpy(near(stack, ids.shape[1]))
         reference = NumpyModel(self.config, {})
         x = F.embedding(ids.clamp(min=0), table) * (ids >= 0)[..., None] * (math.sqrt(stack["d_model"]) if stack["scale_embedding"] else 1)
         if stack["positions"] == "learned":

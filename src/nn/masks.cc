@@ -17,6 +17,12 @@ torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype
   return MaskFromAllowed(valid_BS, dtype).unsqueeze(1).unsqueeze(1);
 }
 
+torch::Tensor WindowMask(int64_t length, int64_t window, const torch::TensorOptions& options) {
+  const double hidden = -std::numeric_limits<double>::infinity();
+  const torch::Tensor after = torch::full({length, length}, hidden, options).triu_(window + 1);
+  return (after + after.t()).view({1, 1, length, length});
+}
+
 torch::Tensor CausalMask(int64_t length, const torch::TensorOptions& options) {
   const double hidden = -std::numeric_limits<double>::infinity();
   return torch::full({length, length}, hidden, options).triu_(1).view({1, 1, length, length});

@@ -12,7 +12,8 @@ namespace attend::nn {
 StackImpl::StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size,
                      bool both_ways)
     : embedding_scale_(config.scale_embedding ? std::sqrt(static_cast<double>(config.d_model)) : 1),
-      embedding_dropout_(dropout.embedding) {
+      embedding_dropout_(dropout.embedding),
+      attention_window_(config.attention_window) {
   if (vocab_size > 0) {
     embedding = register_module("embedding", torch::nn::Embedding(vocab_size, config.d_model));
   }
@@ -63,7 +64,8 @@ torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight
   return AddDropped({}, embedding_norm(FusedEmbedding(inputs, {})), site);
 }
 
-AttentionMask StackImpl::WithBias(AttentionMask mask, const torch::Tensor& x_BTD) {
+AttentionMask StackImpl::OfSelfAttention(const AttentionMask& given, const torch::Tensor& x_BTD) {
+  AttentionMask mask = given.Near(attention_window_);
   if (relative_bias.is_empty()) return mask;
   int64_t longest = 0;
   if (!mask.packed()) {
@@ -104,10 +106,10 @@ TransformerEncoderImpl::TransformerEncoderImpl(const StackConfig& config, const 
 
 torch::Tensor TransformerEncoderImpl::forward(torch::Tensor x_BSD, const AttentionMask& mask,
                                               StackTrace* trace, DropoutStream* dropout) {
-  const AttentionMask biased = WithBias(mask, x_BSD);
+  const AttentionMask own = OfSelfAttention(mask, x_BSD);
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BSD);
-    x_BSD = layers->at<EncoderLayerImpl>(i).forward(x_BSD, biased, layer_trace, dropout);
+    x_BSD = layers->at<EncoderLayerImpl>(i).forward(x_BSD, own, layer_trace, dropout);
   }
   return Finish(x_BSD, trace);
 }
@@ -124,10 +126,10 @@ TransformerDecoderImpl::TransformerDecoderImpl(const StackConfig& config, const 
 torch::Tensor TransformerDecoderImpl::forward(torch::Tensor x_BTD, const AttentionMask& self_mask,
                                               const Memory& memory, StackTrace* trace,
                                               DropoutStream* dropout) {
-  const AttentionMask biased = WithBias(self_mask, x_BTD);
+  const AttentionMask own = OfSelfAttention(self_mask, x_BTD);
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BTD);
-    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, biased, memory, layer_trace, dropout);
+    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, own, memory, layer_trace, dropout);
   }
   return Finish(x_BTD, trace);
 }
@@ -161,12 +163,21 @@ NextPlaces TransformerDecoderImpl::PlacesOf(const DecoderState& state,
   std::vector<int64_t> seen = state.lengths;
   for (int64_t& length : seen) ++length;
   const int64_t longest = *std::ranges::max_element(seen);
-  next.self_mask.additive = LengthMask(seen, longest, options);
+  torch::Tensor& mask = next.self_mask.additive;
+  const auto add = [&mask](const torch::Tensor& more) {
+    mask = mask.defined() ? mask + more : more;
+  };
+  mask = LengthMask(seen, longest, options);
+  if (const int64_t window = attention_window(); window > 0) {
+    const torch::Tensor keys_T = torch::arange(longest, next.places_R.options());
+    const torch::Tensor near_RT = keys_T >= (next.places_R - window).unsqueeze(1);
+    add(MaskFromAllowed(near_RT.unsqueeze(1).unsqueeze(1),
+                        c10::typeMetaToScalarType(options.dtype())));
+  }
   if (!relative_bias.is_empty()) {
     const torch::Tensor bias_RHT =
         relative_bias(longest).index_select(1, next.places_R).transpose(0, 1);
-    torch::Tensor& mask = next.self_mask.additive;
-    mask = mask.defined() ? mask + bias_RHT.unsqueeze(2) : bias_RHT.unsqueeze(2);
+    add(bias_RHT.unsqueeze(2));
   }
   if (!state.source_RS.empty())
     next.cross_mask.additive =

@@ -59,6 +59,12 @@ inline void AddOthersModels(std::map<std::string, ModelConfig>* models) {
   config = SmallModel();
   config.decoder->recurrence = Recurrence::kSsru;
   (*models)["ssru"] = config;
+  stack = SmallStack();
+  stack.attention_window = 2;
+  config = SmallModel(stack);
+  config.encoder->positions = PositionKind::kRelative;
+  config.decoder->attention_window = 1;
+  (*models)["window"] = config;
 }
 
 // Configurations by name.

@@ -68,7 +68,8 @@ void AddDefaults(nlohmann::json* config) {
                          {"recurrence", "none"},
                          {"kernel_width", 3},
                          {"relative_buckets", 32},
-                         {"relative_max_distance", 128}});
+                         {"relative_max_distance", 128},
+                         {"attention_window", 0}});
 }
 
 TEST_F(GoldenModelTest, SavesAsItWas) {

@@ -32,12 +32,19 @@ struct AttentionMask {
     mask.causal = causal;
     return mask;
   }
+  // Sees keys at most `window` positions from the query's, of those that it would; 0: all of them.
+  AttentionMask Near(int64_t window_size) const {
+    AttentionMask mask = *this;
+    mask.window = window_size;
+    return mask;
+  }
   bool packed() const { return query_offsets_B1.defined(); }
   bool biased() const { return bias_HTT.defined(); }
 
   torch::Tensor additive;  // not with `causal`
   torch::Tensor query_offsets_B1, key_offsets_B1;
   bool causal = false;
+  int64_t window = 0;  // of self-attention, whose queries have their keys' positions
   // Added to the scores of self-attention where it is defined: what RelativePositionBias gives for
   // the longest sentence, or a longer one.
   torch::Tensor bias_HTT;
@@ -52,6 +59,9 @@ torch::Tensor MaskFromAllowed(const torch::Tensor& allowed, torch::ScalarType dt
 // Hides padding keys: [B, 1, 1, S] from booleans [B, S]. On a CPU undefined where all tokens are
 // valid; a GPU would have to be waited for to know.
 torch::Tensor PaddingMask(const torch::Tensor& valid_BS, torch::ScalarType dtype);
+
+// Hides keys more than `window` positions from the query: [1, 1, T, T].
+torch::Tensor WindowMask(int64_t length, int64_t window, const torch::TensorOptions& options);
 
 // Hides keys after the query: [1, 1, T, T].
 torch::Tensor CausalMask(int64_t length, const torch::TensorOptions& options);

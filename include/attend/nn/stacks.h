@@ -54,13 +54,16 @@ class StackImpl : public torch::nn::Module {
   StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size, bool both_ways);
   // Registers `layers`, filled by the caller, and what comes after them.
   void RegisterLayers(const StackConfig& config);
-  // The mask of self-attention over these rows with what relative positions add to its scores.
-  AttentionMask WithBias(AttentionMask mask, const torch::Tensor& x_BTD);
+  // The mask of self-attention over these rows, with the stack's window and what relative positions
+  // add to scores.
+  AttentionMask OfSelfAttention(const AttentionMask& given, const torch::Tensor& x_BTD);
+  int64_t attention_window() const { return attention_window_; }
   torch::Tensor Finish(const torch::Tensor& x_BTD, StackTrace* trace);
 
  private:
   double embedding_scale_;
   double embedding_dropout_;
+  int64_t attention_window_;
 };
 
 // A stack of EncoderLayer.

@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "cli/bench/machine.h"
 #include "cli/bench/quantile.h"
+#include "cli/described_model.h"
 #include "model/adapted_model.h"
 #include "model/quantize.h"
 #include "model/random_tensors.h"
@@ -83,13 +84,8 @@ std::vector<std::vector<int32_t>> RandomTexts(const ModelConfig& config, int64_t
 LoadTimer::LoadTimer(const ModelBenchOptions& options, int64_t seed) : options_(options) {
   if (options.model.empty()) {
     auto model = std::make_shared<Model>();
-    model->config = PresetConfig(options.preset);
-    ModelConfig& config = model->config;
-    if (!config.encoder) config.task = "language_model";
-    if (!config.decoder) config.task = "masked_language_model";
-    if (config.encoder) config.source_vocab_size = options.vocab_size;
-    config.target_vocab_size = options.vocab_size;
-    model->tensors = RandomTensors(config, static_cast<uint64_t>(seed), 0.02);
+    model->config = PresetModel(options.preset, options.vocab_size);
+    model->tensors = RandomTensors(model->config, static_cast<uint64_t>(seed), 0.02);
     model_ = WithWeights(model, options.weight_type());
   }
   ForgetPeakResidentBytes();

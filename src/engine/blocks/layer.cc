@@ -93,6 +93,49 @@ const float* PositionTable::Row(const StackConfig& config, const TensorView* lea
   return rows_.data() + position * width;
 }
 
+namespace {
+
+// Query q alone, over the rows that it sees of those from row `first` on.
+AttentionArguments OneQuery(const AttentionArguments& all, int64_t q, int64_t first,
+                            int64_t count) {
+  AttentionArguments one = all;
+  one.queries = 1;
+  one.growth = 0;
+  one.query += q * all.query_stride;
+  one.output += q * all.output_stride;
+  one.rows += first;
+  one.count = count;
+  if (all.bias != nullptr) one.bias += first - q;
+  return one;
+}
+
+}  // namespace
+
+void Attend(const KernelTable& kernels, bool keep, const AttentionWindow& window,
+            AttentionArguments* arguments, Scratch* scratch) {
+  AttentionArguments& a = *arguments;
+  const int64_t most = a.count + (a.queries - 1) * a.growth;
+  if (window.window == 0 || window.window >= most - 1) {
+    Attend(kernels, keep, arguments, scratch);
+    return;
+  }
+  a.weights = keep ? scratch->weights.Get(a.queries * a.heads * most) : nullptr;
+  float* const near_HS = scratch->near_weights.Get(a.heads * most);
+  for (int64_t q = 0; q < a.queries; ++q) {
+    const int64_t seen = a.count + q * a.growth, own = window.position + q;
+    const int64_t first = std::max<int64_t>(0, own - window.window);
+    const int64_t count = std::min(seen, own + window.window + 1) - first;
+    AttentionArguments one = OneQuery(a, q, first, count);
+    one.weights = near_HS;
+    kernels.attention(one);
+    for (int64_t h = 0; keep && h < a.heads; ++h) {
+      float* const weights_S = a.weights + q * a.heads * most + h * seen;
+      std::fill_n(weights_S, seen, 0.0f);
+      std::copy_n(near_HS + h * count, count, weights_S + first);
+    }
+  }
+}
+
 RelativeBias::RelativeBias(const WeightSource& weights, const std::string& stack,
                            const StackConfig& stack_config)
     : config(stack_config), both_ways(stack == "encoder") {

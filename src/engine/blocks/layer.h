@@ -29,7 +29,7 @@ class Buffer {
 };
 
 struct Scratch {
-  Buffer normal_RD, projected, context, inner_RF, gate_RF, weights, attention;
+  Buffer normal_RD, projected, context, inner_RF, gate_RF, weights, near_weights, attention;
   std::vector<const float*> key_rows;
   LinearScratch linear;
   WorkTimer timer;
@@ -108,6 +108,16 @@ inline void Attend(const KernelTable& kernels, bool keep, AttentionArguments* ar
   if (a.queries > 1) a.scratch = scratch->attention.Get(AttentionScratch(a));
   kernels.attention(a);
 }
+
+// The same for self-attention, in which a query sees rows at most `window` from its own, of those
+// that the arguments let it see; 0: all of them. The first query's row is at `position`. Weights
+// that are kept are 0 for the others.
+struct AttentionWindow {
+  int64_t window = 0;
+  int64_t position = 0;
+};
+void Attend(const KernelTable& kernels, bool keep, const AttentionWindow& window,
+            AttentionArguments* arguments, Scratch* scratch);
 
 // What distances add to the scores of a stack's self-attention: for each head and each bucket of
 // distances a number. Empty for other positions than relative ones.

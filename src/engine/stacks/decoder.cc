@@ -97,7 +97,8 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
     arguments.growth = 1;
     arguments.output = context + r * values;
     cache->bias.Apply(cache->positions[r], &arguments);
-    Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
+    Attend(*kernels_, sinks.attention != nullptr, {config_.attention_window, cache->positions[r]},
+           &arguments, scratch);
     const int64_t most = sizes_.heads * (arguments.count + queries - 1);
     for (int64_t q = 0; sinks.attention && q < queries; ++q) {
       sinks.attention(AttentionPlace::kDecoderSelf, layer, r + q, arguments.weights + q * most,

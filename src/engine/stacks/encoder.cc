@@ -49,7 +49,8 @@ void Encoder::SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, S
       arguments.count = count;
       arguments.output = context + r * sizes_.value_columns();
       batch.bias.Apply(r - first, &arguments);
-      Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
+      Attend(*kernels_, sinks.attention != nullptr, {config_.attention_window, r - first},
+             &arguments, scratch);
       for (int64_t q = 0; sinks.attention && q < arguments.queries; ++q) {
         sinks.attention(AttentionPlace::kEncoderSelf, layer, r + q,
                         arguments.weights + q * sizes_.heads * count, count);

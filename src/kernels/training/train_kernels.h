@@ -52,7 +52,8 @@ template <class Real>
 struct AttentionArguments {
   int64_t queries, keys;  // T, S
   int64_t heads, key_width, value_width;
-  bool causal;  // query t sees keys 0 to t
+  bool causal;     // query t sees keys 0 to t
+  int64_t window;  // 0, or query t sees keys t - window to t + window, if it would see them
   double scale;
   const Real *query, *key, *value;
   int64_t query_stride, key_stride;  // the values' is the keys'

@@ -234,11 +234,14 @@ TEST(PackedAttentionTest, EqualsThePlainVersion) {
     const int64_t keys = shape.heads * shape.key_width, values = shape.heads * shape.value_width;
     for (const DropoutSite& site : {kNone, kSome}) {
       for (const bool causal : {false, true}) {
-        const auto mask = AttentionMask::Packed(target_offsets, target_offsets, causal);
-        ExpectEqual(
-            [&](const Tensors& x) { return PackedAttention(x[0], {}, shape, mask, site); },
-            [&](const Tensors& x) { return PlainPackedAttention(x[0], {}, shape, mask, site); },
-            {Random({target_rows, 2 * keys + values})}, "self");
+        for (const int64_t window : {0, 1, 6, 20, 40}) {
+          const auto mask =
+              AttentionMask::Packed(target_offsets, target_offsets, causal).Near(window);
+          ExpectEqual(
+              [&](const Tensors& x) { return PackedAttention(x[0], {}, shape, mask, site); },
+              [&](const Tensors& x) { return PlainPackedAttention(x[0], {}, shape, mask, site); },
+              {Random({target_rows, 2 * keys + values})}, "self");
+        }
       }
       const auto mask = AttentionMask::Packed(target_offsets, source_offsets, false);
       ExpectEqual(

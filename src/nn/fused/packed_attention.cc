@@ -52,6 +52,7 @@ AttentionArguments<Real> ArgumentsOf(const Problem& problem, int64_t sentence) {
   a.key_width = problem.shape.key_width;
   a.value_width = problem.shape.value_width;
   a.causal = problem.mask.causal;
+  a.window = problem.mask.window;
   a.scale = 1 / std::sqrt(static_cast<double>(a.key_width));
   a.query = row(problem.inputs.query, queries[0]);
   a.key = row(problem.inputs.key, keys[0]);
@@ -150,8 +151,8 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     Problem problem{Split(query, rows, shape), shape, mask, site, {}, {}};
     const torch::Tensor output = Forward(&problem);
     SaveSite(site, context);
-    context->saved_data["shape"] =
-        std::vector<int64_t>{shape.heads, shape.key_width, shape.value_width, mask.causal};
+    context->saved_data["shape"] = std::vector<int64_t>{
+        shape.heads, shape.key_width, shape.value_width, mask.causal, mask.window};
     context->save_for_backward(
         {query, rows, problem.weights, mask.query_offsets_B1, mask.key_offsets_B1});
     return output;
@@ -163,7 +164,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const std::vector<int64_t> numbers = context->saved_data["shape"].toIntVector();
     const HeadShape shape{numbers[0], numbers[1], numbers[2]};
     const AttentionMask mask =
-        AttentionMask::Packed(saved[3], saved[4], /*causal=*/numbers[3] != 0);
+        AttentionMask::Packed(saved[3], saved[4], /*causal=*/numbers[3] != 0).Near(numbers[4]);
     Problem problem{
         Split(saved[0], saved[1], shape), shape, mask, SavedSite(context), saved[2], {}};
     const torch::Tensor query_gradient = torch::empty_like(saved[0]);
@@ -200,6 +201,10 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
     if (mask.causal) {
       const torch::Tensor future = torch::ones_like(scores_HTS[0], torch::kBool).triu(1);
       scores_HTS = scores_HTS.masked_fill(future, -INFINITY);
+    }
+    if (mask.window > 0) {
+      scores_HTS =
+          scores_HTS + WindowMask(scores_HTS.size(2), mask.window, scores_HTS.options())[0];
     }
     DropoutSite own = site;
     own.first_row += query_offsets[b].item<int64_t>();

@@ -84,6 +84,7 @@ std::map<std::string, ModelConfig> Variants() {
     c->scale_embedding = c->feed_forward_bias = false;
     c->activation = Activation::kGeGluTanh;
   });
+  SetBoth(&(all["window"] = SmallConfig()), [](StackConfig* c) { c->attention_window = 2; });
   all["ssru"] = SmallConfig();
   all["ssru"].decoder->recurrence = Recurrence::kSsru;
   all["no_positions_target_bias"] = SmallConfig();

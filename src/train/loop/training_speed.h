@@ -20,9 +20,9 @@ struct TrainingSpeed {
   double target_tokens_per_s() const { return static_cast<double>(target_tokens) / seconds; }
 };
 
-// Operations (a multiplication and an addition are two) of the products that training on so many
-// tokens needs: of each matrix with the rows that meet it, forward and twice backward. Products
-// inside of attention are left out.
+// Operations (as CountOperations counts them) of the products with weights that training needs: an
+// encoder reads `source_tokens`, a decoder and the head `target_tokens`. They grow with the tokens
+// alone, for products inside of attention are left out.
 double ProductOperations(const ModelConfig& config, int64_t source_tokens, int64_t target_tokens);
 
 }  // namespace attend

@@ -1,0 +1,76 @@
+"""`attend paper TABLE --output DIR` and `python -m attend.paper`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import signal
+import sys
+from typing import Any
+
+from attend._errors import UsageError
+from attend.convert._command import run
+from attend.paper import TABLES
+from attend.paper._cells import Cells
+from attend.paper._work import Budget, Settings, Work
+
+STOPPED = 130
+
+
+def seconds(text: str) -> float:
+    """Of "90s", "30m" or "4h"."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if found is None:
+        raise UsageError(f"--budget is '{text}', expected a number with s, m or h, such as 4h")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def _run(options: argparse.Namespace) -> None:
+    budget = Budget(seconds(options.budget) if options.budget else None)
+    settings = Settings(
+        data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")), output=pathlib.Path(options.output),
+        threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
+        row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet)
+    if not settings.dry_run:
+        settings.output.mkdir(parents=True, exist_ok=True)
+    work = Work(settings, budget, Cells(settings.output / "cells.jsonl"))
+    report = TABLES[options.table](work)
+    if settings.dry_run:
+        print(report.markdown(), end="")
+        return
+    for path in report.write(settings.output / options.table):
+        work.say(f"wrote {path}")
+    if budget.left() <= 0:
+        work.say("the time of --budget is over; give the same command again to go on")
+
+
+def _stop(number: int, frame: Any) -> None:  # noqa: ARG001
+    raise KeyboardInterrupt
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="attend paper")
+    parser.add_argument("table", choices=list(TABLES))
+    parser.add_argument("--output", required=True, help="folder of results, which keeps what was measured")
+    parser.add_argument("--data-dir", help="folder with the corpora; default: $ATTEND_DATA, or the working directory")
+    parser.add_argument("--budget", help="measure nothing new after so much time, such as 4h")
+    parser.add_argument("--threads", type=int, default=0, help="0: as many as the machine has")
+    parser.add_argument("--rows", action="append", default=[], help="of table3: the rows to train, all others are as they were measured")
+    parser.add_argument("--updates", type=int, default=8000, help="of table3: of each training")
+    parser.add_argument("--row-minutes", type=float, default=12, help="of table3: that a training may take at most")
+    parser.add_argument("--price", type=float, default=0.1, help="of table2: US dollars that an hour of this machine costs")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, measure nothing")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return run("attend paper", lambda: _run(options))
+    except KeyboardInterrupt:
+        print("attend paper: stopped; nothing is lost: give the same command again to go on", file=sys.stderr)
+        return STOPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

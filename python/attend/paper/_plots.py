@@ -1,0 +1,40 @@
+"""Plots as SVG, for pages that need no other file. The same numbers give the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from attend._errors import UsageError
+
+COLOURS = ("#33658a", "#d1495b", "#3d7a45", "#b5782b", "#6d4c9f", "#2a9d9d", "#777777")
+LOOK: dict[Any, Any] = {
+    "svg.fonttype": "none", "svg.hashsalt": "attend", "font.family": "sans-serif", "font.sans-serif": ["system-ui", "DejaVu Sans", "sans-serif"],
+    "font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#8795a6", "axes.grid": True,
+    "grid.color": "#e6ebf0", "axes.axisbelow": True, "axes.titlesize": 11, "axes.titleweight": "bold", "legend.frameon": False,
+}
+
+
+class Drawing:
+    svg = ""
+
+
+@contextmanager
+def drawing(panels: int, height: float = 4.0) -> Iterator[tuple[Drawing, Any]]:
+    """Gives the axes of so many panels side by side; afterwards the Drawing has the SVG."""
+    try:
+        import matplotlib as mpl  # noqa: PLC0415
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise UsageError("attend paper draws with matplotlib, which is not installed: pip install matplotlib") from error
+    result = Drawing()
+    with mpl.rc_context(LOOK):
+        figure = Figure(figsize=(10, height), layout="constrained")
+        yield result, figure.subplots(1, panels, squeeze=False)[0]
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    # Without the declarations of a file of its own, which an HTML page has not.
+    result.svg = re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)

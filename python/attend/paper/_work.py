@@ -1,0 +1,115 @@
+"""What every table has: its settings, the time that is left, the program, and the cells that are measured already."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from attend._errors import ConfigurationError, Error, InputError, RunError
+from attend._train import _find
+from attend.paper._cells import Cells, Result
+
+
+@dataclass
+class Settings:
+    """What the command line says."""
+
+    data: pathlib.Path
+    output: pathlib.Path
+    threads: int  # 0: as many as the machine has
+    rows: list[str]  # empty: all
+    updates: int
+    row_minutes: float
+    price: float  # US dollars an hour
+    dry_run: bool
+    quiet: bool
+
+
+class OutOfTimeError(Exception):
+    """What was running has had the time that it may take."""
+
+
+class Budget:
+    """The time in which something new may be measured."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.end = None if seconds is None else time.monotonic() + seconds
+
+    def left(self) -> float:
+        return float("inf") if self.end is None else self.end - time.monotonic()
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises OutOfTimeError in its body after so many seconds; only in the main thread."""
+
+    def end(number: int, frame: Any) -> None:  # noqa: ARG001
+        raise OutOfTimeError
+
+    if seconds == float("inf"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Work:
+    def __init__(self, settings: Settings, budget: Budget, cells: Cells) -> None:
+        self.settings, self.budget, self.cells = settings, budget, cells
+
+    def say(self, text: str) -> None:
+        if not self.settings.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def cell(self, name: str, settings: Result, measure: Callable[[], Result]) -> Result | None:
+        """What was measured, now or before; None: there is no time left for it."""
+        found = self.cells.find(name, settings)
+        if found is not None or self.settings.dry_run or self.budget.left() <= 0:
+            return found
+        self.say(f"measures {name}")
+        result = measure()
+        self.cells.add(name, settings, result)
+        return result
+
+    def attend(self, *arguments: object) -> Any:
+        """What the program says, as JSON."""
+        command = [_find(None), *map(str, arguments), "--json"]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        if done.returncode != 0:
+            kinds: dict[int, type[Error]] = {2: ConfigurationError, 3: InputError}
+            message = done.stderr.strip().splitlines()
+            raise kinds.get(done.returncode, RunError)(message[-1].removeprefix("attend: ") if message else f"{command[1]} failed")
+        return json.loads(done.stdout)
+
+    def preset(self, name: str, vocab_size: int) -> dict[str, Any]:
+        """`model` of config.json."""
+        found: dict[str, Any] = self.attend("inspect", "--preset", name, "--vocab-size", vocab_size)["model"]
+        return found
+
+    def inspect(self, model: dict[str, Any], *arguments: object) -> Any:
+        """What `attend inspect` says of a model without weights."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "model.json"
+            file.write_text(json.dumps(model), encoding="utf-8")
+            return self.attend("inspect", file, *arguments)
+
+    def text(self, name: str) -> pathlib.Path:
+        """A corpus's file."""
+        path = self.settings.data / name
+        if not path.is_file():
+            raise InputError(f"'{path}' is missing; --data-dir names the folder with the corpora")
+        return path

@@ -1,0 +1,85 @@
+// `attend paper`: starts attend.paper of the Python package, which makes the paper's tables on this
+// machine.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/python_package.h"
+
+namespace attend {
+namespace {
+
+const std::vector<std::string> kTables = {"table2", "table3"};
+
+struct PaperOptions {
+  std::string output, budget;
+  std::vector<std::string> rows;
+  int64_t updates = 8000;
+  double row_minutes = 12, price = 0.1;
+  bool dry_run = false;
+};
+
+FieldList Fields(PaperOptions& options) {
+  FieldList fields;
+  fields
+      .Add("output", &options.output,
+           "folder of results: a page as JSON, Markdown and HTML, and what was measured, which is "
+           "not measured again")
+      .Add("budget", &options.budget,
+           "measure nothing new after so much time, such as 90m or 4h; the same command goes on")
+      .Add("dry_run", &options.dry_run, "print the plan as Markdown, measure nothing")
+      .Group("table2")
+      .Add("price", &options.price, 0, 1e6, "US dollars that an hour of this machine costs")
+      .Group("table3")
+      .Add("rows", &options.rows, "rows to train, such as base C1; none: all")
+      .Add("updates", &options.updates, 1, 1e9, "of each training")
+      .Add("row_minutes", &options.row_minutes, 0.01, 1e6, "that a training may take at most");
+  return fields;
+}
+
+}  // namespace
+
+int RunPaper(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  PaperOptions options;
+  std::string table;
+  CommandLine command_line(
+      "paper", "make a table of the paper on this machine, the paper's numbers beside it",
+      "attend paper table2 --data-dir data --output paper\n"
+      "attend paper table3 --data-dir data --output paper --budget 4h\n"
+      "attend paper table3 --data-dir data --output paper --rows base C1 --updates 1000\n"
+      "attend paper table3 --output paper --dry-run");
+  command_line
+      .Positional("TABLE", &table,
+                  fmt::format("what to make: {} of \"Attention Is All You Need\"",
+                              fmt::join(kTables, " or ")))
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Required({"output"});
+  if (!command_line.Parse(arguments)) return 0;
+  if (std::ranges::find(kTables, table) == kTables.end()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("attend paper: unknown table '{}', expected {}{}", table,
+                            fmt::join(kTables, " or "), DidYouMean(table, kTables)));
+  }
+  std::vector<std::string> call = {table,
+                                   "--output",
+                                   options.output,
+                                   fmt::format("--threads={}", common.threads),
+                                   fmt::format("--updates={}", options.updates),
+                                   fmt::format("--row-minutes={}", options.row_minutes),
+                                   fmt::format("--price={}", options.price)};
+  if (!common.data_dir.empty()) call.push_back("--data-dir=" + common.data_dir);
+  if (!options.budget.empty()) call.push_back("--budget=" + options.budget);
+  for (const std::string& row : options.rows) call.push_back("--rows=" + row);
+  if (options.dry_run) call.emplace_back("--dry-run");
+  if (common.quiet) call.emplace_back("--quiet");
+  RunInPython("paper", "attend.paper", call);
+}
+
+}  // namespace attend
