@@ -200,7 +200,7 @@ class Stack(nn.Module):
 
     def forward(
         self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory_BSD: Tensor | None = None,
-        memory_visible: Tensor | None = None,
+        memory_visible: Tensor | None = None, next_words_BT: Tensor | None = None,
     ) -> Tensor:
         # A decoder without bos starts from -1, a vector of zeros, as Marian's.
         x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
@@ -210,6 +210,8 @@ class Stack(nn.Module):
             x_BTD = x_BTD + self.position_table(ids_BT.size(1)).to(x_BTD)
         if self.embedding_norm is not None:
             x_BTD = self.embedding_norm(x_BTD)
+        if next_words_BT is not None and memory_BSD is not None:
+            x_BTD = x_BTD + memory_BSD.gather(1, next_words_BT.unsqueeze(-1).expand_as(x_BTD))
         bias_HTT = None if self.relative_bias is None else self.relative_bias(ids_BT.size(1))
         for layer in self.layers:
             x_BTD = layer(x_BTD, visible, bias_HTT, memory_BSD, memory_visible)
@@ -290,16 +292,17 @@ class Transformer(nn.Module):
         if config.head != "none":
             self.head = Head(config)
 
-    def forward(self, source: Tensor, target: Tensor | None = None) -> Tensor:
+    def forward(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
         """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's.
 
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
         reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
-        around a translation's tokens.
+        around a translation's tokens. `next_words` [B, T] is for a parser with next_word_input: for each id of `target` the place
+        in `source` of the word that comes next, whose encoding is added to what the decoder reads.
         """
         if self.head is None:
             raise UsageError("the model has no head and gives no logits; model.hidden(...) gives its states")
-        hidden = self.hidden(source, target)
+        hidden = self.hidden(source, target, next_words)
         if self.config.pooling == "first":
             hidden = hidden[:, 0]
         elif self.config.pooling == "mean":
@@ -308,23 +311,27 @@ class Transformer(nn.Module):
         logits: Tensor = self.head(hidden, self.embedding(self.decoder or self.encoder))
         return logits
 
-    def hidden(self, source: Tensor, target: Tensor | None = None) -> Tensor:
+    def hidden(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
         """The last stack's states, below the head: [B, S, D], or with two stacks [B, T, D]."""
         if self.encoder is None or self.decoder is None:
             if target is not None:
                 raise UsageError("two tensors of ids are given, expected one: the model is an encoder or a decoder alone")
         elif target is None:
             raise UsageError("one tensor of ids is given, expected two, source and target: the model has an encoder and a decoder")
+        if (next_words is not None) != (self.config.next_word_input and target is not None):
+            raise UsageError("next_words goes with the target of a parser with next_word_input, and with no other")
         if self.encoder is None:
             return self.decode(source)
         visible_B11S = self.not_pad(source)[:, None, None]  # nothing looks at a pad
         memory_BSD: Tensor = self.encoder(source, self.embedding(self.encoder), visible_B11S)
-        return memory_BSD if target is None else self.decode(target, memory_BSD, visible_B11S)
+        return memory_BSD if target is None else self.decode(target, memory_BSD, visible_B11S, next_words)
 
-    def decode(self, target_BT: Tensor, memory_BSD: Tensor | None = None, memory_visible: Tensor | None = None) -> Tensor:
+    def decode(
+        self, target_BT: Tensor, memory_BSD: Tensor | None = None, memory_visible: Tensor | None = None, next_words_BT: Tensor | None = None,
+    ) -> Tensor:
         length = target_BT.size(1)
         causal_TT = torch.ones(length, length, dtype=torch.bool, device=target_BT.device).tril()  # nothing looks ahead
-        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible)
+        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible, next_words_BT)
         return hidden_BTD
 
     def encoder_ids(self, tokens: Sequence[int]) -> list[int]:

@@ -68,6 +68,11 @@ void RemoveKeysOf6(Json* model) {
 // Leaves what versions before 7 had.
 void RemoveKeysOf7(Json* model) { model->erase("pooler_activation"); }
 
+// Leaves what versions before 8 had.
+void RemoveKeysOf8(Json* model) {
+  for (const char* key : {"constituents", "tags", "next_word_input"}) model->erase(key);
+}
+
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
   const auto refuse = [&](int64_t first, bool found, const char* what) {
@@ -102,6 +107,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 5) RemoveKeysOf5(&expected);
   if (version < 6) RemoveKeysOf6(&expected);
   if (version < 7) RemoveKeysOf7(&expected);
+  if (version < 8) RemoveKeysOf8(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

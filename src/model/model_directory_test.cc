@@ -172,8 +172,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 8; }),
-              HasSubstr("format_version is 8, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 9; }),
+              HasSubstr("format_version is 9, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -186,7 +186,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 7; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 8; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -205,7 +205,8 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
     "labels", "pooling",    "head_transform", "head_pooler", "pooler_activation", "label_scheme",
-    "crf",    "source_eos", "source_begin",   "source_end",  "target_begin"};
+    "crf",    "source_eos", "source_begin",   "source_end",  "target_begin",
+    "tags",   "constituents", "next_word_input"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
                                             "relative_max_distance"};
 
@@ -220,7 +221,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 7"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 8"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -281,6 +282,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
+      erase(8, model, {"constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
       erase(6, model, {"source_begin", "source_end", "target_begin"});
       erase(5, model, {"source_eos"});
@@ -302,8 +304,8 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
   const auto iob = [](Json& model) { model["label_scheme"] = "iob"; };
   EXPECT_EQ(message(7, iob), "");
   EXPECT_THAT(message(6, iob), HasSubstr("label_scheme is iob, which format_version 6 has not"));
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
-              HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
+              HasSubstr("'model.constituents' is unknown to format_version 7"));
   const auto rms = [](Json& model) { model["decoder"]["norm"] = "rms_norm"; };
   EXPECT_THAT(message(5, rms), HasSubstr("norm is rms_norm, which format_version 5 has not"));
 }

@@ -7,7 +7,9 @@ namespace attend {
 
 TreeSymbols::TreeSymbols(std::vector<std::string> constituents, std::vector<std::string> tags,
                          const SpecialIds& special)
-    : constituents_(std::move(constituents)), tags_(std::move(tags)) {
+    : constituents_(std::move(constituents)),
+      tags_(std::move(tags)),
+      eos_(static_cast<int32_t>(special.eos)) {
   const int64_t reserved[] = {special.pad, special.unk, special.bos, special.eos};
   const auto symbols = static_cast<int64_t>(2 * constituents_.size() + tags_.size());
   const int64_t last = *std::ranges::max_element(reserved);

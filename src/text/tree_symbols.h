@@ -30,6 +30,7 @@ class TreeSymbols {
   SymbolKind kind(int32_t id) const { return kinds_[id]; }
   // The place of its label among the constituents or tags; -1 of a special id.
   int32_t label(int32_t id) const { return labels_[id]; }
+  int32_t eos() const { return eos_; }
   const std::vector<std::string>& constituents() const { return constituents_; }
   const std::vector<std::string>& tags() const { return tags_; }
   int32_t Opening(int64_t constituent) const { return ids_[constituent]; }
@@ -45,6 +46,7 @@ class TreeSymbols {
 
  private:
   std::vector<std::string> constituents_, tags_;
+  int32_t eos_;
   std::vector<int32_t> ids_;        // by symbol
   std::vector<SymbolKind> kinds_;   // by id
   std::vector<int32_t> labels_;     // by id

@@ -20,10 +20,10 @@ TEST(TreeSymbols, LeaveOutSpecialIds) {
   EXPECT_EQ(usual.Tag(2), 12);
   const TreeSymbols berts(kConstituents, kTags, {.pad = 0, .unk = 3, .bos = 5, .eos = 14});
   EXPECT_EQ(berts.size(), 15);
-  EXPECT_THAT(berts.Linearized(TreeOfLine(kTree, "")), ElementsAre(2, 1, 10, 11, 7, 4, 12, 9, 8));
+  EXPECT_THAT(berts.Linearized(TreeOfLine(kTree, "")), ElementsAre(2, 1, 9, 10, 6, 4, 11, 8, 7));
   EXPECT_EQ(berts.kind(5), SymbolKind::kSpecial);
-  EXPECT_EQ(berts.kind(13), SymbolKind::kSpecial);
-  EXPECT_EQ(berts.kind(12), SymbolKind::kWord);
+  EXPECT_EQ(berts.kind(12), SymbolKind::kSpecial);
+  EXPECT_EQ(berts.kind(11), SymbolKind::kWord);
 }
 
 TEST(TreeSymbols, GoThereAndBack) {

@@ -13,23 +13,23 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string FileOf(const std::string& text) {
+std::string TreebankFile(const std::string& text) {
   const std::string path = testing::TempDir() + "trees.mrg";
   std::filesystem::remove(path);
   WriteFileAtomically(path, text);
   return path;
 }
 
-std::vector<std::string> LinesOf(const std::string& text) {
-  TreeReader reader(FileOf(text));
+std::vector<std::string> TreeLinesOf(const std::string& text) {
+  TreeReader reader(TreebankFile(text));
   std::vector<std::string> lines;
   for (Tree tree; reader.Next(&tree);) lines.push_back(ToLine(tree));
   return lines;
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string TreeErrorOf(const std::string& text) {
   try {
-    LinesOf(text);
+    TreeLinesOf(text);
   } catch (const Error& error) {
     return error.what();
   }
@@ -41,7 +41,7 @@ std::string SimplifiedLine(const std::string& line) {
 }
 
 TEST(Tree, IsReadFromBracketsOverLines) {
-  TreeReader reader(FileOf("\n( (S \n    (NP-SBJ (DT The)\t(NN cat) )\r\n\n (VP (VBZ sits) ) (. .) ))\n(A(B b))(C (D d)) (E\n(F f"
+  TreeReader reader(TreebankFile("\n( (S \n    (NP-SBJ (DT The)\t(NN cat) )\r\n\n (VP (VBZ sits) ) (. .) ))\n(A(B b))(C (D d)) (E\n(F f"
                            ") )"));
   Tree tree;
   ASSERT_TRUE(reader.Next(&tree));
@@ -49,7 +49,7 @@ TEST(Tree, IsReadFromBracketsOverLines) {
   EXPECT_EQ(ToLine(tree), "( (S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sits)) (. .)))");
   EXPECT_THAT(tree.Words(), ElementsAre("The", "cat", "sits", "."));
   EXPECT_THAT(tree.Tags(), ElementsAre("DT", "NN", "VBZ", "."));
-  EXPECT_EQ(tree.nodes[1].end, 9);
+  EXPECT_EQ(tree.nodes[1].end, 8);
   EXPECT_EQ(tree.nodes[2].end, 5);
   ASSERT_TRUE(reader.Next(&tree));
   EXPECT_EQ(ToLine(tree), "(A (B b))");
@@ -62,18 +62,18 @@ TEST(Tree, IsReadFromBracketsOverLines) {
 }
 
 TEST(Tree, WhatIsNoneNamesItsPlace) {
-  EXPECT_THAT(ErrorOf("(S (A a))\n(S (A a)\n(B"), HasSubstr("trees.mrg:3: the file ends inside the tree that "
+  EXPECT_THAT(TreeErrorOf("(S (A a))\n(S (A a)\n(B"), HasSubstr("trees.mrg:3: the file ends inside the tree that "
                                                          "begins in line 2"));
-  EXPECT_THAT(ErrorOf("(S (A a))\n)"), HasSubstr("trees.mrg:2: a ')' closes nothing"));
-  EXPECT_THAT(ErrorOf("word"), HasSubstr("'word' stands outside of all brackets"));
-  EXPECT_THAT(ErrorOf("(S (A a b))"), HasSubstr("'b' follows another word"));
-  EXPECT_THAT(ErrorOf("(S (A a) b)"), HasSubstr("'b' follows another word or a bracket"));
-  EXPECT_THAT(ErrorOf("(S a (A a))"), HasSubstr("a bracket follows the word 'a'"));
-  EXPECT_THAT(ErrorOf("(S (NP ) (A a))"), HasSubstr("'(NP)' has no word"));
-  EXPECT_THAT(ErrorOf("()"), HasSubstr("'()' has neither a label nor a word"));
-  EXPECT_THAT(ErrorOf("(S ((A a)))"), HasSubstr("a bracket inside a tree has no label"));
-  EXPECT_THAT(ErrorOf(std::string(2000000, '(')), HasSubstr("longer than"));
-  EXPECT_THAT(ErrorOf(std::string(100000, '(')), HasSubstr("a tree deeper than 500 brackets"));
+  EXPECT_THAT(TreeErrorOf("(S (A a))\n)"), HasSubstr("trees.mrg:2: a ')' closes nothing"));
+  EXPECT_THAT(TreeErrorOf("word"), HasSubstr("'word' stands outside of all brackets"));
+  EXPECT_THAT(TreeErrorOf("(S (A a b))"), HasSubstr("'b' follows another word"));
+  EXPECT_THAT(TreeErrorOf("(S (A a) b)"), HasSubstr("'b' follows another word or a bracket"));
+  EXPECT_THAT(TreeErrorOf("(S a (A a))"), HasSubstr("a bracket follows the word 'a'"));
+  EXPECT_THAT(TreeErrorOf("(S (NP ) (A a))"), HasSubstr("'(NP)' has no word"));
+  EXPECT_THAT(TreeErrorOf("()"), HasSubstr("'()' has neither a label nor a word"));
+  EXPECT_THAT(TreeErrorOf("(S ((A a)))"), HasSubstr("a bracket inside a tree has no label"));
+  EXPECT_THAT(TreeErrorOf(std::string(2000000, '(')), HasSubstr("longer than"));
+  EXPECT_THAT(TreeErrorOf(std::string(100000, '(')), HasSubstr("a tree deeper than 500 brackets"));
 }
 
 TEST(Tree, OfALineIsOne) {

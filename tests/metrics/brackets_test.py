@@ -47,7 +47,7 @@ def evalb(tmp_path_factory):
     def run(found, expected):
         (folder / "found").write_text("".join(line + "\n" for line in found), encoding="utf-8")
         (folder / "expected").write_text("".join(line + "\n" for line in expected), encoding="utf-8")
-        command = [folder / "evalb", "-e", "1000000", "-p", EVALB / "COLLINS.prm", folder / "expected", folder / "found"]
+        command = [folder / "evalb", "-p", EVALB / "COLLINS.prm", "-e", "1000000", folder / "expected", folder / "found"]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return [dict(re.findall(r"^(.*?) *= *(\S+)$", part, re.M)) for part in re.split("-- All --|-- len<=40 --", text)[1:]]
 
