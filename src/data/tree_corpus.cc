@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <map>
 #include <utility>
 
 #include "attend/error.h"
@@ -12,11 +11,6 @@
 #include "text/word_ids.h"
 
 namespace attend {
-
-bool IsPunctuationTag(const std::string& tag) {
-  constexpr std::array<std::string_view, 5> kTags = {",", ":", "``", "''", "."};
-  return std::ranges::find(kTags, tag) != kTags.end();
-}
 
 std::vector<TreebankItem> ReadTreebank(const std::vector<std::string>& files, bool any_tag) {
   std::vector<TreebankItem> items;
@@ -53,6 +47,18 @@ std::set<std::string> ConstituentsIn(const std::vector<TreebankItem>& items) {
 
 std::set<std::string> TagsIn(const std::vector<TreebankItem>& items) {
   return LabelsOf(items, /*of_leaves=*/true);
+}
+
+std::vector<std::string> PunctuationIn(const std::vector<TreebankItem>& items) {
+  std::map<std::string, int64_t> more;  // tags of punctuation than others
+  for (const TreebankItem& item : items) {
+    for (const TreeNode& node : item.tree.nodes)
+      if (node.leaf()) more[node.word] += IsPunctuationTag(node.label) ? 1 : -1;
+  }
+  std::vector<std::string> words;
+  for (const auto& [word, count] : more)
+    if (count >= 0) words.push_back(word);
+  return words;
 }
 
 TreeCorpus::TreeCorpus(std::vector<std::string> files, std::shared_ptr<const Vocabulary> vocabulary,

@@ -22,9 +22,6 @@ struct TreebankItem {
 
 // Of words whose tag is not of punctuation, where tags are not told apart: XX.
 inline constexpr const char* kAnyTag = "XX";
-// Tags that stay apart then: those that evalb leaves out with their words.
-bool IsPunctuationTag(const std::string& tag);
-
 // The trees of files in order, without those that have no word. Throws Error(kInput) as TreeReader
 // does, and where there is no tree. With `any_tag` all tags but of punctuation are kAnyTag.
 std::vector<TreebankItem> ReadTreebank(const std::vector<std::string>& files, bool any_tag);
@@ -32,6 +29,8 @@ std::vector<TreebankItem> ReadTreebank(const std::vector<std::string>& files, bo
 // All labels of constituents, and all tags, in order of their bytes.
 std::set<std::string> ConstituentsIn(const std::vector<TreebankItem>& items);
 std::set<std::string> TagsIn(const std::vector<TreebankItem>& items);
+// Words that have a tag of punctuation as often as another at least, in order of their bytes.
+std::vector<std::string> PunctuationIn(const std::vector<TreebankItem>& items);
 
 // An example is bos, the tokens of the words and eos; bos, the symbols of the tree and eos; and for
 // each symbol that a decoder reads where in the first column the next word begins. Trees with labels

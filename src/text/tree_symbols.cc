@@ -1,9 +1,15 @@
 #include "text/tree_symbols.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace attend {
+
+bool IsPunctuationTag(std::string_view tag) {
+  constexpr std::array<std::string_view, 5> kTags = {",", ":", "``", "''", "."};
+  return std::ranges::find(kTags, tag) != kTags.end();
+}
 
 TreeSymbols::TreeSymbols(std::vector<std::string> constituents, std::vector<std::string> tags,
                          const SpecialIds& special)

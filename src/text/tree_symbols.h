@@ -15,6 +15,9 @@
 
 namespace attend {
 
+// Tags of punctuation: those that evalb leaves out with their words.
+bool IsPunctuationTag(std::string_view tag);
+
 enum class SymbolKind { kOpens, kCloses, kWord, kSpecial };
 
 // The closed set of a model's symbols: for each constituent's label one that opens and one that

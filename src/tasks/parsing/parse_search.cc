@@ -9,6 +9,7 @@
 #include "tasks/parsing/parsing_options.h"
 #include "tasks/task_names.h"
 #include "text/utf8.h"
+#include "text/word_ids.h"
 
 namespace attend {
 
@@ -32,6 +33,21 @@ int64_t MaxSentenceTokens(const ModelConfig& config) {
   return std::max<int64_t>(MaxTokens(*config.encoder) - 1, 1);
 }
 
+namespace {
+
+constexpr const char* kPunctuation = "punctuation";
+
+}  // namespace
+
+std::optional<std::vector<std::string>> PunctuationOf(const Json& tokenization) {
+  if (!tokenization.contains(kPunctuation)) return std::nullopt;
+  return MemberOf<std::vector<std::string>>(tokenization, kPunctuation, "tokenization");
+}
+
+void AddPunctuation(const std::vector<std::string>& words, Json* tokenization) {
+  (*tokenization)[kPunctuation] = words;
+}
+
 std::shared_ptr<const TreeGrammar> GrammarOf(const LoadedModel& loaded) {
   const ModelConfig& config = loaded.config();
   CheckTask(config, {"parsing"});
@@ -47,7 +63,8 @@ std::shared_ptr<const TreeGrammar> GrammarOf(const LoadedModel& loaded) {
                             "and special ids",
                             config.target_vocab_size, symbols.size()));
   }
-  return std::make_shared<const TreeGrammar>(std::move(symbols));
+  return std::make_shared<const TreeGrammar>(std::move(symbols),
+                                             PunctuationOf(loaded.model().tokenization));
 }
 
 SearchModel MakeParseSearchModel(const Weights& weights) {
@@ -58,11 +75,12 @@ SearchModel MakeParseSearchModel(const Weights& weights) {
   return {&weights, nullptr, std::move(search)};
 }
 
-SearchInput MakeParseInput(const ModelConfig& config, const SentenceIds& sentence,
+SearchInput MakeParseInput(const LoadedModel& loaded, std::span<const std::string> words,
                            const std::shared_ptr<const TreeGrammar>& grammar,
                            const ParsingOptions& options, const std::string& name) {
-  const int64_t count = std::ssize(sentence.words) - 1;
-  const int64_t least = TreeRules::LeastLength(count);
+  const ModelConfig& config = loaded.config();
+  SentenceIds sentence = EncodeSentence(loaded.source(), words, MaxSentenceTokens(config));
+  const int64_t least = TreeRules::LeastLength(std::ssize(words));
   int64_t length = options.max_length;
   if (length == 0) length = std::ssize(sentence.ids) + kExtraSymbols;
   length = config.MaxOutput(std::max(length, least));
@@ -72,11 +90,11 @@ SearchInput MakeParseInput(const ModelConfig& config, const SentenceIds& sentenc
                             name));
   }
   SearchInput input;
-  input.source = sentence.ids;
+  input.source = std::move(sentence.ids);
   input.max_length = length;
   input.options.beam_size = options.beam_size;
   input.options.length_penalty = options.length_penalty;
-  input.rules = std::make_shared<TreeRules>(grammar, sentence.words, length);
+  input.rules = std::make_shared<TreeRules>(grammar, words, std::move(sentence.words), length);
   return input;
 }
 

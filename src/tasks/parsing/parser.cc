@@ -37,9 +37,7 @@ std::vector<ParsedText> Parser::Impl::Parse(std::vector<std::vector<std::string>
   std::vector<size_t> searched;  // those with words
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (sentences[i].empty()) continue;
-    const SentenceIds sentence =
-        EncodeSentence(loaded->source(), sentences[i], MaxSentenceTokens(loaded->config()));
-    inputs.push_back(MakeParseInput(loaded->config(), sentence, grammar, options,
+    inputs.push_back(MakeParseInput(*loaded, sentences[i], grammar, options,
                                     fmt::format("sentence {}", i + 1)));
     searched.push_back(i);
   }

@@ -6,7 +6,7 @@
 #include "kernels/inference/dispatch.h"
 #include "model/model_fixture.h"
 #include "tasks/parsing/parse_search.h"
-#include "text/text_words.h"
+#include "text/word_ids.h"
 
 namespace attend {
 namespace {

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "search/output_rules.h"
@@ -18,19 +21,42 @@ inline constexpr int64_t kMostOpenings = 16;
 // Constituents in each other.
 inline constexpr int64_t kMostOpen = 400;
 
-// What a model's symbols forbid by the label that is open and the kinds that may come. Immutable.
+// Which tags a word may have.
+enum class WordKind { kAny, kPunctuation, kOther };
+
+// What may come: opening brackets, a word of a kind, the closing bracket of the label `open` (-1:
+// none is open).
+struct MayCome {
+  int32_t open = -1;
+  bool opens = false, word = false, closes = false;
+  WordKind kind = WordKind::kAny;
+};
+
+// What a model's symbols forbid, and which words are punctuation. Immutable.
 class TreeGrammar {
  public:
-  explicit TreeGrammar(TreeSymbols symbols);
+  // Words among `punctuation` have tags of punctuation and no others do; without it any may have
+  // any.
+  explicit TreeGrammar(TreeSymbols symbols,
+                       const std::optional<std::vector<std::string>>& punctuation = {});
 
   const TreeSymbols& symbols() const { return symbols_; }
-  // All ids but of the kinds that may come; of closing ones `open`'s alone, -1 where none is open.
-  std::span<const int32_t> Never(int32_t open, bool opens, bool word, bool closes) const {
-    return never_[(8 * (open + 1)) + (opens ? 4 : 0) + (word ? 2 : 0) + (closes ? 1 : 0)];
+  WordKind KindOf(const std::string& word) const;
+  // All ids but of what may come, and eos.
+  std::span<const int32_t> Never(const MayCome& may) const {
+    return never_[PlaceOf(may.open, (may.opens ? 4 : 0) + (may.word ? 2 : 0) + (may.closes ? 1 : 0),
+                          may.kind)];
   }
 
  private:
+  static constexpr int64_t kKinds = 3, kChoices = 8;
+  static int64_t PlaceOf(int64_t open, int64_t may, WordKind kind) {
+    return ((open + 1) * kChoices + may) * kKinds + static_cast<int64_t>(kind);
+  }
+
   const TreeSymbols symbols_;
+  bool tells_punctuation_;
+  std::unordered_set<std::string> punctuation_;
   std::vector<std::vector<int32_t>> never_;
 };
 
@@ -38,10 +64,10 @@ class TreeGrammar {
 // closes with its own label; the outermost one does when all words are there, and eos follows.
 class TreeRules : public OutputRules {
  public:
-  // `words`: where the first token of each word stands in the source, and after them its last id.
+  // `places`: where the first token of each word stands in the source, and after them its last id.
   // Preconditions: there is a word; max_length is at least LeastLength of them.
-  TreeRules(std::shared_ptr<const TreeGrammar> grammar, std::vector<int32_t> words,
-            int64_t max_length);
+  TreeRules(std::shared_ptr<const TreeGrammar> grammar, std::span<const std::string> words,
+            std::vector<int32_t> places, int64_t max_length);
   std::unique_ptr<OutputGuide> Begin() const override;
 
   // One constituent around the words, and eos.
@@ -49,7 +75,8 @@ class TreeRules : public OutputRules {
 
  private:
   const std::shared_ptr<const TreeGrammar> grammar_;
-  const std::vector<int32_t> words_;
+  std::vector<WordKind> kinds_;
+  const std::vector<int32_t> places_;
   const int64_t max_length_;
 };
 

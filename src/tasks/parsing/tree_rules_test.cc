@@ -24,6 +24,8 @@ bool May(const OutputGuide& guide, int32_t state, int32_t id) {
   return std::ranges::find(guide.Never(state), id) == guide.Never(state).end();
 }
 
+std::vector<std::string> Names(int64_t count) { return std::vector<std::string>(count, "w"); }
+
 std::vector<int32_t> Words(int64_t count) {
   std::vector<int32_t> places;
   for (int64_t i = 0; i <= count; ++i) places.push_back(static_cast<int32_t>(1 + i));
@@ -35,7 +37,7 @@ TEST(TreeRules, SayWhatMayCome) {
   const TreeSymbols& symbols = grammar->symbols();
   const int32_t open_a = symbols.Opening(0), open_b = symbols.Opening(1),
                 close_a = symbols.Closing(0), close_b = symbols.Closing(1), word = symbols.Tag(1);
-  const TreeRules rules(grammar, {1, 4, 6}, 100);
+  const TreeRules rules(grammar, Names(2), {1, 4, 6}, 100);
   const auto guide = rules.Begin();
   int32_t state = 0;
   const auto expect = [&](bool open, bool is_word, bool closes_a, bool closes_b, bool end) {
@@ -64,11 +66,27 @@ TEST(TreeRules, SayWhatMayCome) {
   expect(false, false, false, false, true);
 }
 
+TEST(TreeRules, PunctuationHasItsTagsAlone) {
+  const TreeSymbols symbols({"A"}, {",", "NN"}, kIds);
+  const auto allowed = [&](const std::optional<std::vector<std::string>>& punctuation,
+                           const std::string& word) {
+    const auto grammar = std::make_shared<const TreeGrammar>(symbols, punctuation);
+    const TreeRules rules(grammar, {&word, 1}, Words(1), 100);
+    const auto guide = rules.Begin();
+    const int32_t state = guide->Next(0, symbols.Opening(0));
+    return std::pair(May(*guide, state, symbols.Tag(0)), May(*guide, state, symbols.Tag(1)));
+  };
+  const std::vector<std::string> comma = {","};
+  EXPECT_EQ(allowed(comma, ","), std::pair(true, false));
+  EXPECT_EQ(allowed(comma, "w"), std::pair(false, true));
+  EXPECT_EQ(allowed(std::nullopt, "w"), std::pair(true, true));
+}
+
 TEST(TreeRules, ChainsAndLengthsEnd) {
   const auto grammar = SmallGrammar();
   const int32_t open = grammar->symbols().Opening(0);
   const auto openings = [&](int64_t words, int64_t max_length) {
-    const TreeRules rules(grammar, Words(words), max_length);
+    const TreeRules rules(grammar, Names(words), Words(words), max_length);
     const auto guide = rules.Begin();
     int64_t count = 0;
     for (int32_t state = 0; May(*guide, state, open); ++count) state = guide->Next(state, open);
@@ -135,7 +153,7 @@ struct Found {
 Found BestTree(const RandomStepper& stepper, const TreeSymbols& symbols, int64_t words,
                int64_t max_length, int64_t* count) {
   Found best{{}, -1e9};
-  const std::vector<std::string> names(words, "w");
+  const std::vector<std::string> names = Names(words);
   const std::vector<int32_t> places = Words(words);
   const std::function<void(std::vector<int32_t>, double, int64_t)> visit =
       [&](const std::vector<int32_t>& ids, double sum, int64_t seen) {
@@ -170,7 +188,7 @@ TEST(TreeRules, AWideBeamFindsTheBestOfAllTrees) {
     input.source = {2, 4, 3};
     input.max_length = max_length;
     input.options = {.beam_size = 500, .length_penalty = 0.3};
-    input.rules = std::make_shared<TreeRules>(grammar, Words(words), max_length);
+    input.rules = std::make_shared<TreeRules>(grammar, Names(words), Words(words), max_length);
     const auto found = SearchAll({&input, 1}, {.max_beam_size = 500}, &stepper)[0];
     int64_t count = 0;
     const Found best = BestTree(stepper, grammar->symbols(), words, max_length, &count);
@@ -195,12 +213,12 @@ TEST(TreeRules, EveryOutputIsATree) {
     input.source = {2, 4, 3};
     input.max_length = max_length;
     input.options = {.beam_size = static_cast<int64_t>(1 + random.Below(6)), .length_penalty = 0.3};
-    input.rules = std::make_shared<TreeRules>(grammar, Words(words), max_length);
+    input.rules = std::make_shared<TreeRules>(grammar, Names(words), Words(words), max_length);
     const auto found = SearchAll({&input, 1}, {.max_beam_size = 8}, &stepper)[0];
     ASSERT_EQ(found.size(), 1u);
     EXPECT_TRUE(found[0].finished);
     Tree tree;
-    EXPECT_TRUE(grammar->symbols().TreeOf(found[0].ids, std::vector<std::string>(words, "w"), &tree));
+    EXPECT_TRUE(grammar->symbols().TreeOf(found[0].ids, Names(words), &tree));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "model/sample.h"
 #include "tasks/parsing/parse_search.h"
 #include "text/text_words.h"
+#include "text/word_ids.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/text_export.h"
 
@@ -59,7 +60,10 @@ Sample TreeSample(nn::Transformer& transformer, const SentenceIds& sentence,
 void CompleteParsingModel(const ExportedRun& run, Model* model) {
   ExportedTextModel text = CompleteTextModel(run, model);
   const ModelConfig& config = model->config;
-  const auto grammar = std::make_shared<const TreeGrammar>(SymbolsOf(config));
+  const auto punctuation =
+      MemberOf<std::vector<std::string>>(run.identity.task, "punctuation", run.where);
+  AddPunctuation(punctuation, &model->tokenization);
+  const auto grammar = std::make_shared<const TreeGrammar>(SymbolsOf(config), punctuation);
   std::vector<Sample> samples;
   for (const auto& words : MemberOf<std::vector<std::vector<std::string>>>(
            run.identity.task, "sample_sentences", run.where)) {
@@ -69,7 +73,7 @@ void CompleteParsingModel(const ExportedRun& run, Model* model) {
         config.MaxOutput(2 * TreeRules::LeastLength(static_cast<int64_t>(words.size())) + 50);
     if (!sentence.whole) continue;
     samples.push_back(
-        TreeSample(text.transformer, sentence, TreeRules(grammar, sentence.words, most)));
+        TreeSample(text.transformer, sentence, TreeRules(grammar, words, sentence.words, most)));
     Tree tree;
     std::vector<int32_t> symbols = samples.back().target_ids;
     symbols.pop_back();  // eos

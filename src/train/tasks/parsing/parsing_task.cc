@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "metrics/brackets.h"
+#include "tasks/parsing/parse_search.h"
 #include "text/text_words.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/packed_batch.h"
@@ -133,6 +134,7 @@ ValidationResult ParsingTask::Validate() {
   const double loss = ValidationLoss();
   auto model = std::make_shared<Model>(CopyModel(transformer_));
   model->source_vocabulary = model->target_vocabulary = vocabulary().bytes();
+  AddPunctuation(text_.punctuation, &model->tokenization);
   const std::vector<TreebankItem>& items = text_.valid->items();
   const std::vector<ParsedText> parsed = Parse(model, items);
   const std::vector<std::string> expected = LinesOf(items);
@@ -142,7 +144,8 @@ ValidationResult ParsingTask::Validate() {
                     {"precision", counts.precision()},
                     {"recall", counts.recall()},
                     {"exact_match", counts.exact_match()},
-                    {"tagging_accuracy", counts.tagging_accuracy()}};
+                    {"tagging_accuracy", counts.tagging_accuracy()},
+                    {"errors", static_cast<double>(counts.errors + counts.skipped)}};
   for (size_t i = 0; i < std::min(kShown, parsed.size()); ++i)
     result.samples.push_back({JoinWords(parsed[i].words), expected[i], parsed[i].tree});
   return result;
@@ -158,7 +161,7 @@ Json ParsingTask::ForExport() const {
     if (const std::vector<std::string> words = item.tree.Words(); words.size() <= kMostWords)
       sentences.push_back(words);
   }
-  return {{"sample_sentences", sentences}};
+  return {{"sample_sentences", sentences}, {"punctuation", text_.punctuation}};
 }
 
 void ParsingTask::Describe(const Log& log) const {

@@ -85,6 +85,7 @@ std::unique_ptr<TrainingTask> SetUpParsing(const TaskSetup& setup) {
   const TreeSymbols symbols = SymbolsOf(model);
   model.target_vocab_size = symbols.size();
   CheckModelConfig(model);
+  text.punctuation = PunctuationIn(trees.train);
   const auto encode = [&](const std::vector<std::string>& files, std::vector<TreebankItem>* items) {
     return files.empty()
                ? nullptr
