@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A probabilistic context-free grammar beside `attend parse`: read off a treebank, binarised to the right with a parent's label and one
-sibling's (Klein and Manning 2003, h = 1, v = 2 with --parents), CKY with a beam of nothing: exact.
+sibling's (Klein and Manning 2003, h = 1, v = 2 with --parents), exact CKY.
 
 usage: parsing_pcfg.py TRAIN.trees TEST.words [--parents] > parsed.trees
 
@@ -102,7 +102,7 @@ def parse(words, grammar):
     chart = {}
     for i, word in enumerate(words):
         known = emit.get(word) or emit.get(shape(word)) or open_tags
-        chart[i, i + 1] = {tag: (score, word) for tag, score in known.items()}
+        chart[i, i + 1] = {tag: (score, (word,)) for tag, score in known.items()}
         close(chart[i, i + 1], unary)
     for width in range(2, n + 1):
         for i in range(n - width + 1):
@@ -117,21 +117,22 @@ def parse(words, grammar):
                                 cell[left] = (found, (k, label, other))
             close(cell, unary)
     top = max((root for root in roots if root in chart[0, n]), key=lambda root: chart[0, n][root][0] + roots[root], default=None)
-    if top is None:
-        return f"(S {' '.join(f'({max(chart[i, i + 1], key=lambda t: chart[i, i + 1][t][0] if t in open_tags else -1e9)} {w})' for i, w in enumerate(words))})"
-    return "".join(write(chart, 0, n, top))
+    if top is not None:
+        return write(chart, 0, n, top)
+    tags = [max((tag for tag, (_, back) in chart[i, i + 1].items() if isinstance(back, tuple)), key=lambda tag: chart[i, i + 1][tag][0]) for i in range(n)]
+    return f"(S {' '.join(f'({tag} {word})' for tag, word in zip(tags, words))})"
 
 
 def write(chart, i, j, label):
     """Flat again: what binarising made has no bracket."""
-    score, back = chart[i, j][label]
-    if isinstance(back, tuple):
+    _, back = chart[i, j][label]
+    if isinstance(back, str):
+        inside = write(chart, i, j, back)
+    elif len(back) == 1:
+        return f"({label} {back[0]})"
+    else:
         k, left, right = back
         inside = write(chart, i, k, left) + " " + write(chart, k, j, right)
-    elif j == i + 1 and back not in chart[i, j]:
-        return f"({label} {back})"
-    else:
-        inside = write(chart, i, j, back)
     return inside if "|" in label else f"({label.split('^')[0]} {inside})"
 
 

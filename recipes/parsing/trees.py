@@ -15,7 +15,7 @@ import sys
 
 
 def trees_in(text):
-    """Each outermost bracket, with its blanks made one."""
+    """Each outermost bracket on one line; a word may hold a blank of another kind."""
     depth, begin = 0, 0
     for found in re.finditer(r"[()]", text):
         if found[0] == "(":
@@ -24,11 +24,11 @@ def trees_in(text):
         else:
             depth -= 1
             if depth == 0:
-                yield " ".join(text[begin : found.end()].split())
+                yield re.sub("[ \t\r\n]+", " ", text[begin : found.end()])
 
 
 def without_outermost(tree):
-    inner = re.fullmatch(r"\( (\(.*\)) ?\)", tree)
+    inner = re.fullmatch(r"\( ?(\(.*\)) ?\)", tree)
     return inner[1] if inner and len(list(trees_in(inner[1]))) == 1 else tree
 
 

@@ -48,7 +48,8 @@ function drawingOf(answer) {
   const svg = shape("svg", {width: width + 2 * kMargin, height, role: "img", "aria-label": answer.tree});
   for (const node of nodes.filter(({parent}) => parent >= 0)) {
     const parent = nodes[node.parent];
-    svg.append(shape("line", {x1: parent.x + kMargin, y1: y(parent) + 5, x2: node.x + kMargin, y2: y(node) - kFont}));
+    // Down from the parent, across, and down to the child: so no line crosses another.
+    svg.append(shape("path", {d: `M${parent.x + kMargin} ${y(parent) + 5}v7H${node.x + kMargin}V${y(node) - kFont}`}));
   }
   for (const node of nodes) {
     const at = {x: node.x + kMargin, y: y(node)};

@@ -29,14 +29,13 @@ def page_of_a_parser(browser, service):
     browser.set_window_size(1280, 900)
     browser.get(service.url)
     page = Page(browser, service)
-    page.until(lambda: page["parse-tab"].is_displayed(), "the tab")
+    page.until(lambda: page["parse-text"].is_displayed(), "the panel")
     yield page
     complaints = [entry["message"] for entry in browser.get_log("browser") if "Failed to load resource" not in entry["message"]]
     assert not complaints
 
 
 def typed(page, text):
-    page["parse-tab"].click()
     page.js("(document.getElementById('parse-text').value = arguments[0], document.getElementById('parse-text').dispatchEvent(new Event('input')))", text)
     page.until(lambda: page["parse-output"].get_attribute("aria-busy") == "false", "the answer")
 
@@ -52,7 +51,7 @@ def test_the_tree_is_drawn(panel, service):
     assert texts(panel, "text.tag") == wanted["tags"]
     assert texts(panel, "text:not([class])") == wanted["words"]
     assert panel["parse-brackets"].text == wanted["tree"]
-    assert len(panel.all("#parse-output line")) == len(wanted["constituents"]) + len(wanted["words"]) - 1
+    assert len(panel.all("#parse-output path")) == len(wanted["constituents"]) + len(wanted["words"]) - 1
 
 
 def test_no_word_is_outside_the_drawing_and_none_overlap(panel):

@@ -98,9 +98,10 @@ TreeDrawing DrawTree(const ParsedText& tree, double top) {
   for (const DrawnNode& node : nodes) {
     if (node.parent < 0) continue;
     const DrawnNode& parent = nodes[node.parent];
-    drawing.body += fmt::format(
-        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", kTreeMargin + parent.x(),
-        y_of(parent) + 5, kTreeMargin + node.x(), y_of(node) - kFont);
+    // Down from the parent, across, and down to the child: so no line crosses another.
+    drawing.body += fmt::format("<path d=\"M{:.1f} {:.1f}v8H{:.1f}V{:.1f}\"/>\n",
+                                kTreeMargin + parent.x(), y_of(parent) + 5,
+                                kTreeMargin + node.x(), y_of(node) - kFont);
   }
   for (int64_t i = 0; i < std::ssize(nodes); ++i) {
     const double x = kTreeMargin + nodes[i].x(), y = y_of(nodes[i]);
@@ -133,7 +134,7 @@ std::string TreesToSvg(std::span<const ParsedText> trees) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n"
-      "<style>rect {{ fill: #ffffff }} line {{ stroke: #9aa5b1; stroke-width: 1.2 }} "
+      "<style>rect {{ fill: #ffffff }} path {{ fill: none; stroke: #9aa5b1; stroke-width: 1.2 }} "
       "text {{ font: {2:.0f}px system-ui, sans-serif; text-anchor: middle; fill: #1f2933 }} "
       ".constituent {{ font-weight: 600; fill: #0b5394 }} .tag {{ fill: #7b8794 }}</style>\n"
       "<rect width=\"100%\" height=\"100%\"/>\n{3}</svg>\n",
