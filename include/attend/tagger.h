@@ -94,8 +94,8 @@ struct Constituent {
 struct ParsedText {
   std::vector<std::string> words, tags;
   std::vector<Constituent> constituents;  // each before those in it
-  std::string tree;           // "(S (NP (DT The) (NN cat)) (VP (VBZ sits)))"; empty without words
-  double score = 0;           // log_probability / ((5 + length) / 6)^length_penalty
+  std::string tree;            // "(S (NP (DT The) (NN cat)) (VP (VBZ sits)))"; empty without words
+  double score = 0;            // log_probability / ((5 + length) / 6)^length_penalty
   double log_probability = 0;  // natural, of the tree's symbols
 };
 

@@ -156,15 +156,16 @@ class ParsedText(str):
     log_probability: float  # natural, of the tree's symbols
 
     def __new__(
-        cls, tree: str, words: tuple[str, ...], tags: tuple[str, ...], constituents: tuple[Constituent, ...], score: float,
-        log_probability: float,
+        cls, tree: str, words: tuple[str, ...], tags: tuple[str, ...], constituents: tuple[Constituent, ...], scores: tuple[float, float],
     ) -> ParsedText:
         self = super().__new__(cls, tree)
-        self.words, self.tags, self.constituents, self.score, self.log_probability = words, tags, constituents, score, log_probability
+        self.words, self.tags, self.constituents, (self.score, self.log_probability) = words, tags, constituents, scores
         return self
 
-    def __getnewargs__(self) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[Constituent, ...], float, float]:  # type: ignore[override]  # what pickle makes it from
-        return (str(self), self.words, self.tags, self.constituents, self.score, self.log_probability)
+    def __getnewargs__(  # type: ignore[override]  # what pickle makes it from
+        self,
+    ) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[Constituent, ...], tuple[float, float]]:
+        return (str(self), self.words, self.tags, self.constituents, (self.score, self.log_probability))
 
 
 class Classification(NamedTuple):

@@ -199,9 +199,10 @@ class Stack(nn.Module):
         self.norm = norm_of(stack) if stack.norm_place == "pre" else None
 
     def forward(
-        self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory_BSD: Tensor | None = None,
-        memory_visible: Tensor | None = None, next_words_BT: Tensor | None = None,
+        self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory: tuple[Tensor, Tensor | None] | None = None,
+        added_BTD: Tensor | None = None,
     ) -> Tensor:
+        memory_BSD, memory_visible = memory or (None, None)
         # A decoder without bos starts from -1, a vector of zeros, as Marian's.
         x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
         if self.config.scale_embedding:
@@ -210,8 +211,8 @@ class Stack(nn.Module):
             x_BTD = x_BTD + self.position_table(ids_BT.size(1)).to(x_BTD)
         if self.embedding_norm is not None:
             x_BTD = self.embedding_norm(x_BTD)
-        if next_words_BT is not None and memory_BSD is not None:
-            x_BTD = x_BTD + memory_BSD.gather(1, next_words_BT.unsqueeze(-1).expand_as(x_BTD))
+        if added_BTD is not None:
+            x_BTD = x_BTD + added_BTD
         bias_HTT = None if self.relative_bias is None else self.relative_bias(ids_BT.size(1))
         for layer in self.layers:
             x_BTD = layer(x_BTD, visible, bias_HTT, memory_BSD, memory_visible)
@@ -331,7 +332,11 @@ class Transformer(nn.Module):
     ) -> Tensor:
         length = target_BT.size(1)
         causal_TT = torch.ones(length, length, dtype=torch.bool, device=target_BT.device).tril()  # nothing looks ahead
-        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible, next_words_BT)
+        memory = None if memory_BSD is None else (memory_BSD, memory_visible)
+        added_BTD = None  # of a parser, the encodings of the next words
+        if memory_BSD is not None and next_words_BT is not None:
+            added_BTD = memory_BSD.gather(1, next_words_BT.unsqueeze(-1).expand(-1, -1, memory_BSD.size(-1)))
+        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory, added_BTD)
         return hidden_BTD
 
     def encoder_ids(self, tokens: Sequence[int]) -> list[int]:

@@ -33,7 +33,8 @@ nb::object ResultOf(const ParsedText& parsed) {
   for (const Constituent& each : parsed.constituents)
     constituents.append(Make(make, each.label, each.begin, each.end));
   return Make(PythonClass(kResultsModule, "ParsedText"), StrOf(parsed.tree), StrsOf(parsed.words),
-              StrsOf(parsed.tags), nb::tuple(constituents), parsed.score, parsed.log_probability);
+              StrsOf(parsed.tags), nb::tuple(constituents),
+              nb::make_tuple(parsed.score, parsed.log_probability));
 }
 
 ParsingOptions OptionsOf(const nb::kwargs& given, const char* where) {

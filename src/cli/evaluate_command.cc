@@ -42,7 +42,8 @@ FieldList Fields(EvaluateOptions& options) {
   fields
       .Add("hypothesis", &options.hypothesis,
            "the translations, a line each, plain, .gz or .zst; for aer, word alignments; for "
-           "entity and labels, columns; for accuracy, a class a line; for brackets, a tree a line; as `baseline`, from the "
+           "entity and labels, columns; for accuracy, a class a line; for brackets, a tree a line; "
+           "as `baseline`, from the "
            "working directory; -: "
            "standard input")
       .Add("reference", &options.reference,
@@ -323,7 +324,8 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "evaluate",
       "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
-      "2.6.0's, whose signature says how; word alignments: AER; entities, as conlleval; classes; trees, "
+      "2.6.0's, whose signature says how; word alignments: AER; entities, as conlleval; classes; "
+      "trees, "
       "as evalb",
       "attend evaluate --hypothesis output.de --reference test.de\n"
       "attend evaluate --hypothesis output.zh --reference test.zh --language zh\n"

@@ -137,7 +137,8 @@ std::string DescribeHead(const ModelConfig& config) {
             : fmt::format("symbols of trees: {} labels of constituents, {} tags{}",
                           config.constituents.size(), config.tags.size(),
                           config.next_word_input ? "; the decoder reads the next word" : "");
-    return fmt::format("{}, weights {}{}{}", what, OutputWeightName(config), config.head_bias ? ", with a bias" : "",
+    return fmt::format("{}, weights {}{}{}", what, OutputWeightName(config),
+                       config.head_bias ? ", with a bias" : "",
                        config.head_transform ? ", after a dense layer and a norm" : "");
   }
   static const std::map<Pooling, std::string> of = {

@@ -87,14 +87,16 @@ int RunParse(const std::vector<std::string>& arguments) {
                            "echo \"The cat sits.\" | attend parse --model MODEL --plain "
                            "--output-format svg > tree.svg");
   command_line
-      .Positional("FILE", &files, "words divided by blanks, a sentence a line; none: standard input",
+      .Positional("FILE", &files,
+                  "words divided by blanks, a sentence a line; none: standard input",
                   /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   if (common.json && options.output_format == TreeFormat::kSvg)
-    throw Error(ErrorKind::kUsage, "attend parse: --json and output_format svg are given; leave out one");
+    throw Error(ErrorKind::kUsage,
+                "attend parse: --json and output_format svg are given; leave out one");
   const auto loaded = Load(
       options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const Parser parser(loaded, common.ThreadCount());

@@ -33,9 +33,9 @@ std::set<std::string> TagsIn(const std::vector<TreebankItem>& items);
 std::vector<std::string> PunctuationIn(const std::vector<TreebankItem>& items);
 
 // An example is bos, the tokens of the words and eos; bos, the symbols of the tree and eos; and for
-// each symbol that a decoder reads where in the first column the next word begins. Trees with labels
-// that the symbols lack, and sentences longer than the model can read, are left out. Immutable once
-// made; safe to use from many threads.
+// each symbol that a decoder reads where in the first column the next word begins. Trees with
+// labels that the symbols lack, and sentences longer than the model can read, are left out.
+// Immutable once made; safe to use from many threads.
 class TreeCorpus : public TextCorpus {
  public:
   // `items` are of `files`.

@@ -16,7 +16,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kDeleted = {"TOP", "-NONE-", ",", ":", "``", "''", "."};
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 
-bool IsDeleted(std::string_view label) { return std::ranges::find(kDeleted, label) != kDeleted.end(); }
+bool IsDeleted(std::string_view label) {
+  return std::ranges::find(kDeleted, label) != kDeleted.end();
+}
 
 // Two labels that count as one.
 std::string_view Merged(std::string_view label) { return label == "PRT" ? "ADVP" : label; }

@@ -1,11 +1,12 @@
 // Labelled brackets of constituency trees, counted as evalb counts them with its COLLINS.prm (Black
 // et al. 1991; evalb by Sekine and Collins).
 //
-// Words whose tag is of punctuation (, : `` '' .) or of a trace are left out with their tags, and so
-// are the brackets that they leave empty and those of TOP. Labels end before their first '-' or '=';
-// ADVP and PRT are one. Equal brackets count as often as both trees have them. A sentence is skipped
-// where no word of the tree that was found is left, and is an error where the words that are left
-// differ in the two trees or one of them has unbalanced brackets: neither counts in any figure.
+// Words whose tag is of punctuation (, : `` '' .) or of a trace are left out with their tags, and
+// so are the brackets that they leave empty and those of TOP. Labels end before their first '-' or
+// '='; ADVP and PRT are one. Equal brackets count as often as both trees have them. A sentence is
+// skipped where no word of the tree that was found is left, and is an error where the words that
+// are left differ in the two trees or one of them has unbalanced brackets: neither counts in any
+// figure.
 #ifndef ATTEND_METRICS_BRACKETS_H_
 #define ATTEND_METRICS_BRACKETS_H_
 
@@ -20,10 +21,10 @@ namespace attend {
 struct BracketCounts {
   int64_t sentences = 0, errors = 0, skipped = 0;
   int64_t expected = 0, found = 0, right = 0;  // brackets of the reference, those found, in both
-  int64_t complete = 0;      // sentences all of whose brackets are right
-  int64_t crossing = 0;      // brackets found that cross one of the reference
-  int64_t no_crossing = 0;   // sentences without one
-  int64_t few_crossing = 0;  // and with two at most
+  int64_t complete = 0;                        // sentences all of whose brackets are right
+  int64_t crossing = 0;                        // brackets found that cross one of the reference
+  int64_t no_crossing = 0;                     // sentences without one
+  int64_t few_crossing = 0;                    // and with two at most
   int64_t words = 0, right_tags = 0;
 
   int64_t valid() const { return sentences - errors - skipped; }
@@ -40,7 +41,8 @@ struct BracketCounts {
 };
 
 struct BracketScores {
-  // Of all sentences, and of those whose reference has at most `cutoff` words, punctuation included.
+  // Of all sentences, and of those whose reference has at most `cutoff` words, punctuation
+  // included.
   BracketCounts all, within;
 };
 

@@ -59,7 +59,8 @@ TEST(Brackets, SentencesWithoutTreesAreSkippedAndOtherWordsAreErrors) {
   for (const char* wrong :
        {"(S (A (P This)) (B (Q is) (A (R a) (T test))))", "(S (P this))",
         "(S (A (P this)) (B (Q is) (A (R a) (: test))))",  // the word is left out with its tag
-        "(S (A (P this)) (B (Q is) (A (R a) (T test)))", "(S (A (P this)) (B (Q is) (R a) (T test))))",
+        "(S (A (P this)) (B (Q is) (A (R a) (T test)))",
+        "(S (A (P this)) (B (Q is) (R a) (T test))))",
         "(S (A (P this)) (B (Q is) (A (R a b) (T test))))"}) {
     EXPECT_EQ(CountsOf(wrong).errors, 1) << wrong;
     EXPECT_EQ(CountsOf(wrong).expected, 0) << wrong;

@@ -359,8 +359,8 @@ void CheckTreeLabels(const std::string& key, std::vector<std::string> names) {
     Refuse(fmt::format("{} has '{}' twice, expected names that differ", key, Excerpt(*twice)));
   for (const std::string& name : names) {
     if (!name.empty() && name.find_first_of(" \t\n\v\f\r()") == name.npos) continue;
-    Refuse(fmt::format("{} has '{}', expected names without brackets and blanks", key,
-                       Excerpt(name)));
+    Refuse(
+        fmt::format("{} has '{}', expected names without brackets and blanks", key, Excerpt(name)));
   }
 }
 
@@ -382,9 +382,10 @@ void CheckTrees(const ModelConfig& config) {
     Refuse("tie_source_target is on, expected off: a parser writes symbols and reads words");
   const auto symbols = static_cast<int64_t>(2 * config.constituents.size() + config.tags.size());
   if (config.target_vocab_size <= symbols) {
-    Refuse(fmt::format("target_vocab_size is {}, expected more than the {} symbols of constituents "
-                       "and tags",
-                       config.target_vocab_size, symbols));
+    Refuse(
+        fmt::format("target_vocab_size is {}, expected more than the {} symbols of constituents "
+                    "and tags",
+                    config.target_vocab_size, symbols));
   }
 }
 

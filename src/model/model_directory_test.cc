@@ -204,9 +204,9 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
-    "labels", "pooling",    "head_transform", "head_pooler", "pooler_activation", "label_scheme",
-    "crf",    "source_eos", "source_begin",   "source_end",  "target_begin",
-    "tags",   "constituents", "next_word_input"};
+    "labels",       "pooling", "head_transform", "head_pooler",    "pooler_activation",
+    "label_scheme", "crf",     "source_eos",     "source_begin",   "source_end",
+    "target_begin", "tags",    "constituents",   "next_word_input"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm", "recurrence", "relative_buckets",
                                             "relative_max_distance"};
 

@@ -88,9 +88,8 @@ class ObjectReader {
 };
 
 Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::string& where) {
-  std::vector<std::string> keys = {"source", "source_ids",
-                                   "target", "target_ids",
-                                   "score",  "token_log_probabilities",
+  std::vector<std::string> keys = {"source",     "source_ids", "target",
+                                   "target_ids", "score",      "token_log_probabilities",
                                    "top_logits"};
   if (config.next_word_input) keys.emplace_back("next_words");
   const ObjectReader reader(object, std::move(keys), where);

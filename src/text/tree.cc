@@ -23,8 +23,8 @@ std::string_view TokenAt(std::string_view line, size_t* at) {
     return {};
   }
   const bool bracket = line[begin] == '(' || line[begin] == ')';
-  const size_t end = bracket ? begin + 1
-                             : std::min(line.find_first_of(" \t\r\f\v()", begin), line.size());
+  const size_t end =
+      bracket ? begin + 1 : std::min(line.find_first_of(" \t\r\f\v()", begin), line.size());
   *at = end;
   return line.substr(begin, end - begin);
 }

@@ -1,4 +1,5 @@
-// Constituency trees in the Penn Treebank's brackets (Marcus et al. 1993): read, simplified, written.
+// Constituency trees in the Penn Treebank's brackets (Marcus et al. 1993): read, simplified,
+// written.
 #ifndef ATTEND_TEXT_TREE_H_
 #define ATTEND_TEXT_TREE_H_
 
@@ -61,10 +62,10 @@ class TreeReader {
 // The only tree of a line. Throws Error(kInput) that opens with `where`, as TreeReader::Next.
 Tree TreeOfLine(std::string_view line, const std::string& where);
 
-// Without traces (leaves of -NONE-) and the constituents that they leave empty, and without function
-// tags: NP-SBJ-1, NP=2 and ADVP|PRT become NP, NP and ADVP; -LRB- stays. An outermost bracket without
-// a label gives way to its only child where that is a constituent; else it is kTopLabel. Without
-// nodes where no word is left.
+// Without traces (leaves of -NONE-) and the constituents that they leave empty, and without
+// function tags: NP-SBJ-1, NP=2 and ADVP|PRT become NP, NP and ADVP; -LRB- stays. An outermost
+// bracket without a label gives way to its only child where that is a constituent; else it is
+// kTopLabel. Without nodes where no word is left.
 Tree Simplified(const Tree& tree);
 
 // "(S (NP (DT The) (NN cat)) (VP (VBZ sits)))".

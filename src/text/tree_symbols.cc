@@ -25,10 +25,10 @@ TreeSymbols::TreeSymbols(std::vector<std::string> constituents, std::vector<std:
     const auto symbol = static_cast<int32_t>(ids_.size());
     const auto labels = static_cast<int32_t>(constituents_.size());
     if (is_symbol) ids_.push_back(static_cast<int32_t>(id));
-    kinds_.push_back(!is_symbol             ? SymbolKind::kSpecial
-                     : symbol < labels      ? SymbolKind::kOpens
-                     : symbol < 2 * labels  ? SymbolKind::kCloses
-                                            : SymbolKind::kWord);
+    kinds_.push_back(!is_symbol            ? SymbolKind::kSpecial
+                     : symbol < labels     ? SymbolKind::kOpens
+                     : symbol < 2 * labels ? SymbolKind::kCloses
+                                           : SymbolKind::kWord);
     labels_.push_back(!is_symbol            ? -1
                       : symbol < labels     ? symbol
                       : symbol < 2 * labels ? symbol - labels

@@ -21,8 +21,8 @@ bool IsPunctuationTag(std::string_view tag);
 enum class SymbolKind { kOpens, kCloses, kWord, kSpecial };
 
 // The closed set of a model's symbols: for each constituent's label one that opens and one that
-// closes, then the tags. Their ids rise in this order and leave out the special ids. Immutable; safe
-// to use from many threads.
+// closes, then the tags. Their ids rise in this order and leave out the special ids. Immutable;
+// safe to use from many threads.
 class TreeSymbols {
  public:
   TreeSymbols(std::vector<std::string> constituents, std::vector<std::string> tags,
@@ -50,9 +50,9 @@ class TreeSymbols {
  private:
   std::vector<std::string> constituents_, tags_;
   int32_t eos_;
-  std::vector<int32_t> ids_;        // by symbol
-  std::vector<SymbolKind> kinds_;   // by id
-  std::vector<int32_t> labels_;     // by id
+  std::vector<int32_t> ids_;       // by symbol
+  std::vector<SymbolKind> kinds_;  // by id
+  std::vector<int32_t> labels_;    // by id
   std::unordered_map<std::string, int32_t> constituent_of_, tag_of_;
 };
 

@@ -41,8 +41,10 @@ std::string SimplifiedLine(const std::string& line) {
 }
 
 TEST(Tree, IsReadFromBracketsOverLines) {
-  TreeReader reader(TreebankFile("\n( (S \n    (NP-SBJ (DT The)\t(NN cat) )\r\n\n (VP (VBZ sits) ) (. .) ))\n(A(B b))(C (D d)) (E\n(F f"
-                           ") )"));
+  TreeReader reader(
+      TreebankFile("\n( (S \n    (NP-SBJ (DT The)\t(NN cat) )\r\n\n (VP (VBZ sits) ) (. .) "
+                   "))\n(A(B b))(C (D d)) (E\n(F f"
+                   ") )"));
   Tree tree;
   ASSERT_TRUE(reader.Next(&tree));
   EXPECT_EQ(reader.first_line(), 2);
@@ -62,8 +64,9 @@ TEST(Tree, IsReadFromBracketsOverLines) {
 }
 
 TEST(Tree, WhatIsNoneNamesItsPlace) {
-  EXPECT_THAT(TreeErrorOf("(S (A a))\n(S (A a)\n(B"), HasSubstr("trees.mrg:3: the file ends inside the tree that "
-                                                         "begins in line 2"));
+  EXPECT_THAT(TreeErrorOf("(S (A a))\n(S (A a)\n(B"),
+              HasSubstr("trees.mrg:3: the file ends inside the tree that "
+                        "begins in line 2"));
   EXPECT_THAT(TreeErrorOf("(S (A a))\n)"), HasSubstr("trees.mrg:2: a ')' closes nothing"));
   EXPECT_THAT(TreeErrorOf("word"), HasSubstr("'word' stands outside of all brackets"));
   EXPECT_THAT(TreeErrorOf("(S (A a b))"), HasSubstr("'b' follows another word"));
@@ -84,8 +87,9 @@ TEST(Tree, OfALineIsOne) {
 }
 
 TEST(Tree, LosesTracesAndFunctions) {
-  EXPECT_EQ(SimplifiedLine("( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB go) (ADVP|PRT (RB on)) (S (NP (-NONE- *)) "
-                           "(VP (-NONE- *T*-1)))) (-LRB- -LRB-)) )"),
+  EXPECT_EQ(SimplifiedLine(
+                "( (S (NP-SBJ-1 (-NONE- *)) (VP=2 (VB go) (ADVP|PRT (RB on)) (S (NP (-NONE- *)) "
+                "(VP (-NONE- *T*-1)))) (-LRB- -LRB-)) )"),
             "(S (VP (VB go) (ADVP (RB on))) (-LRB- -LRB-))");
   // Chains of one child each stay.
   EXPECT_EQ(SimplifiedLine("(S (NP (NP (-NONE- *)) (NP (NN a))))"), "(S (NP (NP (NN a))))");

@@ -16,7 +16,7 @@ constexpr double kTagHeight = 22;  // between a word and its tag
 // A constituent, or after all of them a word.
 struct DrawnNode {
   int64_t parent = -1;
-  int64_t level = 0;  // above the tags
+  int64_t level = 0;           // above the tags
   double first = 0, last = 0;  // middles of the outermost children
   double x() const { return (first + last) / 2; }
 };
@@ -99,9 +99,9 @@ TreeDrawing DrawTree(const ParsedText& tree, double top) {
     if (node.parent < 0) continue;
     const DrawnNode& parent = nodes[node.parent];
     // Down from the parent, across, and down to the child: so no line crosses another.
-    drawing.body += fmt::format("<path d=\"M{:.1f} {:.1f}v8H{:.1f}V{:.1f}\"/>\n",
-                                kTreeMargin + parent.x(), y_of(parent) + 5,
-                                kTreeMargin + node.x(), y_of(node) - kFont);
+    drawing.body +=
+        fmt::format("<path d=\"M{:.1f} {:.1f}v8H{:.1f}V{:.1f}\"/>\n", kTreeMargin + parent.x(),
+                    y_of(parent) + 5, kTreeMargin + node.x(), y_of(node) - kFont);
   }
   for (int64_t i = 0; i < std::ssize(nodes); ++i) {
     const double x = kTreeMargin + nodes[i].x(), y = y_of(nodes[i]);

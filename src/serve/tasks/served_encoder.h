@@ -1,6 +1,6 @@
-// A model that answers each text by itself, an encoder alone or a parser, as the service has it: its
-// weights and its queue, on threads that all models share. What else is in a text's batch changes
-// nothing.
+// A model that answers each text by itself, an encoder alone or a parser, as the service has it:
+// its weights and its queue, on threads that all models share. What else is in a text's batch
+// changes nothing.
 #ifndef ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
 #define ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
 

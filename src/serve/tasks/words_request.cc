@@ -64,12 +64,11 @@ std::vector<std::vector<std::string>> WordsOf(std::span<EncoderText* const> text
 Json TextOrWords(const std::string& what) {
   const Json list = {
       {"type", "array"}, {"items", {{"type", "string"}, {"minLength", 1}}}, {"minItems", 1}};
-  return {
-      {"text", openapi::TextOrMoreTexts(what)},
-      {"words",
-       {{"oneOf", {list, {{"type", "array"}, {"items", list}, {"minItems", 1}}}},
-        {"description",
-         "in place of text: words that are divided already, of one text or several"}}}};
+  return {{"text", openapi::TextOrMoreTexts(what)},
+          {"words",
+           {{"oneOf", {list, {{"type", "array"}, {"items", list}, {"minItems", 1}}}},
+            {"description",
+             "in place of text: words that are divided already, of one text or several"}}}};
 }
 
 void RequireTextOrWords(Json* schema) {

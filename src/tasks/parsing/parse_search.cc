@@ -23,8 +23,7 @@ std::vector<std::string> TreebankWords(std::span<const std::string> words) {
     std::string& own = read.emplace_back(RepairUtf8(word));
     while (Replace("(", "-LRB-", &own) || Replace(")", "-RRB-", &own)) continue;
     // What would end a word of the tree.
-    std::ranges::replace_if(
-        own, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
+    std::ranges::replace_if(own, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
   }
   return read;
 }
@@ -58,10 +57,11 @@ std::shared_ptr<const TreeGrammar> GrammarOf(const LoadedModel& loaded) {
   }
   TreeSymbols symbols = SymbolsOf(config);
   if (symbols.size() != config.target_vocab_size) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("target_vocab_size is {}, expected {} by the model's constituents, tags "
-                            "and special ids",
-                            config.target_vocab_size, symbols.size()));
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("target_vocab_size is {}, expected {} by the model's constituents, tags "
+                    "and special ids",
+                    config.target_vocab_size, symbols.size()));
   }
   return std::make_shared<const TreeGrammar>(std::move(symbols),
                                              PunctuationOf(loaded.model().tokenization));
@@ -85,9 +85,9 @@ SearchInput MakeParseInput(const LoadedModel& loaded, std::span<const std::strin
   if (length == 0) length = std::ssize(sentence.ids) + kExtraSymbols;
   length = config.MaxOutput(std::max(length, least));
   if (!sentence.whole || length < least) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("{} is longer than the model's learned positions reach; divide it",
-                            name));
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("{} is longer than the model's learned positions reach; divide it", name));
   }
   SearchInput input;
   input.source = std::move(sentence.ids);
@@ -103,7 +103,8 @@ ParsedText MakeParsedText(std::vector<std::string> words, const std::vector<Sear
   ParsedText parsed;
   Tree tree;
   if (results.empty() || !symbols.TreeOf(results[0].ids, words, &tree)) {
-    throw Error(ErrorKind::kRuntime, "the search found no tree: the model's numbers are not finite");
+    throw Error(ErrorKind::kRuntime,
+                "the search found no tree: the model's numbers are not finite");
   }
   parsed.words = std::move(words);
   parsed.score = results[0].score;

@@ -37,8 +37,8 @@ std::vector<ParsedText> Parser::Impl::Parse(std::vector<std::vector<std::string>
   std::vector<size_t> searched;  // those with words
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (sentences[i].empty()) continue;
-    inputs.push_back(MakeParseInput(*loaded, sentences[i], grammar, options,
-                                    fmt::format("sentence {}", i + 1)));
+    inputs.push_back(
+        MakeParseInput(*loaded, sentences[i], grammar, options, fmt::format("sentence {}", i + 1)));
     searched.push_back(i);
   }
   const CallOptions call{.room = {1024, 2048}, .stop = options.stop};
@@ -70,7 +70,8 @@ std::vector<ParsedText> Parser::Parse(std::span<const std::string> texts,
   for (const std::string& text : texts) {
     const std::string read = RepairUtf8(text);
     std::vector<std::string> words;
-    for (const auto& [begin, end] : WordsOfText(read)) words.push_back(read.substr(begin, end - begin));
+    for (const auto& [begin, end] : WordsOfText(read))
+      words.push_back(read.substr(begin, end - begin));
     sentences.push_back(TreebankWords(words));
   }
   return impl_->Parse(std::move(sentences), options);

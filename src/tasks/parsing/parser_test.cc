@@ -38,7 +38,8 @@ std::vector<std::vector<std::string>> Sentences() {
       {}, {"lumi"}, {"(", "x)y", "\xFF", "a b"}, {"\xC3\xA9t\xC3\xA9", "lumi", "."}};
   for (int i = 1; i < 12; ++i) {
     std::vector<std::string>& words = sentences.emplace_back();
-    for (int word = 0; word < 2 * i; ++word) words.push_back(word % 3 == i % 3 ? "lumi" : "tavokesi");
+    for (int word = 0; word < 2 * i; ++word)
+      words.push_back(word % 3 == i % 3 ? "lumi" : "tavokesi");
   }
   return sentences;
 }
@@ -119,11 +120,12 @@ TEST(Parser, FollowsThePlainFormulas) {
       read.push_back(id);
     }
     next_words.push_back(sentence.words[word]);
-    const Matrix logits = Plain(*model).Logits(
-        sentence.ids, read, next_word ? next_words : std::vector<int32_t>());
+    const Matrix logits =
+        Plain(*model).Logits(sentence.ids, read, next_word ? next_words : std::vector<int32_t>());
     double sum = 0;
     for (size_t t = 0; t < read.size(); ++t) {
-      const int32_t id = t < ids.size() ? ids[t] : static_cast<int32_t>(model->config.special_ids.eos);
+      const int32_t id =
+          t < ids.size() ? ids[t] : static_cast<int32_t>(model->config.special_ids.eos);
       double total = 0;
       for (const double logit : logits[t]) total += std::exp(logit);
       sum += logits[t][id] - std::log(total);
@@ -138,7 +140,8 @@ TEST(Parser, RefusesWhatIsNoParserAndLongSentences) {
   model->config.encoder->max_positions = 10;
   model->tensors = RandomTensors(model->config, 1, 0.5);
   const Parser parser(model, {.threads = 1});
-  const std::vector<std::vector<std::string>> sentences = {{"lumi"}, std::vector<std::string>(9, "lumi")};
+  const std::vector<std::vector<std::string>> sentences = {{"lumi"},
+                                                           std::vector<std::string>(9, "lumi")};
   try {
     parser.ParseWords(sentences);
     ADD_FAILURE();

@@ -46,8 +46,8 @@ class TreeGuide : public OutputGuide {
     const bool whole = now.depth == 0 && now.length > 0;
     // What stands, this bracket and its closing one, the words, the closing brackets, eos.
     const bool room = now.length + 2 + (count() - now.words) + now.depth + 1 <= max_length_;
-    const bool opens = words_left && !whole && room && now.openings < kMostOpenings &&
-                       now.depth < kMostOpen;
+    const bool opens =
+        words_left && !whole && room && now.openings < kMostOpenings && now.depth < kMostOpen;
     const bool word = words_left && now.depth > 0;
     const bool closes = now.has_child && now.depth > 0 && (now.depth > 1 || !words_left);
     return grammar_.Never(

@@ -15,8 +15,8 @@
 
 namespace attend {
 
-// Brackets that may open without a word between them: more than treebanks have, and an end to chains
-// of constituents over the same words.
+// Brackets that may open without a word between them: more than treebanks have, and an end to
+// chains of constituents over the same words.
 inline constexpr int64_t kMostOpenings = 16;
 // Constituents in each other.
 inline constexpr int64_t kMostOpen = 400;

@@ -64,7 +64,9 @@ void ReadParameters(const TensorTable& table, torch::nn::Module* module,
                     const std::vector<std::string>& but) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : module->named_parameters()) {
-    const auto begins = [&](const std::string& prefix) { return parameter.key().starts_with(prefix); };
+    const auto begins = [&](const std::string& prefix) {
+      return parameter.key().starts_with(prefix);
+    };
     if (std::ranges::any_of(but, begins)) continue;
     if (nn::IsAdapterB(parameter.key())) parameter.value().zero_();
     if (nn::IsOfAdapter(parameter.key())) continue;

@@ -48,11 +48,10 @@ EncoderRequest ReadParse(Json body) {
   const bool words = TakeTextsOrWords(&body, &asked);
   ParsingOptions options;
   FieldsFromJson(body, ParseFields(&asked, &options), "request body");
-  asked.call = {
-      fmt::format("parse {} {}", words, FieldsToJson(Fields(options)).dump()),
-      [words, options](const ServedEncoder& model, std::span<EncoderText* const> texts) {
-        return static_cast<const ServedParser&>(model).Parse(texts, words, options);
-      }};
+  asked.call = {fmt::format("parse {} {}", words, FieldsToJson(Fields(options)).dump()),
+                [words, options](const ServedEncoder& model, std::span<EncoderText* const> texts) {
+                  return static_cast<const ServedParser&>(model).Parse(texts, words, options);
+                }};
   return asked;
 }
 

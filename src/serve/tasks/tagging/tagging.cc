@@ -67,7 +67,8 @@ void DescribeTag(const ModelStore& models, Json* document) {
   EncoderRequest asked;
   bool word_labels = false;
   Json& request = schemas["TagRequest"];
-  request = openapi::RequestSchema(TextOrWords("what to tag"), TagFields(&asked, &word_labels), models, kTagRoute);
+  request = openapi::RequestSchema(TextOrWords("what to tag"), TagFields(&asked, &word_labels),
+                                   models, kTagRoute);
   RequireTextOrWords(&request);
   (*document)["paths"][kTagRoute]["post"] =
       EncoderOperation("label the entities in texts", "TagRequest", "TagResults");

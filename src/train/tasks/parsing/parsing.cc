@@ -19,9 +19,8 @@ TaskInfo DescribeParsing() {
                      {"recall", "recall", true},
                      {"exact_match", "exact match", true},
                      {"tagging_accuracy", "tagging accuracy", true}};
-  info.charts = {
-      {"Validation F1", "of brackets, percent", {"f1", "precision", "recall"}, 100},
-      {"Exact match and tags", "percent", {"exact_match", "tagging_accuracy"}, 100}};
+  info.charts = {{"Validation F1", "of brackets, percent", {"f1", "precision", "recall"}, 100},
+                 {"Exact match and tags", "percent", {"exact_match", "tagging_accuracy"}, 100}};
   info.test = {{"f1", "F1", true},
                {"precision", "precision", true},
                {"recall", "recall", true},

@@ -67,8 +67,7 @@ void CompleteParsingModel(const ExportedRun& run, Model* model) {
   std::vector<Sample> samples;
   for (const auto& words : MemberOf<std::vector<std::vector<std::string>>>(
            run.identity.task, "sample_sentences", run.where)) {
-    const SentenceIds sentence =
-        EncodeSentence(*text.vocabulary, words, MaxSentenceTokens(config));
+    const SentenceIds sentence = EncodeSentence(*text.vocabulary, words, MaxSentenceTokens(config));
     const int64_t most =
         config.MaxOutput(2 * TreeRules::LeastLength(static_cast<int64_t>(words.size())) + 50);
     if (!sentence.whole) continue;

@@ -109,9 +109,8 @@ nn::LossSums ParsingTask::LossOf(const Examples& examples,
 double ParsingTask::ValidationLoss() {
   const ExampleTable& table = text_.valid->table();
   const auto sums = MeasureBatches<nn::LossSums>(
-      table, options_.optimization, device_, threads_, [&](std::span<const int64_t> rows) {
-        return LossOf(Examples(&table, rows), std::nullopt);
-      });
+      table, options_.optimization, device_, threads_,
+      [&](std::span<const int64_t> rows) { return LossOf(Examples(&table, rows), std::nullopt); });
   double nll = 0;
   int64_t symbols = 0;
   for (const nn::LossSums& each : sums) {

@@ -1,5 +1,5 @@
-// Parsing as a training task: symbols of trees after the words of sentences, validation by the F1 of
-// brackets.
+// Parsing as a training task: symbols of trees after the words of sentences, validation by the F1
+// of brackets.
 #ifndef ATTEND_TRAIN_TASKS_PARSING_PARSING_TASK_H_
 #define ATTEND_TRAIN_TASKS_PARSING_PARSING_TASK_H_
 
@@ -21,7 +21,7 @@ struct Treebanks {
 
   std::shared_ptr<const Vocabulary> vocabulary;
   std::shared_ptr<const TreeCorpus> train, valid, test;  // null: none; test on rank 0 alone
-  std::vector<std::string> punctuation;  // words of the training text that are
+  std::vector<std::string> punctuation;                  // words of the training text that are
 };
 
 class ParsingTask : public TextTask {
