@@ -155,6 +155,11 @@ struct ModelConfig {
   bool source_eos = true;                         // OpenNMT-py's encoders read none
   std::vector<int64_t> source_begin, source_end;  // before the source, after its eos
   std::vector<int64_t> target_begin;              // after bos; no part of the output
+  // A parser's targets are symbols (text/tree_symbols.h): labels of constituents, and words' tags.
+  std::vector<std::string> constituents, tags;
+  // The decoder's input at each step has the encoder's vector added of the word that comes next in
+  // the output, by its first token; of the last id after all words.
+  bool next_word_input = false;
   std::optional<StackConfig> encoder = StackConfig{};
   std::optional<StackConfig> decoder = StackConfig{};
   HeadKind head = HeadKind::kVocabulary;

@@ -8,12 +8,13 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Classifier, Encoder, Generator, Tagger, Translator, Vocabulary, bleu, chrf, extend, load, quantize, read_lines, ter
+from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Translator, Vocabulary, bleu, chrf, extend, load, quantize, read_lines, ter
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, CutTextWarning, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import (
     Attention,
     Classification,
+    Constituent,
     FilledText,
     FillingToken,
     Generation,
@@ -21,6 +22,7 @@ from attend._results import (
     LabelledText,
     MetricScore,
     Output,
+    ParsedText,
     Score,
     TaggedText,
     TextAttention,
@@ -36,6 +38,7 @@ __all__ = [
     "Classification",
     "Classifier",
     "ConfigurationError",
+    "Constituent",
     "CutTextWarning",
     "Encoder",
     "Error",
@@ -49,6 +52,8 @@ __all__ = [
     "MalformedTextWarning",
     "MetricScore",
     "Output",
+    "ParsedText",
+    "Parser",
     "RunError",
     "ScoreWarning",
     "Score",

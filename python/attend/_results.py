@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from attend._attend import Classifier, Encoder, Generator, Tagger, Translator
+    from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Translator
 
 
 class Hypothesis(NamedTuple):
@@ -138,6 +138,36 @@ class TaggedText(NamedTuple):
     entities: tuple[LabelledText, ...]  # where labels are of entities
 
 
+class Constituent(NamedTuple):
+    """Words begin to end of a sentence."""
+
+    label: str
+    begin: int  # words, from 0
+    end: int
+
+
+class ParsedText(str):
+    """The tree of a sentence in brackets: a str that knows its parts."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    constituents: tuple[Constituent, ...]  # each before those in it
+    score: float  # log_probability / ((5 + length) / 6) ** length_penalty
+    log_probability: float  # natural, of the tree's symbols
+
+    def __new__(
+        cls, tree: str, words: tuple[str, ...], tags: tuple[str, ...], constituents: tuple[Constituent, ...], scores: tuple[float, float],
+    ) -> ParsedText:
+        self = super().__new__(cls, tree)
+        self.words, self.tags, self.constituents, (self.score, self.log_probability) = words, tags, constituents, scores
+        return self
+
+    def __getnewargs__(  # type: ignore[override]  # what pickle makes it from
+        self,
+    ) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[Constituent, ...], tuple[float, float]]:
+        return (str(self), self.words, self.tags, self.constituents, (self.score, self.log_probability))
+
+
 class Classification(NamedTuple):
     """The classes of a text."""
 
@@ -223,7 +253,7 @@ class Training:
     warnings: tuple[str, ...]  # the program's
     history: list[dict[str, Any]] = dataclasses.field(repr=False)  # the lines of metrics.jsonl: of each update and validation
 
-    def load(self) -> Translator | Generator | Tagger | Classifier | Encoder:
+    def load(self) -> Translator | Generator | Tagger | Parser | Classifier | Encoder:
         """The model, as attend.load gives it."""
         from attend._attend import load  # noqa: PLC0415  which imports this file
 

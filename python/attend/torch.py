@@ -199,9 +199,10 @@ class Stack(nn.Module):
         self.norm = norm_of(stack) if stack.norm_place == "pre" else None
 
     def forward(
-        self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory_BSD: Tensor | None = None,
-        memory_visible: Tensor | None = None,
+        self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory: tuple[Tensor, Tensor | None] | None = None,
+        added_BTD: Tensor | None = None,
     ) -> Tensor:
+        memory_BSD, memory_visible = memory or (None, None)
         # A decoder without bos starts from -1, a vector of zeros, as Marian's.
         x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
         if self.config.scale_embedding:
@@ -210,6 +211,8 @@ class Stack(nn.Module):
             x_BTD = x_BTD + self.position_table(ids_BT.size(1)).to(x_BTD)
         if self.embedding_norm is not None:
             x_BTD = self.embedding_norm(x_BTD)
+        if added_BTD is not None:
+            x_BTD = x_BTD + added_BTD
         bias_HTT = None if self.relative_bias is None else self.relative_bias(ids_BT.size(1))
         if self.config.attention_window:  # restricted self-attention, section 4: keys at most so far away
             places_T = torch.arange(ids_BT.size(1), device=ids_BT.device)
@@ -293,16 +296,17 @@ class Transformer(nn.Module):
         if config.head != "none":
             self.head = Head(config)
 
-    def forward(self, source: Tensor, target: Tensor | None = None) -> Tensor:
+    def forward(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
         """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's.
 
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
         reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
-        around a translation's tokens.
+        around a translation's tokens. `next_words` [B, T] is for a parser with next_word_input: for each id of `target` the place
+        in `source` of the word that comes next, whose encoding is added to what the decoder reads.
         """
         if self.head is None:
             raise UsageError("the model has no head and gives no logits; model.hidden(...) gives its states")
-        hidden = self.hidden(source, target)
+        hidden = self.hidden(source, target, next_words)
         if self.config.pooling == "first":
             hidden = hidden[:, 0]
         elif self.config.pooling == "mean":
@@ -311,23 +315,31 @@ class Transformer(nn.Module):
         logits: Tensor = self.head(hidden, self.embedding(self.decoder or self.encoder))
         return logits
 
-    def hidden(self, source: Tensor, target: Tensor | None = None) -> Tensor:
+    def hidden(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
         """The last stack's states, below the head: [B, S, D], or with two stacks [B, T, D]."""
         if self.encoder is None or self.decoder is None:
             if target is not None:
                 raise UsageError("two tensors of ids are given, expected one: the model is an encoder or a decoder alone")
         elif target is None:
             raise UsageError("one tensor of ids is given, expected two, source and target: the model has an encoder and a decoder")
+        if (next_words is not None) != (self.config.next_word_input and target is not None):
+            raise UsageError("next_words goes with the target of a parser with next_word_input, and with no other")
         if self.encoder is None:
             return self.decode(source)
         visible_B11S = self.not_pad(source)[:, None, None]  # nothing looks at a pad
         memory_BSD: Tensor = self.encoder(source, self.embedding(self.encoder), visible_B11S)
-        return memory_BSD if target is None else self.decode(target, memory_BSD, visible_B11S)
+        return memory_BSD if target is None else self.decode(target, memory_BSD, visible_B11S, next_words)
 
-    def decode(self, target_BT: Tensor, memory_BSD: Tensor | None = None, memory_visible: Tensor | None = None) -> Tensor:
+    def decode(
+        self, target_BT: Tensor, memory_BSD: Tensor | None = None, memory_visible: Tensor | None = None, next_words_BT: Tensor | None = None,
+    ) -> Tensor:
         length = target_BT.size(1)
         causal_TT = torch.ones(length, length, dtype=torch.bool, device=target_BT.device).tril()  # nothing looks ahead
-        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory_BSD, memory_visible)
+        memory = None if memory_BSD is None else (memory_BSD, memory_visible)
+        added_BTD = None  # of a parser, the encodings of the next words
+        if memory_BSD is not None and next_words_BT is not None:
+            added_BTD = memory_BSD.gather(1, next_words_BT.unsqueeze(-1).expand(-1, -1, memory_BSD.size(-1)))
+        hidden_BTD: Tensor = self.decoder(target_BT, self.embedding(self.decoder), causal_TT, memory, added_BTD)
         return hidden_BTD
 
     def encoder_ids(self, tokens: Sequence[int]) -> list[int]:

@@ -12,6 +12,7 @@ namespace attend {
 
 void BindGenerator(nanobind::module_& module);
 void BindLabels(nanobind::module_& module);
+void BindParser(nanobind::module_& module);
 void BindLines(nanobind::module_& module);
 void BindLoading(nanobind::module_& module);  // after the classes
 void BindMetrics(nanobind::module_& module);

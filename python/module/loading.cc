@@ -34,6 +34,7 @@ nb::object MakeOfTask(const LoadedPtr& loaded, const LoadingOptions& options) {
 constexpr TaskClass kTaskClasses[] = {
     {"classification", MakeOfTask<Classifier>},
     {"masked_language_model", MakeOfTask<TextEncoder>},
+    {"parsing", MakeOfTask<Parser>},
     {"tagging", MakeOfTask<Tagger>},
     {"language_model", MakeOfTask<Generator>},
     {"translation", [](const LoadedPtr& loaded, const LoadingOptions& options) {
@@ -70,11 +71,11 @@ void BindLoading(nb::module_& module) {
   const FieldList fields = Fields(options);
   module.def("load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
              nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
-                                 "Generator | Tagger | Classifier | Encoder",
+                                 "Generator | Tagger | Parser | Classifier | Encoder",
                                  OptionsSignature(fields))
                          .c_str()),
              OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger,\n"
-                         "Classifier or Encoder, as its task is.",
+                         "Parser, Classifier or Encoder, as its task is.",
                          fields)
                  .c_str());
   module.def(

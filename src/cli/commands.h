@@ -21,6 +21,7 @@ int RunGenerate(const std::vector<std::string>& arguments);
 int RunImport(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunPaper(const std::vector<std::string>& arguments);
+int RunParse(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);
 int RunServe(const std::vector<std::string>& arguments);

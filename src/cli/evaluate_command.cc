@@ -1,4 +1,4 @@
-// `attend evaluate`: scores translations, alignments, labels and classes against references.
+// `attend evaluate`: scores translations, alignments, labels, classes and trees against references.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/evaluate/bracket_scores.h"
 #include "cli/evaluate/label_scores.h"
 #include "cli/line_windows.h"
 #include "metrics/characters.h"
@@ -41,7 +42,8 @@ FieldList Fields(EvaluateOptions& options) {
   fields
       .Add("hypothesis", &options.hypothesis,
            "the translations, a line each, plain, .gz or .zst; for aer, word alignments; for "
-           "entity and labels, columns; for accuracy, a class a line; as `baseline`, from the "
+           "entity and labels, columns; for accuracy, a class a line; for brackets, a tree a line; "
+           "as `baseline`, from the "
            "working directory; -: "
            "standard input")
       .Add("reference", &options.reference,
@@ -50,7 +52,7 @@ FieldList Fields(EvaluateOptions& options) {
       .Add("metrics", &options.metrics,
            "of bleu, chrf, chrf++, ter, divided by commas; or aer, of alignments; or entity, F1 of "
            "labelled entities in the last column; or labels, accuracy of any labels there; or "
-           "accuracy, of classes")
+           "accuracy, of classes; or brackets, of trees, as evalb with COLLINS.prm")
       .Nest("", Fields(options.bleu))
       .Add("sentence_level", &options.sentence_level, "a score for each line")
       .Add("baseline", &options.baseline,
@@ -79,8 +81,8 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
 
 // What --metrics names, divided by commas or blanks; each once.
 std::vector<std::string> MetricNames(const EvaluateOptions& options) {
-  const std::vector<std::string> known = {"bleu", "chrf",   "chrf++", "ter",
-                                          "aer",  "entity", "labels", "accuracy"};
+  const std::vector<std::string> known = {"bleu",   "chrf",   "chrf++",   "ter",     "aer",
+                                          "entity", "labels", "accuracy", "brackets"};
   std::vector<std::string> names;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
@@ -92,7 +94,7 @@ std::vector<std::string> MetricNames(const EvaluateOptions& options) {
             ErrorKind::kUsage,
             fmt::format(
                 "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, aer, entity, "
-                "labels or accuracy{}",
+                "labels, accuracy or brackets{}",
                 key, DidYouMean(key, known)));
       }
       if (std::find(names.begin(), names.end(), key) != names.end())
@@ -119,23 +121,29 @@ std::vector<Task> MakeTasks(const EvaluateOptions& options) {
   return tasks;
 }
 
-// Metrics of labels are asked for alone. Returns whether one was.
-bool EvaluateLabels(const EvaluateOptions& options, const CommonOptions& common) {
+// Metrics of labels and trees are asked for alone. Returns whether one was.
+bool EvaluateAlone(const EvaluateOptions& options, const CommonOptions& common) {
   const std::vector<std::string> names = MetricNames(options);
-  const auto of_labels = std::ranges::find_if(names, [](const auto& key) {
-    return key == "entity" || key == "labels" || key == "accuracy";
+  const auto alone = std::ranges::find_if(names, [](const auto& key) {
+    return key == "entity" || key == "labels" || key == "accuracy" || key == "brackets";
   });
-  if (of_labels == names.end()) return false;
+  if (alone == names.end()) return false;
   if (names.size() > 1 || options.reference.size() > 1 || options.sentence_level ||
       !options.baseline.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend evaluate: {} stands alone, with one --reference and without "
                             "--sentence-level and --baseline",
-                            *of_labels));
+                            *alone));
   }
   const std::string &hypothesis = options.hypothesis, &reference = options.reference[0];
   if (names[0] == "entity") {
     const EntityScores scores = ScoreEntityFiles(hypothesis, reference, common.MakeLog());
+    PrintReport(common, ToJson(scores, options.width),
+                [&](const Json&) { std::cout << ToText(scores, options.width); });
+    return true;
+  }
+  if (names[0] == "brackets") {
+    const BracketScores scores = ScoreBracketFiles(hypothesis, reference, common.MakeLog());
     PrintReport(common, ToJson(scores, options.width),
                 [&](const Json&) { std::cout << ToText(scores, options.width); });
     return true;
@@ -316,7 +324,9 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "evaluate",
       "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
-      "2.6.0's, whose signature says how; word alignments: AER; entities, as conlleval; classes",
+      "2.6.0's, whose signature says how; word alignments: AER; entities, as conlleval; classes; "
+      "trees, "
+      "as evalb",
       "attend evaluate --hypothesis output.de --reference test.de\n"
       "attend evaluate --hypothesis output.zh --reference test.zh --language zh\n"
       "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
@@ -324,14 +334,15 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align\n"
       "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb\n"
       "attend evaluate --metrics labels --hypothesis tagged.conll --reference test.pos\n"
-      "attend evaluate --metrics accuracy --hypothesis classified.tsv --reference test.tsv");
+      "attend evaluate --metrics accuracy --hypothesis classified.tsv --reference test.tsv\n"
+      "attend evaluate --metrics brackets --hypothesis parsed.trees --reference test.trees");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"seed", "quiet", "json", "data_dir"}))
       .Required({"hypothesis", "reference"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
   for (std::string& path : options.reference) path = common.DataPath(path);
-  if (EvaluateLabels(options, common)) return 0;
+  if (EvaluateAlone(options, common)) return 0;
   options.chrf.lowercase = options.bleu.lowercase;
   if (options.sentence_level) options.bleu.effective_order = true;
   const std::vector<Task> tasks = MakeTasks(options);

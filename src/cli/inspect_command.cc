@@ -211,8 +211,14 @@ std::string DescribeStack(const StackConfig& stack) {
 std::string DescribeHead(const ModelConfig& config) {
   if (config.head == HeadKind::kNone) return "none";
   if (config.head == HeadKind::kVocabulary) {
-    return fmt::format("{} pieces of the vocabulary, weights {}{}{}", config.target_vocab_size,
-                       OutputWeightName(config), config.head_bias ? ", with a bias" : "",
+    const std::string what =
+        config.constituents.empty()
+            ? fmt::format("{} pieces of the vocabulary", config.target_vocab_size)
+            : fmt::format("symbols of trees: {} labels of constituents, {} tags{}",
+                          config.constituents.size(), config.tags.size(),
+                          config.next_word_input ? "; the decoder reads the next word" : "");
+    return fmt::format("{}, weights {}{}{}", what, OutputWeightName(config),
+                       config.head_bias ? ", with a bias" : "",
                        config.head_transform ? ", after a dense layer and a norm" : "");
   }
   static const std::map<Pooling, std::string> of = {

@@ -29,7 +29,7 @@ std::unique_ptr<WindowReader> WordDropout::Open(int64_t epoch, const WindowStart
 }
 
 ExampleTable WordDropout::Hide(const ExampleTable& examples, uint64_t epoch, uint64_t first) const {
-  ExampleTable table({ColumnType{ColumnKind::kIds}, ColumnType{ColumnKind::kLabels}});
+  ExampleTable table(examples.types());
   std::vector<int32_t> ids;
   for (int64_t row = 0; row < examples.size(); ++row) {
     Random random({seed_, epoch, first + static_cast<uint64_t>(row), 0x64726F70});
@@ -41,7 +41,8 @@ ExampleTable WordDropout::Hide(const ExampleTable& examples, uint64_t epoch, uin
       ids.push_back(hidden ? hidden_ : id);
     }
     table.Append(0, ids);
-    table.Append(1, examples[row].Ids(1));
+    for (int64_t column = 1; column < table.columns(); ++column)
+      table.Append(column, examples[row].Ids(column));
     table.EndExample(examples[row].origin());
   }
   return table;

@@ -14,9 +14,10 @@
 
 namespace attend {
 
-// The examples of labelled text. Each word has the same chance to have all its tokens replaced: by
-// [MASK], or by the unknown token where the vocabulary has no [MASK]. What is hidden follows from
-// (seed, epoch, the example's number). Labels stay. Immutable; safe to use from many threads.
+// The examples of labelled text or trees, whose first column is the text. Each word has the same
+// chance to have all its tokens replaced: by [MASK], or by the unknown token where the vocabulary
+// has no [MASK]. What is hidden follows from (seed, epoch, the example's number). Other columns
+// stay. Immutable; safe to use from many threads.
 class WordDropout : public ExampleSource {
  public:
   // `text` outlives it.

@@ -54,7 +54,7 @@ void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* bes
       asking_.push_back(static_cast<int32_t>(rows_.size()));
       asked_.push_back(AskedOf(row));
     }
-    rows_.push_back({row.hypothesis, row.token});
+    rows_.push_back({row.hypothesis, row.token, row.source_row});
   }
   Decode(*weights_, rows_, {}, activations_, &cache_);
   KeepRows(*weights_, asking_, activations_);

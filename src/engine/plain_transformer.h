@@ -51,12 +51,16 @@ class Plain {
   }
 
   // [T, V] after each id that the decoder reads. A model without encoder reads no source.
-  Matrix Logits(const std::vector<int32_t>& source, const std::vector<int32_t>& read) {
+  // `next_words`, if any: where in the source what is added to each id stands.
+  Matrix Logits(const std::vector<int32_t>& source, const std::vector<int32_t>& read,
+                const std::vector<int32_t>& next_words = {}) {
     const ModelConfig& config = model_.config;
     const bool tied = config.encoder && config.tie_source_target;
     const std::string embedding = tied ? "encoder.embedding.weight" : "decoder.embedding.weight";
     const Matrix memory = config.encoder ? Encode(source) : Matrix();
-    const Matrix hidden = Stack("decoder", *config.decoder, embedding, read, memory);
+    Matrix added;
+    for (const int32_t place : next_words) added.push_back(memory[place]);
+    const Matrix hidden = Stack("decoder", *config.decoder, embedding, read, memory, added);
     return Product(hidden, config.tie_target_output ? embedding : "head.weight", "head.bias");
   }
 
@@ -234,7 +238,7 @@ class Plain {
     return (halves ? column < c.d_model / 2 : column % 2 == 0) ? std::sin(angle) : std::cos(angle);
   }
   Matrix Stack(const std::string& name, const StackConfig& c, const std::string& embedding,
-               const std::vector<int32_t>& ids, const Matrix& memory) {
+               const std::vector<int32_t>& ids, const Matrix& memory, const Matrix& added = {}) {
     Matrix x(ids.size(), std::vector<double>(c.d_model));
     for (size_t t = 0; t < ids.size(); ++t) {
       for (int64_t d = 0; d < c.d_model; ++d) {
@@ -244,6 +248,8 @@ class Plain {
       }
     }
     if (c.embedding_norm) x = Norm(x, name + ".embedding_norm", c);
+    for (size_t t = 0; t < added.size(); ++t)
+      for (int64_t d = 0; d < c.d_model; ++d) x[t][d] += added[t][d];
     const bool pre = c.norm_place == NormPlace::kPre;
     const auto sublayer = [&](const std::string& norm, auto f) {
       Matrix y = f(pre ? Norm(x, norm, c) : x);

@@ -70,7 +70,8 @@ void RemoveKeysOf7(Json* model) { model->erase("pooler_activation"); }
 
 // Leaves what versions before 8 had.
 void RemoveKeysOf8(Json* model) {
-  model->erase("architecture");
+  for (const char* key : {"architecture", "constituents", "tags", "next_word_input"})
+    model->erase(key);
   for (const char* stack : {"encoder", "decoder"}) {
     if (Json& config = (*model)[stack]; !config.is_null())
       for (const char* key : {"kernel_width", "attention_window"}) config.erase(key);

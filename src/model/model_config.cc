@@ -194,7 +194,11 @@ FieldList Fields(ModelConfig& config) {
       .Add("source_end", &config.source_end, 0, kMaxVocabulary,
            "ids that the encoder reads after a source and its eos", kDerived)
       .Add("target_begin", &config.target_begin, 0, kMaxVocabulary,
-           "ids that the decoder reads after bos, before what it writes", kDerived);
+           "ids that the decoder reads after bos, before what it writes", kDerived)
+      .Add("constituents", &config.constituents, "labels of a parser's constituents", kDerived)
+      .Add("tags", &config.tags, "tags of a parser's words", kDerived)
+      .Add("next_word_input", &config.next_word_input,
+           "the decoder's input has the encoder's vector of the next word added", kDerived);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -403,6 +407,10 @@ void CheckArchitecture(const ModelConfig& config) {
                     "has another",
                     name));
   }
+  if (config.task != "translation") {
+    Refuse(fmt::format("architecture is {}, expected transformer: {} has no other", name,
+                       config.task));
+  }
   CheckOtherOptions(*config.encoder, "encoder", config.architecture);
   CheckOtherOptions(*config.decoder, "decoder", config.architecture);
   if (IsRecurrent(config.architecture) && config.encoder->d_model % 2 != 0) {
@@ -458,6 +466,43 @@ void CheckHead(const ModelConfig& config) {
   }
 }
 
+// Names that stand in brackets.
+void CheckTreeLabels(const std::string& key, std::vector<std::string> names) {
+  std::ranges::sort(names);
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
+    Refuse(fmt::format("{} has '{}' twice, expected names that differ", key, Excerpt(*twice)));
+  for (const std::string& name : names) {
+    if (!name.empty() && name.find_first_of(" \t\n\v\f\r()") == name.npos) continue;
+    Refuse(
+        fmt::format("{} has '{}', expected names without brackets and blanks", key, Excerpt(name)));
+  }
+}
+
+void CheckTrees(const ModelConfig& config) {
+  if (config.constituents.empty() && config.tags.empty()) {
+    if (config.next_word_input)
+      Refuse("next_word_input is on, but it is for a parser, which has constituents and tags");
+    return;
+  }
+  if (config.constituents.empty() || config.tags.empty()) {
+    Refuse(fmt::format("{} is empty, expected labels: a parser has constituents and tags",
+                       config.constituents.empty() ? "constituents" : "tags"));
+  }
+  CheckTreeLabels("constituents", config.constituents);
+  CheckTreeLabels("tags", config.tags);
+  if (!config.encoder || !config.decoder)
+    Refuse("constituents is given, but it is for an encoder with a decoder");
+  if (config.tie_source_target)
+    Refuse("tie_source_target is on, expected off: a parser writes symbols and reads words");
+  const auto symbols = static_cast<int64_t>(2 * config.constituents.size() + config.tags.size());
+  if (config.target_vocab_size <= symbols) {
+    Refuse(
+        fmt::format("target_vocab_size is {}, expected more than the {} symbols of constituents "
+                    "and tags",
+                    config.target_vocab_size, symbols));
+  }
+}
+
 }  // namespace
 
 void CheckModelConfig(const ModelConfig& config) {
@@ -487,6 +532,7 @@ void CheckModelConfig(const ModelConfig& config) {
   if (!config.source_eos && !(config.encoder && config.decoder))
     Refuse("source_eos is off, but it is for an encoder with a decoder");
   CheckFrames(config);
+  CheckTrees(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

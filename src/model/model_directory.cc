@@ -84,6 +84,11 @@ void CheckVocabularies(const Model& model, int64_t version, const std::string& s
   if (source.empty()) return;
   if (config.encoder)
     CheckVocabulary(source, config.source_vocab_size, config.special_ids, version, source_where);
+  if (!config.constituents.empty()) {
+    if (source != target)
+      Damaged(target_where, "differs from the source's, but a parser's targets are symbols");
+    return;
+  }
   if (config.decoder && (!config.encoder || source != target ||
                          config.source_vocab_size != config.target_vocab_size)) {
     CheckVocabulary(target, config.target_vocab_size, config.special_ids, version, target_where);

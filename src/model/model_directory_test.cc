@@ -204,8 +204,9 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
-    "architecture", "labels", "pooling",    "head_transform", "head_pooler", "pooler_activation",
-    "label_scheme", "crf",    "source_eos", "source_begin",   "source_end",  "target_begin"};
+    "architecture", "labels", "pooling",      "head_transform",  "head_pooler",
+    "label_scheme", "crf",    "source_eos",   "source_begin",    "source_end",
+    "target_begin", "tags",   "constituents", "next_word_input", "pooler_activation"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -282,7 +283,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
-      erase(8, model, {"architecture"});
+      erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
       erase(6, model, {"source_begin", "source_end", "target_begin"});
       erase(5, model, {"source_eos"});
@@ -307,7 +308,8 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
   EXPECT_THAT(message(6, iob), HasSubstr("label_scheme is iob, which format_version 6 has not"));
   EXPECT_THAT(ConfigMessage([](Json& c) {
                 c["format_version"] = 6;
-                c["model"].erase("architecture");
+                for (const char* key : {"architecture", "constituents", "tags", "next_word_input"})
+                  c["model"].erase(key);
               }),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
@@ -87,10 +88,11 @@ class ObjectReader {
 };
 
 Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::string& where) {
-  const ObjectReader reader(object,
-                            {"source", "source_ids", "target", "target_ids", "score",
-                             "token_log_probabilities", "top_logits"},
-                            where);
+  std::vector<std::string> keys = {"source",     "source_ids", "target",
+                                   "target_ids", "score",      "token_log_probabilities",
+                                   "top_logits"};
+  if (config.next_word_input) keys.emplace_back("next_words");
+  const ObjectReader reader(object, std::move(keys), where);
   Sample sample;
   sample.source = reader.Text("source");
   sample.source_ids =
@@ -103,6 +105,13 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   sample.score = reader.Number("score");
   sample.token_log_probabilities = reader.Numbers("token_log_probabilities");
   const size_t steps = sample.target_ids.size();
+  if (config.next_word_input) {
+    sample.next_words = reader.Ids("next_words", std::ssize(sample.source_ids));
+    if (sample.next_words.size() != steps) {
+      reader.Fail(fmt::format("has {} next_words, expected one for each of {} ids",
+                              sample.next_words.size(), steps));
+    }
+  }
   if (sample.token_log_probabilities.size() != steps) {
     reader.Fail(fmt::format("has {} token_log_probabilities, expected one for each of {} ids",
                             sample.token_log_probabilities.size(), steps));
@@ -139,6 +148,7 @@ Json SamplesToJson(const std::vector<Sample>& samples) {
                     {"score", sample.score},
                     {"token_log_probabilities", sample.token_log_probabilities},
                     {"top_logits", std::move(top_logits)}});
+    if (!sample.next_words.empty()) list.back()["next_words"] = sample.next_words;
   }
   return list;
 }

@@ -30,6 +30,9 @@ struct Sample {
   // As the decoder gave them, without bos, with the closing eos where there is one. Without decoder
   // tokens or labels: one for each of source_ids, or one for the text.
   std::vector<int32_t> target_ids;
+  // Of a parser with next_word_input, by target id: the place in source_ids of the word that comes
+  // next, which the decoder read where it chose the id.
+  std::vector<int32_t> next_words;
   double score = 0;  // sum of token_log_probabilities
   std::vector<double>
       token_log_probabilities;  // natural, one for each of target_ids, given those before it

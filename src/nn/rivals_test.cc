@@ -295,6 +295,9 @@ TEST(RivalsTest, OptionsOfOtherArchitecturesAreRefused) {
   config.encoder->kernel_width = 3;
   config.encoder->positions = PositionKind::kRelative;
   EXPECT_NE(refused(config).find("positions is relative"), std::string::npos) << refused(config);
+  config = Rival(Architecture::kLstm);
+  config.task = "parsing";
+  EXPECT_NE(refused(config).find("parsing has no other"), std::string::npos) << refused(config);
   config = Rival(Architecture::kGru);
   config.encoder.reset();
   config.tie_source_target = false;

@@ -31,7 +31,11 @@ Memory TransformerImpl::Encode(const torch::Tensor& source_BS, StackTrace* trace
 
 torch::Tensor TransformerImpl::Decode(const torch::Tensor& target_BT, const Memory& memory,
                                       StackTrace* trace) {
-  const torch::Tensor x_BTD = decoder->Embed(target_BT, DecoderEmbedding());
+  torch::Tensor x_BTD = decoder->Embed(target_BT, DecoderEmbedding());
+  if (memory.next_words_BT.defined()) {
+    const torch::Tensor places_BTD = memory.next_words_BT.unsqueeze(2).expand_as(x_BTD);
+    x_BTD = x_BTD + memory.hidden_BSD.gather(1, places_BTD);
+  }
   return decoder(x_BTD, AttentionMask::Causal(), memory, trace);
 }
 
@@ -59,7 +63,9 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
               AttentionMask::Packed(target.offsets_B1, source.offsets_B1, /*causal=*/false)};
   }
   const auto mask = AttentionMask::Packed(target.offsets_B1, target.offsets_B1, /*causal=*/true);
-  const torch::Tensor x_RD = decoder->Embed(target, DecoderEmbedding(), streams.decoder());
+  torch::Tensor x_RD = decoder->Embed(target, DecoderEmbedding(), streams.decoder());
+  if (target.next_words_R.defined())
+    x_RD = x_RD + memory.hidden_BSD.index_select(0, target.next_words_R);
   return decoder->forward(x_RD, mask, memory, nullptr, streams.decoder());
 }
 

@@ -22,6 +22,7 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   kept_.clear();
   finished_ = length_ = 0;
   started_ = false;
+  guide_ = input->rules != nullptr ? input->rules->Begin() : nullptr;
   // The output begins with the prefix, as far as its maximum length reaches.
   for (; length_ < std::min(std::ssize(input->prefix), input->max_length); ++length_) {
     const int32_t id = input->prefix[length_];
@@ -49,6 +50,7 @@ bool BeamSearch::MayEnd(const Live& hypothesis) const {
   if (hypothesis.shown < std::max<int64_t>(options.min_length, options.must_show ? 1 : 0)) {
     return false;
   }
+  if (guide_ != nullptr && !guide_->MayEnd(hypothesis.state)) return false;
   return !constrained_ || std::popcount(hypothesis.met) == std::ssize(input_->once);
 }
 
@@ -65,6 +67,7 @@ int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>*
     StepRow& row = rows->emplace_back();
     row.hypothesis = static_cast<int32_t>(first_hypothesis);
     row.token = next <= 0 ? prompt[i] : input_->prefix[next - 1];
+    if (guide_ != nullptr) row.source_row = guide_->SourceRow(0);
     row.asks = next >= 0 && Scored();
     if (!row.asks) continue;
     row.forced = input_->prefix[next];
@@ -85,6 +88,10 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
     row.may_end = MayEnd(live_[b]);
     row.may_be_unknown = options.allow_unknown;
     row.scored = Scored();
+    if (guide_ != nullptr) {
+      row.source_row = guide_->SourceRow(live_[b].state);
+      row.never = guide_->Never(live_[b].state);
+    }
     if (!constrained_) continue;
     row.never = options_->placeholders;
     row.also = input_->once;
@@ -153,8 +160,10 @@ void BeamSearch::Choose() {
 
 void BeamSearch::GoOn(const Expansion& expansion) {
   const int32_t parent = live_[expansion.beam].node;
+  const int32_t state = live_[expansion.beam].state;
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
-                   live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met});
+                   live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
+                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }

@@ -18,6 +18,7 @@
 #define ATTEND_SEARCH_BEAM_SEARCH_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ class BeamSearch : public ItemSearch {
     double log_probability;
     int64_t shown = 0;  // tokens that show something
     uint64_t met = 0;   // of `once`, a bit each; of a constrained search
+    int32_t state = 0;  // of the rules' guide
   };
   struct Expansion {
     double log_probability;
@@ -89,6 +91,7 @@ class BeamSearch : public ItemSearch {
   const SearchOptions* options_ = nullptr;
   bool constrained_ = false;
   int64_t beam_size_ = 1;
+  std::unique_ptr<OutputGuide> guide_;  // null: there are no rules
   std::vector<Node> nodes_;
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;

@@ -7,11 +7,13 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "search/output_rules.h"
 #include "search/sampling.h"
 
 namespace attend {
@@ -56,6 +58,9 @@ struct SearchInput {
   int64_t max_length = 0;       // tokens of output, the closing eos included; above 0
   SentenceOptions options;
   std::vector<int32_t> prompt;  // in place of SearchOptions::prompt; empty: that one
+  // If given: outputs are by these rules; prefix and `once` must be empty, and there is no
+  // `sample`.
+  std::shared_ptr<const OutputRules> rules;
 
   std::span<const int32_t> PromptOr(const std::vector<int32_t>& usual) const {
     return prompt.empty() ? usual : prompt;

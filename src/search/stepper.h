@@ -28,6 +28,7 @@ struct Sampling {
 struct StepRow {
   int32_t hypothesis = 0;  // its index among all
   int32_t token = 0;
+  int32_t source_row = -1;      // of the source, whose vector is added; -1: none
   bool asks = true;             // false: it is read, and nothing is answered
   int32_t forced = -1;          // the only next token wanted; -1: the best ones
   bool may_end = true;          // false: eos is not among the best

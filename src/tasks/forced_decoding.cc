@@ -12,13 +12,14 @@ void ForcedDecoding::Start(const Weights& weights, std::span<const std::vector<i
   following_.clear();
 }
 
-void ForcedDecoding::Add(int32_t source, std::span<const int32_t> tokens, int64_t context) {
+void ForcedDecoding::Add(int32_t source, std::span<const int32_t> tokens, int64_t context,
+                         std::span<const int32_t> source_rows) {
   for (int64_t t = 0; t + 1 < std::ssize(tokens); ++t) {
     if (t >= context) {
       asking_.push_back(static_cast<int32_t>(rows_.size()));
       following_.push_back(tokens[t + 1]);
     }
-    rows_.push_back({source, tokens[t]});
+    rows_.push_back({source, tokens[t], source_rows.empty() ? -1 : source_rows[t]});
   }
 }
 

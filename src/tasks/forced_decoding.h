@@ -19,8 +19,10 @@ class ForcedDecoding {
   void Start(const Weights& weights, std::span<const std::vector<int32_t>> sources,
              const Sinks& sinks);
   // The rows of source `source`: they read these tokens but for the last. Each but the first
-  // `context` ones is asked for the token that follows it.
-  void Add(int32_t source, std::span<const int32_t> tokens, int64_t context = 0);
+  // `context` ones is asked for the token that follows it. With `source_rows`, one for each token
+  // that is read, those are DecoderRow's.
+  void Add(int32_t source, std::span<const int32_t> tokens, int64_t context = 0,
+           std::span<const int32_t> source_rows = {});
   // Runs all rows. Their answers, in order, until the next run: the token that follows, and after
   // it the `best` likeliest tokens.
   std::span<const Candidate> Run(const Weights& weights, const Sinks& sinks, int64_t best = 0);

@@ -59,6 +59,8 @@ std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
     asking.push_back(static_cast<int32_t>(rows.size()) - 1);
     rows.push_back({0, id});
   }
+  // Its prompt is bos alone.
+  for (size_t t = 0; t < sample.next_words.size(); ++t) rows[t].source_row = sample.next_words[t];
   rows.pop_back();  // nothing follows it
   Decode(weights, rows, {}, &activations, &cache);
   KeepRows(weights, asking, &activations);
@@ -129,7 +131,7 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
     ForcedDecoding& decoding = running.forced[worker];
     const TextFrame frame{loaded.config().TargetFrame().begin, {}};
     decoding.Start(loaded.weights, {&samples[i].source_ids, 1}, {});
-    decoding.Add(0, frame.Around(samples[i].target_ids), frame.size() - 1);
+    decoding.Add(0, frame.Around(samples[i].target_ids), frame.size() - 1, samples[i].next_words);
     for (const Candidate& answer : decoding.Run(loaded.weights, {})) {
       found[i].push_back(answer.log_probability);
     }
@@ -155,7 +157,8 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
                                   std::vector<Sample> samples) {
   const auto loaded = Load(model, {.instruction_set = "reference"});
   CheckReplayable(loaded->weights);
-  if (loaded->config().encoder && loaded->config().decoder) {
+  const bool symbols = !loaded->config().constituents.empty();  // which are kept as they are
+  if (loaded->config().encoder && loaded->config().decoder && !symbols) {
     // Outputs are the same by every instruction set; this machine's finds them soonest.
     const Translator translator(Load(model, {}), {.threads = 1});
     for (Sample& sample : samples) Translate(translator, loaded->config(), &sample);
@@ -164,7 +167,7 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
     Sample& sample = samples[i];
     if (loaded->weights.encoder_head && sample.target_ids.empty()) Label(loaded->weights, &sample);
     Rescore(loaded->weights, &sample);
-    if (loaded->target_vocabulary != nullptr && loaded->weights.vocabulary_head)
+    if (loaded->target_vocabulary != nullptr && loaded->weights.vocabulary_head && !symbols)
       sample.target = loaded->target().Decode(sample.target_ids);
   });
   return samples;

@@ -19,6 +19,7 @@ struct TaskName {
 inline constexpr TaskName kTaskNames[] = {{"classification", "classify", "Classifier"},
                                           {"language_model", "generate", "Generator"},
                                           {"masked_language_model", "fill", "Encoder"},
+                                          {"parsing", "parse", "Parser"},
                                           {"tagging", "tag", "Tagger"},
                                           {"translation", "translate", "Translator"}};
 

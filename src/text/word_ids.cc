@@ -40,6 +40,15 @@ std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const 
   return parts;
 }
 
+SentenceIds EncodeSentence(const Vocabulary& vocabulary, std::span<const std::string> words,
+                           int64_t max_tokens, int64_t* malformed) {
+  std::vector<WordPart> parts = EncodeWords(vocabulary, words, max_tokens, malformed);
+  SentenceIds sentence{std::move(parts[0].ids), std::move(parts[0].first_tokens)};
+  sentence.whole = sentence.words.size() == words.size();
+  sentence.words.push_back(static_cast<int32_t>(sentence.ids.size()) - 1);
+  return sentence;
+}
+
 TextIds EncodeCut(const Vocabulary& vocabulary, const std::string& text, int64_t max_tokens,
                   int64_t* malformed) {
   const SpecialIds special = vocabulary.special_ids();

@@ -25,6 +25,17 @@ struct WordPart {
 std::vector<WordPart> EncodeWords(const Vocabulary& vocabulary, std::span<const std::string> words,
                                   int64_t max_tokens, int64_t* malformed = nullptr);
 
+// A sentence as a whole, and where its words stand.
+struct SentenceIds {
+  std::vector<int32_t> ids;  // bos, the tokens of the words, eos
+  std::vector<int32_t>
+      words;          // where the first token of each word stands in `ids`, and its last id
+  bool whole = true;  // false: it has more tokens, which are left out with their words
+};
+// As EncodeWords' first part.
+SentenceIds EncodeSentence(const Vocabulary& vocabulary, std::span<const std::string> words,
+                           int64_t max_tokens, int64_t* malformed = nullptr);
+
 struct TextIds {
   std::vector<int32_t> ids;  // bos, the tokens of the text, eos
   bool cut = false;

@@ -95,6 +95,14 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   check("decoder", init.decoder.has_value(), task.decoder);
 }
 
+// An encoder of another task gets the options' decoder, where the task allows it.
+void GiveDecoder(const TrainOptions& options, ModelConfig* config) {
+  if (!FindTask(options.model.task).info.init_without_decoder || config->decoder) return;
+  config->decoder = options.model.decoder;
+  config->tie_source_target = false;
+  config->tie_target_output = options.model.tie_target_output;
+}
+
 // The model to fine-tune, which decides what `options` say of the model. Null without `init`, and
 // where the run goes on without it. Every rank calls it, whatever its options.
 std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions* options,
@@ -105,7 +113,10 @@ std::shared_ptr<const Model> LoadInit(const RunSettings& settings, TrainOptions*
   if (options->init.empty()) return nullptr;
   const std::shared_ptr<const Model> init = without.is_null() ? LoadModel(options->init) : nullptr;
   ModelConfig config = init ? init->config : ModelConfigOf(without, options->output);
-  if (config.task != options->model.task) TakeHead(options->model, &config);
+  if (config.task != options->model.task) {
+    TakeHead(options->model, &config);
+    GiveDecoder(*options, &config);
+  }
   CheckStacks(config, *options);
   if (init && IsInt8(*init)) {
     throw Error(ErrorKind::kInput,
@@ -165,8 +176,12 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   setup.task = FindTask(options.model.task)
                    .set_up({&options, &settings, group, device, init, GoesOn(options), log});
   const bool own_head = init != nullptr && init->config.task != options.model.task;
-  if (init != nullptr)
-    ReadParameters(init->tensors, &setup.task->module(), own_head ? "head." : "");
+  if (init != nullptr) {
+    std::vector<std::string> own;
+    if (own_head) own.emplace_back("head.");
+    if (!init->config.decoder) own.emplace_back("decoder.");
+    ReadParameters(init->tensors, &setup.task->module(), own);
+  }
   if (options.adapter.any()) {
     nn::AddAdapters(&setup.task->module(), options.adapter, static_cast<uint64_t>(options.seed),
                     own_head);

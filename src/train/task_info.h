@@ -25,9 +25,10 @@ struct FigureChart {
 struct TaskInfo {
   std::string name;
   bool encoder = false, decoder = false;  // the stacks that its models have
-  std::string validation_options;         // that give its text: "valid_source and valid_target"
-  std::vector<Figure> validation;         // early_stopping_metric names one; "loss" is the first
-  std::vector<FigureChart> charts;        // of these, beside that of the loss
+  bool init_without_decoder = false;  // the model to fine-tune may be an encoder of another task
+  std::string validation_options;     // that give its text: "valid_source and valid_target"
+  std::vector<Figure> validation;     // early_stopping_metric names one; "loss" is the first
+  std::vector<FigureChart> charts;    // of these, beside that of the loss
   std::vector<Figure> test;
   std::string samples;       // what the report's samples are: "Sample translations"
   std::string sample_input;  // and what stands before the model in them: "source"

@@ -7,6 +7,7 @@ import {FileJob, told} from "./files.js";
 import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
 import {Languages, nameOf} from "./languages.js";
+import {parsingPanel} from "./parsing.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
 import {taggingPanel} from "./tagging.js";
@@ -33,6 +34,7 @@ const attention = new AttentionPanel(() => languages.model.name ?? translation.m
 const panels = {  // by route
   "/v1/completions": new GenerationPanel(say, copy),
   "/v1/tag": taggingPanel(sayTyped),
+  "/v1/parse": parsingPanel(sayTyped),
   "/v1/classify": classificationPanel(sayTyped),
   "/v1/fill": new FillingPanel(sayTyped),
 };

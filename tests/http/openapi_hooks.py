@@ -3,7 +3,7 @@
 import schemathesis
 
 MOST_WITH_ATTENTION = 178
-ENCODERS = ("/v1/tag", "/v1/classify", "/v1/fill", "/v1/embeddings")
+ENCODERS = ("/v1/parse", "/v1/tag", "/v1/classify", "/v1/fill", "/v1/embeddings")
 
 
 def go_together(body):

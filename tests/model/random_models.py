@@ -14,26 +14,32 @@ SEED = 16  # one with which labels differ from word to word
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
-def tensors_of_stack(name, stack, rows):
+def tensors_of_stack(name, stack, rows, cross_attention=False):
     d_model, d_ff = stack["d_model"], stack["d_ff"]
     yield f"{name}.embedding.weight", [rows, d_model]
     if stack["positions"] == "learned":
         yield f"{name}.positions.weight", [stack["max_positions"], d_model]
     for layer in range(stack["layers"]):
         prefix = f"{name}.layers.{layer}."
-        for part in ("query", "key", "value", "output"):
-            yield f"{prefix}self_attention.{part}.weight", [d_model, d_model]
+        attentions = ["self_attention", "cross_attention"] if cross_attention else ["self_attention"]
+        for attention in attentions:
+            for part in ("query", "key", "value", "output"):
+                yield f"{prefix}{attention}.{part}.weight", [d_model, d_model]
         yield f"{prefix}feed_forward.inner.weight", [d_ff, d_model]
         yield f"{prefix}feed_forward.inner.bias", [d_ff]
         yield f"{prefix}feed_forward.outer.weight", [d_model, d_ff]
         yield f"{prefix}feed_forward.outer.bias", [d_model]
-        for norm in ("self_attention_norm", "feed_forward_norm"):
+        for norm in (*(f"{attention}_norm" for attention in attentions), "feed_forward_norm"):
             yield f"{prefix}{norm}.weight", [d_model]
             yield f"{prefix}{norm}.bias", [d_model]
 
 
 def tensors_of(model):
-    """Names and shapes of a stack alone, in the paper's form, and of its head."""
+    """Names and shapes of a stack alone, in the paper's form, and of its head; of a parser both stacks."""
+    if model["task"] == "parsing":
+        yield from tensors_of_stack("encoder", model["encoder"], model["source_vocab_size"])
+        yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"], cross_attention=True)
+        return
     if model["decoder"]:
         yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"])
         return
@@ -97,6 +103,21 @@ def write_language_model(folder, **decoder):
     config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))
     config["model"] |= {"task": "language_model", "languages": ["ka"], "encoder": None, "source_vocab_size": 0}
     config["model"]["decoder"] |= decoder
+    shutil.copy(GOLDEN / "vocab.spm", folder)
+    return write_model(folder, config)
+
+
+def write_parser(folder, **model):
+    """A parser with the golden model's vocabulary; its configuration has these values."""
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 8, "training_text": None}
+    constituents, tags = ["NP", "PP", "S", "VP"], [".", "DT", "NN", "VBZ"]
+    config["model"] |= {
+        "task": "parsing", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],
+        "constituents": constituents, "tags": tags, "next_word_input": True, "target_vocab_size": 4 + 2 * len(constituents) + len(tags),
+        "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
+        "label_scheme": "none", "crf": False, "tie_source_target": False, **model}
+    for stack in ("encoder", "decoder"):
+        config["model"][stack] |= {"embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128}
     shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)
 

@@ -13,7 +13,8 @@ RECIPES = {
 }
 # Those that start from an imported model, and the recipe whose model is like it.
 IMPORTED = {"tagging/conll2003_minilm": "masked_language_model/conll2003"}
-KINDS = {"tagging": "columns", "classification": "table", "language_model": "text", "masked_language_model": "text"}
+KINDS = {
+    "tagging": "columns", "classification": "table", "language_model": "text", "masked_language_model": "text", "parsing": "trees"}
 
 
 def run_before(name):
@@ -33,14 +34,19 @@ def as_table(line):
     return f"{'long' if line.count(' ') > 2 else 'short'}\t{line}"
 
 
+def as_tree(line):
+    words = [f"({'ODD' if word in ('one', 'three', 'five', 'seven', 'nine') else 'EVEN'} {word})" for word in line.split()]
+    return f"( (S (NP-SBJ {words[0]}) (VP {' '.join(words[1:])} (NP (-NONE- *)))) )" if len(words) > 1 else f"(S {words[0]})"
+
+
 def text_of(task, options, folder):
     """Options that name text of the task, made of what `options` names, and those of a small model."""
     if task == "translation":
         text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
         return text | {"test_source": options["valid_source"], "test_target": options["valid_target"], "vocab_size": 60}
-    stack = "decoder." if task == "language_model" else "encoder."
-    text = {option: value for option, value in options.items() if option.startswith(stack)} | {"vocab_size": 26}
-    change = {"columns": as_columns, "table": as_table, "text": str}[KINDS[task]]
+    stacks = {"language_model": "decoder.", "parsing": ("encoder.", "decoder.")}.get(task, "encoder.")
+    text = {option: value for option, value in options.items() if option.startswith(stacks)} | {"vocab_size": 26}
+    change = {"columns": as_columns, "table": as_table, "text": str, "trees": as_tree}[KINDS[task]]
     for part, source in [("train", "train"), ("valid", "valid"), ("test", "valid")]:
         lines = options[f"{source}_source"].read_text(encoding="utf-8").splitlines()
         path = folder / f"{part}.{KINDS[task]}"

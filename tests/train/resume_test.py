@@ -124,6 +124,7 @@ TASKS = {
     "masked_language_model": {"context_tokens": 16},
     "tagging": {"crf": [], "label_smoothing": 0},
     "classification": {},
+    "parsing": {"word_dropout": 0.1},
 }
 
 

@@ -45,6 +45,9 @@ TORCH_MODULE(EncoderLayer);
 struct Memory {
   torch::Tensor hidden_BSD;
   AttentionMask mask;
+  // With ModelConfig::next_word_input: for each target id the place in its source, int64, of what
+  // is added to it.
+  torch::Tensor next_words_BT = {};
 };
 
 // What one decoder layer keeps of hypotheses: parts of a DecoderState. Null: the layer has none.

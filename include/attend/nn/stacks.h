@@ -26,6 +26,9 @@ struct PackedIds {
   torch::Tensor positions_R;  // int64, each token's place in its sentence
   torch::Tensor offsets_B1;   // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
   int64_t longest = 0;        // tokens of the longest sentence
+  // Of targets, with ModelConfig::next_word_input: for each token the row of the packed sources,
+  // int64, whose encoding is added to it.
+  torch::Tensor next_words_R = {};
 };
 
 // What both stacks have: an optional embedding, positions, layers, and a norm at the end of a

@@ -40,33 +40,6 @@ Json AttentionToJson(const AttentionView& view) {
   return {{"source", view.source}, {"target", view.target}, {"kinds", std::move(kinds)}};
 }
 
-std::string EscapeMarkup(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped +=
-            static_cast<unsigned char>(c) < 0x20 && c != '\t' ? "\xEF\xBF\xBD" : std::string(1, c);
-    }
-  }
-  return escaped;
-}
-
 std::string AttentionToHtml(const AttentionView& view, const std::string& kind, int64_t layer) {
   Json data = {{"source", view.source}, {"target", view.target}, {"kinds", Json::array()}};
   for (const AttentionKind& each : view.kinds) {

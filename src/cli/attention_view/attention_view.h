@@ -43,10 +43,6 @@ std::string AttentionToHtml(const AttentionView& view, const std::string& kind, 
 // `layer` counted from 0, with 0 for the last resolved and the range checked.
 int64_t LayerIndex(const AttentionKind& kind, int64_t layer);
 
-// Text as XML and HTML take it, in content and in quoted attributes; what XML has no place for
-// becomes U+FFFD.
-std::string EscapeMarkup(const std::string& text);
-
 }  // namespace attend
 
 #endif  // ATTEND_CLI_ATTENTION_VIEW_ATTENTION_VIEW_H_

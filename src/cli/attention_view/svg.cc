@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/attention_view/attention_view.h"
+#include "cli/svg_text.h"
 
 namespace attend {
 namespace {
@@ -17,8 +18,8 @@ constexpr double kPanelGap = 26;
 constexpr double kHeaderHeight = 104;
 constexpr double kHeadTitleHeight = 24;
 constexpr size_t kMaxLabel = 18;          // characters of a token that are shown
-constexpr double kCharacterWidth = 0.62;  // of a font's size, on average
 constexpr double kMaxTooltips = 6000;     // cells that name their value when pointed at
+constexpr double kCharacterWidth = 0.62;  // of a font's size, on average
 constexpr double kInvisible = 0.002;      // weights below leave the panel's ground
 
 // Straight from near white to deep blue in OKLab: equal steps of weight are equal steps for the
@@ -41,28 +42,9 @@ std::string ColorOf(double weight) {
   return fmt::format("#{:02x}{:02x}{:02x}", bytes[0], bytes[1], bytes[2]);
 }
 
-// Where characters begin.
-std::vector<size_t> CharacterStarts(const std::string& text) {
-  std::vector<size_t> starts;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) starts.push_back(i);
-  }
-  return starts;
-}
-
 std::string Shortened(const std::string& text, size_t characters) {
   const std::vector<size_t> starts = CharacterStarts(text);
   return starts.size() <= characters ? text : text.substr(0, starts[characters - 1]) + "…";
-}
-
-// In units of the font's size. Characters of three bytes and more may be twice as wide as Latin
-// ones.
-double WidthOf(const std::string& text) {
-  double width = 0;
-  for (const size_t start : CharacterStarts(text)) {
-    width += static_cast<unsigned char>(text[start]) >= 0xE3 ? 1.05 : kCharacterWidth;
-  }
-  return width;
 }
 
 // As it stands in a label: cut to length, the mark of a word's beginning paler than the word.
@@ -91,15 +73,15 @@ Layout LayoutOf(const AttentionKind& kind, int64_t heads) {
   layout.font = std::min(12.5, 0.62 * layout.cell);
   double query_width = 2, key_width = 2;
   for (const std::string& token : kind.queries)
-    query_width = std::max(query_width, WidthOf(Shortened(token, kMaxLabel)));
+    query_width = std::max(query_width, TextWidth(Shortened(token, kMaxLabel)));
   for (const std::string& token : kind.keys)
-    key_width = std::max(key_width, WidthOf(Shortened(token, kMaxLabel)));
+    key_width = std::max(key_width, TextWidth(Shortened(token, kMaxLabel)));
   layout.label_width = layout.font * query_width + 10;
   layout.label_height = layout.font * (key_width + 1) * M_SQRT1_2 + 10;
   // Labels lean out to the right of their columns.
   double right = keys * layout.cell;
   for (size_t i = 0; i < kind.keys.size(); ++i) {
-    const double width = layout.font * WidthOf(Shortened(kind.keys[i], kMaxLabel));
+    const double width = layout.font * TextWidth(Shortened(kind.keys[i], kMaxLabel));
     right = std::max(
         right, (static_cast<double>(i) + 0.5) * layout.cell + (width + layout.font) * M_SQRT1_2);
   }

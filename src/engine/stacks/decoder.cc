@@ -11,6 +11,7 @@ Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
       config_(*config.decoder),
       sizes_(*config.decoder),
       cross_attention_(config.encoder.has_value()),
+      next_word_input_(config.next_word_input),
       embedding_(weights, DecoderEmbeddingName(config), "decoder", *config.decoder),
       relative_bias_(weights, "decoder", *config.decoder) {
   for (int64_t i = 0; i < config_.layers; ++i) {
@@ -44,7 +45,8 @@ Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
 }
 
 void Decoder::Reset(int64_t beam_size, DecoderCache* cache) const {
-  cache->Reset(beam_size, config_.layers * own_floats(), config_.layers * sizes_.row_floats());
+  cache->Reset(beam_size, config_.layers * own_floats(),
+               memory_at() + (next_word_input_ ? config_.d_model : 0));
 }
 
 void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, Scratch* scratch,
@@ -61,6 +63,8 @@ void Decoder::Start(std::span<const NewSource> sources, const float* memory_SD, 
       std::copy_n(projected + r * width, width, cache->new_rows[r] + i * width);
     }
   }
+  for (int64_t r = 0; r < rows && next_word_input_; ++r)
+    std::copy_n(memory_SD + r * config_.d_model, config_.d_model, cache->new_rows[r] + memory_at());
 }
 
 void Decoder::Grow(std::span<const DecoderRow> rows, DecoderCache* cache) const {
@@ -162,7 +166,12 @@ void Decoder::RunLayers(std::span<const DecoderRow> rows, DecoderCache* cache,
   cache->bias = positions->Bias(relative_bias_, std::ranges::max(cache->positions));
   const int64_t count = std::ssize(rows);
   for (int64_t r = 0; r < count; ++r) {
-    embedding_.Apply(rows[r].token, cache->positions[r], positions, x_RD + r * config_.d_model);
+    float* const x_D = x_RD + r * config_.d_model;
+    embedding_.Apply(rows[r].token, cache->positions[r], positions, x_D);
+    if (!next_word_input_ || rows[r].source_row < 0) continue;
+    const float* const added_D =
+        cache->SourceOf(rows[r].hypothesis).rows[rows[r].source_row] + memory_at();
+    for (int64_t d = 0; d < config_.d_model; ++d) x_D[d] += added_D[d];
   }
   if (sinks.activation) sinks.activation(false, -1, x_RD, count);
   scratch->timer.Book(&WorkSeconds::rest);

@@ -14,6 +14,8 @@ namespace attend {
 struct DecoderRow {
   int32_t hypothesis = 0;
   int32_t token = 0;
+  // Of the encoder's output, which with ModelConfig::next_word_input is added; -1: none.
+  int32_t source_row = -1;
 };
 
 // A sentence that begins: its rows of the encoder's output follow those of the one before.
@@ -59,6 +61,8 @@ class Decoder {
   void CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const float* x_RD,
                    DecoderCache* cache, Scratch* scratch, const Sinks& sinks) const;
 
+  // Where the encoder's own output stands in what is kept of a source's row.
+  int64_t memory_at() const { return config_.layers * sizes_.row_floats(); }
   bool recurs() const { return config_.recurrence != Recurrence::kNone; }
   // What a hypothesis keeps of a position in each layer.
   int64_t own_floats() const { return recurs() ? config_.d_model : sizes_.row_floats(); }
@@ -66,7 +70,7 @@ class Decoder {
   const KernelTable* kernels_;
   StackConfig config_;
   AttentionSizes sizes_;
-  bool cross_attention_;
+  bool cross_attention_, next_word_input_;
   Embedding embedding_;
   RelativeBias relative_bias_;
   std::vector<Layer> layers_;

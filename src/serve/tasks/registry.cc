@@ -7,6 +7,7 @@
 #include "serve/tasks/embeddings/embeddings.h"
 #include "serve/tasks/language_model/language_model.h"
 #include "serve/tasks/masked_language_model/masked_language_model.h"
+#include "serve/tasks/parsing/parsing.h"
 #include "serve/tasks/tagging/tagging.h"
 #include "serve/tasks/translation/translation.h"
 
@@ -22,6 +23,7 @@ struct ServedTask {
 constexpr ServedTask kTasks[] = {{"classification", ServeClassification},
                                  {"language_model", ServeLanguageModel},
                                  {"masked_language_model", ServeMaskedLanguageModel},
+                                 {"parsing", ServeParsing},
                                  {"tagging", ServeTagging},
                                  {"translation", ServeTranslation}};
 
@@ -39,7 +41,8 @@ std::shared_ptr<ServedModel> ServeModel(const ModelToServe& model, const ServeOp
 }
 
 std::vector<EncoderRoute> EncoderRoutes() {
-  return {ClassificationRoute(), EmbeddingsRoute(), MaskedLanguageModelRoute(), TaggingRoute()};
+  return {ClassificationRoute(), EmbeddingsRoute(), MaskedLanguageModelRoute(), ParsingRoute(),
+          TaggingRoute()};
 }
 
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context) {

@@ -111,7 +111,8 @@ int64_t EncoderJob::Tokens() const {
 ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string> routes,
                              const ServeOptions& options, WorkPool* pool)
     : ServedModel(model, std::move(routes)),
-      encoder_(loaded(), kCallersThread),
+      encoder_(config().decoder ? nullptr
+                                : std::make_unique<const TextEncoder>(loaded(), kCallersThread)),
       limit_(options),
       queue_(options.queue_sentences,
              {options.translation.batch_sentences,
@@ -132,7 +133,7 @@ void ServedEncoder::Measure(const std::string& name, EncoderText* text) const {
 
 void ServedEncoder::Describe(Json* json) const {
   (*json)["max_text_tokens"] = limit_.tokens();
-  (*json)["embedding_width"] = encoder_.width();
+  if (encoder_ != nullptr) (*json)["embedding_width"] = encoder_->width();
   if (!config().labels.empty()) (*json)["labels"] = config().labels;
 }
 

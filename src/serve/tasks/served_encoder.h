@@ -1,6 +1,6 @@
-// A model that is an encoder alone, as the service has it: its weights and its queue, on threads
-// that all models share. Each text is answered by itself; what else is in its batch changes
-// nothing.
+// A model that answers each text by itself, an encoder alone or a parser, as the service has it:
+// its weights and its queue, on threads that all models share. What else is in a text's batch
+// changes nothing.
 #ifndef ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
 #define ATTEND_SERVE_TASKS_SERVED_ENCODER_H_
 
@@ -62,7 +62,8 @@ class ServedEncoder : public ServedModel {
                 const ServeOptions& options, WorkPool* pool);
   ~ServedEncoder() override { Stop(); }
 
-  const TextEncoder& encoder() const { return encoder_; }
+  // Precondition: the model is an encoder alone.
+  const TextEncoder& encoder() const { return *encoder_; }
   RequestQueue& queue() { return queue_; }
   // Of a text the model reads so many tokens at once.
   int64_t max_tokens() const;
@@ -78,7 +79,7 @@ class ServedEncoder : public ServedModel {
   void Stop() override;
 
  private:
-  const TextEncoder encoder_;
+  const std::unique_ptr<const TextEncoder> encoder_;  // null: there is a decoder
   const TextLimit limit_;
   RequestQueue queue_;
   WorkPool* pool_;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "attend/error.h"
 #include "attend/nn/linear_layer.h"
 
@@ -58,10 +60,14 @@ void FlatLayout::Read(const TensorTable& table, const std::string& prefix,
   }
 }
 
-void ReadParameters(const TensorTable& table, torch::nn::Module* module, const std::string& but) {
+void ReadParameters(const TensorTable& table, torch::nn::Module* module,
+                    const std::vector<std::string>& but) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : module->named_parameters()) {
-    if (!but.empty() && parameter.key().starts_with(but)) continue;
+    const auto begins = [&](const std::string& prefix) {
+      return parameter.key().starts_with(prefix);
+    };
+    if (std::ranges::any_of(but, begins)) continue;
     if (nn::IsAdapterB(parameter.key())) parameter.value().zero_();
     if (nn::IsOfAdapter(parameter.key())) continue;
     parameter.value().copy_(Stored(table, parameter.key(), parameter.value().sizes().vec()));

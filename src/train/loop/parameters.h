@@ -35,10 +35,10 @@ struct FlatLayout {
 
 // Copies the tensors of a model or checkpoint into the module's parameters, by name. Throws
 // Error(kInput) naming a tensor that is missing, is not f32 or has another shape.
-// Parameters whose name begins with `but`, if any, stay as they are. What adapters add becomes
+// Parameters whose name begins with one of `but` stay as they are. What adapters add becomes
 // nothing.
 void ReadParameters(const TensorTable& table, torch::nn::Module* module,
-                    const std::string& but = "");
+                    const std::vector<std::string>& but = {});
 
 // Elements of a module's parameters; `trained`: of those that need a gradient.
 int64_t CountParameters(const torch::nn::Module& module, bool trained);

@@ -9,6 +9,7 @@
 #include "train/tasks/classification/classification.h"
 #include "train/tasks/language_model/language_model.h"
 #include "train/tasks/masked_language_model/masked_language_model.h"
+#include "train/tasks/parsing/parsing.h"
 #include "train/tasks/tagging/tagging.h"
 #include "train/tasks/translation/translation.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr const TrainableTask& (*kTasks[])() = {
     TrainableTranslation, TrainableLanguageModel,  TrainableMaskedLanguageModel,
-    TrainableTagging,     TrainableClassification,
+    TrainableTagging,     TrainableClassification, TrainableParsing,
 };
 
 }  // namespace

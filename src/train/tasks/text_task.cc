@@ -30,9 +30,13 @@ torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
     torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
     return LossOf(shard.examples, std::nullopt).loss;
   }
+  return LossOf(shard.examples, KeyOf(shard, seed)).loss;
+}
+
+nn::DropoutKey TextTask::KeyOf(const Shard& shard, uint64_t seed) const {
   // A decoder does not read an example's last token.
   const int64_t tokens = shard.tokens_before[0];
-  return LossOf(shard.examples, nn::DropoutKey{seed, tokens, tokens - shard.examples_before}).loss;
+  return {seed, tokens, tokens - shard.examples_before};
 }
 
 torch::Tensor TextTask::HiddenOf(const nn::PackedIds& read,

@@ -1,4 +1,4 @@
-// What training tasks share whose text has one column and one vocabulary.
+// What training tasks share whose text has one vocabulary.
 #ifndef ATTEND_TRAIN_TASKS_TEXT_TASK_H_
 #define ATTEND_TRAIN_TASKS_TEXT_TASK_H_
 
@@ -40,6 +40,8 @@ class TextTask : public TrainingTask {
   // `dropout`: TransformerImpl::PackedEncode's or PackedHidden's; none where nothing is dropped.
   virtual nn::LossSums LossOf(const Examples& examples,
                               const std::optional<nn::DropoutKey>& dropout) = 0;
+  // What a pass over the shard draws its dropout from.
+  virtual nn::DropoutKey KeyOf(const Shard& shard, uint64_t seed) const;
   // Test() where there is a test text; keeps its outputs, but not what it returns.
   virtual Json TestText(const TestSetting& setting) = 0;
 
@@ -55,9 +57,9 @@ class TextTask : public TrainingTask {
   const torch::Device device_;
   nn::Transformer transformer_;
   nn::LabelSmoothingLoss loss_;
+  Uploader uploader_;
 
  private:
-  Uploader uploader_;
   TaskTexts texts_;
 };
 

@@ -19,7 +19,6 @@
 #include "text/utf8.h"
 #include "train/loop/training_speed.h"
 #include "train/search/torch_stepper.h"
-#include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/measure_text.h"
 #include "train/tasks/translation/translation_export.h"
@@ -151,24 +150,6 @@ void CheckTestText(const ParallelText& test, const std::vector<std::string>& fil
       RefuseLength(fmt::format("line {} of {}", line + 1, fmt::join(files, " + ")), pieces,
                    longest);
   }
-}
-
-PackedTranslationBatch MakePackedTranslationBatch(const Examples& examples) {
-  return {PackIds(examples, 0, 0, 0), PackIds(examples, 1, 0, 1), PackIds(examples, 1, 1, 0).ids_R};
-}
-
-PaddedTranslationBatch MakePaddedTranslationBatch(const Examples& examples, int64_t pad_id) {
-  const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
-  PaddedTranslationBatch batch{
-      PadIds(packed.source, pad_id), PadIds(packed.target_in, pad_id), {}, packed.target_out_R};
-  batch.source_padded = packed.source.ids_R.numel() < batch.source_BS.numel();
-  batch.target_rows_R = PaddedRows(packed.target_in);
-  return batch;
-}
-
-nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed) {
-  // A target's last id is no input.
-  return {seed, shard.tokens_before[0], shard.tokens_before[1] - shard.examples_before};
 }
 
 TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocabularies,

@@ -17,29 +17,13 @@
 #include "model/model_directory.h"
 #include "train/loop/task.h"
 #include "train/loop/transfer.h"
+#include "train/tasks/pair_batch.h"
 #include "train/tasks/translation/translation_scores.h"
 #include "train/tasks/translation/translation_train_options.h"
 #include "train/tasks/translation/vocabularies.h"
 #include "train/train_options.h"
 
 namespace attend {
-
-// Batches as the model reads them, without padding, sentence by sentence. Sources end with eos,
-// where the model reads it; target inputs begin with bos, target outputs end with eos.
-struct PackedTranslationBatch {
-  nn::PackedIds source, target_in;
-  torch::Tensor target_out_R;
-};
-PackedTranslationBatch MakePackedTranslationBatch(const Examples& examples);
-
-// The same with inputs that are padded, as GPUs take them: ids [B, longest].
-struct PaddedTranslationBatch {
-  torch::Tensor source_BS, target_in_BT;  // padded on the right
-  torch::Tensor target_rows_R;            // where [B * T] rows are no padding
-  torch::Tensor target_out_R;
-  bool source_padded = true;  // known here, where a GPU would have to be waited for
-};
-PaddedTranslationBatch MakePaddedTranslationBatch(const Examples& examples, int64_t pad_id);
 
 // Learned positions end: throws Error(kConfiguration) where filters let through sentences beyond
 // them.
@@ -49,9 +33,6 @@ void CheckFilters(const CorpusFilters& filters, const ModelConfig& model);
 // encoder's learned positions reach.
 void CheckTestText(const ParallelText& test, const std::vector<std::string>& files,
                    const Vocabulary& vocabulary, const ModelConfig& model);
-
-// What a pass over a shard of translations draws its dropout from.
-nn::DropoutKey DropoutKeyOf(const Shard& shard, uint64_t seed);
 
 class TranslationTask : public TrainingTask {
  public:

@@ -1,0 +1,24 @@
+// Text in a drawing: how it is written, and how much room it takes.
+#ifndef ATTEND_CLI_SVG_TEXT_H_
+#define ATTEND_CLI_SVG_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+// Text as XML and HTML take it, in content and in quoted attributes; what XML has no place for
+// becomes U+FFFD.
+std::string EscapeMarkup(const std::string& text);
+
+// Where characters begin.
+std::vector<size_t> CharacterStarts(const std::string& text);
+
+// In units of the font's size. Characters of three bytes and more may be twice as wide as Latin
+// ones.
+double TextWidth(const std::string& text);
+
+}  // namespace attend
+
+#endif  // ATTEND_CLI_SVG_TEXT_H_
