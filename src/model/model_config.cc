@@ -1,14 +1,11 @@
 #include "attend/model_config.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "attend/error.h"
-#include "base/edit_distance.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "model/config_fields.h"
@@ -25,56 +22,6 @@ constexpr double kMaxKernelWidth = 1023;
 
 [[noreturn]] void Refuse(const std::string& message) {
   throw Error(ErrorKind::kConfiguration, message);
-}
-
-StackConfig Stack(int64_t layers, int64_t d_model, int64_t heads, int64_t d_ff) {
-  StackConfig config;
-  config.layers = layers;
-  config.d_model = d_model;
-  config.heads = heads;
-  config.d_ff = d_ff;
-  return config;
-}
-
-// GPT-2's layers (Radford et al. 2019): norms before the sub-layers, learned positions, biases.
-StackConfig Gpt(StackConfig config, int64_t max_positions) {
-  config.norm_place = NormPlace::kPre;
-  config.activation = Activation::kGelu;
-  config.positions = PositionKind::kLearned;
-  config.max_positions = max_positions;
-  config.attention_bias = true;
-  config.scale_embedding = false;
-  config.norm_epsilon = 1e-5;
-  return config;
-}
-
-// BERT's: the paper's post-norm with a norm of the embeddings, learned positions, biases.
-StackConfig Bert(StackConfig config) {
-  config.activation = Activation::kGelu;
-  config.positions = PositionKind::kLearned;
-  config.max_positions = 512;
-  config.attention_bias = true;
-  config.scale_embedding = false;
-  config.embedding_norm = true;
-  config.norm_epsilon = 1e-12;
-  return config;
-}
-
-// LSTMs or GRUs, which need no positions and tell neighbours by their order.
-StackConfig Recurrent(int64_t layers, int64_t d_model) {
-  StackConfig config = Stack(layers, d_model, 1, StackConfig().d_ff);
-  config.positions = PositionKind::kNone;
-  config.scale_embedding = false;
-  return config;
-}
-
-StackConfig Convolution(int64_t layers, int64_t d_model) {
-  StackConfig config;
-  config.layers = layers;
-  config.d_model = d_model;
-  config.positions = PositionKind::kLearned;
-  config.scale_embedding = false;
-  return config;
 }
 
 void CheckRelativePositions(const StackConfig& config, const std::string& name) {
@@ -243,40 +190,6 @@ void TakeHead(ModelConfig from, ModelConfig* to) {
   to->tie_target_output = from.tie_target_output;
 }
 
-ModelConfig PresetConfig(const std::string& name) {
-  using Shape = std::pair<std::optional<StackConfig>, std::optional<StackConfig>>;
-  static const std::map<std::string, Shape> presets = {
-      {"base", {Stack(6, 512, 8, 2048), Stack(6, 512, 8, 2048)}},
-      {"big", {Stack(6, 1024, 16, 4096), Stack(6, 1024, 16, 4096)}},
-      {"tiny", {Stack(4, 128, 4, 256), Stack(4, 128, 4, 256)}},
-      {"student", {Stack(6, 256, 8, 1536), Stack(2, 256, 8, 1536)}},
-      {"gpt-char", {std::nullopt, Gpt(Stack(6, 384, 6, 1536), 256)}},
-      {"gpt2-small", {std::nullopt, Gpt(Stack(12, 768, 12, 3072), 1024)}},
-      {"bert-tiny", {Bert(Stack(4, 256, 4, 1024)), std::nullopt}},
-      {"bert-base", {Bert(Stack(12, 768, 12, 3072)), std::nullopt}},
-      {"lstm", {Recurrent(2, 256), Recurrent(2, 256)}},
-      {"convolution", {Convolution(4, 256), Convolution(3, 256)}},
-  };
-  const auto found = presets.find(name);
-  if (found == presets.end()) {
-    std::vector<std::string> names;
-    for (const auto& [known, stacks] : presets) names.push_back(known);
-    Refuse(fmt::format("unknown preset '{}', expected {}{}", name, fmt::join(names, ", "),
-                       DidYouMean(name, names)));
-  }
-  ModelConfig config;
-  config.encoder = found->second.first;
-  config.decoder = found->second.second;
-  if (name == "lstm") config.architecture = Architecture::kLstm;
-  if (name == "convolution") config.architecture = Architecture::kConvolution;
-  return config;
-}
-
-std::string PresetOf(Architecture architecture) {
-  if (architecture == Architecture::kTransformer) return "base";
-  return IsRecurrent(architecture) ? "lstm" : "convolution";
-}
-
 bool IsRecurrent(Architecture architecture) {
   return architecture == Architecture::kLstm || architecture == Architecture::kGru;
 }
@@ -385,7 +298,7 @@ std::vector<std::string> OptionsOf(Architecture architecture) {
 // Options that an architecture has not are as its preset has them.
 void CheckOtherOptions(StackConfig stack, const std::string& name, Architecture architecture) {
   const std::string of = ArchitectureName(architecture);
-  StackConfig plain = IsRecurrent(architecture) ? Recurrent(1, 1) : Convolution(1, 1);
+  StackConfig plain = *PresetConfig(PresetOf(architecture)).encoder;
   const std::vector<std::string> own = OptionsOf(architecture);
   const FieldList found = Fields(stack), expected = Fields(plain);
   for (const Field& field : found.fields()) {

@@ -145,8 +145,7 @@ class SentencePieceTokenizer : public Tokenizer {
     return parted;
   }
 
-  // Of a text that SentencePiece does not know the list may have an id: OPUS-MT's is that of two
-  // models. No text gives a control id.
+  // The list may know what SentencePiece does not (OPUS-MT's is of two models), but no control id.
   int32_t IdOf(const TextPiece& piece) const {
     const auto id = static_cast<int32_t>(piece.id());
     if (!map_ || !processor_.IsUnknown(id)) return map_ ? map_->OfPiece(id) : id;
@@ -277,10 +276,8 @@ class SentencePieceTokenizer : public Tokenizer {
   }
 
   void EncodePieces(absl::string_view text, std::vector<int>* ids) const {
-    if (kind_ == VocabularyType::kBpe || kind_ == VocabularyType::kUnigram) {
-      Check(processor_.Encode(text, ids), "encode a line");
-      return;
-    }
+    if (kind_ == VocabularyType::kBpe || kind_ == VocabularyType::kUnigram)
+      return Check(processor_.Encode(text, ids), "encode a line");
     const Pieces pieces = PiecesOf(text);
     for (const TextPiece& piece : pieces.pieces())
       ids->insert(ids->end(), TokensOf(piece), static_cast<int>(piece.id()));
