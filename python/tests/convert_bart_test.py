@@ -335,7 +335,7 @@ def test_a_bart_that_is_told_no_first_token_begins_with_it_all_the_same(models, 
     ("bart", {"architectures": ["BartForSequenceClassification"]}, 'architectures is "BartForSequenceClassification"'),
     ("m2m100", {"eos_token_id": [2, 3]}, "eos_token_id is [2, 3], expected int"),
     ("m2m100", {"pad_token_id": 10000}, "pad_token_id is 10000, expected an id below"),
-    ("mbart", {"model_type": "mbart50"}, "is no model that can be imported"),
+    ("mbart", {"model_type": "mbart50"}, 'model_type of its config.json is "mbart50", expected one of marian, bart, mbart,'),
 ])
 def test_what_attend_lacks_is_named(models, tmp_path, family, change, part):
     folder = copied(models[family], tmp_path / "changed", change)

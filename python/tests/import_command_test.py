@@ -3,9 +3,11 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from convert_npz_test import made
 from package import INSTALLED, PACKAGE, PROGRAM
@@ -77,3 +79,74 @@ def test_make_build_builds_what_import_needs():
     deep = subprocess.run(
         ["ninja", "-C", PROGRAM.parent, "-t", "inputs", "attend_built"], capture_output=True, text=True, check=True).stdout.splitlines()
     assert any(name.startswith("python/attend/_attend.") for name in deep) and "attend" in deep
+
+
+def test_the_output_is_named_after_the_source(model, tmp_path):
+    for name in ("model", "model-attend"):
+        done = imported(model, cwd=tmp_path)
+        assert done.returncode == 0 and f"wrote {name}: " in done.stdout, done.stderr
+        assert (tmp_path / name / "config.json").exists()
+    done = imported(model, cwd=tmp_path)
+    assert done.returncode == 2 and "'model-attend' exists" in done.stderr
+
+
+def test_it_does_not_convert_what_it_could_not_verify(model, tmp_path):
+    done = imported(model, "--output", "out", "--verify", cwd=tmp_path)
+    assert done.returncode == 3 and "--verify: the program" in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_ends_it_at_once_and_leaves_nothing(model, tmp_path):
+    """In the midst of a call that knows no signals."""
+    held = "import attend.convert._source as source, time; source.write_model = lambda *all: (all[-1].mkdir(), print('held', flush=True), time.sleep(600)); "
+    command = [sys.executable, "-c", held + "from attend.convert.__main__ import main; main()", model, "--output", tmp_path / "out"]
+    with subprocess.Popen(
+            command, env=os.environ | {"PYTHONPATH": str(PACKAGE)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "found" in process.stdout.readline() and process.stdout.readline() == "held\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and errors == "attend import: interrupted; nothing was written\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_nothing_can_be_written(model, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    done = imported(model, "--output", str(tmp_path / "file/out"))
+    assert done.returncode == 1 and done.stderr == f"attend import: '{tmp_path / 'file'}': File exists\n"
+
+
+def with_array(model, folder, name, value):
+    arrays = dict(np.load(model))
+    np.savez(folder / "changed.npz", **arrays | {name: value})
+    shutil.copy(model.parent / "vocab.spm", folder)
+    return folder / "changed.npz"
+
+
+def test_broken_numbers_name_the_tensor(model, tmp_path):
+    for value in (np.nan, np.inf):
+        weights = np.full((16, 16), value, np.float32)
+        done = imported(with_array(model, tmp_path, "encoder_l1_self_Wq", weights), "--output", str(tmp_path / "out"))
+        name = "encoder_l1_self_Wq" if value != value else "encoder.layers.0.self_attention.query.weight"
+        assert done.returncode == 3 and f"tensor '{name}'" in done.stderr and not (tmp_path / "out").exists(), done.stderr
+
+
+def case(folder, **files):
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_bytes(content)
+    return folder
+
+
+def test_what_is_no_model_is_told_in_a_sentence(model, tmp_path):
+    whole = model.read_bytes()
+    for number, (name, files, part) in enumerate((
+        ("", {"config__json": b'{"model_type": "llama"}'}, 'model_type of its config.json is "llama", expected one of marian, bart'),
+        ("", {"config__json": b'{"format_version": 7}'}, "attend's own model directory; use it as it is"),
+        ("", {"config__json": b'{"d": 1}'}, "its config.json has no model_type"),
+        ("model.safetensors", {"config__json": b"{}", "model__safetensors": b""}, "it is a file of a model; name its folder"),
+        ("", {"model__npz": whole, "best__npz": whole}, "2 models of Marian (best.npz, model.npz); name one of the files"),
+        ("", {"model__npz": whole[:-40]}, "model.npz is not a whole .npz file"),
+        ("", {}, "it has no config.json"),
+        ("x.pt", {"x__pt": b"PK"}, "neither a checkpoint of fairseq nor one of OpenNMT-py 3"))):
+        done = imported(case(tmp_path / str(number), **files) / name, "--output", str(tmp_path / "out"))
+        assert done.returncode == 3 and part in done.stderr and len(done.stderr) < 400, done.stderr

@@ -99,7 +99,12 @@ void RunInPython(const std::string& command, const std::string& module,
                             "has it in ATTEND_PYTHON",
                             command, python, reason));
   }
-  std::vector<std::string> call = {python, "-m", module};
+  // Ctrl-C ends what comes before the module's own words for it, too.
+  const std::string code = fmt::format(
+      "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import runpy; "
+      "runpy.run_module('{}', run_name='__main__', alter_sys=True)",
+      module);
+  std::vector<std::string> call = {python, "-c", code};
   call.insert(call.end(), arguments.begin(), arguments.end());
   execvp(python.c_str(), Pointers(call).data());
   throw Error(ErrorKind::kRuntime,

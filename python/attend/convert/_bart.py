@@ -15,9 +15,9 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._bart_tokens import read_tokens
-from attend.convert._compare import samples_differ_by
+from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import rename_stack
-from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights, shown
 from attend.convert._marian_transformers import ACTIVATIONS
 from attend.convert._sinusoids import ANGLES, recognise_sinusoids
 from attend.convert._source import Converted, Languages, Source, Tensors, model, stack
@@ -101,9 +101,9 @@ def _is_family(table: np.ndarray[Any, Any], shape: dict[str, Any], rounding: flo
 def _check(config: Keys) -> None:
     config.refuse(is_encoder_decoder=True, tie_word_embeddings=True)
     names = config.values.get("architectures") or ["ForConditionalGeneration"]
-    if not str(names[0]).endswith(("ForConditionalGeneration", "Model")):
+    if not isinstance(names, list) or not str(names[0]).endswith(("ForConditionalGeneration", "Model")):
         raise InputError(
-            f"{config.path}: architectures is {json.dumps(names[0], default=repr)}, which attend lacks; expected a model for conditional "
+            f"{config.path}: architectures is {shown(names)}, which attend lacks; expected a model for conditional "
             "generation")
 
 
@@ -123,7 +123,7 @@ def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
     config = Keys(folder / "config.json")
     _check(config)
     generation, left_out = _generation(folder, config)
-    size = config.get("vocab_size", int)
+    size = config.count("vocab_size")
     found = read_tokens(folder, config, generation, size, languages)  # before the weights, which may be many
     weights = _Weights(config, read_weights(folder), str(folder))
     if weights.rows != size:
@@ -141,12 +141,9 @@ def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    try:
-        import torch
-        import transformers
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
-    peer = transformers.AutoModelForSeq2SeqLM.from_pretrained(source, dtype=torch.float32).eval()
+    peer = transformers_peer(source, "AutoModelForSeq2SeqLM")
+    import torch
+
     shape = read_json(pathlib.Path(output) / "config.json")["model"]
     begin = [shape["special_ids"]["bos"], *shape["target_begin"]]
 
@@ -159,4 +156,5 @@ def _compare(source: str, output: str) -> float:
 
 SOURCE = Source(
     "BART, mBART, Pegasus or M2M100 (NLLB) of transformers (config.json with model_type bart, mbart, pegasus or m2m_100, a tokenizer)",
-    lambda folder: model_type(folder) in list(STACKS), lambda folder: _convert(folder, Languages()), _compare, _convert)
+    lambda folder: model_type(folder) in list(STACKS), lambda folder: _convert(folder, Languages()), _compare, _convert,
+    tuple(STACKS))
