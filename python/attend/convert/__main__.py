@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import pathlib
 import sys
 
@@ -23,7 +22,11 @@ def _run(options: argparse.Namespace) -> None:
     source, output = recognise(options.source), options.output or _usual_output(options.source)
     if options.verify and source.compare is None:
         raise InputError("--verify: the program that the model comes from is not one that can be asked; leave it out")
-    say = (lambda text: None) if options.quiet else functools.partial(print, flush=True)
+
+    def say(text: str) -> None:
+        if not options.quiet:
+            print(text, flush=True)
+
     say(f"found {_recognise.found(source.looks_like, pathlib.Path(options.source))}")
     converted = convert(
         options.source, output, source_language=options.source_language, target_language=options.target_language,
