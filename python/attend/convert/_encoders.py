@@ -214,7 +214,10 @@ def _sentence_vectors(folder: pathlib.Path) -> list[str]:
     if not way:
         return [f"the modules of its sentence vectors ({', '.join(kinds)}), whose way of pooling attend lacks"]
     options = f"--pooling {way}" + (" --normalize" if "Normalize" in kinds else "")
-    return [f"how sentence vectors are made of those of tokens: `attend embed {options}` makes them"]
+    path = folder / "sentence_bert_config.json"
+    longest = Keys(path).values.get("max_seq_length") if path.exists() else None
+    cut = [f"max_seq_length {shown(longest)}: attend reads texts as long as the positions reach"] if longest is not None else []
+    return [f"how sentence vectors are made of those of tokens: `attend embed {options}` makes them", *cut]
 
 
 def _convert(folder: pathlib.Path) -> Converted:
