@@ -97,8 +97,10 @@ def test_it_does_not_convert_what_it_could_not_verify(model, tmp_path):
 
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing(model, tmp_path):
     """In the midst of a call that knows no signals."""
-    held = "import attend.convert._source as source, time; source.write_model = lambda *all: (all[-1].mkdir(), print('held', flush=True), time.sleep(600)); "
-    command = [sys.executable, "-c", held + "from attend.convert.__main__ import main; main()", model, "--output", tmp_path / "out"]
+    held = (
+        "import attend.convert._source as source, time; from attend.convert.__main__ import main\n"
+        "source.write_model = lambda *all: (all[-1].mkdir(), print('held', flush=True), time.sleep(600))\nmain()")
+    command = [sys.executable, "-c", held, model, "--output", tmp_path / "out"]
     with subprocess.Popen(
             command, env=os.environ | {"PYTHONPATH": str(PACKAGE)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert "found" in process.stdout.readline() and process.stdout.readline() == "held\n"

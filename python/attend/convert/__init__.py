@@ -20,8 +20,8 @@ import pathlib
 
 from attend._errors import Error, InputError, UsageError
 from attend.convert import (
-    _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _recognise, _t5, _to_bert, _to_ctranslate2, _to_gpt2,
-    _to_marian)
+    _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _recognise, _t5, _to_bert,
+    _to_ctranslate2, _to_gpt2, _to_marian)
 from attend.convert._source import Converted, Languages, Source
 from attend.convert._target import Directory, Exported, Target, read_directory
 from attend.convert._whole import whole_folder

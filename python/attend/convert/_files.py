@@ -15,6 +15,14 @@ from attend.convert._source import Tensors
 
 _BEGINNING = 4 << 20  # in which a pickle's keys stand
 MOST = 1 << 31  # of anything that is counted
+# Of generation_config.json: what becomes part of the model, and what says nothing of outputs.
+KNOWN = {
+    "_from_model_config", "bos_token_id", "cache_implementation", "decoder_start_token_id", "eos_token_id", "forced_bos_token_id",
+    "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "return_dict_in_generate", "transformers_version",
+    "use_cache"}
+SEARCH = (  # of older config.json files
+    "bad_words_ids", "early_stopping", "forced_eos_token_id", "length_penalty", "max_length", "min_length", "no_repeat_ngram_size",
+    "num_beams", "num_beam_groups", "repetition_penalty", "suppress_tokens")
 INDEX = ".index.json"  # of weights in several files
 
 
@@ -270,7 +278,13 @@ class Renamed:
         return self.tensors
 
 
-def search_settings_left_out(folder: pathlib.Path) -> list[str]:
-    """What is said of transformers' settings of its search, where a model has them."""
-    name = "generation_config.json"
-    return [f"{name}: attend's own search options hold"] if (folder / name).exists() else []
+def generation_of(folder: pathlib.Path, config: Keys) -> tuple[Keys, list[str]]:
+    """How outputs begin, and what attend leaves out of how they are searched."""
+    path = folder / "generation_config.json"
+    given = read_json(path) if path.exists() else {key: config.values.get(key) for key in SEARCH}
+    settings = Keys(path if path.exists() else config.path, given)
+    values = {key: value for key, value in settings.values.items() if value is not None}
+    words = [f"{key} {shown(value)}" for key, value in sorted(values.items()) if key not in KNOWN]
+    begins = {key: config.values.get(key) for key in ("decoder_start_token_id", "forced_bos_token_id")}
+    left_out = [f"{', '.join(words)} of {settings.path.name}: attend's own search options hold"] if words else []
+    return Keys(settings.path, {key: value for key, value in (begins | values).items() if value is not None}), left_out

@@ -66,7 +66,8 @@ class _Gpt2:
 def _stack(config: Keys) -> dict[str, Any]:
     width = config.count("n_embd")
     return stack(
-        layers=config.count("n_layer"), d_model=width, heads=config.count("n_head"), d_ff=4 * width if config.values.get("n_inner") is None else config.count("n_inner"),
+        layers=config.count("n_layer"), d_model=width, heads=config.count("n_head"),
+        d_ff=4 * width if config.values.get("n_inner") is None else config.count("n_inner"),
         activation=config.choose("activation_function", ACTIVATIONS, "gelu_new"), norm_place="pre",
         norm_epsilon=config.get("layer_norm_epsilon", float, 1e-5), positions="learned", max_positions=config.get("n_positions", int, 1024),
         scale_embedding=False)

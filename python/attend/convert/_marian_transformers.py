@@ -18,7 +18,7 @@ from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import layer
 from attend.convert._files import (
-    Keys, Renamed, model_type, read_bytes, read_weights, search_settings_left_out, shown, token_of, tokens_by_id)
+    Keys, Renamed, generation_of, model_type, read_bytes, read_weights, shown, token_of, tokens_by_id)
 from attend.convert._sinusoids import position_fields
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import pieces_of, with_tokens
@@ -135,7 +135,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         source_vocabulary=with_tokens(_pieces(folder, "source.spm"), tokens, special),
         target_vocabulary=with_tokens(_pieces(folder, "target.spm"), target_tokens, special),
         texts=sample_texts(tokens),
-        left_out=search_settings_left_out(folder),
+        left_out=generation_of(folder, config)[1],
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 

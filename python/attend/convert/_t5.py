@@ -16,7 +16,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
-from attend.convert._files import Keys, Renamed, model_type, read_bytes, read_weights, search_settings_left_out
+from attend.convert._files import Keys, Renamed, generation_of, model_type, read_bytes, read_weights
 from attend.convert._sentencepiece_json import SentencePieceJson
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import pieces_of, placeholders, with_tokens
@@ -134,7 +134,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         model=model(
             source_vocab_size=size, target_vocab_size=size, special_ids=special, tie_target_output="head.weight" not in tensors, **shape),
         tensors=tensors, source_vocabulary=content, target_vocabulary=content, texts=sample_texts(vocabulary.tokens),
-        left_out=search_settings_left_out(folder),
+        left_out=generation_of(folder, config)[1],
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
