@@ -209,7 +209,7 @@ def test_the_command_asks_for_languages(models, tmp_path):
         assert done.returncode == 2 and part in done.stderr, done.stderr
     done = imported("--source-language", "fr", "--target-language", "de", "--verify")
     assert done.returncode == 0, done.stderr
-    assert "found BART, mBART" in done.stdout and "2 + 2 layers, 32 wide" in done.stdout and "agree within" in done.stdout
+    assert "found M2M100ForConditionalGeneration" in done.stdout and "2 + 2 layers, 32 wide" in done.stdout and "agree within" in done.stdout
     config = json.loads((tmp_path / "out/config.json").read_text(encoding="utf-8"))["model"]
     vocabulary = attend.Vocabulary(tmp_path / "out/vocab.spm")
     assert [vocabulary.piece(i) for i in config["source_begin"] + config["target_begin"]] == ["__fr__", "__de__"]
