@@ -7,7 +7,7 @@ setup:
 build:
 	@tools/setup --programs
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target attend_program attend_train_program
+	@cmake --build --preset release --target attend_built
 
 demo: build
 	@tools/demo

@@ -143,6 +143,56 @@ def test_a_model_of_pretraining_has_its_head_of_masked_tokens(tmp_path):
     check_a_mask(tokenizer, lambda ids: peer(**ids).prediction_logits[0], imported(tmp_path / "bert"))
 
 
+def with_tensor(folder, ending, change):
+    """Of a copy, the tensor whose name ends so."""
+    shutil.copytree(folder, folder.parent / "changed")
+    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    name = next(key for key in tensors if key.endswith(ending))
+    safetensors.torch.save_file(tensors | {name: change(tensors[name]).contiguous()}, folder.parent / "changed/model.safetensors")
+    return folder.parent / "changed", name
+
+
+@pytest.mark.parametrize(("ending", "change", "part"), [
+    ("position_embeddings.weight", lambda value: value.reshape(-1), "has 1 dimensions, expected 2"),
+    ("token_type_embeddings.weight", lambda value: value[None], "has 3 dimensions, expected 2"),
+    ("token_type_embeddings.weight", lambda value: value[:, 1:], "expected rows of 32"),
+    ("word_embeddings.weight", lambda value: value * torch.nan, "has numbers that are none"),
+])
+def test_odd_tensors_are_named(ending, change, part, tmp_path):
+    encoder(tmp_path / "bert", "bert", "")
+    folder, name = with_tensor(tmp_path / "bert", ending, change)
+    with pytest.raises(attend.InputError, match=f"tensor '{name}' .*{part}"):
+        attend.convert.convert(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize(("ending", "change"), [
+    ("c_attn.weight", lambda value: value[:, 1:]), ("c_attn.weight", lambda value: value.sum()), ("c_attn.bias", lambda value: value[1:])])
+def test_odd_tensors_of_gpt2_are_named(gpt2, ending, change, tmp_path):
+    shutil.copytree(gpt2[2], tmp_path / "gpt2")
+    folder, _ = with_tensor(tmp_path / "gpt2", ending, change)
+    with pytest.raises(attend.InputError, match="attn.c_attn.weight' has .* expected (2|3 equal parts)"):
+        attend.convert.convert(folder, tmp_path / "out")
+
+
+def test_names_of_labels_are_checked(tmp_path):
+    encoder(tmp_path / "bert", "bert", "ForTokenClassification", {0: "O", 1: "B-X"})
+    path = tmp_path / "bert/config.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"id2label": 5}), encoding="utf-8")
+    with pytest.raises(attend.InputError, match="id2label is 5, expected a name for each id from 0 on"):
+        imported(tmp_path / "bert")
+
+
+def test_what_is_left_out_is_told(tmp_path):
+    encoder(tmp_path / "bert", "bert", "ForPreTraining")
+    (tmp_path / "bert/modules.json").write_text('[{"type": "a.Transformer"}, {"type": "a.Pooling"}, {"type": "a.Normalize"}]', encoding="utf-8")
+    (tmp_path / "bert/1_Pooling").mkdir()
+    (tmp_path / "bert/1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}', encoding="utf-8")
+    (tmp_path / "bert/sentence_bert_config.json").write_text('{"max_seq_length": 256}', encoding="utf-8")
+    said = attend.convert.convert(tmp_path / "bert", tmp_path / "out").left_out
+    for part in ("the other token types", "the pooler", "whether a sentence follows another", "--pooling mean --normalize`", "max_seq_length 256"):
+        assert any(part in text for text in said), said
+
+
 @torch.no_grad()
 def test_norms_of_old_files_have_gamma_and_beta(tmp_path):
     _, peer = encoder(tmp_path / "bert", "bert", "ForMaskedLM")
@@ -302,6 +352,14 @@ def random_gpt2(request, tmp_path_factory):
     return tokenizer, peer, folder, imported(folder)
 
 
+def test_gpt2_becomes_ctranslate2s(gpt2, tmp_path):
+    """A vocabulary that is a tokenizer.json stays one."""
+    pytest.importorskip("ctranslate2")
+    attend.convert.export(gpt2[3], tmp_path / "ct2", format="ctranslate2")
+    assert json.loads((tmp_path / "ct2/tokenizer.json").read_bytes())["model"]["type"] == "BPE"
+    assert (tmp_path / "ct2/model.bin").exists() and not (tmp_path / "ct2/sentencepiece.model").exists()
+
+
 @torch.no_grad()
 def test_texts_are_gpt2s(gpt2):
     tokenizer, peer, _, model = gpt2
@@ -373,6 +431,9 @@ def test_a_list_of_words_gives_the_same_vectors(tmp_path):
     ({"num_hidden_layers": 3}, "tensor 'encoder.layer.2.attention.self.query.weight' is missing"),
     ({"num_hidden_layers": 1}, "is one that attend lacks a place for"),
     ({"is_decoder": True}, "is_decoder is true"),
+    ({"architectures": 5}, "architectures is 5, expected list"),
+    ({"architectures": ["BertForTokenClassification"], "id2label": 5}, "tensor 'classifier.weight' is missing"),
+    ({"model_type": "llama"}, 'model_type of its config.json is "llama", expected one of marian, bart'),
 ])
 def test_what_attend_lacks_is_named(tmp_path, change, part):
     encoder(tmp_path / "bert", "bert", "")

@@ -149,6 +149,9 @@ def test_the_command_refuses(tmp_path):
     ({"pad_token_id": 5, "decoder_start_token_id": 5}, "has no row of zeros for the pad token, which is the last"),
     ({"tie_word_embeddings": False}, "tensor 'lm_head.weight' is missing"),
     ({"vocab_size": 12}, "tokens the ids 0 to 11"),
+    ({"vocab_size": 300000000}, "tokens the ids 0 to 299999999"),
+    ({"eos_token_id": 1000000000}, "eos_token_id is 1000000000, expected an id below"),
+    ({"decoder_vocab_size": "x"}, 'decoder_vocab_size is "x", expected int'),
 ])
 def test_what_attend_lacks_is_named(source, tmp_path, change, part):
     folder = tmp_path / "changed"
@@ -156,6 +159,50 @@ def test_what_attend_lacks_is_named(source, tmp_path, change, part):
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps(config | change), encoding="utf-8")
     with pytest.raises(attend.InputError, match=re.escape(part)):
+        attend.convert.convert(folder, tmp_path / "out")
+
+
+def test_damaged_vocabularies_are_refused(source, tmp_path):
+    """A folder without a file of pieces, and half a character."""
+    folder = tmp_path / "damaged"
+    shutil.copytree(source, folder)
+    vocabulary = (folder / "vocab.json").read_text(encoding="utf-8")
+    (folder / "vocab.json").write_text(vocabulary.replace('"</s>"', '"\\ud800"'), encoding="utf-8")
+    with pytest.raises(attend.InputError, match="vocab.json: .*ud800. is no token"):
+        attend.convert.convert(folder, tmp_path / "out")
+    (folder / "vocab.json").write_text(vocabulary, encoding="utf-8")
+    for name in ("source.spm", "target.spm"):
+        (folder / name).rename(folder / "away")
+        with pytest.raises(attend.InputError, match=f"can't read '.*{name}': No such file"):
+            attend.convert.convert(folder, tmp_path / "out")
+        (folder / "away").rename(folder / name)
+
+
+def test_a_special_token_may_be_an_object(source, model, tmp_path):
+    folder = tmp_path / "objects"
+    shutil.copytree(source, folder)
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"unk_token": {"content": "<unk>"}}), encoding="utf-8")
+    attend.convert.convert(folder, tmp_path / "out")
+    assert (tmp_path / "out/source.spm").read_bytes() == (model / "source.spm").read_bytes()
+
+
+def test_weights_in_several_files_give_the_same_model(source, model, tmp_path):
+    folder = tmp_path / "parts"
+    shutil.copytree(source, folder)
+    (folder / "model.safetensors").unlink()
+    transformers.MarianMTModel.from_pretrained(source, dtype="auto").save_pretrained(folder, max_shard_size="20KB")
+    assert (folder / "model.safetensors.index.json").exists() and not (folder / "model.safetensors").exists()
+    attend.convert.convert(folder, tmp_path / "out")
+    assert (tmp_path / "out/model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+
+
+def test_code_in_a_pickle_is_told_and_not_run(source, tmp_path):
+    folder = tmp_path / "code"
+    shutil.copytree(source, folder)
+    (folder / "model.safetensors").unlink()
+    torch.save({"model.shared.weight": os.system}, folder / "pytorch_model.bin")
+    with pytest.raises(attend.InputError, match=r"it holds code \(posix.system\), which attend does not load"):
         attend.convert.convert(folder, tmp_path / "out")
 
 

@@ -2,6 +2,8 @@
 
 import itertools
 import re
+import struct
+import zipfile
 
 import attend
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 attend.convert = pytest.importorskip("attend.convert")
 sentencepiece = pytest.importorskip("sentencepiece")
 yaml = pytest.importorskip("yaml")
+from attend.convert import _marian  # noqa: E402
 
 D, HEADS, F, LAYERS = 16, 2, 24, 2
 SOURCES = ["lumi tavo keri", "sona", "mipa rudu vesta olin paku neri dosa", ""]
@@ -207,9 +210,9 @@ def test_vocabularies_of_words(tmp_path):
 
 
 @pytest.mark.parametrize(("change", "part"), [
-    ({"transformer-ffn-activation": "gelu"}, "transformer-ffn-activation is gelu, which attend lacks; expected swish or relu"),
-    ({"transformer-decoder-autoreg": "average-attention"}, "transformer-decoder-autoreg is average-attention"),
-    ({"transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}, "dec-cell is gru"),
+    ({"transformer-ffn-activation": "gelu"}, 'transformer-ffn-activation is "gelu", which attend lacks; expected one of swish, relu'),
+    ({"transformer-decoder-autoreg": "average-attention"}, 'transformer-decoder-autoreg is "average-attention"'),
+    ({"transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}, 'dec-cell is "gru"'),
     ({"transformer-preprocess": "n"}, "transformer-preprocess, transformer-postprocess, transformer-postprocess-top are 'n', 'dan', ''"),
     ({"transformer-attention-mask": "alibi"}, 'transformer-attention-mask is "alibi"'),
     ({"transformer-ffn-depth": 3}, "transformer-ffn-depth is 3"),
@@ -224,3 +227,90 @@ def test_what_attend_lacks_is_named(tmp_path, change, part):
         attend.convert.convert(tmp_path / "model.npz", tmp_path / "out")
 
 
+
+
+def bin_file(path, tensors):
+    """Of names with (type, shape, bytes), as Marian's converter lays them out."""
+    names = [name.encode() + b"\0" for name in tensors]
+    content = struct.pack("<QQ", 1, len(tensors))
+    content += b"".join(struct.pack("<4Q", len(name), type, len(shape), len(data)) for name, (type, shape, data) in zip(names, tensors.values()))
+    content += b"".join(names) + b"".join(struct.pack(f"<{len(shape)}i", *shape) for _, shape, _ in tensors.values())
+    path.write_bytes(content + struct.pack("<Q", 0) + b"".join(data for *_, data in tensors.values()))
+    return path
+
+
+def quantized(value, transposed):
+    factor = np.float32(127 / np.abs(value).max())
+    integers = np.round((value.T if transposed else value) * factor).astype(np.int8)
+    return 0x4101, value.shape, integers.tobytes() + struct.pack("<f", factor)
+
+
+def test_integers_are_transposed_by_name(tmp_path):
+    """Whatever the shape: an embedding of few words, and a layer that is wide inside."""
+    numbers = np.random.default_rng(2)
+    shapes = {"Wemb": (29, 16), "encoder_Wemb": (900, 16), "encoder_l1_ffn_W2": (200, 16), "encoder_l1_self_Wq": (16, 16)}
+    given = {name: numbers.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    path = bin_file(tmp_path / "model.bin", {name: quantized(value, "Wemb" not in name) for name, value in given.items()})
+    found = _marian._Binary(path).read()
+    for name, value in given.items():
+        np.testing.assert_allclose(found[name], value, atol=np.abs(value).max() / 250)
+
+
+@pytest.mark.parametrize(("tensor", "part"), [
+    ((0x4101, (256,), b"\1" * 260), "shape \\[256\\] and 260 bytes, expected f32, or intgemm8 of 2 dimensions"),
+    ((0x4101, (-16, -16), b"\1" * 260), "shape \\[-16, -16\\]"), ((0x404, (-16, -16), b"\0" * 1024), "shape \\[-16, -16\\]"),
+    ((0x404, (2**31 - 1,) * 3, b""), "with all its bytes"), ((0x4101, (16, 16), bytes(260)), "was multiplied by 0.0"),
+    ((0x402, (16, 16), bytes(512)), "type 0x402"),
+])
+def test_bad_tensors_of_binary_files_are_named(tensor, part, tmp_path):
+    with pytest.raises(attend.InputError, match=f"tensor 'Wq'.*{part}"):
+        _marian._Binary(bin_file(tmp_path / "model.bin", {"Wq": tensor})).read()
+
+
+@pytest.mark.parametrize(("name", "value", "part"), [
+    ("Wemb", np.float32(1), "tensor 'Wemb' has 0 dimensions, expected 2"), ("Wpos", np.float32(1), "tensor 'Wpos' has 0 dimensions"),
+    ("Wemb", np.array(["a"]), "tensor 'Wemb' is of <U1, expected real numbers"),
+    ("encoder_l1_self_Wq", np.ones((D, D), complex), "tensor 'encoder_l1_self_Wq' is of complex128"),
+    ("encoder_l1_self_Wq", np.full((D, D), np.nan, np.float32), "tensor 'encoder_l1_self_Wq' has numbers that are none"),
+])
+def test_odd_tensors_are_named(name, value, part, tmp_path):
+    oracle, _ = made(tmp_path, {})
+    oracle.weights[name] = value
+    save(oracle, tmp_path / "model.npz")
+    with pytest.raises(attend.InputError, match=part):
+        attend.convert.convert(tmp_path / "model.npz", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("text", "part"), [
+    (b"skip: 2020-01-01", "skip is .*2020, 1, 1"), (b"dim-emb: 2020-13-45", "its options are no YAML: "), (b"[" * 20000, "its options are no YAML: "),
+    (b"- a", "no YAML mapping"), (b'type: !!python/object/apply:os.system ["id"]', "its options are no YAML: could not determine"),
+])
+def test_odd_options_are_refused(text, part, tmp_path):
+    oracle, _ = made(tmp_path, {})
+    np.savez(tmp_path / "model.npz", **oracle.weights, **{"special:model.yml": np.frombuffer(text, np.int8)})
+    with pytest.raises(attend.InputError, match=part):
+        attend.convert.convert(tmp_path / "model.npz", tmp_path / "out")
+
+
+def test_files_beside_a_model_do_no_harm(tmp_path):
+    """Vocabularies of other models, folders with names of files."""
+    made(tmp_path, {})
+    for name, content in (("a.yml", b"- x"), ("b.yml", b"</s>: 0\n<<: 1\n"), ("c.yml", b"\xff\xfe"), ("d.yml", b"=: 5\n")):
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "x.bin").mkdir()
+    (tmp_path / "y.npz").mkdir()
+    attend.convert.convert(tmp_path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_is_found_however_it_was_packed(method, tmp_path):
+    made(tmp_path, {})
+    with zipfile.ZipFile(tmp_path / "model.npz") as whole, zipfile.ZipFile(tmp_path / "damaged.npz", "w", method) as damaged:
+        for name in whole.namelist():
+            damaged.writestr(name, whole.read(name))
+    content = bytearray((tmp_path / "damaged.npz").read_bytes())
+    content[200:400] = np.random.default_rng(3).bytes(200)
+    (tmp_path / "damaged.npz").write_bytes(content)
+    with pytest.raises(attend.InputError, match="not a whole .npz file"):
+        attend.convert.convert(tmp_path / "damaged.npz", tmp_path / "out")

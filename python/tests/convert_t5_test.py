@@ -173,6 +173,8 @@ def changed(source, folder, **keys):
     ({"d_kv": None}, "d_kv is null"),
     ({"num_heads": 5}, "has shape"),
     ({"relative_attention_num_buckets": 3}, "relative_buckets is 3, expected at least 4"),
+    ({"d_kv": -1}, "d_kv is -1, expected 1 to"),
+    ({"decoder_start_token_id": 10**12}, "decoder_start_token_id is 1000000000000, expected an id below"),
 ])
 def test_what_attend_lacks_is_named(source, tmp_path, keys, part):
     with pytest.raises((attend.InputError, attend.UsageError), match=re.escape(part)):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 
@@ -53,6 +54,18 @@ def test_it_refuses(tmp_path):
         done = exported(format, directory, tmp_path / output, python=python)
         assert done.returncode == status and done.stderr.startswith("attend export") and part in done.stderr, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+def test_a_disk_that_is_full_is_one_line(tmp_path):
+    """As far as a limit of the size of files tells it."""
+    for format, package in (("transformers", "transformers"), ("ctranslate2", "ctranslate2")):
+        pytest.importorskip(package)
+        command = [PROGRAM, "export", "--format", format, "--model", GOLDEN, "--output", tmp_path / "out"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=os.environ | {"ATTEND_PYTHON": sys.executable},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)))
+        assert done.returncode == 1 and "File too large" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+        assert not list(tmp_path.iterdir())
 
 
 def run(monkeypatch, missing, *arguments):

@@ -18,7 +18,9 @@ struct ImportOptions {
 
 FieldList Fields(ImportOptions& options) {
   FieldList fields;
-  fields.Add("output", &options.output, "model directory to write")
+  fields
+      .Add("output", &options.output,
+           "model directory to write; by default the source's name, in the working directory")
       .Add("source_language", &options.source_language,
            "what a model of several languages is to translate from, as the model names it")
       .Add("target_language", &options.target_language, "what it is to translate to")
@@ -46,10 +48,10 @@ int RunImport(const std::vector<std::string>& arguments) {
                            "--target-language fr");
   command_line.Positional("SOURCE", &source, "the model's folder or file")
       .Options(Fields(options))
-      .Options(Fields(common, {"quiet"}))
-      .Required({"output"});
+      .Options(Fields(common, {"quiet"}));
   if (!command_line.Parse(arguments)) return 0;
-  std::vector<std::string> call = {source, "--output", options.output};
+  std::vector<std::string> call = {source};
+  if (!options.output.empty()) call.insert(call.end(), {"--output", options.output});
   for (const auto& [name, language] :
        {std::pair{"source", options.source_language}, std::pair{"target", options.target_language}})
     if (!language.empty()) call.push_back(fmt::format("--{}-language={}", name, language));

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 
-from attend._errors import InputError, UsageError
+from attend._errors import Error, InputError, UsageError
 from attend.convert import (
-    _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _t5, _to_bert, _to_ctranslate2, _to_gpt2,
-    _to_marian)
+    _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _recognise, _t5, _to_bert,
+    _to_ctranslate2, _to_gpt2, _to_marian)
 from attend.convert._source import Converted, Languages, Source
 from attend.convert._target import Directory, Exported, Target, read_directory
+from attend.convert._whole import whole_folder
 
 __all__ = ["SOURCES", "TARGETS", "Converted", "Exported", "convert", "export", "recognise"]
 
@@ -42,8 +42,7 @@ def recognise(path: str | os.PathLike[str]) -> Source:
     for source in SOURCES:
         if source.recognises(folder):
             return source
-    known = "; ".join(source.looks_like for source in SOURCES)
-    raise InputError(f"'{folder}' is no model that can be imported; expected one of: {known}")
+    raise _recognise.refusal(folder, [kind for source in SOURCES for kind in source.model_types])
 
 
 def _new(output: str | os.PathLike[str]) -> pathlib.Path:
@@ -51,6 +50,19 @@ def _new(output: str | os.PathLike[str]) -> pathlib.Path:
     if target.exists():
         raise UsageError(f"'{target}' exists; remove it or choose another name")
     return target
+
+
+def _read(kind: Source, source: pathlib.Path, languages: Languages) -> Converted:
+    try:
+        if languages == Languages():
+            return kind.convert(source)
+        if kind.convert_between is not None:
+            return kind.convert_between(source, languages)
+    except Error:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise InputError(f"'{source}': a file of it is damaged ({type(error).__name__}: {error})") from error
+    raise UsageError(f"source_language or target_language is given, but '{source}' is no model of several languages; leave them out")
 
 
 def convert(
@@ -65,13 +77,7 @@ def convert(
     """
     target = _new(output)
     kind = recognise(source)
-    languages = Languages(source_language, target_language)
-    if languages == Languages():
-        converted = kind.convert(pathlib.Path(source))
-    elif kind.convert_between is None:
-        raise UsageError(f"source_language or target_language is given, but '{source}' is no model of several languages; leave them out")
-    else:
-        converted = kind.convert_between(pathlib.Path(source), languages)
+    converted = _read(kind, pathlib.Path(source), Languages(source_language, target_language))
     if label_scheme is not None:
         converted.spell_labels(label_scheme)
     converted.write(target)
@@ -92,13 +98,9 @@ def target_of(directory: Directory, format: str) -> Target:
 
 def write(exported: Exported, output: str | os.PathLike[str]) -> None:
     """Makes the folder, which appears whole or not at all."""
-    target = _new(output)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}.") as folder:
-        made = pathlib.Path(folder) / "model"
+    with whole_folder(_new(output)) as made:
         made.mkdir()
         exported.write(made)
-        made.rename(target)
 
 
 def export(

@@ -15,9 +15,9 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._bart_tokens import read_tokens
-from attend.convert._compare import samples_differ_by
+from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import rename_stack
-from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
+from attend.convert._files import Keys, Renamed, generation_of, model_type, read_json, read_weights, shown
 from attend.convert._marian_transformers import ACTIVATIONS
 from attend.convert._sinusoids import ANGLES, recognise_sinusoids
 from attend.convert._source import Converted, Languages, Source, Tensors, model, stack
@@ -32,14 +32,6 @@ STACKS: dict[str, dict[str, Any]] = {
 }
 MOST_ROUNDING = 2e-3  # of a table of sinusoids that was stored in bf16
 SIDES = ("encoder", "decoder")
-# Of generation_config.json: what becomes part of the model, and what says nothing of outputs.
-KNOWN = {
-    "_from_model_config", "bos_token_id", "cache_implementation", "decoder_start_token_id", "eos_token_id", "forced_bos_token_id",
-    "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "return_dict_in_generate", "transformers_version",
-    "use_cache"}
-SEARCH = (  # of older config.json files
-    "bad_words_ids", "early_stopping", "forced_eos_token_id", "length_penalty", "max_length", "min_length", "no_repeat_ngram_size",
-    "num_beams", "num_beam_groups", "repetition_penalty", "suppress_tokens")
 
 
 def _stack(config: Keys, side: str) -> dict[str, Any]:
@@ -101,29 +93,18 @@ def _is_family(table: np.ndarray[Any, Any], shape: dict[str, Any], rounding: flo
 def _check(config: Keys) -> None:
     config.refuse(is_encoder_decoder=True, tie_word_embeddings=True)
     names = config.values.get("architectures") or ["ForConditionalGeneration"]
-    if not str(names[0]).endswith(("ForConditionalGeneration", "Model")):
+    name = names[0] if isinstance(names, list) else names
+    if not isinstance(name, str) or not name.endswith(("ForConditionalGeneration", "Model")):
         raise InputError(
-            f"{config.path}: architectures is {json.dumps(names[0], default=repr)}, which attend lacks; expected a model for conditional "
+            f"{config.path}: architectures is {shown(name)}, which attend lacks; expected a model for conditional "
             "generation")
-
-
-def _generation(folder: pathlib.Path, config: Keys) -> tuple[Keys, list[str]]:
-    """How outputs begin, and what attend leaves out of how they are searched."""
-    path = folder / "generation_config.json"
-    given = read_json(path) if path.exists() else {key: config.values.get(key) for key in SEARCH}
-    settings = Keys(path if path.exists() else config.path, given)
-    values = {key: value for key, value in settings.values.items() if value is not None}
-    words = [f"{key} {json.dumps(value, default=repr)}" for key, value in sorted(values.items()) if key not in KNOWN]
-    begins = {key: config.values.get(key) for key in ("decoder_start_token_id", "forced_bos_token_id")}
-    left_out = [f"{', '.join(words)} of {settings.path.name}: attend's own search options hold"] if words else []
-    return Keys(settings.path, {key: value for key, value in (begins | values).items() if value is not None}), left_out
 
 
 def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
     config = Keys(folder / "config.json")
     _check(config)
-    generation, left_out = _generation(folder, config)
-    size = config.get("vocab_size", int)
+    generation, left_out = generation_of(folder, config)
+    size = config.count("vocab_size")
     found = read_tokens(folder, config, generation, size, languages)  # before the weights, which may be many
     weights = _Weights(config, read_weights(folder), str(folder))
     if weights.rows != size:
@@ -141,12 +122,9 @@ def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    try:
-        import torch
-        import transformers
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
-    peer = transformers.AutoModelForSeq2SeqLM.from_pretrained(source, dtype=torch.float32).eval()
+    peer = transformers_peer(source, "AutoModelForSeq2SeqLM")
+    import torch
+
     shape = read_json(pathlib.Path(output) / "config.json")["model"]
     begin = [shape["special_ids"]["bos"], *shape["target_begin"]]
 
@@ -159,4 +137,5 @@ def _compare(source: str, output: str) -> float:
 
 SOURCE = Source(
     "BART, mBART, Pegasus or M2M100 (NLLB) of transformers (config.json with model_type bart, mbart, pegasus or m2m_100, a tokenizer)",
-    lambda folder: model_type(folder) in list(STACKS), lambda folder: _convert(folder, Languages()), _compare, _convert)
+    lambda folder: model_type(folder) in list(STACKS), lambda folder: _convert(folder, Languages()), _compare, _convert,
+    tuple(STACKS))

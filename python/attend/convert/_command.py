@@ -8,6 +8,7 @@ from typing import Any
 
 from attend._errors import Error, InputError
 from attend.convert._source import Tensors
+from attend.convert._whole import interruptible
 
 
 def describe(model: dict[str, Any], tensors: Tensors) -> str:
@@ -18,11 +19,17 @@ def describe(model: dict[str, Any], tensors: Tensors) -> str:
     return f"{layers} layers, {stacks[0]['d_model']} wide, {size:,} tokens, {count / 1e6:.1f} million weights"
 
 
-def run(name: str, work: Callable[[], None]) -> int:
-    """Does the work; returns the exit status, after one line that tells an error."""
+def run(name: str, subject: str, work: Callable[[], None]) -> int:
+    """Does the work on the model `subject`; returns the exit status, after one line that tells an error."""
     try:
-        work()
+        interruptible(name, work)
     except (Error, ModuleNotFoundError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 3 if isinstance(error, InputError) else 2 if isinstance(error, ValueError) else 1
+    except Exception as error:  # such as a disk that is full, which packages tell in ways of their own
+        reason = f"{type(error).__name__}: {error}"
+        if isinstance(error, OSError) and error.strerror:
+            subject, reason = str(error.filename or subject), error.strerror
+        print(f"{name}: '{subject}': {' '.join(reason.split())}", file=sys.stderr)
+        return 1
     return 0

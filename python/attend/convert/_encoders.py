@@ -16,7 +16,7 @@ import numpy as np
 from attend._attend import Encoder, Vocabulary
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
-from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights
+from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights, shown
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
 
@@ -73,12 +73,19 @@ FAMILIES = {
 
 
 def _embeddings(renamed: Renamed, family: _Family, prefix: str) -> None:
-    renamed.take("encoder.embedding.weight", prefix + "embeddings.word_embeddings.weight")
-    renamed.take("encoder.positions.weight", prefix + "embeddings.position_embeddings.weight")
+    renamed.table("encoder.embedding.weight", prefix + "embeddings.word_embeddings.weight")
+    positions = renamed.table("encoder.positions.weight", prefix + "embeddings.position_embeddings.weight")[family.first_position :]
     renamed.linear("encoder.embedding_norm", prefix + "embeddings.LayerNorm")
-    positions = renamed.tensors["encoder.positions.weight"][family.first_position :]
-    types = renamed.left.pop(prefix + "embeddings.token_type_embeddings.weight", None)
-    renamed.tensors["encoder.positions.weight"] = np.ascontiguousarray(positions if types is None else positions + types[0])
+    given = prefix + "embeddings.token_type_embeddings.weight"
+    if given in renamed.left:
+        types = renamed.table("types", given)
+        if len(types) == 0 or types.shape[1] != positions.shape[1]:
+            raise InputError(f"{renamed.where}: tensor '{given}' has the shape {list(types.shape)}, expected rows of {positions.shape[1]}")
+        positions = positions + types[0]
+        del renamed.tensors["types"]
+        if len(types) > 1:
+            renamed.left_out.append("the other token types: a text is one part")
+    renamed.tensors["encoder.positions.weight"] = np.ascontiguousarray(positions)
     renamed.drop(prefix + "embeddings.position_ids")
 
 
@@ -86,7 +93,7 @@ def _labels(config: Keys) -> list[str]:
     """Names by id, as transformers keeps them."""
     names = config.values.get("id2label", {"0": "LABEL_0", "1": "LABEL_1"})
     if not isinstance(names, dict) or sorted(map(str, names)) != sorted(str(i) for i in range(len(names))):
-        raise InputError(f"{config.path}: id2label has no name for each of 0 to {max(len(names) - 1, 0)}")
+        raise InputError(f"{config.path}: id2label is {shown(names)[:60]}, expected a name for each id from 0 on")
     return [str({str(key): value for key, value in names.items()}[str(i)]) for i in range(len(names))]
 
 
@@ -109,7 +116,7 @@ class _Head:
 
     def __init__(self, config: Keys, family: _Family, renamed: Renamed) -> None:
         self.config, self.family, self.renamed = config, family, renamed
-        names = config.values.get("architectures") or ["BertModel"]
+        names = config.get("architectures", list, ["BertModel"]) if config.values.get("architectures") else ["BertModel"]
         self.name = str(names[0])
 
     def fields(self) -> dict[str, Any]:
@@ -125,7 +132,8 @@ class _Head:
     def drop_pooler(self) -> None:
         """Of the first token's vector. Models have it whether their head reads it or not."""
         for prefix in ("", self.family.prefix):
-            self.renamed.drop(f"{prefix}pooler.dense.weight", f"{prefix}pooler.dense.bias")
+            if self.renamed.drop(f"{prefix}pooler.dense.weight", f"{prefix}pooler.dense.bias"):
+                self.renamed.left_out.append("the pooler: no head reads it")
 
     def none(self) -> dict[str, Any]:
         self.drop_pooler()
@@ -138,7 +146,9 @@ class _Head:
         # Of a head that is not tied both biases are there, and the projection's own counts.
         self.renamed.take("head.bias", names["copy" if names["copy"] in self.renamed.left else "head.bias"])
         self.drop_pooler()
-        self.renamed.drop(names["head.bias"], "cls.seq_relationship.weight", "cls.seq_relationship.bias")
+        self.renamed.drop(names["head.bias"])
+        if self.renamed.drop("cls.seq_relationship.weight", "cls.seq_relationship.bias"):
+            self.renamed.left_out.append("the head that tells whether a sentence follows another")
         tied = self.renamed.tensors["encoder.embedding.weight"]
         weight = self.renamed.left.pop(names["head.weight"], tied)
         same = weight is tied or np.array_equal(weight, tied)
@@ -192,6 +202,24 @@ def _new_names(tensors: Tensors) -> Tensors:
     return renamed
 
 
+def _sentence_vectors(folder: pathlib.Path) -> list[str]:
+    """Of a model of sentence-transformers: how its vectors are made, which `attend embed` is told."""
+    if not (folder / "modules.json").exists():
+        return []
+    modules = read_json(folder / "modules.json")
+    kinds = [str(module.get("type")).rsplit(".", 1)[-1] for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
+    path = folder / "1_Pooling/config.json"
+    pooling = Keys(path).values if path.exists() else {}
+    way = "mean" if pooling.get("pooling_mode_mean_tokens") else "first" if pooling.get("pooling_mode_cls_token") else ""
+    if not way:
+        return [f"the modules of its sentence vectors ({', '.join(kinds)}), whose way of pooling attend lacks"]
+    options = f"--pooling {way}" + (" --normalize" if "Normalize" in kinds else "")
+    path = folder / "sentence_bert_config.json"
+    longest = Keys(path).values.get("max_seq_length") if path.exists() else None
+    cut = [f"max_seq_length {shown(longest)}: attend reads texts as long as the positions reach"] if longest is not None else []
+    return [f"how sentence vectors are made of those of tokens: `attend embed {options}` makes them", *cut]
+
+
 def _convert(folder: pathlib.Path) -> Converted:
     config = Keys(folder / "config.json")
     family = FAMILIES[config.get("model_type", str)]
@@ -209,7 +237,7 @@ def _convert(folder: pathlib.Path) -> Converted:
             source_vocab_size=size, target_vocab_size=size if head["head"] == "vocabulary" else 0, special_ids=vocabulary.special_ids,
             encoder=_stack(config, family, positions), **head),
         tensors=tensors, source_vocabulary=vocabulary.content, target_vocabulary=vocabulary.content, texts=vocabulary.texts(),
-        provenance={"config": json.dumps(config.values, sort_keys=True)})
+        left_out=renamed.left_out + _sentence_vectors(folder), provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
 def _compare(source: str, output: str) -> float:
@@ -246,4 +274,4 @@ def _vectors_differ_by(peer: Any, source: str, output: str, special: dict[str, i
 
 SOURCE = Source(
     "an encoder of transformers (config.json with model_type bert, roberta or distilbert, tokenizer.json or vocab files)",
-    lambda folder: model_type(folder) in list(FAMILIES), _convert, _compare)
+    lambda folder: model_type(folder) in list(FAMILIES), _convert, _compare, model_types=tuple(FAMILIES))

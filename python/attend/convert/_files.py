@@ -14,6 +14,16 @@ from attend._errors import InputError
 from attend.convert._source import Tensors
 
 _BEGINNING = 4 << 20  # in which a pickle's keys stand
+MOST = 1 << 31  # of anything that is counted
+# Of generation_config.json: what becomes part of the model, and what says nothing of outputs.
+KNOWN = {
+    "_from_model_config", "bos_token_id", "cache_implementation", "decoder_start_token_id", "eos_token_id", "forced_bos_token_id",
+    "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "return_dict_in_generate", "transformers_version",
+    "use_cache"}
+SEARCH = (  # of older config.json files
+    "bad_words_ids", "early_stopping", "forced_eos_token_id", "length_penalty", "max_length", "min_length", "no_repeat_ngram_size",
+    "num_beams", "num_beam_groups", "repetition_penalty", "suppress_tokens")
+INDEX = ".index.json"  # of weights in several files
 
 
 def read_json(path: pathlib.Path) -> Any:
@@ -23,6 +33,24 @@ def read_json(path: pathlib.Path) -> Any:
         raise InputError(f"can't read '{path}': {error.strerror}") from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"{path}: not JSON: {error}") from error
+
+
+def is_text(value: str) -> bool:
+    """Whether UTF-8 can write it, which has no lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def read_bytes(path: pathlib.Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"can't read '{path}': {error.strerror}") from error
+
+
+def token_of(settings: dict[str, Any], name: str, usual: str) -> str:
+    """A special token of tokenizer_config.json, which stands there as a text or with how it is read."""
+    value = settings.get(name, usual)
+    return str(value.get("content") if isinstance(value, dict) else value)
 
 
 def shown(value: Any) -> str:
@@ -56,6 +84,19 @@ class Keys:
             raise InputError(f"{self.path}: {key} is {shown(value)}, expected {kind.__name__}")
         return value
 
+    def count(self, key: str, default: int | None = None) -> int:
+        value = int(self.get(key, int, default))
+        if not 0 < value <= MOST:
+            raise InputError(f"{self.path}: {key} is {value}, expected 1 to {MOST}")
+        return value
+
+    def token(self, key: str, tokens: int, default: int | None = None) -> int:
+        """The id of one of so many tokens."""
+        value = int(self.get(key, int, default))
+        if not 0 <= value < tokens:
+            raise InputError(f"{self.path}: {key} is {value}, expected an id below {tokens}, the number of tokens")
+        return value
+
     def choose(self, key: str, choices: dict[str, Any], default: str) -> Any:
         value = self.values.get(key, default)
         if not isinstance(value, str) or value not in choices:
@@ -82,9 +123,15 @@ def read_weights(folder: pathlib.Path) -> Tensors:
     path = folder / "model.safetensors"
     if path.exists():
         return read_safetensors(path)
+    index = folder / (path.name + INDEX)
+    if index.exists():
+        names = Keys(index).get("weight_map", dict).values()
+        return read_all([folder / pathlib.Path(str(name)).name for name in set(names)])
     path = folder / "pytorch_model.bin"
     if path.exists():
         return tensors_of(path, read_pickle(path, "save its tensors alone"))
+    if (folder / (path.name + INDEX)).exists():
+        raise InputError(f"'{folder}' has pickles of parts of its weights; save it once more with transformers 5, which writes safetensors")
     raise InputError(f"'{folder}' has no weights, expected model.safetensors or pytorch_model.bin")
 
 
@@ -128,9 +175,11 @@ def read_pickle(path: pathlib.Path, cure: str) -> Any:
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises what its unpickler does
-        kind = re.search(r"GLOBAL (\S+) was not", str(error))
+        kind = re.search(r"GLOBAL (\S+) (was not|whose module)", str(error))
         if kind is None:
             raise InputError(f"{path}: not a whole file of torch.save") from error
+        if kind[2] != "was not":
+            raise InputError(f"{path}: it holds code ({kind[1]}), which attend does not load; {cure}") from error
         raise InputError(f"{path}: it holds {kind[1]}, but only tensors and plain values are read; {cure}") from error
 
 
@@ -176,9 +225,12 @@ def tokens_by_id(path: pathlib.Path, size: int | None = None) -> list[str]:
     ids = read_json(path)
     whole = isinstance(ids, dict) and all(type(i) is int for i in ids.values())
     count = size if size is not None else len(ids) if whole else 0
-    if not whole or sorted(ids.values()) != list(range(count)):
+    if not whole or len(ids) != count or sorted(ids.values()) != list(range(count)):
         expected = f"{count} tokens the ids 0 to {count - 1}" if count else "each token an id, from 0 on"
         raise InputError(f"{path}: expected a JSON object that gives {expected}")
+    odd = next((token for token in ids if not is_text(token)), None)
+    if odd is not None:
+        raise InputError(f"{path}: {shown(odd)} is no token: it has half a character (a lone surrogate)")
     return sorted(ids, key=ids.__getitem__)
 
 
@@ -187,11 +239,17 @@ class Renamed:
 
     def __init__(self, tensors: Tensors, where: str) -> None:
         self.left, self.where, self.tensors = dict(tensors), where, Tensors()
+        self.left_out: list[str] = []  # in words
 
     def take(self, name: str, given: str) -> np.ndarray[Any, Any]:
         if given not in self.left:
             raise InputError(f"{self.where}: tensor '{given}' is missing")
-        return self.tensors.setdefault(name, self.left.pop(given))
+        value = self.left.pop(given)
+        if value.dtype.kind not in "fiu":
+            raise InputError(f"{self.where}: tensor '{given}' is of {value.dtype}, expected real numbers")
+        if value.dtype.kind == "f" and np.isnan(value).any():
+            raise InputError(f"{self.where}: tensor '{given}' has numbers that are none (NaN); the training broke, or the file is damaged")
+        return self.tensors.setdefault(name, value)
 
     def table(self, name: str, given: str) -> np.ndarray[Any, Any]:
         value = self.take(name, given)
@@ -210,9 +268,9 @@ class Renamed:
         if value is not None and not np.array_equal(value, self.tensors[name]):
             raise InputError(f"{self.where}: tensor '{given}' is not the one that it is tied to ('{name}')")
 
-    def drop(self, *names: str) -> None:
-        for name in names:
-            self.left.pop(name, None)
+    def drop(self, *names: str) -> bool:
+        """Whether any was there."""
+        return any([self.left.pop(name, None) is not None for name in names])
 
     def finish(self) -> Tensors:
         if self.left:
@@ -220,7 +278,13 @@ class Renamed:
         return self.tensors
 
 
-def search_settings_left_out(folder: pathlib.Path) -> list[str]:
-    """What is said of transformers' settings of its search, where a model has them."""
-    name = "generation_config.json"
-    return [f"{name}: attend's own search options hold"] if (folder / name).exists() else []
+def generation_of(folder: pathlib.Path, config: Keys) -> tuple[Keys, list[str]]:
+    """How outputs begin, and what attend leaves out of how they are searched."""
+    path = folder / "generation_config.json"
+    given = read_json(path) if path.exists() else {key: config.values.get(key) for key in SEARCH}
+    settings = Keys(path if path.exists() else config.path, given)
+    values = {key: value for key, value in settings.values.items() if value is not None}
+    words = [f"{key} {shown(value)}" for key, value in sorted(values.items()) if key not in KNOWN]
+    begins = {key: config.values.get(key) for key in ("decoder_start_token_id", "forced_bos_token_id")}
+    left_out = [f"{', '.join(words)} of {settings.path.name}: attend's own search options hold"] if words else []
+    return Keys(settings.path, {key: value for key, value in (begins | values).items() if value is not None}), left_out

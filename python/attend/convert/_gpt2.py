@@ -29,8 +29,12 @@ class _Gpt2:
 
     def transposed(self, names: list[str], given: str) -> None:
         """One matrix [in, out] and its bias, as the equal parts of its columns."""
-        weight = self.renamed.take(given, given + ".weight").T
+        weight = self.renamed.table(given, given + ".weight").T
         bias = self.renamed.take(given + ".bias", given + ".bias")
+        if len(weight) % len(names) or bias.shape != weight.shape[:1]:
+            raise InputError(
+                f"{self.renamed.where}: tensor '{given}.weight' has {len(weight)} columns and its bias the shape {list(bias.shape)}, expected "
+                f"{len(names)} equal parts")
         del self.renamed.tensors[given], self.renamed.tensors[given + ".bias"]
         for name, rows, numbers in zip(names, np.split(weight, len(names)), np.split(bias, len(names)), strict=True):
             self.renamed.tensors[name + ".weight"] = np.ascontiguousarray(rows)
@@ -47,8 +51,8 @@ class _Gpt2:
         self.renamed.drop(given + ".attn.bias", given + ".attn.masked_bias")
 
     def rename(self, layers: int) -> Tensors:
-        self.renamed.take("decoder.embedding.weight", self.prefix + "wte.weight")
-        self.renamed.take("decoder.positions.weight", self.prefix + "wpe.weight")
+        self.renamed.table("decoder.embedding.weight", self.prefix + "wte.weight")
+        self.renamed.table("decoder.positions.weight", self.prefix + "wpe.weight")
         for layer in range(layers):
             self.layer(f"decoder.layers.{layer}", f"{self.prefix}h.{layer}")
         self.renamed.linear("decoder.norm", self.prefix + "ln_f")
@@ -60,9 +64,10 @@ class _Gpt2:
 
 
 def _stack(config: Keys) -> dict[str, Any]:
-    width = config.get("n_embd", int)
+    width = config.count("n_embd")
     return stack(
-        layers=config.get("n_layer", int), d_model=width, heads=config.get("n_head", int), d_ff=config.values.get("n_inner") or 4 * width,
+        layers=config.count("n_layer"), d_model=width, heads=config.count("n_head"),
+        d_ff=4 * width if config.values.get("n_inner") is None else config.count("n_inner"),
         activation=config.choose("activation_function", ACTIVATIONS, "gelu_new"), norm_place="pre",
         norm_epsilon=config.get("layer_norm_epsilon", float, 1e-5), positions="learned", max_positions=config.get("n_positions", int, 1024),
         scale_embedding=False)
@@ -94,4 +99,4 @@ def _compare(source: str, output: str) -> float:
 
 SOURCE = Source(
     "GPT-2 of transformers (config.json with model_type gpt2, tokenizer files)", lambda folder: model_type(folder) == "gpt2", _convert,
-    _compare)
+    _compare, model_types=("gpt2",))

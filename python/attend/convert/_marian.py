@@ -8,9 +8,10 @@ vector of zeros. What decides the architecture stands in the model itself, as YA
 
 from __future__ import annotations
 
-import json
+import math
 import pathlib
 import struct
+import sys
 import zipfile
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert import _shortlist
-from attend.convert._files import Renamed
+from attend.convert._files import Keys, Renamed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import of_words, pieces_of, with_tokens
 
@@ -35,46 +36,25 @@ NORM_PLACES = {("", "an", ""): "post", ("n", "a", "n"): "pre"}
 _F32, _INT8, _INTGEMM8 = 0x404, 0x101, 0x4101
 
 
-class _Options:
-    """The model's options, with errors that name the key."""
-
-    def __init__(self, text: str, where: str) -> None:
-        try:
-            import yaml
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError("reading Marian's options needs the package PyYAML: pip install pyyaml", name="yaml") from error
-        try:
-            self.values = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise InputError(f"{where}: its options are no YAML: {str(error).splitlines()[0]}") from error
-        self.where = where
-        if not isinstance(self.values, dict):
-            raise InputError(f"{where}: its options are no YAML mapping")
-
-    def get(self, key: str, kind: type, default: Any = None) -> Any:
-        value = self.values.get(key, default)
-        if not isinstance(value, kind):
-            raise InputError(f"{self.where}: {key} is {json.dumps(value)}, expected {kind.__name__}")
-        return value
-
-    def choose(self, key: str, choices: dict[str, Any], default: str) -> Any:
-        value = self.get(key, str, default)
-        if value not in choices:
-            raise InputError(f"{self.where}: {key} is {value}, which attend lacks; expected {' or '.join(choices)}")
-        return choices[value]
-
-    def refuse(self) -> None:
-        for key, expected in ONLY.items():
-            found = self.values.get(key, expected)
-            if found != expected:
-                raise InputError(f"{self.where}: {key} is {json.dumps(found)}, which attend lacks; expected {json.dumps(expected)}")
+def _options(text: str, path: pathlib.Path) -> Keys:
+    try:
+        import yaml
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("reading Marian's options needs the package PyYAML: pip install pyyaml", name="yaml") from error
+    try:
+        values = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:  # such as a date that is none
+        raise InputError(f"{path}: its options are no YAML: {(str(error).splitlines() or [''])[0]}") from error
+    if not isinstance(values, dict):
+        raise InputError(f"{path}: its options are no YAML mapping")
+    return Keys(path, values)
 
 
 def _read_npz(path: pathlib.Path) -> dict[str, np.ndarray[Any, Any]]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return dict(file)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:  # what each way of packing raises
         raise InputError(f"{path}: not a whole .npz file: {error}") from error
 
 
@@ -101,36 +81,47 @@ class _Binary:
         names = [self.take(header[0]).rstrip(b"\0").decode("utf-8", "replace") for header in headers]
         shapes = [struct.unpack(f"<{header[2]}i", self.take(4 * header[2])) for header in headers]
         self.take(self.numbers(1)[0])
-        return {name: self.array(header, shape) for name, header, shape in zip(names, headers, shapes, strict=True)}
+        return {name: self.array(name, header, shape) for name, header, shape in zip(names, headers, shapes, strict=True)}
 
-    def array(self, header: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    def array(self, name: str, header: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
         kind, data = header[1], self.take(header[3])
-        size = int(np.prod(shape, dtype=np.int64))
-        if kind in (_F32, _INT8) and size >= 0 and len(data) >= size * (4 if kind == _F32 else 1):
+        size = math.prod(shape) if min(shape, default=0) >= 0 else sys.maxsize
+        if kind in (_F32, _INT8) and len(data) >= size * (4 if kind == _F32 else 1):
             return np.frombuffer(data, np.float32 if kind == _F32 else np.int8, size).reshape(shape)
-        if kind == _INTGEMM8 and 0 <= size <= len(data) - 4:
-            return self.dequantized(data, size, shape)
-        raise InputError(f"{self.path}: a tensor of type {kind:#x} with {len(data)} bytes, expected f32 or intgemm8 of shape {list(shape)}")
+        if kind == _INTGEMM8 and len(shape) == 2 and size <= len(data) - 4:
+            return self.dequantized(name, data, shape)
+        raise InputError(
+            f"{self.path}: tensor '{name}' has type {kind:#x}, shape {list(shape)} and {len(data)} bytes, expected f32, or intgemm8 of 2 "
+            "dimensions, with all its bytes")
 
-    @staticmethod
-    def dequantized(data: bytes, size: int, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    def dequantized(self, name: str, data: bytes, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
         """Integers that are [out, in], with what they were multiplied by behind them; embeddings are [V, D] as others have them."""
-        (multiplier,) = struct.unpack("<f", data[size : size + 4])
-        integers = np.frombuffer(data, np.int8, size).astype(np.float32) / multiplier
-        is_embedding = shape[0] > 8 * shape[1]
-        return integers.reshape(shape) if is_embedding else integers.reshape(shape[::-1]).T
+        (multiplier,) = struct.unpack_from("<f", data, math.prod(shape))
+        if not (0 < multiplier < math.inf):
+            raise InputError(f"{self.path}: tensor '{name}' was multiplied by {multiplier}, expected a number above 0")
+        integers = np.frombuffer(data, np.int8, math.prod(shape)).astype(np.float32) / multiplier
+        return integers.reshape(shape) if "Wemb" in name else integers.reshape(shape[::-1]).T
 
 
 def _find_model(path: pathlib.Path) -> pathlib.Path | None:
     """The model file that `path` is, or the one that the folder has."""
-    files = [path] if path.is_file() else sorted(path.glob("*.npz")) + sorted(path.glob("*.bin"))
-    found = [file for file in files if _is_model(file)]
+    found = models(path)
     return found[0] if len(found) == 1 else None
+
+
+def models(path: pathlib.Path) -> list[pathlib.Path]:
+    """The model files that `path` is or has."""
+    files = [path] if path.is_file() else sorted(path.glob("*.npz")) + sorted(path.glob("*.bin"))
+    return [file for file in files if file.is_file() and _is_model(file)]
 
 
 def _is_model(path: pathlib.Path) -> bool:
     if path.suffix == ".npz":
-        return zipfile.is_zipfile(path) and OPTIONS + ".npy" in zipfile.ZipFile(path).namelist()
+        try:
+            with zipfile.ZipFile(path) as file:
+                return OPTIONS + ".npy" in file.namelist()
+        except Exception:  # a damaged directory of files makes zipfile raise more than its own errors
+            return False
     if path.suffix != ".bin":
         return False
     with path.open("rb") as file:
@@ -140,8 +131,10 @@ def _is_model(path: pathlib.Path) -> bool:
 def _vocabularies(path: pathlib.Path) -> list[pathlib.Path]:
     """Of source and target: those that a file of options beside the model names, or the only one there."""
     for sidecar in sorted(path.parent.glob("*.yml")):
-        options = _Options(sidecar.read_text(encoding="utf-8"), str(sidecar)).values
-        names = options.get("vocabs")
+        try:
+            names = _options(sidecar.read_text(encoding="utf-8", errors="replace"), sidecar).values.get("vocabs")
+        except InputError:  # such as a vocabulary, whose tokens may mean something in YAML
+            continue
         if isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names):
             files = [path.parent / pathlib.Path(name).name for name in names]
             if all(file.exists() for file in files):
@@ -162,7 +155,7 @@ def _listed_tokens(file: pathlib.Path, size: int) -> list[str]:
     try:
         ids = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # which knows texts only: "no" is a word
         tokens = {int(i): token for token, i in ids.items()}
-    except (yaml.YAMLError, UnicodeError, AttributeError, TypeError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, AttributeError, TypeError, ValueError) as error:
         raise InputError(f"{file}: expected YAML or JSON that gives each token an id") from error
     if len(tokens) < len(ids) or sorted(tokens) != list(range(len(tokens))):
         raise InputError(f"{file}: expected the ids 0 to {len(ids) - 1}, each once")
@@ -186,11 +179,12 @@ def _read_vocabulary(file: pathlib.Path, size: int, special: dict[str, int]) -> 
 class _Marian:
     """Marian's tensors under attend's names."""
 
-    def __init__(self, tensors: dict[str, np.ndarray[Any, Any]], options: _Options, where: str) -> None:
+    def __init__(self, tensors: dict[str, np.ndarray[Any, Any]], options: Keys, where: str) -> None:
         self.renamed, self.options = Renamed(tensors, where), options
         self.norm_place = self.find_norm_place()
         self.embedding_norm = "n" in options.get("transformer-postprocess-emb", str, "d")
-        self.positions = len(tensors["Wpos"]) if "Wpos" in tensors else 0
+        self.positions = len(self.renamed.table("positions", "Wpos")) if "Wpos" in tensors else 0
+        self.table_of_positions = self.renamed.tensors.pop("positions", None)
         self.ssru = options.choose("transformer-decoder-autoreg", {"self-attention": False, "rnn": True}, "self-attention")
         if self.ssru:
             options.choose("dec-cell", {"ssru": True}, "ssru")
@@ -214,7 +208,7 @@ class _Marian:
         self.renamed.tensors[name] = np.ascontiguousarray(self.renamed.tensors[name].reshape(-1), np.float32)
 
     def table(self, name: str, given: str) -> None:
-        self.renamed.take(name, given)
+        self.renamed.table(name, given)
         self.renamed.tensors[name] = np.ascontiguousarray(self.renamed.tensors[name], np.float32)
 
     def norm(self, name: str, given: str, suffix: str = "") -> None:
@@ -256,12 +250,11 @@ class _Marian:
             if self.embedding_norm:
                 self.norm(f"{side}.embedding_norm", f"{side}_emb_ln", "_pre" if f"{side}_emb_ln_scale_pre" in left else "")
             if self.positions:
-                self.renamed.tensors[f"{side}.positions.weight"] = np.ascontiguousarray(left["Wpos"], np.float32)
+                self.renamed.tensors[f"{side}.positions.weight"] = np.ascontiguousarray(self.table_of_positions, np.float32)
             for layer in range(self.options.get(depth, int)):
                 self.layer(f"{side}.layers.{layer}", f"{side}_l{layer + 1}", side)
             if self.norm_place == "pre":
                 self.norm(f"{side}.norm", f"{side}_top_ln")
-        self.renamed.drop("Wpos")
         if "decoder_ff_logit_out_b" in left:
             self.vector("head.bias", "decoder_ff_logit_out_b")
         if "decoder_ff_logit_out_Wt" in left:
@@ -281,7 +274,7 @@ class _Marian:
         elif options.get("transformer-disable-position-embeddings", bool, False):
             fields |= {"positions": "none", "scale_embedding": False}
         if side == "decoder":
-            fields["d_ff"] = options.values.get("transformer-decoder-dim-ffn") or fields["d_ff"]
+            fields["d_ff"] = options.get("transformer-decoder-dim-ffn", int, 0) or fields["d_ff"]
             fields["recurrence"] = "ssru" if self.ssru else "none"
         return stack(**fields)
 
@@ -293,8 +286,8 @@ def _convert(source: pathlib.Path) -> Converted:
     if OPTIONS not in tensors:
         raise InputError(f"{path}: tensor '{OPTIONS}' is missing")
     text = tensors.pop(OPTIONS).astype(np.uint8).tobytes().rstrip(b"\0").decode("utf-8", "replace")
-    options = _Options(text, str(path))
-    options.refuse()
+    options = _options(text, path)
+    options.refuse(**ONLY)
     alphas = [name for name in tensors if name.endswith("_QuantMultA")]
     for name in alphas:
         del tensors[name]

@@ -17,10 +17,11 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import layer
-from attend.convert._files import Keys, Renamed, model_type, read_weights, search_settings_left_out, shown, tokens_by_id
+from attend.convert._files import (
+    Keys, Renamed, generation_of, model_type, read_bytes, read_weights, shown, token_of, tokens_by_id)
 from attend.convert._sinusoids import position_fields
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
-from attend.convert._vocabulary import with_tokens
+from attend.convert._vocabulary import pieces_of, with_tokens
 
 NEVER = -1e4  # a bias of what is never written
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "swish": "silu", "silu": "silu"}
@@ -38,12 +39,12 @@ def _embeddings(renamed: Renamed, shared: bool) -> str:
     """Returns the name of the target's."""
     if shared:
         given = "model.shared.weight" if "model.shared.weight" in renamed.left else "model.encoder.embed_tokens.weight"
-        renamed.take("encoder.embedding.weight", given)
+        renamed.table("encoder.embedding.weight", given)
         for side in ("encoder", "decoder"):
             renamed.tied("encoder.embedding.weight", f"model.{side}.embed_tokens.weight")
         return "encoder.embedding.weight"
-    renamed.take("encoder.embedding.weight", "model.encoder.embed_tokens.weight")
-    renamed.take("decoder.embedding.weight", "model.decoder.embed_tokens.weight")
+    renamed.table("encoder.embedding.weight", "model.encoder.embed_tokens.weight")
+    renamed.table("decoder.embedding.weight", "model.decoder.embed_tokens.weight")
     renamed.drop("model.shared.weight")
     return "decoder.embedding.weight"
 
@@ -65,7 +66,7 @@ def _rename(tensors: Tensors, shape: dict[str, Any], config: Keys) -> Tensors:
     if tied:
         renamed.tied(target, "lm_head.weight")
     else:
-        renamed.take("head.weight", "lm_head.weight")
+        renamed.table("head.weight", "lm_head.weight")
     renamed.take("head.bias", "final_logits_bias")
     for side in ("encoder", "decoder"):
         _positions(renamed, side, shape[side])
@@ -94,21 +95,24 @@ def _drop_pad(tensors: Tensors, pad: int, starts: bool, where: str) -> bool:
 
 
 def _special_ids(config: Keys, settings: dict[str, Any], tokens: list[str]) -> dict[str, int]:
-    pad, start = config.get("pad_token_id", int), config.get("decoder_start_token_id", int)
-    unknown = settings.get("unk_token", "<unk>")
+    unknown = token_of(settings, "unk_token", "<unk>")
     if unknown not in tokens:
         raise InputError(f"{config.path.parent / 'vocab.json'}: {shown(unknown)} is missing, the unknown token")
-    for name, token in (("pad_token_id", pad), ("decoder_start_token_id", start)):
-        if not 0 <= token < len(tokens):
-            raise InputError(f"{config.path}: {name} is {token}, expected an id below {len(tokens)}, the number of tokens")
-    return {"pad": pad, "unk": tokens.index(unknown), "bos": start, "eos": config.get("eos_token_id", int)}
+    keys = {"pad": "pad_token_id", "bos": "decoder_start_token_id", "eos": "eos_token_id"}
+    return {"unk": tokens.index(unknown)} | {name: config.token(key, len(tokens)) for name, key in keys.items()}
+
+
+def _pieces(folder: pathlib.Path, name: str) -> bytes:
+    content = read_bytes(folder / name)
+    pieces_of(content, str(folder / name))
+    return content
 
 
 def _convert(folder: pathlib.Path) -> Converted:
     config = Keys(folder / "config.json")
     config.refuse(is_encoder_decoder=True)
-    size = config.get("vocab_size", int)
-    target_size = config.values.get("decoder_vocab_size") or size
+    size = config.count("vocab_size")
+    target_size = size if config.values.get("decoder_vocab_size") is None else config.count("decoder_vocab_size")
     shape = {side: _stack(config, side) for side in ("encoder", "decoder")}
     tensors = _rename(read_weights(folder), shape, config)
     tokens = tokens_by_id(folder / "vocab.json", size)
@@ -128,10 +132,10 @@ def _convert(folder: pathlib.Path) -> Converted:
             target_vocab_size=len(target_tokens), special_ids=special, head_bias=True,
             tie_source_target="decoder.embedding.weight" not in tensors, tie_target_output="head.weight" not in tensors, **shape),
         tensors=tensors,
-        source_vocabulary=with_tokens((folder / "source.spm").read_bytes(), tokens, special),
-        target_vocabulary=with_tokens((folder / "target.spm").read_bytes(), target_tokens, special),
+        source_vocabulary=with_tokens(_pieces(folder, "source.spm"), tokens, special),
+        target_vocabulary=with_tokens(_pieces(folder, "target.spm"), target_tokens, special),
         texts=sample_texts(tokens),
-        left_out=search_settings_left_out(folder),
+        left_out=generation_of(folder, config)[1],
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
@@ -156,4 +160,5 @@ def _compare(source: str, output: str) -> float:
 
 
 SOURCE = Source(
-    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)", _recognises, _convert, _compare)
+    "MarianMT of transformers (config.json with model_type marian, vocab.json, source.spm, target.spm)", _recognises, _convert, _compare,
+    model_types=("marian",))

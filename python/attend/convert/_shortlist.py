@@ -44,6 +44,8 @@ def find(folder: pathlib.Path) -> pathlib.Path | None:
 
 
 def _is_shortlist(path: pathlib.Path) -> bool:
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
         return file.read(8) == struct.pack("<Q", _MAGIC)
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from attend._attend import write_model
-from attend._errors import UsageError
+from attend._errors import InputError, UsageError
 from attend.convert import _shortlist
+from attend.convert._whole import whole_folder
 
 Tensors = dict[str, np.ndarray[Any, Any]]
 
@@ -39,11 +40,15 @@ class Converted:
         self.model["label_scheme"] = scheme
 
     def write(self, output: pathlib.Path) -> None:
+        for name, tensor in self.tensors.items():
+            if not np.isfinite(tensor).all():
+                raise InputError(f"tensor '{name}' of the model has numbers that are not finite; the training broke, or the file is damaged")
         provenance = {"imported_from": self.kind} | self.provenance
-        write_model(
-            json.dumps(self.model), self.tensors, self.source_vocabulary, self.target_vocabulary, json.dumps(provenance), self.texts, output)
-        if self.shortlist is not None:
-            self.shortlist.write(output / _shortlist.FILE, [self.source_vocabulary, self.target_vocabulary])
+        vocabularies = [self.source_vocabulary, self.target_vocabulary]
+        with whole_folder(output) as folder:
+            write_model(json.dumps(self.model), self.tensors, *vocabularies, json.dumps(provenance), self.texts, folder)
+            if self.shortlist is not None:
+                self.shortlist.write(folder / _shortlist.FILE, vocabularies)
 
 
 @dataclass
@@ -63,6 +68,7 @@ class Source:
     compare: Callable[[str, str], float] | None = None
     # In place of `convert`, for models of several languages; none: models have the languages that they were made for.
     convert_between: Callable[[pathlib.Path, Languages], Converted] | None = None
+    model_types: tuple[str, ...] = ()  # of transformers' config.json
 
 
 def stack(**fields: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
-from attend.convert._files import Keys, Renamed, model_type, read_weights, search_settings_left_out
+from attend.convert._files import Keys, Renamed, generation_of, model_type, read_bytes, read_weights
 from attend.convert._sentencepiece_json import SentencePieceJson
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import pieces_of, placeholders, with_tokens
@@ -31,11 +31,11 @@ PARTS = {"query": "q", "key": "k", "value": "v", "output": "o"}
 
 
 def _stack(config: Keys, side: str) -> dict[str, Any]:
-    layers = config.get("num_layers", int)
-    width = config.get("d_kv", int)
+    layers = config.count("num_layers")
+    width = config.count("d_kv")
     return stack(
-        layers=layers if side == "encoder" or config.values.get("num_decoder_layers") is None else config.get("num_decoder_layers", int),
-        d_model=config.get("d_model", int), heads=config.get("num_heads", int), d_k=width, d_v=width, d_ff=config.get("d_ff", int),
+        layers=layers if side == "encoder" or config.values.get("num_decoder_layers") is None else config.count("num_decoder_layers"),
+        d_model=config.count("d_model"), heads=config.count("num_heads"), d_k=width, d_v=width, d_ff=config.count("d_ff"),
         activation=config.choose("feed_forward_proj", ACTIVATIONS, "relu"), norm="rms_norm", norm_place="pre",
         norm_epsilon=config.get("layer_norm_epsilon", float, 1e-6), positions="relative",
         relative_buckets=config.get("relative_attention_num_buckets", int, 32),
@@ -105,7 +105,7 @@ def _read_vocabulary(folder: pathlib.Path, special: tuple[int, int]) -> _Vocabul
     if not path.exists():
         raise InputError(f"'{folder}' has no tokenizer, expected tokenizer.json or {PIECES}")
     settings = Keys(folder / "tokenizer_config.json", {} if not (folder / "tokenizer_config.json").exists() else None)
-    content = path.read_bytes()
+    content = read_bytes(path)
     pieces = pieces_of(content, str(path))
     if "<unk>" not in pieces or not all(0 <= i < len(pieces) for i in special):
         raise InputError(f"{path}: it has {len(pieces)} pieces, expected '<unk>' among them, pad {special[0]} and eos {special[1]}")
@@ -123,8 +123,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     scaled = config.values.get("scale_decoder_outputs", config.values.get("tie_word_embeddings") is not False)
     tensors = _T5(read_weights(folder), shape, str(folder)).rename(bool(scaled) and kind == "t5")
     size = len(tensors["encoder.embedding.weight"])
-    pad, eos = config.get("pad_token_id", int, 0), config.get("eos_token_id", int, 1)
-    start = pad if config.values.get("decoder_start_token_id") is None else config.get("decoder_start_token_id", int)
+    pad, eos = config.token("pad_token_id", size, 0), config.token("eos_token_id", size, 1)
+    start = pad if config.values.get("decoder_start_token_id") is None else config.token("decoder_start_token_id", size)
     vocabulary = _read_vocabulary(folder, (pad, eos))
     tokens = vocabulary.tokens + placeholders(vocabulary.tokens, size, str(folder))
     special = {"pad": pad, "unk": vocabulary.unk, "bos": start, "eos": eos}
@@ -134,7 +134,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         model=model(
             source_vocab_size=size, target_vocab_size=size, special_ids=special, tie_target_output="head.weight" not in tensors, **shape),
         tensors=tensors, source_vocabulary=content, target_vocabulary=content, texts=sample_texts(vocabulary.tokens),
-        left_out=search_settings_left_out(folder),
+        left_out=generation_of(folder, config)[1],
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
@@ -153,4 +153,4 @@ def _compare(source: str, output: str) -> float:
 
 SOURCE = Source(
     "T5 or mT5 of transformers (config.json with model_type t5 or mt5, tokenizer.json or spiece.model)",
-    lambda folder: model_type(folder) in list(CLASSES), _convert, _compare)
+    lambda folder: model_type(folder) in list(CLASSES), _convert, _compare, model_types=tuple(CLASSES))

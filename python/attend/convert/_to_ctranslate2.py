@@ -127,9 +127,11 @@ def _add_vocabularies(spec: Any, directory: Directory) -> None:
 
 
 def _vocabulary_files(directory: Directory) -> dict[str, bytes]:
+    if not directory.vocabularies:
+        return {}
+    if directory.vocabularies["target"].lstrip()[:1] == b"{":
+        return {"tokenizer.json": directory.vocabularies["target"]}
     files = {f"{side}.spm": without_tokens(content) for side, content in directory.vocabularies.items()}
-    if not files or next(iter(directory.vocabularies.values())).lstrip()[:1] == b"{":
-        return {"tokenizer.json": directory.vocabularies["target"]} if files else {}
     return files if len(set(files.values())) > 1 else {"sentencepiece.model": files["target.spm"]}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from attend._attend import Vocabulary
 from attend._errors import InputError
-from attend.convert._files import read_json
+from attend.convert._files import read_bytes, read_json, token_of
 from attend.convert._vocabulary import placeholders
 
 SENTENCEPIECE = "vocab.spm"
@@ -45,7 +45,7 @@ class TokenizerFile:
 def read_tokenizer(folder: pathlib.Path) -> TokenizerFile:
     path = next((folder / name for name in (SENTENCEPIECE, "tokenizer.json") if (folder / name).exists()), None)
     if path is not None:
-        content = path.read_bytes()
+        content = read_bytes(path)
     elif (folder / "vocab.txt").exists():
         content, path = _dump(_wordpiece(folder)), folder / "vocab.txt"
     elif (folder / "vocab.json").exists() and (folder / "merges.txt").exists():
@@ -72,11 +72,6 @@ def loaded(content: bytes, path: pathlib.Path) -> TokenizerFile:
     return TokenizerFile(content, special, [vocabulary.piece(i) for i in range(len(vocabulary))])
 
 
-def _token(settings: dict[str, Any], name: str, usual: str) -> str:
-    value = settings.get(name, usual)
-    return str(value["content"] if isinstance(value, dict) else value)
-
-
 def _added(ids: dict[str, int], tokens: list[str], lstrip: str = "") -> list[dict[str, Any]]:
     known = {token: ids[token] for token in tokens if token in ids}
     return [
@@ -97,8 +92,8 @@ def _wordpiece(folder: pathlib.Path) -> dict[str, Any]:
     settings = _settings(folder)
     tokens = (folder / "vocab.txt").read_bytes().decode("utf-8", "replace").rstrip("\n").split("\n")  # other ends of lines are in tokens
     ids = {token: i for i, token in enumerate(tokens)}
-    unk, cls, sep = (_token(settings, f"{name}_token", f"[{name.upper()}]") for name in ("unk", "cls", "sep"))
-    special = [_token(settings, f"{name}_token", f"[{name.upper()}]") for name in ("pad", "unk", "cls", "sep", "mask")]
+    unk, cls, sep = (token_of(settings, f"{name}_token", f"[{name.upper()}]") for name in ("unk", "cls", "sep"))
+    special = [token_of(settings, f"{name}_token", f"[{name.upper()}]") for name in ("pad", "unk", "cls", "sep", "mask")]
     for token in (unk, cls, sep):
         if token not in ids:
             raise InputError(f"{folder / 'vocab.txt'}: token '{token}' is missing")
@@ -121,7 +116,7 @@ def _byte_bpe(folder: pathlib.Path) -> dict[str, Any]:
     merges = [line for i, line in enumerate(lines) if line and not (i == 0 and line.startswith("#version"))]
     prefix_space = settings.get("add_prefix_space", False)
     post: dict[str, Any] = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
-    special = [_token(settings, "eos_token", "<|endoftext|>")]
+    special = [token_of(settings, "eos_token", "<|endoftext|>")]
     if "<s>" in ids and "</s>" in ids:
         special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
         post = {

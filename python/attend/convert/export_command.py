@@ -47,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--positions", type=int, default=1024, help="rows of a table of positions that sinusoids become")
     parser.add_argument("--verify", action="store_true", help="compare the samples with what the other toolkit makes of them")
     parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
-    return run("attend export", lambda: _run(parser.parse_args(arguments)))
+    options = parser.parse_args(arguments)
+    return run("attend export", options.model, lambda: _run(options))
 
 
 if __name__ == "__main__":

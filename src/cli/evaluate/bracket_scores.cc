@@ -35,7 +35,7 @@ Json CountsToJson(const BracketCounts& counts, int64_t width) {
 }
 
 std::string Section(const std::string& title, const BracketCounts& counts, int64_t width) {
-  static const std::vector<const char*> kNames = {
+  static const std::vector<const char*> names = {
       "Bracketing Recall", "Bracketing Precision", "Bracketing FMeasure", "Complete match",
       "Average crossing",  "No crossing",          "2 or less crossing",  "Tagging accuracy"};
   std::string text = fmt::format("-- {} --\n", title);
@@ -48,7 +48,7 @@ std::string Section(const std::string& title, const BracketCounts& counts, int64
   count("Number of Valid sentence", counts.valid());
   size_t next = 0;
   for (const auto& [name, value] : Figures(counts))
-    text += fmt::format("{:<25} = {:>6.{}f}\n", kNames[next++], value, width);
+    text += fmt::format("{:<25} = {:>6.{}f}\n", names[next++], value, width);
   return text;
 }
 
