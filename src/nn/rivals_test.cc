@@ -274,7 +274,7 @@ TEST(StepsTest, AreTheRowsOfAWholePass) {
 }
 
 TEST(RivalsTest, OptionsOfOtherArchitecturesAreRefused) {
-  const auto refused = [](ModelConfig config) -> std::string {
+  const auto refused = [](const ModelConfig& config) -> std::string {
     try {
       CheckModelConfig(config);
     } catch (const Error& error) {
