@@ -12,8 +12,6 @@
 namespace attend {
 namespace {
 
-using testing::ElementsAre;
-
 constexpr SpecialIds kIds;
 
 std::shared_ptr<const TreeGrammar> SmallGrammar() {

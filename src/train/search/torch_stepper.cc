@@ -165,7 +165,7 @@ void TorchStepper::Answer(const std::vector<const StepRow*>& asking,
         found.push_back(
             {static_cast<int32_t>(ids_RK.const_data_ptr<int64_t>()[r * count + i]), value});
     }
-    std::ranges::stable_sort(found, [](const Candidate& a, const Candidate& b) {
+    std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
       return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
                                                     : a.id < b.id;
     });
