@@ -202,7 +202,7 @@ TEST_F(AdapterTest, ItsOwnHeadTakesThePlaceOfTheBases) {
     }
     return std::string();
   };
-  EXPECT_THAT(message(), HasSubstr("is of another model than its base's"));
+  EXPECT_THAT(message(), HasSubstr("head is labels in the adapter's configuration"));
   adapter->facts.head = true;
   EXPECT_THAT(message(), HasSubstr("'head.weight' is missing"));
   adapter->model.tensors = RandomTable(specs, 2);

@@ -137,12 +137,13 @@ std::string MessageOf(const std::function<void()>& call) {
 }
 
 TEST(TrainOptionsTest, AnUnknownTaskIsRefusedWithThoseThereAre) {
-  EXPECT_EQ(MessageOf([] { TrainOptions options("translatoin"); }),
-            "unknown task 'translatoin', expected translation or language_model or "
-            "masked_language_model or tagging or classification; did you mean 'translation'?");
+  EXPECT_EQ(
+      MessageOf([] { TrainOptions options("translatoin"); }),
+      "unknown task 'translatoin', expected translation or language_model or "
+      "masked_language_model or tagging or classification or parsing; did you mean 'translation'?");
   TrainOptions options;
-  EXPECT_THAT(MessageOf([&] { Fields(options).Get("task", "t").Parse("parsing", "t"); }),
-              HasSubstr("t: task is 'parsing', expected one of translation"));
+  EXPECT_THAT(MessageOf([&] { Fields(options).Get("task", "t").Parse("speaking", "t"); }),
+              HasSubstr("t: task is 'speaking', expected one of translation"));
 }
 
 TEST(TrainOptionsTest, OptionsOfAStackThatIsNotThereAreRefused) {

@@ -112,12 +112,14 @@ def write_parser(folder, **model):
     config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 8, "training_text": None}
     constituents, tags = ["NP", "PP", "S", "VP"], [".", "DT", "NN", "VBZ"]
     config["model"] |= {
-        "task": "parsing", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],
+        "task": "parsing", "architecture": "transformer", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],
         "constituents": constituents, "tags": tags, "next_word_input": True, "target_vocab_size": 4 + 2 * len(constituents) + len(tags),
         "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
         "label_scheme": "none", "crf": False, "tie_source_target": False, **model}
     for stack in ("encoder", "decoder"):
-        config["model"][stack] |= {"embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128}
+        config["model"][stack] |= {
+            "embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128, "kernel_width": 3,
+            "attention_window": 0}
     shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)
 
