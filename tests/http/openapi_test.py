@@ -8,6 +8,9 @@ import sys
 from encoder_models import trained_encoders
 from server import LANGUAGE_MODEL, serving
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
+import random_models  # noqa: E402
+
 TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CHECKS = ",".join((
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
@@ -24,7 +27,10 @@ expected-statuses = ["2xx", 403, 404, 501, 504]
 def test_answers_are_as_described(tmp_path):
     (tmp_path / "schemathesis.toml").write_text(CONFIGURATION, encoding="utf-8")
     hooks = {"SCHEMATHESIS_HOOKS": "openapi_hooks", "PYTHONPATH": str(pathlib.Path(__file__).parent)}
-    models = [argument for model in (LANGUAGE_MODEL, CLASSIFIER, TAGGER, MASKED_LANGUAGE_MODEL) for argument in ("--model", model)]
+    (tmp_path / "parser").mkdir()
+    parser = random_models.write_parser(tmp_path / "parser")
+    models = [
+        argument for model in (LANGUAGE_MODEL, CLASSIFIER, TAGGER, MASKED_LANGUAGE_MODEL, parser) for argument in ("--model", model)]
     with serving(tmp_path, *models, "--request-timeout", 1) as server:
         url = f"http://127.0.0.1:{server.port}"
         done = subprocess.run(
