@@ -15,6 +15,9 @@ import sys
 import encoder_models
 import pytest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
+import random_models  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 LANGUAGE_MODEL = ROOT / "tests/data/golden_language_model"
@@ -167,6 +170,8 @@ def test_the_page_of_python(folder):
     package = BUILD / "python"
     if not list(package.glob("attend/_attend*.so")):
         pytest.skip("this build has no Python package")
+    (folder / "my-parser/model").mkdir(parents=True)
+    random_models.write_parser(folder / "my-parser/model")
     # A test that has a model of another toolkit runs the block of that.
     code = "\n".join(block for block in blocks("python", "docs/python.md") if "attend.convert" not in block)
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT | {"PYTHONPATH": str(package)},
