@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "attend/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "model/config_file.h"
