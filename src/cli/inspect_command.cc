@@ -179,7 +179,20 @@ std::string Grouped(int64_t number) {
   return text;
 }
 
-std::string DescribeStack(const StackConfig& stack) {
+// Of other architectures than the Transformer: what they have.
+std::string DescribeRival(const StackConfig& stack, const ModelConfig& config) {
+  const std::string layers =
+      fmt::format("{}, {}, d_model {}", ArchitectureName(config.architecture),
+                  Counted(stack.layers, "layer"), stack.d_model);
+  if (!IsRecurrent(config.architecture))
+    return fmt::format("{}, windows of {}", layers, Counted(stack.kernel_width, "token"));
+  const bool attends = config.decoder && &stack == &*config.decoder;
+  return attends ? fmt::format("{}, {} of attention", layers, Counted(stack.heads, "head"))
+                 : layers;
+}
+
+std::string DescribeStack(const StackConfig& stack, const ModelConfig& whole) {
+  if (whole.architecture != Architecture::kTransformer) return DescribeRival(stack, whole);
   const Json fields = [&] {
     ModelConfig config;
     config.encoder = stack;
@@ -240,8 +253,8 @@ void PrintArchitecture(const ModelConfig& config) {
   line("task", config.task);
   if (!config.languages.empty())
     line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
-  line("encoder", config.encoder ? DescribeStack(*config.encoder) : "none");
-  line("decoder", config.decoder ? DescribeStack(*config.decoder) : "none");
+  line("encoder", config.encoder ? DescribeStack(*config.encoder, config) : "none");
+  line("decoder", config.decoder ? DescribeStack(*config.decoder, config) : "none");
   line("output", DescribeHead(config));
 }
 

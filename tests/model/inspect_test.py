@@ -42,6 +42,13 @@ def test_text_names_the_parts():
         assert words in text, words
 
 
+def test_other_architectures_name_what_they_have():
+    lines = [inspect("--preset", preset, "--vocab-size", 100).stdout.splitlines() for preset in ("lstm", "convolution")]
+    assert "encoder        lstm, 2 layers, d_model 256" in lines[0]
+    assert "decoder        lstm, 2 layers, d_model 256, 1 head of attention" in lines[0]
+    assert "encoder        convolution, 4 layers, d_model 256, windows of 3 tokens" in lines[1]
+
+
 def test_an_adapter_says_what_it_is_of(tmp_path):
     adapter = random_models.write_adapter(tmp_path / "adapter", DATA / "golden_v1", rank=3)
     result = json.loads(inspect(adapter, "--json").stdout)
