@@ -12,6 +12,11 @@
 #include "text/word_ids.h"
 
 namespace attend {
+namespace {
+
+constexpr const char* kPunctuation = "punctuation";  // of Model::tokenization
+
+}  // namespace
 
 TreeSymbols SymbolsOf(const ModelConfig& config) {
   return TreeSymbols(config.constituents, config.tags, config.special_ids);
@@ -31,12 +36,6 @@ std::vector<std::string> TreebankWords(std::span<const std::string> words) {
 int64_t MaxSentenceTokens(const ModelConfig& config) {
   return std::max<int64_t>(MaxTokens(*config.encoder) - 1, 1);
 }
-
-namespace {
-
-constexpr const char* kPunctuation = "punctuation";
-
-}  // namespace
 
 std::optional<std::vector<std::string>> PunctuationOf(const Json& tokenization) {
   if (!tokenization.contains(kPunctuation)) return std::nullopt;

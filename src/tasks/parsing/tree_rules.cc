@@ -77,10 +77,6 @@ class TreeGuide : public OutputGuide {
   std::vector<State> states_;
 };
 
-}  // namespace
-
-namespace {
-
 bool MayHave(std::string_view tag, WordKind kind) {
   return kind == WordKind::kAny || IsPunctuationTag(tag) == (kind == WordKind::kPunctuation);
 }

@@ -39,7 +39,7 @@ class SmallTask : public LoopTask {
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override {
     if (shard.examples[0].origin().line == bad_line)
       throw Error(ErrorKind::kRuntime, "line has no loss");
-    const PackedTranslationBatch ids = MakePackedTranslationBatch(shard.examples);
+    const PackedPairs ids = MakePackedPairs(shard.examples);
     return loss_
         ->FromHidden(
             transformer_->PackedHidden(ids.source, ids.target_in, DropoutKeyOf(shard, seed)),

@@ -4,13 +4,13 @@
 
 namespace attend {
 
-PackedTranslationBatch MakePackedTranslationBatch(const Examples& examples) {
+PackedPairs MakePackedPairs(const Examples& examples) {
   return {PackIds(examples, 0, 0, 0), PackIds(examples, 1, 0, 1), PackIds(examples, 1, 1, 0).ids_R};
 }
 
-PaddedTranslationBatch MakePaddedTranslationBatch(const Examples& examples, int64_t pad_id) {
-  const PackedTranslationBatch packed = MakePackedTranslationBatch(examples);
-  PaddedTranslationBatch batch{
+PaddedPairs MakePaddedPairs(const Examples& examples, int64_t pad_id) {
+  const PackedPairs packed = MakePackedPairs(examples);
+  PaddedPairs batch{
       PadIds(packed.source, pad_id), PadIds(packed.target_in, pad_id), {}, packed.target_out_R};
   batch.source_padded = packed.source.ids_R.numel() < batch.source_BS.numel();
   batch.target_rows_R = PaddedRows(packed.target_in);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "attend/nn/loss.h"
 #include "attend/nn/torch.h"
 #include "base/thread_pool.h"
 #include "data/batch_plan.h"
@@ -31,6 +32,17 @@ std::vector<Result> MeasureBatches(
     results[batch] = measure(batches[batch]);
   });
   return results;
+}
+
+// Of a target of all batches, without smoothing.
+inline double MeanLoss(const std::vector<nn::LossSums>& batches) {
+  double nll = 0;
+  int64_t tokens = 0;
+  for (const nn::LossSums& batch : batches) {
+    nll += batch.nll.item<double>();
+    tokens += batch.tokens;
+  }
+  return nll / static_cast<double>(tokens);
 }
 
 }  // namespace attend

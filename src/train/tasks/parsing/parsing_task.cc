@@ -79,12 +79,12 @@ ParsingTask::Hidden ParsingTask::HiddenOf(const Examples& examples,
                                           const std::optional<nn::DropoutKey>& dropout) {
   const bool next_words = config().next_word_input;
   if (device_.is_cpu()) {
-    PackedTranslationBatch batch = MakePackedTranslationBatch(examples);
+    PackedPairs batch = MakePackedPairs(examples);
     if (next_words) batch.target_in.next_words_R = NextWords(examples, /*packed=*/true);
     return {transformer_->PackedHidden(batch.source, batch.target_in, dropout), batch.target_out_R};
   }
   const int64_t pad = config().special_ids.pad;
-  const PaddedTranslationBatch batch = MakePaddedTranslationBatch(examples, pad);
+  const PaddedPairs batch = MakePaddedPairs(examples, pad);
   std::vector<torch::Tensor> here = {batch.source_BS, batch.target_in_BT, batch.target_rows_R,
                                      batch.target_out_R};
   if (next_words) {
@@ -108,16 +108,9 @@ nn::LossSums ParsingTask::LossOf(const Examples& examples,
 
 double ParsingTask::ValidationLoss() {
   const ExampleTable& table = text_.valid->table();
-  const auto sums = MeasureBatches<nn::LossSums>(
+  return MeanLoss(MeasureBatches<nn::LossSums>(
       table, options_.optimization, device_, threads_,
-      [&](std::span<const int64_t> rows) { return LossOf(Examples(&table, rows), std::nullopt); });
-  double nll = 0;
-  int64_t symbols = 0;
-  for (const nn::LossSums& each : sums) {
-    nll += each.nll.item<double>();
-    symbols += each.tokens;
-  }
-  return nll / static_cast<double>(symbols);
+      [&](std::span<const int64_t> rows) { return LossOf(Examples(&table, rows), std::nullopt); }));
 }
 
 std::vector<ParsedText> ParsingTask::Parse(const std::shared_ptr<const Model>& model,

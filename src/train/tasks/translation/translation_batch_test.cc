@@ -19,7 +19,7 @@ const Examples kExamples = kBatch.examples();
 torch::Tensor Ids(const std::vector<int64_t>& ids) { return torch::tensor(ids, torch::kInt64); }
 
 TEST(TranslationBatchTest, PackedSentencesStandOneAfterTheOther) {
-  const PackedTranslationBatch batch = MakePackedTranslationBatch(kExamples);
+  const PackedPairs batch = MakePackedPairs(kExamples);
   EXPECT_TRUE(torch::equal(batch.source.ids_R, Ids({11, 12, 2, 13, 2, 2})));
   EXPECT_TRUE(torch::equal(batch.source.positions_R, Ids({0, 1, 2, 0, 1, 0})));
   EXPECT_TRUE(torch::equal(batch.source.offsets_B1, Ids({0, 3, 5, 6})));
@@ -29,16 +29,16 @@ TEST(TranslationBatchTest, PackedSentencesStandOneAfterTheOther) {
 }
 
 TEST(TranslationBatchTest, PaddedInputsHaveTheRowsOfPackedOnes) {
-  const PaddedTranslationBatch batch = MakePaddedTranslationBatch(kExamples, /*pad_id=*/0);
+  const PaddedPairs batch = MakePaddedPairs(kExamples, /*pad_id=*/0);
   EXPECT_TRUE(torch::equal(batch.source_BS, Ids({11, 12, 2, 13, 2, 0, 2, 0, 0}).view({3, 3})));
   EXPECT_TRUE(
       torch::equal(batch.target_in_BT, Ids({1, 21, 0, 0, 1, 22, 23, 24, 1, 0, 0, 0}).view({3, 4})));
-  const PackedTranslationBatch packed = MakePackedTranslationBatch(kExamples);
+  const PackedPairs packed = MakePackedPairs(kExamples);
   EXPECT_TRUE(torch::equal(batch.target_in_BT.flatten().index_select(0, batch.target_rows_R),
                            packed.target_in.ids_R));
   EXPECT_TRUE(torch::equal(batch.target_out_R, packed.target_out_R));
   EXPECT_TRUE(batch.source_padded);
-  EXPECT_FALSE(MakePaddedTranslationBatch(kExamples.Part(0, 1), 0).source_padded);
+  EXPECT_FALSE(MakePaddedPairs(kExamples.Part(0, 1), 0).source_padded);
 }
 
 TEST(TransferTest, OnTheCpuNothingIsCopied) {

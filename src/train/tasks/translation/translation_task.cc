@@ -199,20 +199,19 @@ double TranslationTask::Work(const Example& example) const {
 }
 
 TranslationTask::Ids TranslationTask::IdsOf(const Examples& examples) {
-  if (device_.is_cpu()) return MakePackedTranslationBatch(examples);
-  PaddedTranslationBatch batch =
-      MakePaddedTranslationBatch(examples, options_.model.special_ids.pad);
+  if (device_.is_cpu()) return MakePackedPairs(examples);
+  PaddedPairs batch = MakePaddedPairs(examples, options_.model.special_ids.pad);
   const std::vector<torch::Tensor> there = uploader_.Upload(
       {batch.source_BS, batch.target_in_BT, batch.target_rows_R, batch.target_out_R});
-  return PaddedTranslationBatch{there[0], there[1], there[2], there[3], batch.source_padded};
+  return PaddedPairs{there[0], there[1], there[2], there[3], batch.source_padded};
 }
 
 TranslationTask::Hidden TranslationTask::HiddenOf(const Ids& ids,
                                                   const std::optional<nn::DropoutKey>& dropout) {
-  if (const auto* packed = std::get_if<PackedTranslationBatch>(&ids)) {
+  if (const auto* packed = std::get_if<PackedPairs>(&ids)) {
     return {model_->PackedHidden(packed->source, packed->target_in, dropout), packed->target_out_R};
   }
-  const auto& padded = std::get<PaddedTranslationBatch>(ids);
+  const auto& padded = std::get<PaddedPairs>(ids);
   const torch::Tensor hidden_BTD =
       model_->PaddedHidden(padded.source_BS, padded.target_in_BT, padded.source_padded);
   return {hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R), padded.target_out_R};
@@ -243,18 +242,10 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
 }
 
 double TranslationTask::ValidationLoss() {
-  const auto sums =
-      MeasureBatches<nn::LossSums>(valid_->examples(), options_.optimization, device_, threads_,
-                                   [&](std::span<const int64_t> rows) {
-                                     return LossOf({&valid_->examples(), rows}, std::nullopt);
-                                   });
-  double nll = 0;
-  int64_t tokens = 0;
-  for (const nn::LossSums& each : sums) {
-    nll += each.nll.item<double>();
-    tokens += each.tokens;
-  }
-  return nll / static_cast<double>(tokens);
+  const ExampleTable& table = valid_->examples();
+  return MeanLoss(MeasureBatches<nn::LossSums>(
+      table, options_.optimization, device_, threads_,
+      [&](std::span<const int64_t> rows) { return LossOf({&table, rows}, std::nullopt); }));
 }
 
 ValidationResult TranslationTask::Validate() {

@@ -64,7 +64,7 @@ class TranslationTask : public TrainingTask {
 
  private:
   // A batch on the device: packed on CPUs, padded on GPUs.
-  using Ids = std::variant<PackedTranslationBatch, PaddedTranslationBatch>;
+  using Ids = std::variant<PackedPairs, PaddedPairs>;
   Ids IdsOf(const Examples& examples);
   // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device.
   struct Hidden {
