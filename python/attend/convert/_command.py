@@ -1,4 +1,4 @@
-"""What the commands `attend import` and `attend export` share."""
+"""What the commands that run in Python share: `attend import` and `attend export`, and `attend paper` what it says of errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,14 @@ def describe(model: dict[str, Any], tensors: Tensors) -> str:
 
 
 def run(name: str, subject: str, work: Callable[[], None]) -> int:
-    """Does the work on the model `subject`; returns the exit status, after one line that tells an error."""
+    """Does the work on the model `subject`, which Ctrl-C ends at once; returns the exit status, after one line that tells an error."""
+    return status_of(name, subject, lambda: interruptible(name, work))
+
+
+def status_of(name: str, subject: str, work: Callable[[], None]) -> int:
+    """The exit status of the work, after one line that tells an error; `subject` is what it is about."""
     try:
-        interruptible(name, work)
+        work()
     except (Error, ModuleNotFoundError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 3 if isinstance(error, InputError) else 2 if isinstance(error, ValueError) else 1

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from attend._errors import UsageError
-from attend.convert._command import run
+from attend.convert._command import status_of
 from attend.paper import TABLES
 from attend.paper._cells import Cells
 from attend.paper._work import Budget, Settings, Work
@@ -64,9 +64,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="print the plan, measure nothing")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     try:
-        return run("attend paper", lambda: _run(options))
+        return status_of("attend paper", options.output, lambda: _run(options))
     except KeyboardInterrupt:
         print("attend paper: stopped; nothing is lost: give the same command again to go on", file=sys.stderr)
         return STOPPED
