@@ -5,11 +5,9 @@ import pathlib
 import subprocess
 import sys
 
+import random_models
 from encoder_models import trained_encoders
 from server import LANGUAGE_MODEL, serving
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-import random_models  # noqa: E402
 
 TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CHECKS = ",".join((

@@ -7,16 +7,12 @@ import itertools
 import json
 import os
 import pathlib
-import sys
 
 import pytest
 import random_models
 from encoder_models import trained_encoders
 from server import LANGUAGE_MODEL, MODEL, serving
 from web_page import Keys, Page, opened
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-import random_models  # noqa: E402
 
 TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CLOTH = "Kanchipuram sarees have contrast borders, zari-rich pallus and a silk body."
@@ -217,12 +213,14 @@ UNSEEN_TABS = """[...document.querySelectorAll('[role=tab]')].filter(tab => {
 
 
 def test_every_tab_is_in_sight(browser, tmp_path):
-    named = [argument for name, model in (MODELS | {"words": MODEL, "tales": LANGUAGE_MODEL}).items() for argument in ("--model", f"{name}={model}")]
+    (tmp_path / "parser").mkdir()
+    models = MODELS | {"words": MODEL, "tales": LANGUAGE_MODEL, "trees": random_models.write_parser(tmp_path / "parser")}
+    named = [argument for name, model in models.items() for argument in ("--model", f"{name}={model}")]
     with serving(tmp_path, *named, model=None) as service:
         service.url = f"http://127.0.0.1:{service.port}/"
         page = opened(browser, service)
         page.until(lambda: page["fill-tab"].is_displayed(), "the tabs")
-        assert [tab.text for tab in page.all("[role=tab]")] == ["Text", "File", "Generate", "Tag", "Classify", "Fill"]
+        assert [tab.text for tab in page.all("[role=tab]")] == ["Text", "File", "Generate", "Tag", "Parse", "Classify", "Fill"]
         for width, scheme in itertools.product((1280, 721, 500, 390, 320), ("light", "dark")):
             with seen_as(browser, width, scheme):
                 picture(browser, f"tabs_{width}_{scheme}")

@@ -4,14 +4,11 @@ ATTEND_PICTURES names a folder for pictures of the panel; ATTEND_PARSER a model 
 
 import os
 import pathlib
-import sys
 
 import pytest
+import random_models
 from server import serving
 from web_page import Page
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-import random_models  # noqa: E402
 
 TEXT = "The small cat sits on the mat, and nobody knows why."
 

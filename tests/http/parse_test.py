@@ -1,16 +1,12 @@
 """A parser served: /v1/parse against the command line."""
 
 import json
-import pathlib
 import subprocess
-import sys
 import threading
 
 import pytest
+import random_models
 from server import ATTEND, PATIENCE, serving
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-import random_models  # noqa: E402
 
 TEXTS = ["Lumi (tavo) kesi.", "", "tavokesi , lumi", "lumi " * 20]
 

@@ -14,9 +14,7 @@ import sys
 
 import encoder_models
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "model"))
-import random_models  # noqa: E402
+import random_models
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
