@@ -145,8 +145,13 @@ class SentencePieceTokenizer : public Tokenizer {
     return parted;
   }
 
-  bool IsUnknownPiece(int piece) const {
-    return processor_.IsUnknown(piece) || (map_ && map_->OfPiece(piece) == map_->special_ids().unk);
+  // Of a text that SentencePiece does not know the list may have an id: OPUS-MT's is that of two
+  // models. No text gives a control id.
+  int32_t IdOf(const TextPiece& piece) const {
+    const auto id = static_cast<int32_t>(piece.id());
+    if (!map_ || !processor_.IsUnknown(id)) return map_ ? map_->OfPiece(id) : id;
+    const int32_t listed = map_->Id(piece.piece());
+    return map_->IsControl(listed) ? static_cast<int32_t>(special_.unk) : listed;
   }
 
   void ReadMap(std::string_view bytes, const std::string& where) {
@@ -226,9 +231,10 @@ class SentencePieceTokenizer : public Tokenizer {
         ids.push_back(part.id);
         continue;
       }
-      std::vector<int> pieces;
-      encode(View(line.substr(part.begin, part.end - part.begin)), &pieces);
-      for (const int piece : pieces) ids.push_back(map_->OfPiece(piece));
+      Pieces pieces;
+      encode(View(line.substr(part.begin, part.end - part.begin)), pieces.mutable_proto());
+      for (const TextPiece& piece : pieces.pieces())
+        ids.insert(ids.end(), TokensOf(piece), IdOf(piece));
     }
     return ids;
   }
@@ -260,13 +266,22 @@ class SentencePieceTokenizer : public Tokenizer {
     return std::max<int64_t>(words, 1);
   }
 
+  Pieces PiecesOf(absl::string_view text) const {
+    Pieces pieces;
+    EncodePieces(text, pieces.mutable_proto());
+    return pieces;
+  }
+
+  void EncodePieces(absl::string_view text, sentencepiece::SentencePieceText* pieces) const {
+    Check(processor_.Encode(text, pieces), "encode a line");
+  }
+
   void EncodePieces(absl::string_view text, std::vector<int>* ids) const {
     if (kind_ == VocabularyType::kBpe || kind_ == VocabularyType::kUnigram) {
       Check(processor_.Encode(text, ids), "encode a line");
       return;
     }
-    Pieces pieces;
-    Check(processor_.Encode(text, pieces.mutable_proto()), "encode a line");
+    const Pieces pieces = PiecesOf(text);
     for (const TextPiece& piece : pieces.pieces())
       ids->insert(ids->end(), TokensOf(piece), static_cast<int>(piece.id()));
   }
@@ -341,13 +356,9 @@ std::vector<std::string> SentencePieceTokenizer::UnknownTexts(std::string_view l
   std::vector<std::string> texts;
   for (const AddedTokenFinder::Part& part : Parts(line)) {
     if (part.id >= 0) continue;
-    Pieces pieces;
-    const std::string_view text = line.substr(part.begin, part.end - part.begin);
-    Check(processor_.Encode(View(text), pieces.mutable_proto()), "encode a line");
-    for (const auto& piece : pieces.pieces()) {
-      if (!IsUnknownPiece(static_cast<int>(piece.id()))) continue;
-      Replace(kSpaceSign, " ", &texts.emplace_back(piece.piece()));
-    }
+    const Pieces pieces = PiecesOf(View(line.substr(part.begin, part.end - part.begin)));
+    for (const TextPiece& piece : pieces.pieces())
+      if (IdOf(piece) == special_.unk) Replace(kSpaceSign, " ", &texts.emplace_back(piece.piece()));
   }
   return texts;
 }
@@ -378,9 +389,7 @@ std::vector<int64_t> SentencePieceTokenizer::WordsOfParts(std::string_view line)
       words.push_back(WordAt(part.token_begin, ends));
       continue;
     }
-    Pieces pieces;
-    const std::string_view text = line.substr(part.begin, part.end - part.begin);
-    Check(processor_.Encode(View(text), pieces.mutable_proto()), "encode a line");
+    const Pieces pieces = PiecesOf(View(line.substr(part.begin, part.end - part.begin)));
     for (const TextPiece& piece : pieces.pieces()) {
       const int64_t first = WordAt(part.begin + piece.begin(), ends), count = TokensOf(piece);
       const int64_t step = type() == VocabularyType::kWord ? 1 : 0;
@@ -392,13 +401,12 @@ std::vector<int64_t> SentencePieceTokenizer::WordsOfParts(std::string_view line)
 
 std::vector<int64_t> SentencePieceTokenizer::WordsOfLine(std::string_view line) const {
   if (mark_ids_.empty()) return WordsOfParts(line);
-  Pieces pieces;
   bool leads = false;
   const MarkedText marked = Mark(View(line), &leads);
-  Check(processor_.Encode(marked.text, pieces.mutable_proto()), "encode a line");
+  const Pieces pieces = PiecesOf(marked.text);
   const std::vector<size_t> ends = WordEnds(line);
   std::vector<int64_t> words;
-  for (const auto& piece : pieces.pieces())
+  for (const TextPiece& piece : pieces.pieces())
     words.push_back(WordAt(marked.origins.at(piece.begin()), ends));
   if (leads) words.erase(words.begin());
   return words;
