@@ -98,6 +98,28 @@ TEST(TokenMap, AddedTokensStandInALineAsTheyAre) {
   EXPECT_EQ(std::ranges::count(unused, 61), 0) << "no text gives other tokens than pieces";
 }
 
+TEST(TokenMap, TextThatNoPieceSpellsMayBeAToken) {
+  const std::string file = Train(SmallBpe());
+  const auto plain = Vocabulary::FromBytes(file, "test");
+  std::vector<std::string> tokens = {"</s>", "<unk>"};
+  for (int32_t id = 4; id < 60; ++id) tokens.push_back(plain->Piece(id));
+  const auto first = static_cast<int32_t>(tokens.size());
+  tokens.insert(tokens.end(), {"\u0416", "\u2603\u2603", "\u00D7"});
+  const auto mapped = Vocabulary::FromBytes(file + MapField(tokens, first + 2, 1, 0), "test");
+  EXPECT_EQ(plain->UnknownTexts("house\u0416").size(), 1);
+  std::vector<int32_t> expected = mapped->Encode("house");
+  expected.push_back(first);
+  EXPECT_EQ(mapped->Encode("house\u0416"), expected);
+  EXPECT_EQ(mapped->Sample("house\u0416", 0.0, 1).back(), first);
+  EXPECT_EQ(mapped->Decode(expected), "house\u0416");
+  EXPECT_TRUE(mapped->UnknownTexts("house\u0416").empty());
+  EXPECT_EQ(mapped->WordsOfLine("house\u0416").size(), expected.size());
+  EXPECT_EQ(mapped->Encode("\u2603\u2603").back(), first + 1);
+  EXPECT_EQ(mapped->Encode("\u2603").back(), 1)
+      << "a token is what SentencePiece leaves, as a whole";
+  EXPECT_EQ(mapped->Encode("\u00D7").back(), 1) << "no text gives a control id";
+}
+
 TEST(TokenMap, RefusesAListOfTokensThatMakesNoSense) {
   const std::string file = Train(SmallBpe());
   const auto read = [&](const std::string& field) { Vocabulary::FromBytes(file + field, "test"); };
