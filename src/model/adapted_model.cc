@@ -89,12 +89,7 @@ void CheckBase(const Model& base, const Adapter& adapter, const std::string& whe
                                adapter.facts.base_sha256,
                                base.tensor_digest.empty() ? "not of a file" : base.tensor_digest));
   }
-  ModelConfig expected = base.config;
-  expected.task = adapter.model.config.task;
-  expected.languages = adapter.model.config.languages;
-  if (adapter.facts.head) TakeHead(adapter.model.config, &expected);
-  if (expected != adapter.model.config)
-    Damaged(where, "the adapter's configuration is of another model than its base's");
+  CheckAdapted(base.config, adapter.model.config, adapter.facts.head, where);
 }
 
 [[noreturn]] void RefuseShape(const TensorView& tensor, const std::vector<int64_t>& expected,
@@ -137,6 +132,27 @@ void CheckShapes(const Adapter& adapter, const std::string& where) {
 }
 
 }  // namespace
+
+void CheckAdapted(const ModelConfig& base, ModelConfig adapted, bool head,
+                  const std::string& where) {
+  ModelConfig expected = base;
+  expected.task = adapted.task;
+  expected.languages = adapted.languages;
+  if (head) TakeHead(adapted, &expected);
+  if (!expected.encoder) expected.source_vocab_size = adapted.source_vocab_size;
+  if (!expected.decoder) expected.target_vocab_size = adapted.target_vocab_size;
+  const FieldList wanted = Fields(expected), found = Fields(adapted);
+  for (const Field& field : wanted.fields()) {
+    const Field* other = found.Find(field.name);
+    const std::string value = other == nullptr ? "nothing" : other->ValueText();
+    if (value == field.ValueText()) continue;
+    Damaged(where, fmt::format("{} is {} in the adapter's configuration and {} in its base's; an "
+                               "adapter keeps its base's configuration",
+                               field.name, value, field.ValueText()));
+  }
+  if (expected != adapted)
+    Damaged(where, "the adapter's configuration is of another model than its base's");
+}
 
 bool IsBase(const Model& base, const Adapter& adapter) {
   const std::string& digest = adapter.facts.base_sha256;

@@ -17,6 +17,12 @@ struct AdaptedModel {
   TensorTable matrices;
 };
 
+// What an adapter makes of its base is the base in all but task and languages and, where it has one
+// of its own, the `head`; the vocabulary of a stack that the model has not says nothing. Throws
+// Error(kInput), which names the key; `where` opens the message.
+void CheckAdapted(const ModelConfig& base, ModelConfig adapted, bool head,
+                  const std::string& where);
+
 // The adapter was trained on these weights, or on those that `attend quantize` made them of.
 bool IsBase(const Model& base, const Adapter& adapter);
 

@@ -269,7 +269,7 @@ TEST_F(AdapterTest, RefusesWhatConfigJsonMustNotSay) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 6; }),
               HasSubstr("'adapter' is unknown to format_version 6"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder"]["d_ff"] = 25; }),
-              HasSubstr("configuration is of another model"));
+              HasSubstr("encoder.d_ff is 25 in the adapter's configuration and"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["sha256"].erase("adapter.safetensors"); }),
               HasSubstr("sha256 does not list 'adapter.safetensors'"));
   for (const char* file : {"model.safetensors", "vocab.spm"}) {

@@ -5,6 +5,7 @@
 #include "attend/error.h"
 #include "attend/nn/linear_layer.h"
 #include "base/sha256.h"
+#include "model/adapted_model.h"
 #include "model/config_fields.h"
 #include "model/config_file.h"
 #include "model/model_directory.h"
@@ -162,6 +163,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   if (init != nullptr)
     ReadParameters(init->tensors, &setup.task->module(), own_head ? "head." : "");
   if (options.adapter.any()) {
+    if (init != nullptr) CheckAdapted(init->config, options.model, own_head, options.init);
     nn::AddAdapters(&setup.task->module(), options.adapter, static_cast<uint64_t>(options.seed),
                     own_head);
   }
