@@ -293,6 +293,17 @@ def test_verify_asks_transformers(family, head, labels, tmp_path, capsys):
     assert attend.convert.recognise(tmp_path / name).compare(str(other), str(tmp_path / "model")) > 1e-4
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_encoders_without_a_head_become_int8(family, tmp_path):
+    encoder(tmp_path / family, family, "")
+    model = imported(tmp_path / family)
+    assert "no samples: the model has no head" in program("quantize", model, "--output", tmp_path / "int8")
+    attend.quantize(model, tmp_path / "python")
+    whole, small = attend.Encoder(model, type="int8"), attend.Encoder(tmp_path / "int8")
+    for text in TEXTS:
+        np.testing.assert_array_equal(small.embed(text), whole.embed(text))
+
+
 @pytest.mark.parametrize(("task", "head", "labels"), [
     ("tagging", "", None), ("classification", "", None), ("tagging", "ForTokenClassification", {0: "COLD", 1: "HOT"}),
     ("classification", "ForSequenceClassification", {0: "COLD", 1: "HOT"}), ("tagging", "ForMaskedLM", None),

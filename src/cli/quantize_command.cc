@@ -20,7 +20,7 @@ uintmax_t WeightBytes(const std::string& directory) {
 }
 
 void Quantize(const std::string& from, const std::string& to, const CommonOptions& common) {
-  QuantizeDirectory(from, to);
+  const bool samples = QuantizeDirectory(from, to);
   const uintmax_t before = WeightBytes(from), after = WeightBytes(to);
   const Json report = {{"model", to}, {"type", "int8"}, {"bytes_before", before}, {"bytes", after}};
   PrintReport(common, report, [&](const Json&) {
@@ -30,6 +30,7 @@ void Quantize(const std::string& from, const std::string& to, const CommonOption
                              to, static_cast<double>(after) / megabyte,
                              static_cast<double>(before) / megabyte,
                              100.0 * static_cast<double>(after) / static_cast<double>(before));
+    if (!samples) std::cout << "wrote no samples: the model has no head that `verify` could ask\n";
   });
 }
 

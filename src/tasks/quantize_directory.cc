@@ -9,7 +9,7 @@
 namespace attend {
 namespace fs = std::filesystem;
 
-void QuantizeDirectory(const fs::path& from, const fs::path& to) {
+bool QuantizeDirectory(const fs::path& from, const fs::path& to) {
   std::error_code not_there;
   if (fs::equivalent(from, to, not_there)) {
     throw Error(ErrorKind::kUsage,
@@ -21,9 +21,13 @@ void QuantizeDirectory(const fs::path& from, const fs::path& to) {
   const std::shared_ptr<Model> quantized = QuantizeModel(*model);
   quantized->provenance["quantization"] = "int8";
   quantized->provenance[kQuantizedFrom] = model->tensor_digest;
-  quantized->samples =
-      SamplesToJson(RemakeSamples(quantized, SamplesFromJson(model->samples, model->config, from)));
+  const bool replayed = model->config.head != HeadKind::kNone;
+  if (replayed) {
+    quantized->samples = SamplesToJson(
+        RemakeSamples(quantized, SamplesFromJson(model->samples, model->config, from)));
+  }
   SaveModel(*quantized, to);
+  return replayed;
 }
 
 }  // namespace attend

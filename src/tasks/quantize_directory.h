@@ -7,9 +7,9 @@
 namespace attend {
 
 // Writes the model directory `to`: `from` with the weights of QuantizeModel and samples of its own,
-// by the reference kernels. Throws Error(kUsage) where both are one directory; else as LoadModel,
-// QuantizeModel and SaveModel.
-void QuantizeDirectory(const std::filesystem::path& from, const std::filesystem::path& to);
+// by the reference kernels. A model without a head gets none: false. Throws Error(kUsage) where
+// both are one directory; else as LoadModel, QuantizeModel and SaveModel.
+bool QuantizeDirectory(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace attend
 

@@ -322,8 +322,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::string_view bytes, const std
                   : SpecialIds{processor_.pad_id(), processor_.unk_id(), processor_.bos_id(),
                                processor_.eos_id()};
   const SpecialIds& ids = special_;
-  const bool lacks = !map_ && (ids.pad < 0 || ids.unk < 0 || ids.bos < 0 || ids.eos < 0);
-  if (lacks) {
+  if (!map_ && (ids.pad < 0 || ids.unk < 0 || ids.bos < 0 || ids.eos < 0)) {
     throw Error(ErrorKind::kInput, fmt::format("{}: the vocabulary lacks a special_ piece (pad {}, "
                                                "unk {}, bos {}, eos {}; -1 is none); expected "
                                                "all four, as `attend vocab` gives them",
@@ -368,8 +367,7 @@ std::string SentencePieceTokenizer::Decode(std::span<const int32_t> ids) const {
   if (parted.marks.empty()) {
     std::string text;
     DecodeText(parted.text, &text);
-    if (map_) text = Spaced(std::move(text));
-    return text;
+    return map_ ? Spaced(std::move(text)) : text;
   }
   Pieces pieces;
   DecodeText(parted.text, pieces.mutable_proto());
@@ -439,8 +437,7 @@ std::string SentencePieceTokenizer::Piece(int32_t id) const {
 }
 
 int32_t SentencePieceTokenizer::Id(std::string_view piece) const {
-  if (map_) return map_->Id(piece);
-  return processor_.PieceToId(View(piece));
+  return map_ ? map_->Id(piece) : processor_.PieceToId(View(piece));
 }
 
 TokenText SentencePieceTokenizer::TextOf(int32_t id) const {
