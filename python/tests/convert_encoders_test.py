@@ -10,6 +10,8 @@ import shutil
 import attend
 import numpy as np
 import pytest
+import tiny_run
+from package import program
 
 attend.convert = pytest.importorskip("attend.convert")
 main = pytest.importorskip("attend.convert.__main__").main
@@ -339,6 +341,42 @@ def test_verify_asks_transformers(family, head, labels, tmp_path, capsys):
     changed = next(key for key in tensors if key.endswith("word_embeddings.weight"))
     safetensors.torch.save_file(tensors | {changed: tensors[changed] * 1.01}, other / "model.safetensors", metadata={"format": "pt"})
     assert attend.convert.recognise(tmp_path / name).compare(str(other), str(tmp_path / "model")) > 1e-4
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_encoders_without_a_head_become_int8(family, tmp_path):
+    encoder(tmp_path / family, family, "")
+    model = imported(tmp_path / family)
+    assert "no samples: the model has no head" in program("quantize", model, "--output", tmp_path / "int8")
+    attend.quantize(model, tmp_path / "python")
+    whole, small = attend.Encoder(model, type="int8"), attend.Encoder(tmp_path / "int8")
+    for text in TEXTS:
+        np.testing.assert_array_equal(small.embed(text), whole.embed(text))
+
+
+@pytest.mark.parametrize(("task", "head", "labels"), [
+    ("tagging", "", None), ("classification", "", None), ("tagging", "ForTokenClassification", {0: "COLD", 1: "HOT"}),
+    ("classification", "ForSequenceClassification", {0: "COLD", 1: "HOT"}), ("tagging", "ForMaskedLM", None),
+    ("masked_language_model", "ForMaskedLM", None), ("language_model", "GPT2", None)])
+def test_adapters_of_what_is_imported(task, head, labels, tmp_path):
+    if head == "GPT2":
+        (tmp_path / "bert").mkdir()
+        size = write_byte_bpe(tmp_path / "bert", ["<|endoftext|>"])
+        config = transformers.GPT2Config(vocab_size=size, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=0, eos_token_id=0)
+        with_random_weights(transformers.GPT2LMHeadModel(config), tmp_path / "bert")
+    else:
+        encoder(tmp_path / "bert", "bert", head, labels)
+    texts = sentences(60, 5)
+    lines = {
+        "tagging": [f"{word} {'HOT' if 'a' in word else 'COLD'}\n" + "\n" * (i % 5 == 4) for i, word in enumerate(" ".join(texts).split())],
+        "classification": [f"{'HOT' if 'lumi' in text else 'COLD'}\t{text}\n" for text in texts]}.get(task, [text + "\n" for text in texts])
+    (tmp_path / "text").write_text("".join(lines), encoding="utf-8")
+    plain = task.endswith("language_model")
+    suffix = "text" if plain else "columns" if task == "tagging" else "table"
+    tiny_run.trained({f"{part}_{suffix}": tmp_path / "text" for part in ("train", "valid")} | {
+        "task": task, "init": imported(tmp_path / "bert"), "adapter.rank": 2, "max_updates": 2, "batch_tokens": 200, "threads": 1} | (
+            {"context_tokens": 16} if plain else {"scheme": "none"} if task == "tagging" else {}), tmp_path / "run")
+    program("verify", tmp_path / "bert-attend", "--adapter", tmp_path / "run/adapter")
 
 
 @pytest.fixture(name="gpt2", scope="module", params=[0, 3])

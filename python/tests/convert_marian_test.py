@@ -1,7 +1,9 @@
 """attend.convert of MarianMT models against transformers: tokens, ids of greedy and beam search, log-probabilities."""
 
+import gzip
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -14,6 +16,7 @@ import pytest
 import tiny_run
 
 attend.convert = pytest.importorskip("attend.convert")
+with_tokens = pytest.importorskip("attend.convert._vocabulary").with_tokens
 sentencepiece = pytest.importorskip("sentencepiece")
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -81,6 +84,38 @@ def test_tokens_are_transformers(source, model, peer):
         if text.startswith(">>lumi"):
             continue  # transformers makes an unknown token of it
         assert translator.source_vocabulary.encode(text) + [0] == peer[1](text)["input_ids"], text
+
+
+@pytest.mark.parametrize("language", ["deu", "fin", "tur", "rus", "jpn"])
+def test_tokens_of_flores_are_transformers(language, tmp_path):
+    """Two SentencePiece models, of English and of the language: what one lacks may stand in the list by the other."""
+    folder = pathlib.Path(os.environ.get("ATTEND_DATA") or "/nonexistent") / "flores101"
+    if not folder.exists():
+        pytest.skip("ATTEND_DATA has no flores101")
+    lines = {name: gzip.open(folder / f"{name}.devtest.gz", "rt", encoding="utf-8").read().splitlines() for name in ("eng", language)}
+    tokens = {"</s>": 0, "<unk>": 1}
+    for side, name in (("source", "eng"), ("target", language)):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines[name][:300]), model_prefix=str(tmp_path / side), vocab_size=2000, hard_vocab_limit=False,
+            character_coverage=0.99, bos_id=-1, eos_id=0, unk_id=1, minloglevel=2)
+        (tmp_path / f"{side}.model").rename(tmp_path / f"{side}.spm")
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / f"{side}.spm"))
+        for i in range(pieces.get_piece_size()):
+            tokens.setdefault(pieces.id_to_piece(i), len(tokens))
+    tokens["<pad>"] = len(tokens)
+    (tmp_path / "vocab.json").write_text(json.dumps(tokens), encoding="utf-8")
+    peer = transformers.MarianTokenizer(
+        str(tmp_path / "source.spm"), str(tmp_path / "target.spm"), str(tmp_path / "vocab.json"), source_lang="en", target_lang="de")
+    ids = {"pad": tokens["<pad>"], "unk": 1, "bos": tokens["<pad>"], "eos": 0}
+    listed = with_tokens((tmp_path / "source.spm").read_bytes(), list(tokens), ids)
+    (tmp_path / "listed.spm").write_bytes(listed)
+    vocabulary, by_the_list = attend.Vocabulary(tmp_path / "listed.spm"), 0
+    alone = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "source.spm"))
+    for line in lines["eng"] + lines[language]:
+        wanted = peer(line)["input_ids"]
+        assert vocabulary.encode(line) + [0] == wanted, line
+        by_the_list += alone.encode(line).count(1) > wanted.count(1)
+    assert by_the_list > 20
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
