@@ -214,8 +214,10 @@ def test_the_command_asks_for_languages(models, tmp_path):
     vocabulary = attend.Vocabulary(tmp_path / "out/vocab.spm")
     assert [vocabulary.piece(i) for i in config["source_begin"] + config["target_begin"]] == ["__fr__", "__de__"]
     assert config["languages"] == ["fr", "de"]
-    with pytest.raises(attend.UsageError, match="no model of several languages"):
-        attend.convert.convert(models["bart"].folder, tmp_path / "other", source_language="en", target_language="fr")
+    with pytest.raises(attend.UsageError, match="belong together: give both"):
+        attend.convert.convert(models["bart"].folder, tmp_path / "other", source_language="en")
+    found = attend.convert.convert(models["bart"].folder, tmp_path / "other", source_language="en", target_language="fr")
+    assert found.model["languages"] == ["en", "fr"]
 
 
 @pytest.mark.parametrize("family", ["bart", "mbart", "mbart50", "pegasus"])

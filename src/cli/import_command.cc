@@ -21,9 +21,10 @@ FieldList Fields(ImportOptions& options) {
   fields
       .Add("output", &options.output,
            "model directory to write; by default the source's name, in the working directory")
-      .Add("source_language", &options.source_language,
-           "what a model of several languages is to translate from, as the model names it")
-      .Add("target_language", &options.target_language, "what it is to translate to")
+      .Add(
+          "source_language", &options.source_language,
+          "what the model translates from, such as en; of several languages, as the model names it")
+      .Add("target_language", &options.target_language, "what it translates to")
       .Add("verify", &options.verify,
            "compare the model's samples with the program that it comes from, where that is "
            "installed")

@@ -66,11 +66,20 @@ std::string Describe(const ServedModel& model) {
   return fmt::format("{} ({} to {})", model.name(), model.source(), model.target());
 }
 
-// "name 'en-de', source 'en'".
+// For a request by languages.
+const char* HintOf(const std::vector<std::shared_ptr<ServedModel>>& models,
+                   const std::string& route) {
+  const bool unnamed = std::ranges::any_of(models, [&](const std::shared_ptr<ServedModel>& model) {
+    return model->AnswersAt(route) && model->source().empty();
+  });
+  return unnamed ? "; a model that names no languages is asked for by its name" : "";
+}
+
+// "model 'en-de', source 'en'".
 std::string Asked(const std::string& name, const std::string& source, const std::string& target) {
   std::string asked;
   for (const auto& [option, value] :
-       {std::pair("name", &name), std::pair("source", &source), std::pair("target", &target)})
+       {std::pair("model", &name), std::pair("source", &source), std::pair("target", &target)})
     if (!value->empty())
       asked += fmt::format("{}{} '{}'", asked.empty() ? "" : ", ", option, *value);
   return asked.empty() ? "a request that names none" : asked;
@@ -259,9 +268,10 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   };
   if (all.empty())
     refuse(fmt::format("there is no model for {} at the moment", path.empty() ? route : path));
-  refuse(fmt::format("{} {}; expected one of {}",
+  refuse(fmt::format("{} {}; expected one of {}{}",
                      fitting.empty() ? "no model fits" : "several models fit",
-                     Asked(name, source, target), fmt::join(found.empty() ? all : found, ", ")));
+                     Asked(name, source, target), fmt::join(found.empty() ? all : found, ", "),
+                     name.empty() && !(source + target).empty() ? HintOf(there, route) : ""));
   return nullptr;  // not reached
 }
 

@@ -295,5 +295,16 @@ TEST(TrainOptionsTest, WhatMakesAnotherRunIsForbiddenTheRestApplies) {
                                             HasSubstr("dropout")));
 }
 
+TEST(TrainOptionsTest, ARunOfAnOlderProgramHadTheDefaultsOfWhatItLacked) {
+  TrainOptions options = Enough();
+  Json before = Recorded(options);
+  before.erase("architecture");
+  before["decoder"].erase("attention_window");
+  EXPECT_THAT(CompareOptions(before, Recorded(options)).forbidden, testing::IsEmpty());
+  options.model.decoder->attention_window = 8;
+  EXPECT_THAT(CompareOptions(before, Recorded(options)).forbidden,
+              testing::ElementsAre("decoder.attention_window was not there, now 8"));
+}
+
 }  // namespace
 }  // namespace attend

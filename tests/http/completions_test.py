@@ -167,7 +167,7 @@ def test_the_client_sees_a_refusal_as_one(client):
     assert refusal.value.body == {
         "message": "frequency_penalty is not supported; leave it out", "type": "invalid_request_error", "param": None, "code": None}
     assert (refusal.value.type, refusal.value.code, refusal.value.param) == ("invalid_request_error", None, None)
-    with pytest.raises(openai.NotFoundError, match="no model fits name 'others'; expected one of tales"):
+    with pytest.raises(openai.NotFoundError, match="no model fits model 'others'; expected one of tales"):
         client.completions.create(model="others", prompt="a")
     with pytest.raises(openai.NotFoundError) as missing:
         client.models.retrieve("others")

@@ -239,7 +239,7 @@ def test_a_model_is_named_where_there_is_none(tmp_path):
 
 
 def test_a_model_that_is_not_there_is_missed_as_the_openai_api_does(server, client):
-    with pytest.raises(openai.NotFoundError, match="no model fits name 'others'; expected one of "):
+    with pytest.raises(openai.NotFoundError, match="no model fits model 'others'; expected one of "):
         client.embeddings.create(model="others", input="a")
     assert server.post("/v1/tag", {"text": "a", "model": "others"})[0] == 400
 

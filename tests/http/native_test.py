@@ -148,7 +148,7 @@ def test_a_sentence_that_is_too_long_is_translated_in_parts_as_the_command_does(
     ({"text": TEXT, "n_best": 5}, "n_best is 5"),
     ({"text": TEXT, "min_length": 5, "max_length": 3}, "min_length is 5"),
     ({"text": TEXT, "alignments": True, "alignment_layer": 3}, "expected 1 to 2"),
-    ({"text": TEXT, "model": "other"}, "no model fits name 'other'; expected one of ka-su (ka to su)"),
+    ({"text": TEXT, "model": "other"}, "no model fits model 'other'; expected one of ka-su (ka to su)"),
     ({"text": TEXT, "source": "de"}, "no model fits"),
     ({"text": TEXT, "batch_tokens": 5}, "batch_tokens"),
     ({"text": [TEXT, 3]}, "text holds a number, expected a text or a list of texts"),

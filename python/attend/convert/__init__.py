@@ -54,15 +54,15 @@ def _new(output: str | os.PathLike[str]) -> pathlib.Path:
 
 def _read(kind: Source, source: pathlib.Path, languages: Languages) -> Converted:
     try:
-        if languages == Languages():
-            return kind.convert(source)
         if kind.convert_between is not None:
             return kind.convert_between(source, languages)
+        converted = kind.convert(source)
+        languages.name(converted.model)
+        return converted
     except Error:
         raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"'{source}': a file of it is damaged ({type(error).__name__}: {error})") from error
-    raise UsageError(f"source_language or target_language is given, but '{source}' is no model of several languages; leave them out")
 
 
 def convert(
@@ -70,10 +70,11 @@ def convert(
     label_scheme: str | None = None,
 ) -> Converted:
     """Writes the model directory `output` from the model at `source`. A model of several languages becomes one that translates from
-    `source_language` to `target_language`, as the model names them. `label_scheme` says how a tagger's labels spell entities.
+    `source_language` to `target_language`, as the model names them. To another translation model they give names, which clients of the
+    service ask by. `label_scheme` says how a tagger's labels spell entities.
 
     Raises attend.InputError that names the file and key where the source is damaged or has something that attend lacks, and
-    attend.UsageError where `output` stands already or `label_scheme` is not for the model.
+    attend.UsageError where `output` stands already, or languages or `label_scheme` are not for the model.
     """
     target = _new(output)
     kind = recognise(source)

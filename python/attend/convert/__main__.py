@@ -34,6 +34,8 @@ def _run(options: argparse.Namespace) -> None:
     for text in converted.left_out:
         say(f"left out {text}")
     say(f"wrote {output}: {describe(converted.model, converted.tensors)}")
+    if converted.model["task"] == "translation" and not converted.model["languages"]:
+        say("named no languages: clients of a service that ask by them need --source-language and --target-language")
     if converted.shortlist is not None:
         say(f"wrote {output}/{_shortlist.FILE}, which --shortlist takes")
     if not options.verify or source.compare is None:
@@ -54,8 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
         "  attend import m2m100 --output en-fr --source-language en --target-language fr")
     parser.add_argument("source", metavar="SOURCE", help="the model's folder or file")
     parser.add_argument("--output", metavar="MODEL", help="model directory to write; by default the source's name, in the working directory")
-    parser.add_argument("--source-language", metavar="LANGUAGE", help="what a model of several languages is to translate from")
-    parser.add_argument("--target-language", metavar="LANGUAGE", help="what it is to translate to")
+    parser.add_argument("--source-language", metavar="LANGUAGE", help="what the model translates from; of several, as the model names it")
+    parser.add_argument("--target-language", metavar="LANGUAGE", help="what it translates to")
     parser.add_argument("--verify", action="store_true", help="compare with the program that the model comes from, where it is installed")
     parser.add_argument(
         "--label-scheme", choices=("iob1", "iob2", "iobes", "iob", "none"), help="how a tagger's labels spell entities, where it is known")

@@ -111,12 +111,12 @@ def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
         raise InputError(f"{folder}: the embedding has {weights.rows} rows, but vocab_size of config.json is {size}")
     if weights.rounding:
         left_out.append("the rounding of sines and cosines: attend makes them in f32")
+    shape = model(
+        source_vocab_size=size, target_vocab_size=size, head_bias=weights.has_bias, **weights.shape, **dataclasses.asdict(found.frame))
+    if not shape["languages"]:
+        languages.name(shape)
     return Converted(
-        kind=f"transformers {config.values['model_type']}",
-        model=model(
-            source_vocab_size=size, target_vocab_size=size, head_bias=weights.has_bias, **weights.shape,
-            **dataclasses.asdict(found.frame)),
-        tensors=weights.tensors, source_vocabulary=found.vocabulary, target_vocabulary=found.vocabulary, texts=found.texts,
+        kind=f"transformers {config.values['model_type']}", model=shape, tensors=weights.tensors, source_vocabulary=found.vocabulary, target_vocabulary=found.vocabulary, texts=found.texts,
         left_out=left_out + found.left_out, tolerance=1e-4 + 10 * weights.rounding,
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 

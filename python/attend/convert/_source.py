@@ -19,6 +19,24 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 
 
 @dataclass
+class Languages:
+    """Between which a model translates or, of several, is to translate; None: not said."""
+
+    source: str | None = None
+    target: str | None = None
+
+    def name(self, model: dict[str, Any]) -> None:
+        """Names them in `model` of config.json."""
+        if self == Languages():
+            return
+        if model["task"] != "translation":
+            raise UsageError(f"source_language or target_language is given, but the model is of {model['task']}; leave them out")
+        if not self.source or not self.target:
+            raise UsageError("source_language and target_language belong together: give both, such as en and de")
+        model["languages"] = [self.source, self.target]
+
+
+@dataclass
 class Converted:
     kind: str  # what the source was, in words
     model: dict[str, Any]  # `model` of config.json
@@ -49,14 +67,6 @@ class Converted:
             write_model(json.dumps(self.model), self.tensors, *vocabularies, json.dumps(provenance), self.texts, folder)
             if self.shortlist is not None:
                 self.shortlist.write(folder / _shortlist.FILE, vocabularies)
-
-
-@dataclass
-class Languages:
-    """Between which a model of several is to translate; None: not said."""
-
-    source: str | None = None
-    target: str | None = None
 
 
 @dataclass

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "attend/error.h"
+#include "model/config_fields.h"
 
 namespace attend {
 namespace {
@@ -118,6 +119,19 @@ TEST(TrainStateTest, JsonKeepsEverything) {
   broken = json;
   broken["changes"] = "none";
   EXPECT_THROW(TrainStateFromJson(broken, "here"), Error);
+}
+
+TEST(TrainStateTest, ARunOfAnOlderProgramHadTheDefaultsOfWhatItsModelLacked) {
+  ModelConfig model;
+  RunIdentity now{Json::object(), FieldsToJson(Fields(model)), Json::object(), {}, {}};
+  RunIdentity before = now;
+  before.model.erase("architecture");
+  before.model["encoder"].erase("kernel_width");
+  EXPECT_THAT(CompareRuns(before, now).forbidden, testing::IsEmpty());
+  model.encoder->kernel_width = 5;
+  now.model = FieldsToJson(Fields(model));
+  EXPECT_THAT(CompareRuns(before, now).forbidden,
+              testing::ElementsAre("the model's configuration is another"));
 }
 
 }  // namespace
