@@ -303,14 +303,28 @@ BatchOptions BatchingOf(const TrainOptions& options, const Log& log) {
           {}};
 }
 
+Json WithDefaults(const Json& recorded, const Json& defaults) {
+  Json all = Json::object();  // in one order, whatever is missing
+  for (const auto& [key, value] : defaults.items()) {
+    const auto found = recorded.find(key);
+    if (found == recorded.end()) {
+      if (!value.is_object()) all[key] = value;
+    } else {
+      all[key] = found->is_object() && value.is_object() ? WithDefaults(*found, value) : *found;
+    }
+  }
+  for (const auto& [key, value] : recorded.items())
+    if (!all.contains(key)) all[key] = value;
+  return all;
+}
+
 std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now) {
   const Json task = now.value("task", Json());
   TrainOptions options(task.is_string() ? task.get<std::string>() : ModelConfig().task);
   const FieldList fields = Fields(options);
-  std::map<std::string, Json> old_values, new_values, defaults;
-  Flatten(before, "", &old_values);
+  std::map<std::string, Json> old_values, new_values;
+  Flatten(WithDefaults(before, FieldsToJson(RecordedFields(options))), "", &old_values);
   Flatten(now, "", &new_values);
-  Flatten(FieldsToJson(RecordedFields(options)), "", &defaults);
   std::vector<OptionDifference> differences;
   for (const auto& [name, value] : new_values) {
     const Field* field = fields.Find(name);
@@ -318,9 +332,6 @@ std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& n
     if (field != nullptr && field->Is(kPath | kNotCompared)) continue;
     const auto old = old_values.find(name);
     if (old != old_values.end() && old->second == value) continue;
-    // An older program, which lacked the option, did what its default is.
-    const auto usual = defaults.find(name);
-    if (old == old_values.end() && usual != defaults.end() && usual->second == value) continue;
     differences.push_back({name, old == old_values.end() ? "not there" : old->second.dump(),
                            value.dump(), field != nullptr && field->Is(kIdentity)});
   }

@@ -113,6 +113,10 @@ struct OptionDifference {
   std::string name, before, now;
   bool identity = false;  // has the trait kIdentity
 };
+// What an older program recorded, which lacked some options: it did what their defaults are. Nested
+// options that it has none of stay away.
+Json WithDefaults(const Json& recorded, const Json& defaults);
+
 // Both are RecordedFields as JSON; of the options that `now` has. Paths are not compared: digests
 // of what they name are.
 std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now);

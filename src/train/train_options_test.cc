@@ -303,7 +303,7 @@ TEST(TrainOptionsTest, ARunOfAnOlderProgramHadTheDefaultsOfWhatItLacked) {
   EXPECT_THAT(CompareOptions(before, Recorded(options)).forbidden, testing::IsEmpty());
   options.model.decoder->attention_window = 8;
   EXPECT_THAT(CompareOptions(before, Recorded(options)).forbidden,
-              testing::ElementsAre("decoder.attention_window was not there, now 8"));
+              testing::ElementsAre("decoder.attention_window was 0, now 8"));
 }
 
 }  // namespace

@@ -133,9 +133,9 @@ RunChanges CompareRuns(const RunIdentity& before, const RunIdentity& now) {
   RunChanges changes = CompareOptions(before.options, now.options);
   if (TrainsAdapter(before) && !TrainsAdapter(now))
     changes.forbidden.emplace_back("adapter.rank is not given any more");
-  // With the keys that an older program lacked.
-  ModelConfig model = ModelConfigOf(before.model, "the run's model");
-  if (FieldsToJson(Fields(model)) != now.model)
+  ModelConfig usual;
+  const Json defaults = FieldsToJson(Fields(usual));
+  if (WithDefaults(before.model, defaults) != WithDefaults(now.model, defaults))
     changes.forbidden.emplace_back("the model's configuration is another");
   for (const auto& [name, digest] : now.data_digests.items()) {
     if (before.data_digests.value(name, Json()) == digest) continue;
