@@ -40,7 +40,7 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_TBI, torch::Ten
         at::gru(x_TBI, states[0].unsqueeze(0), weights, /*has_biases=*/true, /*num_layers=*/1,
                 /*dropout=*/0, is_training(), /*bidirectional=*/false, /*batch_first=*/false);
     if (state_BE != nullptr) *state_BE = hidden.squeeze(0);
-    return y_TBO;
+    return y_TBO.to(x_TBI.scalar_type());
   }
   const std::vector<torch::Tensor> begin = {states[0].unsqueeze(0).contiguous(),
                                             states[1].unsqueeze(0).contiguous()};
@@ -48,7 +48,7 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_TBI, torch::Ten
       at::lstm(x_TBI, begin, weights, /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0,
                is_training(), /*bidirectional=*/false, /*batch_first=*/false);
   if (state_BE != nullptr) *state_BE = torch::cat({hidden.squeeze(0), cell.squeeze(0)}, 1);
-  return y_TBO;
+  return y_TBO.to(x_TBI.scalar_type());  // bf16 products give bf16
 }
 
 StepOrder::StepOrder(const PackedIds& ids, bool backward) : sentences_(ids.offsets_B1.numel() - 1) {

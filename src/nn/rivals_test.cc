@@ -6,9 +6,11 @@
 
 #include "attend/error.h"
 #include "attend/nn/convolutional_model.h"
+#include "attend/nn/loss.h"
 #include "attend/nn/recurrent_model.h"
 #include "attend/nn/sequence_model.h"
 #include "model/tensor_table.h"
+#include "nn/bf16_products.h"
 #include "nn/test_models.h"
 
 namespace attend::nn {
@@ -220,6 +222,25 @@ TEST(RivalsTest, GradientsAreThoseOfDifferences) {
                   1e-5 * (1 + gradients[i].norm().item<double>()))
           << name << " " << model->named_parameters()[i].key();
     }
+  }
+}
+
+TEST(RivalsTest, ProductsInBf16AreThoseOfF32WithinTheRounding) {
+  for (const auto& [name, config] : Rivals()) {
+    const auto model = MakeSequenceModel(config, Dropout{0, 0}, 5);
+    LabelSmoothingLoss loss(0.1, config.special_ids.pad);
+    std::vector<torch::Tensor> losses;
+    for (const bool bf16 : {false, true}) {
+      const Bf16Products products(torch::kCPU, bf16);
+      const torch::Tensor hidden_RD = model->PackedHidden(Sentences(kSources), Sentences(kTargets));
+      EXPECT_EQ(hidden_RD.scalar_type(), torch::kFloat32) << name;
+      const torch::Tensor next = torch::arange(5, 5 + hidden_RD.size(0));
+      losses.push_back(
+          loss->FromHidden(hidden_RD, model->OutputWeight(), model->OutputBias(), next).loss);
+      losses.back().backward();
+    }
+    EXPECT_NEAR((losses[1] / losses[0]).item<double>(), 1, 0.005) << name;
+    EXPECT_NE(losses[1].item<double>(), losses[0].item<double>()) << name;  // something was rounded
   }
 }
 
