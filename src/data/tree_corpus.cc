@@ -49,16 +49,28 @@ std::set<std::string> TagsIn(const std::vector<TreebankItem>& items) {
   return LabelsOf(items, /*of_leaves=*/true);
 }
 
-std::vector<std::string> PunctuationIn(const std::vector<TreebankItem>& items) {
-  std::map<std::string, int64_t> more;  // tags of punctuation than others
+PunctuationWords PunctuationIn(const std::vector<TreebankItem>& items) {
+  struct Places {
+    int64_t of_punctuation = 0, others = 0;
+  };
+  std::map<std::string, Places> words;
   for (const TreebankItem& item : items) {
-    for (const TreeNode& node : item.tree.nodes)
-      if (node.leaf()) more[node.word] += IsPunctuationTag(node.label) ? 1 : -1;
+    for (const TreeNode& node : item.tree.nodes) {
+      if (!node.leaf()) continue;
+      Places& places = words[node.word];
+      ++(IsPunctuationTag(node.label) ? places.of_punctuation : places.others);
+    }
   }
-  std::vector<std::string> words;
-  for (const auto& [word, count] : more)
-    if (count >= 0) words.push_back(word);
-  return words;
+  PunctuationWords found;
+  for (const auto& [word, places] : words) {
+    const auto [least, most] = std::minmax(places.of_punctuation, places.others);
+    if (least * 100 >= least + most) {
+      found.sometimes.push_back(word);
+    } else if (places.of_punctuation == most) {
+      found.always.push_back(word);
+    }
+  }
+  return found;
 }
 
 TreeCorpus::TreeCorpus(std::vector<std::string> files, std::shared_ptr<const Vocabulary> vocabulary,

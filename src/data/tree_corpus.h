@@ -29,8 +29,9 @@ std::vector<TreebankItem> ReadTreebank(const std::vector<std::string>& files, bo
 // All labels of constituents, and all tags, in order of their bytes.
 std::set<std::string> ConstituentsIn(const std::vector<TreebankItem>& items);
 std::set<std::string> TagsIn(const std::vector<TreebankItem>& items);
-// Words that have a tag of punctuation as often as another at least, in order of their bytes.
-std::vector<std::string> PunctuationIn(const std::vector<TreebankItem>& items);
+// What words of the items are punctuation. Tags in less than a hundredth of a word's places count
+// as the treebank's slips.
+PunctuationWords PunctuationIn(const std::vector<TreebankItem>& items);
 
 // An example is bos, the tokens of the words and eos; bos, the symbols of the tree and eos; and for
 // each symbol that a decoder reads where in the first column the next word begins. Trees with

@@ -1,5 +1,6 @@
 #include "data/tree_corpus.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "data/corpus_fixture.h"
@@ -26,9 +27,20 @@ TEST_F(TreeCorpusTest, ReadsTreebanks) {
   EXPECT_EQ(items[1].origin, (Origin{0, 2}));
   EXPECT_THAT(ConstituentsIn(items), ElementsAre("NP", "S", "VP", "X"));
   EXPECT_THAT(TagsIn(items), ElementsAre(".", "DT", "NN", "VB"));
-  EXPECT_THAT(PunctuationIn(items), ElementsAre("."));
+  EXPECT_THAT(PunctuationIn(items).always, ElementsAre("."));
+  EXPECT_THAT(PunctuationIn(items).sometimes, ElementsAre());
   EXPECT_THAT(TagsIn(ReadTreebank({file}, /*any_tag=*/true)), ElementsAre(".", "XX"));
   EXPECT_THROW(ReadTreebank({Write("none", "(S (-NONE- *))\n")}, false), Error);
+}
+
+TEST_F(TreeCorpusTest, WordsMayBePunctuationSometimes) {
+  std::string trees;
+  for (int i = 0; i < 200; ++i)
+    trees += fmt::format("(S ({} :) ({} -) ({} /))\n", i % 4 == 0 ? "HYPH" : ":",
+                         i == 0 ? ":" : "HYPH", i < 2 ? "SYM" : ",");
+  const PunctuationWords words = PunctuationIn(ReadTreebank({Write("trees", trees)}, false));
+  EXPECT_THAT(words.always, ElementsAre());
+  EXPECT_THAT(words.sometimes, ElementsAre("/", ":"));  // "-" was one in 200
 }
 
 TEST_F(TreeCorpusTest, AnExampleKnowsWhereTheNextWordBegins) {

@@ -186,7 +186,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 8; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 9; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -222,7 +222,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 8"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 9"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),

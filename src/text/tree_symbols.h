@@ -18,6 +18,11 @@ namespace attend {
 // Tags of punctuation: those that evalb leaves out with their words.
 bool IsPunctuationTag(std::string_view tag);
 
+// Words that have these tags alone, and words that may have them. Other words have other tags.
+struct PunctuationWords {
+  std::vector<std::string> always, sometimes;  // in order of their bytes
+};
+
 enum class SymbolKind { kOpens, kCloses, kWord, kSpecial };
 
 // The closed set of a model's symbols: for each constituent's label one that opens and one that

@@ -109,7 +109,7 @@ def write_language_model(folder, **decoder):
 
 def write_parser(folder, **model):
     """A parser with the golden model's vocabulary; its configuration has these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 8, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 9, "training_text": None}
     constituents, tags = ["NP", "PP", "S", "VP"], [".", "DT", "NN", "VBZ"]
     config["model"] |= {
         "task": "parsing", "architecture": "transformer", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],

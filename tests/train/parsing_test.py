@@ -77,7 +77,7 @@ def test_tags_may_be_of_punctuation_alone(treebank, tmp_path):
     tiny_run.trained(OPTIONS | STACKS | treebank | {"tree_tags": "punctuation", "next_word=false": [], "max_updates": 80}, tmp_path / "run")
     config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))
     assert config["model"]["tags"] == [".", "XX"] and not config["model"]["next_word_input"]
-    assert config["model"]["constituents"] == ["NP", "PP", "S", "VP"] and config["tokenization"]["punctuation"] == ["."]
+    assert config["model"]["constituents"] == ["NP", "PP", "S", "VP"] and config["tokenization"]["punctuation"] == ["."] and config["tokenization"]["maybe_punctuation"] == []
     assert "8 samples" in attend("verify", tmp_path / "run/model")
     tree = attend("parse", "--model", tmp_path / "run/model", text="the cat sees .\n")
     assert "(. .)" in tree and tree.count("(XX ") == 3

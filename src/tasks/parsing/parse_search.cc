@@ -14,7 +14,9 @@
 namespace attend {
 namespace {
 
-constexpr const char* kPunctuation = "punctuation";  // of Model::tokenization
+// Members of Model::tokenization.
+constexpr const char* kPunctuation = "punctuation";
+constexpr const char* kMaybePunctuation = "maybe_punctuation";
 
 }  // namespace
 
@@ -37,13 +39,18 @@ int64_t MaxSentenceTokens(const ModelConfig& config) {
   return std::max<int64_t>(MaxTokens(*config.encoder) - 1, 1);
 }
 
-std::optional<std::vector<std::string>> PunctuationOf(const Json& tokenization) {
+std::optional<PunctuationWords> PunctuationOf(const Json& tokenization, const std::string& where) {
   if (!tokenization.contains(kPunctuation)) return std::nullopt;
-  return MemberOf<std::vector<std::string>>(tokenization, kPunctuation, "tokenization");
+  PunctuationWords words;
+  words.always = MemberOf<std::vector<std::string>>(tokenization, kPunctuation, where);
+  if (tokenization.contains(kMaybePunctuation))
+    words.sometimes = MemberOf<std::vector<std::string>>(tokenization, kMaybePunctuation, where);
+  return words;
 }
 
-void AddPunctuation(const std::vector<std::string>& words, Json* tokenization) {
-  (*tokenization)[kPunctuation] = words;
+void AddPunctuation(const PunctuationWords& words, Json* tokenization) {
+  (*tokenization)[kPunctuation] = words.always;
+  (*tokenization)[kMaybePunctuation] = words.sometimes;
 }
 
 std::shared_ptr<const TreeGrammar> GrammarOf(const LoadedModel& loaded) {
@@ -62,8 +69,8 @@ std::shared_ptr<const TreeGrammar> GrammarOf(const LoadedModel& loaded) {
                     "and special ids",
                     config.target_vocab_size, symbols.size()));
   }
-  return std::make_shared<const TreeGrammar>(std::move(symbols),
-                                             PunctuationOf(loaded.model().tokenization));
+  return std::make_shared<const TreeGrammar>(
+      std::move(symbols), PunctuationOf(loaded.model().tokenization, "tokenization"));
 }
 
 SearchModel MakeParseSearchModel(const Weights& weights) {

@@ -27,10 +27,10 @@ std::vector<std::string> TreebankWords(std::span<const std::string> words);
 // The most tokens of a sentence that the model's encoder reads between bos and eos.
 int64_t MaxSentenceTokens(const ModelConfig& config);
 
-// What Model::tokenization says of the words that are punctuation; none where it says nothing.
-// Throws Error(kInput) for a member that is no list of texts.
-std::optional<std::vector<std::string>> PunctuationOf(const Json& tokenization);
-void AddPunctuation(const std::vector<std::string>& words, Json* tokenization);
+// What Model::tokenization, or another object, says of words that are punctuation; none where it
+// says nothing. Throws Error(kInput) opening with `where` for a member that is no list of texts.
+std::optional<PunctuationWords> PunctuationOf(const Json& tokenization, const std::string& where);
+void AddPunctuation(const PunctuationWords& words, Json* tokenization);
 
 // Throws Error(kUsage) for a model of another task, Error(kInput) for one whose symbols do not fit.
 std::shared_ptr<const TreeGrammar> GrammarOf(const LoadedModel& loaded);

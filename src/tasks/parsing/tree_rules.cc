@@ -102,12 +102,14 @@ bool HasTags(const TreeSymbols& symbols, WordKind kind) {
 
 }  // namespace
 
-TreeGrammar::TreeGrammar(TreeSymbols symbols,
-                         const std::optional<std::vector<std::string>>& punctuation)
+TreeGrammar::TreeGrammar(TreeSymbols symbols, const std::optional<PunctuationWords>& punctuation)
     : symbols_(std::move(symbols)),
       tells_punctuation_(punctuation && HasTags(symbols_, WordKind::kPunctuation) &&
                          HasTags(symbols_, WordKind::kOther)) {
-  if (tells_punctuation_) punctuation_.insert(punctuation->begin(), punctuation->end());
+  if (tells_punctuation_) {
+    for (const std::string& word : punctuation->always) kinds_[word] = WordKind::kPunctuation;
+    for (const std::string& word : punctuation->sometimes) kinds_[word] = WordKind::kAny;
+  }
   for (int64_t open = -1; open < std::ssize(symbols_.constituents()); ++open) {
     for (int64_t may = 0; may < kChoices; ++may) {
       for (const WordKind kind : {WordKind::kAny, WordKind::kPunctuation, WordKind::kOther}) {
@@ -121,7 +123,8 @@ TreeGrammar::TreeGrammar(TreeSymbols symbols,
 
 WordKind TreeGrammar::KindOf(const std::string& word) const {
   if (!tells_punctuation_) return WordKind::kAny;
-  return punctuation_.contains(word) ? WordKind::kPunctuation : WordKind::kOther;
+  const auto found = kinds_.find(word);
+  return found == kinds_.end() ? WordKind::kOther : found->second;
 }
 
 TreeRules::TreeRules(std::shared_ptr<const TreeGrammar> grammar, std::span<const std::string> words,

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "search/output_rules.h"
@@ -35,10 +35,9 @@ struct MayCome {
 // What a model's symbols forbid, and which words are punctuation. Immutable.
 class TreeGrammar {
  public:
-  // Words among `punctuation` have tags of punctuation and no others do; without it any may have
-  // any.
+  // Without `punctuation` any word may have any tag.
   explicit TreeGrammar(TreeSymbols symbols,
-                       const std::optional<std::vector<std::string>>& punctuation = {});
+                       const std::optional<PunctuationWords>& punctuation = {});
 
   const TreeSymbols& symbols() const { return symbols_; }
   WordKind KindOf(const std::string& word) const;
@@ -56,7 +55,7 @@ class TreeGrammar {
 
   const TreeSymbols symbols_;
   bool tells_punctuation_;
-  std::unordered_set<std::string> punctuation_;
+  std::unordered_map<std::string, WordKind> kinds_;  // others are kOther
   std::vector<std::vector<int32_t>> never_;
 };
 

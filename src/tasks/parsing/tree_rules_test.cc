@@ -66,7 +66,7 @@ TEST(TreeRules, SayWhatMayCome) {
 
 TEST(TreeRules, PunctuationHasItsTagsAlone) {
   const TreeSymbols symbols({"A"}, {",", "NN"}, kIds);
-  const auto allowed = [&](const std::optional<std::vector<std::string>>& punctuation,
+  const auto allowed = [&](const std::optional<PunctuationWords>& punctuation,
                            const std::string& word) {
     const auto grammar = std::make_shared<const TreeGrammar>(symbols, punctuation);
     const TreeRules rules(grammar, {&word, 1}, Words(1), 100);
@@ -74,9 +74,10 @@ TEST(TreeRules, PunctuationHasItsTagsAlone) {
     const int32_t state = guide->Next(0, symbols.Opening(0));
     return std::pair(May(*guide, state, symbols.Tag(0)), May(*guide, state, symbols.Tag(1)));
   };
-  const std::vector<std::string> comma = {","};
-  EXPECT_EQ(allowed(comma, ","), std::pair(true, false));
-  EXPECT_EQ(allowed(comma, "w"), std::pair(false, true));
+  const PunctuationWords words = {.always = {","}, .sometimes = {":"}};
+  EXPECT_EQ(allowed(words, ","), std::pair(true, false));
+  EXPECT_EQ(allowed(words, ":"), std::pair(true, true));
+  EXPECT_EQ(allowed(words, "w"), std::pair(false, true));
   EXPECT_EQ(allowed(std::nullopt, "w"), std::pair(true, true));
 }
 

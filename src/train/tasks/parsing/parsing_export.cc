@@ -60,9 +60,8 @@ Sample TreeSample(nn::Transformer& transformer, const SentenceIds& sentence,
 void CompleteParsingModel(const ExportedRun& run, Model* model) {
   ExportedTextModel text = CompleteTextModel(run, model);
   const ModelConfig& config = model->config;
-  const auto punctuation =
-      MemberOf<std::vector<std::string>>(run.identity.task, "punctuation", run.where);
-  AddPunctuation(punctuation, &model->tokenization);
+  const auto punctuation = PunctuationOf(run.identity.task, run.where);
+  if (punctuation) AddPunctuation(*punctuation, &model->tokenization);
   const auto grammar = std::make_shared<const TreeGrammar>(SymbolsOf(config), punctuation);
   std::vector<Sample> samples;
   for (const auto& words : MemberOf<std::vector<std::vector<std::string>>>(

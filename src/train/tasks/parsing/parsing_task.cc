@@ -153,7 +153,9 @@ Json ParsingTask::ForExport() const {
     if (const std::vector<std::string> words = item.tree.Words(); words.size() <= kMostWords)
       sentences.push_back(words);
   }
-  return {{"sample_sentences", sentences}, {"punctuation", text_.punctuation}};
+  Json task = {{"sample_sentences", sentences}};
+  AddPunctuation(text_.punctuation, &task);
+  return task;
 }
 
 void ParsingTask::Describe(const Log& log) const {

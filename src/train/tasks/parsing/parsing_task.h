@@ -21,7 +21,7 @@ struct Treebanks {
 
   std::shared_ptr<const Vocabulary> vocabulary;
   std::shared_ptr<const TreeCorpus> train, valid, test;  // null: none; test on rank 0 alone
-  std::vector<std::string> punctuation;                  // words of the training text that are
+  PunctuationWords punctuation;                          // of the training text
 };
 
 class ParsingTask : public TextTask {
