@@ -34,7 +34,8 @@ def simple(node):
     if isinstance(children, str):
         return None if label == "-NONE-" else (label, children)
     kept = [child for child in map(simple, children) if child]
-    return (label if label.startswith("-") else re.split("[-=|]", label)[0], kept) if kept else None
+    name = label or "TOP"  # which evalb leaves out
+    return (name if name.startswith("-") else re.split("[-=|]", name)[0], kept) if kept else None
 
 
 def shape(word):
