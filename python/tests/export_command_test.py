@@ -27,7 +27,7 @@ def test_it_says_what_it_wrote(tmp_path):
     done = exported("transformers", GOLDEN, tmp_path / "hf", "--verify")
     assert done.returncode == 0, done.stderr
     order, table, scale, left_out, wrote, verified = done.stdout.splitlines()
-    assert table == "changed sinusoids to a table: texts may have 1,024 tokens"
+    assert table == "changed sinusoids to those that MarianMT makes: texts may have 1,024 tokens"
     assert order.startswith("changed the order of d_model") and scale.startswith("changed the scale of weights")
     assert left_out.startswith("left out attend's length penalty")
     assert wrote == f"wrote {tmp_path / 'hf'}: MarianMT of transformers, 2 + 2 layers, 32 wide, 52 tokens, 0.0 million weights"
