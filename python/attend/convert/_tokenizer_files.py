@@ -13,7 +13,7 @@ from typing import Any
 
 from attend._attend import Vocabulary
 from attend._errors import InputError
-from attend.convert._files import read_bytes, read_json, token_of
+from attend.convert._files import Keys, optional_keys, read_bytes, token_of
 from attend.convert._vocabulary import placeholders
 
 SENTENCEPIECE = "vocab.spm"
@@ -79,17 +79,9 @@ def _added(ids: dict[str, int], tokens: list[str], lstrip: str = "") -> list[dic
         for token, i in sorted(known.items(), key=lambda item: item[1])]
 
 
-def _settings(folder: pathlib.Path) -> dict[str, Any]:
-    path = folder / "tokenizer_config.json"
-    settings = read_json(path) if path.exists() else {}
-    if not isinstance(settings, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    return settings
-
-
 def _wordpiece(folder: pathlib.Path) -> dict[str, Any]:
     """BERT's, of the tokens that vocab.txt lists."""
-    settings = _settings(folder)
+    settings = optional_keys(folder / "tokenizer_config.json").values
     tokens = (folder / "vocab.txt").read_bytes().decode("utf-8", "replace").rstrip("\n").split("\n")  # other ends of lines are in tokens
     ids = {token: i for i, token in enumerate(tokens)}
     unk, cls, sep = (token_of(settings, f"{name}_token", f"[{name.upper()}]") for name in ("unk", "cls", "sep"))
@@ -111,7 +103,8 @@ def _wordpiece(folder: pathlib.Path) -> dict[str, Any]:
 
 def _byte_bpe(folder: pathlib.Path) -> dict[str, Any]:
     """GPT-2's or, where <s> and </s> are tokens, RoBERTa's."""
-    settings, ids = _settings(folder), read_json(folder / "vocab.json")
+    settings = optional_keys(folder / "tokenizer_config.json").values
+    ids = Keys(folder / "vocab.json").values
     lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()
     merges = [line for i, line in enumerate(lines) if line and not (i == 0 and line.startswith("#version"))]
     prefix_space = settings.get("add_prefix_space", False)
