@@ -48,6 +48,13 @@ def read_bytes(path: pathlib.Path) -> bytes:
         raise InputError(f"can't read '{path}': {error.strerror}") from error
 
 
+def read_text(path: pathlib.Path) -> str:
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8: {error}") from error
+
+
 def token_of(settings: dict[str, Any], name: str, usual: str) -> str:
     """A special token of tokenizer_config.json, which stands there as a text or with how it is read."""
     value = settings.get(name) or usual
