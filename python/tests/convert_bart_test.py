@@ -373,7 +373,7 @@ def test_a_tokenizer_file_of_another_kind_is_refused(models, tmp_path, change, p
     ("mbart", "tokenizer_config.json", '{"tokenizer_class": "BarthezTokenizer"}', 'tokenizer_class is "BarthezTokenizer"'),
     ("pegasus", "tokenizer_config.json", '{"offset": "x"}', 'offset is "x", expected int'),
     ("pegasus", "generation_config.json", '{"forced_bos_token_id": -4}', "forced_bos_token_id is -4"),
-    ("bart", "tokenizer.json", "{", "not valid JSON"),
+    ("bart", "tokenizer.json", "{", "not JSON"),
 ])
 def test_damaged_files_are_refused(models, tmp_path, family, name, content, part):
     folder = tmp_path / "damaged"

@@ -9,11 +9,11 @@ import struct
 import attend
 import numpy as np
 import pytest
+from package import import_here
 
 attend.convert = pytest.importorskip("attend.convert")
 ctranslate2 = pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements_tests.txt")
 from attend.convert import _ctranslate2, _ctranslate2_weights, _sinusoids, _vocabulary  # noqa: E402
-from attend.convert.__main__ import main  # noqa: E402
 from ctranslate2_models import (  # noqa: E402
     OPENNMT_SOURCE, OPENNMT_TARGET, WIDTH, WORDS, opennmt, save, sinusoids, text, translation_model, values_of, variable,
     write_file)
@@ -311,12 +311,13 @@ def test_sinusoids_that_were_made_in_f32():
 
 
 def test_the_command(small, tmp_path, capsys):
-    assert main([str(small), "--output", str(tmp_path / "model"), "--verify"]) == 0
-    found, wrote, verified = capsys.readouterr().out.splitlines()
+    assert import_here(small, tmp_path / "model", verify=True) == 0
+    found, wrote, named, verified = capsys.readouterr().out.splitlines()
     assert "a model of CTranslate2" in found and "2 + 2 layers, 32 wide" in wrote and "4 samples agree within" in verified
+    assert named.startswith("named no languages")
     (small / "vmap.txt").write_text("", encoding="utf-8")
-    assert main([str(small), "--output", str(tmp_path / "other")]) == 0
+    assert import_here(small, tmp_path / "other") == 0
     assert "left out vmap.txt" in capsys.readouterr().out
     (small / "vmap.txt").unlink()
-    assert main([str(tmp_path), "--output", str(tmp_path / "none")]) == 3
+    assert import_here(tmp_path, tmp_path / "none") == 3
     assert "no model that can be imported" in capsys.readouterr().err

@@ -11,10 +11,9 @@ import attend
 import numpy as np
 import pytest
 import tiny_run
-from package import program
+from package import import_here, program
 
 attend.convert = pytest.importorskip("attend.convert")
-main = pytest.importorskip("attend.convert.__main__").main
 safetensors = pytest.importorskip("safetensors")
 pytest.importorskip("safetensors.torch")
 tokenizers = pytest.importorskip("tokenizers")
@@ -329,7 +328,7 @@ HEADS = [("", None), ("ForMaskedLM", None), ("ForTokenClassification", ENTITIES)
 @pytest.mark.parametrize(("head", "labels"), HEADS)
 def test_verify_asks_transformers(family, head, labels, tmp_path, capsys):
     encoder(tmp_path / family, family, head, labels)
-    assert main([str(tmp_path / family), "--output", str(tmp_path / "model"), "--verify"]) == 0
+    assert import_here(tmp_path / family, tmp_path / "model", verify=True) == 0
     what = "log-probabilities" if head else "vectors"
     said = re.search(rf"{what} of 4 samples agree within (\S+) with the program", capsys.readouterr().out)
     assert 0 < float(said[1]) < 1e-4
@@ -414,7 +413,7 @@ def test_texts_are_gpt2s(gpt2):
 
 
 def test_verify_asks_gpt2(gpt2, tmp_path, capsys):
-    assert main([str(gpt2[2]), "--output", str(tmp_path / "model"), "--verify"]) == 0
+    assert import_here(gpt2[2], tmp_path / "model", verify=True) == 0
     assert 0 < float(re.search(r"log-probabilities of 4 samples agree within (\S+) with", capsys.readouterr().out)[1]) < 1e-4
 
 

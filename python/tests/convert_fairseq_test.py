@@ -8,10 +8,10 @@ import re
 import attend
 import numpy as np
 import pytest
+from package import import_here
 
 attend.convert = pytest.importorskip("attend.convert")
 torch = pytest.importorskip("torch")
-from attend.convert import __main__ as command  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 WORDS = "lumi tavo keri so@@ na mi@@ pa rudu vesta olin pa@@ ku neri dosa ilvo Ähre".split()
@@ -363,12 +363,12 @@ def test_a_sentencepiece_model_cuts_text(parts, tmp_path):
 
 
 def test_the_command_says_what_it_found(parts, tmp_path, capsys):
-    assert command.main([str(parts[2]), "--output", str(tmp_path / "model")]) == 0
+    assert import_here(parts[2], tmp_path / "model") == 0
     found, wrote = capsys.readouterr().out.splitlines()
     assert "a Transformer of fairseq" in found and "2 + 3 layers, 32 wide, 24 tokens" in wrote
 
 
 def test_verify_asks_fairseq(parts, tmp_path, capsys):
     pytest.importorskip("fairseq")
-    assert command.main([str(parts[2]), "--output", str(tmp_path / "model"), "--verify"]) == 0
+    assert import_here(parts[2], tmp_path / "model", verify=True) == 0
     assert "samples agree within" in capsys.readouterr().out

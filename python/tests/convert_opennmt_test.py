@@ -10,11 +10,11 @@ import re
 import attend
 import numpy as np
 import pytest
+from package import import_here
 
 attend.convert = pytest.importorskip("attend.convert")
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
-from attend.convert import __main__ as command  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 WORDS = "lumi tavo keri so￭ na mi￭ pa rudu vesta olin pa￭ ku neri dosa ilvo Ähre".split()
@@ -370,9 +370,10 @@ def test_sentencepiece_models_are_found(tmp_path):
 @pytest.mark.parametrize(("case", "package"), [("opennmt", "onmt"), ("eole", "eole")])
 def test_the_command_says_what_it_found(tmp_path, capsys, case, package):
     written(tmp_path / "model", case)
-    assert command.main([str(tmp_path / "model"), "--output", str(tmp_path / "out")]) == 0
-    found, wrote = capsys.readouterr().out.splitlines()
+    assert import_here(tmp_path / "model", tmp_path / "out") == 0
+    found, wrote, named = capsys.readouterr().out.splitlines()
     assert {"onmt": "OpenNMT-py", "eole": "eole"}[package] in found and "2 + 3 layers, 32 wide, 22 tokens" in wrote
+    assert named.startswith("named no languages")
     pytest.importorskip(package)
-    assert command.main([str(tmp_path / "model"), "--output", str(tmp_path / "verified"), "--verify"]) == 0
+    assert import_here(tmp_path / "model", tmp_path / "verified", verify=True) == 0
     assert "samples agree within" in capsys.readouterr().out

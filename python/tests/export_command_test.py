@@ -27,7 +27,7 @@ def test_it_says_what_it_wrote(tmp_path):
     done = exported("transformers", GOLDEN, tmp_path / "hf", "--verify")
     assert done.returncode == 0, done.stderr
     order, table, scale, left_out, wrote, verified = done.stdout.splitlines()
-    assert table == "changed sinusoids to a table: texts may have 1,024 tokens"
+    assert table == "changed sinusoids to those that MarianMT makes: texts may have 1,024 tokens"
     assert order.startswith("changed the order of d_model") and scale.startswith("changed the scale of weights")
     assert left_out.startswith("left out attend's length penalty")
     assert wrote == f"wrote {tmp_path / 'hf'}: MarianMT of transformers, 2 + 2 layers, 32 wide, 52 tokens, 0.0 million weights"
@@ -49,7 +49,7 @@ def test_it_refuses(tmp_path):
         ("transformers", tmp_path / "gone", "out", sys.executable, 3, "gone"),
         ("transformers", LANGUAGE_MODEL, "out", sys.executable, 3, "is no model that transformers has a form of"),
         ("ctranslate2", LEARNED, "out", sys.executable, 3, "encoder.d_k is 5, which CTranslate2 lacks; expected d_model / heads"),
-        ("transformers", GOLDEN, "file", sys.executable, 2, "exists; remove it or choose another name"),
+        ("transformers", tmp_path / "gone", "file", sys.executable, 2, "exists; remove it or choose another name"),
         ("transformers", GOLDEN, "out", "/bin/false", 2, "attend export needs the Python package")):
         done = exported(format, directory, tmp_path / output, python=python)
         assert done.returncode == status and done.stderr.startswith("attend export") and part in done.stderr, done.stderr
@@ -68,9 +68,10 @@ def test_a_disk_that_is_full_is_one_line(tmp_path):
         assert not list(tmp_path.iterdir())
 
 
-def run(monkeypatch, missing, *arguments):
-    monkeypatch.setitem(sys.modules, missing, None)
-    return export_command.main([str(argument) for argument in arguments])
+def export_here(format, directory, output):
+    """The status of `attend export` in this process, with --verify."""
+    options = {"format": format, "model": str(directory), "output": str(output), "positions": 1024, "verify": True, "quiet": False}
+    return export_command.main(options)
 
 
 @pytest.mark.parametrize(("format", "missing", "part"), [
@@ -79,7 +80,8 @@ def run(monkeypatch, missing, *arguments):
     ("transformers", "safetensors", "needs the package safetensors: pip install safetensors")])
 def test_a_missing_package_is_named(format, missing, part, monkeypatch, capsys, tmp_path):
     monkeypatch.delitem(sys.modules, "ctranslate2.specs", raising=False)
-    assert run(monkeypatch, missing, "--format", format, "--model", GOLDEN, "--output", tmp_path / "out", "--verify") == 1
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert export_here(format, GOLDEN, tmp_path / "out") == 1
     assert part in capsys.readouterr().err
 
 
@@ -99,8 +101,7 @@ def test_a_wrong_export_is_found(tmp_path, monkeypatch, capsys):
     samples[0]["token_log_probabilities"][0] += 1e-3
     samples[0]["score"] += 1e-3
     (directory / "samples.json").write_text(json.dumps(samples), encoding="utf-8")
-    arguments = ["--format", "transformers", "--model", str(directory), "--output", str(tmp_path / "out"), "--verify"]
-    assert export_command.main(arguments) == 1
+    assert export_here("transformers", directory, tmp_path / "out") == 1
     assert "the samples differ by 1.0e-03, expected less than 1.0e-04" in capsys.readouterr().err
 
 

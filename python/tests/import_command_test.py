@@ -98,11 +98,11 @@ def test_it_does_not_convert_what_it_could_not_verify(model, tmp_path):
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing(model, tmp_path):
     """In the midst of a call that knows no signals."""
     held = (
-        "import attend.convert._source as source, time; from attend.convert.__main__ import main\n"
-        "source.write_model = lambda *all: (all[-1].mkdir(), print('held', flush=True), time.sleep(600))\nmain()")
-    command = [sys.executable, "-c", held, model, "--output", tmp_path / "out"]
-    with subprocess.Popen(
-            command, env=os.environ | {"PYTHONPATH": str(PACKAGE)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        "import attend.convert._source as source, sys, time; from package import import_here\n"
+        "source.write_model = lambda *all: (all[-1].mkdir(), print('held', flush=True), time.sleep(600))\nimport_here(*sys.argv[1:])")
+    command = [sys.executable, "-c", held, model, tmp_path / "out"]
+    environment = os.environ | {"PYTHONPATH": f"{PACKAGE}:{pathlib.Path(__file__).parent}"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert "found" in process.stdout.readline() and process.stdout.readline() == "held\n"
         assert len(list(tmp_path.iterdir())) == 1
         process.send_signal(signal.SIGINT)

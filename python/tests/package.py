@@ -23,6 +23,14 @@ def program(*arguments, stdin=""):
     return done.stdout
 
 
+def import_here(source, output, **options):
+    """The status of `attend import` in this process, which has what --verify needs."""
+    from attend.convert.__main__ import main
+
+    usual = {"source_language": "", "target_language": "", "label_scheme": "auto", "verify": False, "quiet": False}
+    return main({"source": str(source), "output": str(output)} | usual | options)
+
+
 def start(code, *arguments):
     """A Python of its own that has the package."""
     return subprocess.Popen(

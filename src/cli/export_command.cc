@@ -1,5 +1,7 @@
 // `attend export`: merges an adapter, or starts attend-train, which averages checkpoints, or
-// attend.convert of the Python package, which writes what other toolkits read.
+// attend.convert of the Python package, which writes what other toolkits read and gets its options
+// as one JSON object.
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/export_options.h"
 #include "cli/python_package.h"
@@ -15,12 +17,10 @@ int RunExport(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (options.format == ExportFormat::kAttend) StartAttendTrain("export", arguments);
-  std::vector<std::string> call = {
-      "--format", NameOf(options.format), "--model",     options.model,
-      "--output", options.output,         "--positions", std::to_string(options.positions)};
-  if (options.verify) call.emplace_back("--verify");
-  if (options.common.quiet) call.emplace_back("--quiet");
-  RunInPython("export", "attend.convert.export_command", call);
+  const Json call = {{"format", NameOf(options.format)}, {"model", options.model},
+                     {"output", options.output},         {"positions", options.positions},
+                     {"verify", options.verify},         {"quiet", options.common.quiet}};
+  RunInPython("export", "attend.convert.export_command", {Dump(call)});
 }
 
 }  // namespace attend

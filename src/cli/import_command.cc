@@ -1,9 +1,6 @@
 // `attend import`: starts attend.convert of the Python package, which reads what other toolkits
-// write.
-#include <fmt/format.h>
-
-#include <utility>
-
+// write. It gets all options as one JSON object.
+#include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/python_package.h"
@@ -51,16 +48,10 @@ int RunImport(const std::vector<std::string>& arguments) {
       .Options(Fields(options))
       .Options(Fields(common, {"quiet"}));
   if (!command_line.Parse(arguments)) return 0;
-  std::vector<std::string> call = {source};
-  if (!options.output.empty()) call.insert(call.end(), {"--output", options.output});
-  for (const auto& [name, language] :
-       {std::pair{"source", options.source_language}, std::pair{"target", options.target_language}})
-    if (!language.empty()) call.push_back(fmt::format("--{}-language={}", name, language));
-  if (options.verify) call.emplace_back("--verify");
-  if (options.label_scheme != "auto")
-    call.insert(call.end(), {"--label-scheme", options.label_scheme});
-  if (common.quiet) call.emplace_back("--quiet");
-  RunInPython("import", "attend.convert", call);
+  Json call = FieldsToJson(Fields(options));
+  call["source"] = source;
+  call["quiet"] = common.quiet;
+  RunInPython("import", "attend.convert", {Dump(call)});
 }
 
 }  // namespace attend

@@ -244,6 +244,12 @@ TEST_F(AdapterTest, AModelIsNoAdapterAndAnAdapterNoModel) {
   EXPECT_THAT(message([&] { SaveAdapter(*adapter_, folder_ / "base"); }),
               HasSubstr("is a model, which an adapter would take the place of"));
   EXPECT_THAT(message([&] { LoadAdapter(folder_); }), HasSubstr("did you mean"));
+  fs::create_directories(folder_ / "run");
+  SaveAdapter(*adapter_, folder_ / "run" / "adapter");
+  EXPECT_THAT(message([&] { LoadModel(folder_ / "run"); }),
+              AllOf(HasSubstr("run' is the run of an adapter, which runs with"),
+                    HasSubstr("--adapter " + (folder_ / "run" / "adapter").string()),
+                    HasSubstr(base_->tensor_digest)));
 }
 
 TEST_F(AdapterTest, RefusesWhatConfigJsonMustNotSay) {

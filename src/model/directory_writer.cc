@@ -13,8 +13,13 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-// What stands at `directory` may be replaced: nothing, an empty folder or a model without anything
-// else beside its files.
+const fs::path& Replaceable(const fs::path& directory) {
+  CheckReplaceable(directory);
+  return directory;
+}
+
+}  // namespace
+
 void CheckReplaceable(const fs::path& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
@@ -36,13 +41,6 @@ void CheckReplaceable(const fs::path& directory) {
                   "to replace; remove it or choose another name",
                   directory.string(), foreign));
 }
-
-const fs::path& Replaceable(const fs::path& directory) {
-  CheckReplaceable(directory);
-  return directory;
-}
-
-}  // namespace
 
 DirectoryWriter::DirectoryWriter(const fs::path& directory) : directory_(Replaceable(directory)) {}
 

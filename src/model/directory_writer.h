@@ -11,11 +11,16 @@
 
 namespace attend {
 
+// What stands at `directory` may be replaced: nothing, an empty folder, or a model or an adapter
+// without anything else beside its files. Throws Error(kUsage) for anything else, so that a command
+// can refuse it before it works.
+void CheckReplaceable(const std::filesystem::path& directory);
+
 // The directory appears whole or not at all, and takes the place of a model or adapter that is
 // there. One owner.
 class DirectoryWriter {
  public:
-  // Throws Error(kUsage) where something else is.
+  // Throws as CheckReplaceable.
   explicit DirectoryWriter(const std::filesystem::path& directory);
 
   void Write(const char* name, const std::string& bytes);

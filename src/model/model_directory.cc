@@ -22,19 +22,28 @@ constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxSampleBytes = size_t{1} << 22;
 constexpr size_t kMaxVocabularyBytes = size_t{1} << 28;
 
+// What training puts into a run's directory.
+constexpr const char *kRunModel = "model", *kRunAdapter = "adapter";
+
+bool Exists(const fs::path& path) {
+  std::error_code unknown;  // said when the file is read
+  return fs::exists(path, unknown);
+}
+
+bool IsRunOfAdapter(const fs::path& directory) {
+  return !Exists(directory / kConfigFile) && !Exists(directory / kRunModel / kConfigFile) &&
+         Exists(directory / kRunAdapter / kConfigFile);
+}
+
 // What is easily taken for a model or an adapter: a training run, and a checkpoint of one.
 void CheckIsModel(const fs::path& directory) {
-  const auto exists = [](const fs::path& path) {
-    std::error_code unknown;  // said when the file is read
-    return fs::exists(path, unknown);
-  };
-  if (exists(directory / kConfigFile)) return;
-  for (const char* inside : {"model", "adapter"}) {
-    if (!exists(directory / inside / kConfigFile)) continue;
+  if (Exists(directory / kConfigFile)) return;
+  for (const char* inside : {kRunModel, kRunAdapter}) {
+    if (!Exists(directory / inside / kConfigFile)) continue;
     throw Error(ErrorKind::kInput, fmt::format("'{}' is not a model directory; did you mean '{}'?",
                                                directory.string(), (directory / inside).string()));
   }
-  if (exists(directory / "state.json")) {
+  if (Exists(directory / "state.json")) {
     throw Error(
         ErrorKind::kInput,
         fmt::format("'{}' is a checkpoint; `attend export --checkpoint` makes a model of it",
@@ -145,12 +154,14 @@ Json ConfigJsonOf(const Model& model) {
 }
 
 std::shared_ptr<const Model> LoadModel(const fs::path& directory) {
-  const ConfigFile config = ReadConfig(directory);
+  const fs::path read = IsRunOfAdapter(directory) ? directory / kRunAdapter : directory;
+  const ConfigFile config = ReadConfig(read);
   if (config.adapter) {
     throw Error(ErrorKind::kInput,
-                fmt::format("'{0}' is an adapter, which runs with the model that it was trained "
-                            "on: --model MODEL --adapter {0}",
-                            directory.string()));
+                fmt::format("'{}' is {} adapter, which runs with the model that it was trained on: "
+                            "--model MODEL --adapter {}, where {} of MODEL has SHA-256 {}",
+                            directory.string(), read == directory ? "an" : "the run of an",
+                            read.string(), kTensorFile, config.adapter->base_sha256));
   }
   auto model = std::make_shared<Model>(ReadModelFacts(config, directory));
   const fs::path tensor_path = directory / kTensorFile;

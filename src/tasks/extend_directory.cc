@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "attend/vocabulary.h"
+#include "model/directory_writer.h"
 #include "model/quantize.h"
 #include "tasks/samples.h"
 #include "text/vocabulary_extension.h"
@@ -123,6 +124,7 @@ int64_t ExtendDirectory(const fs::path& from, std::span<const std::string> token
                                                "directory",
                                                to.string()));
   }
+  CheckReplaceable(to);
   const auto model = LoadModel(from);
   const std::shared_ptr<Model> extended = ExtendModel(model, tokens);
   if (model->config.head != HeadKind::kNone) {

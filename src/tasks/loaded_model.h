@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "attend/loaded_model.h"
 #include "attend/vocabulary.h"
@@ -48,6 +49,13 @@ struct LoadedModel {
  private:
   LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& options, MakeStepper make);
 };
+
+// With the type and the instruction set that the options of a task's class name.
+template <class Options>
+std::shared_ptr<const LoadedModel> LoadWith(std::shared_ptr<const Model> model,
+                                            const Options& options) {
+  return Load(std::move(model), {.type = options.type, .instruction_set = options.instruction_set});
+}
 
 // Declare the options `type` and `adapter` of whatever loads a model.
 FieldList TypeField(WeightType* type);

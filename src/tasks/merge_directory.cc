@@ -4,6 +4,7 @@
 
 #include "attend/error.h"
 #include "model/adapted_model.h"
+#include "model/directory_writer.h"
 #include "model/quantize.h"
 #include "tasks/samples.h"
 
@@ -11,6 +12,7 @@ namespace attend {
 namespace fs = std::filesystem;
 
 void MergeDirectory(const fs::path& model, const fs::path& adapter, const fs::path& to) {
+  CheckReplaceable(to);
   for (const fs::path& from : {model, adapter}) {
     std::error_code not_there;
     if (fs::equivalent(from, to, not_there)) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "model/directory_writer.h"
 #include "model/quantize.h"
 #include "tasks/samples.h"
 
@@ -17,6 +18,7 @@ bool QuantizeDirectory(const fs::path& from, const fs::path& to) {
                             "name another directory",
                             to.string()));
   }
+  CheckReplaceable(to);
   const auto model = LoadModel(from);
   const std::shared_ptr<Model> quantized = QuantizeModel(*model);
   quantized->provenance["quantization"] = "int8";

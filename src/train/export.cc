@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "model/adapted_model.h"
+#include "model/directory_writer.h"
 #include "train/checkpoint/average.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/train_state.h"
@@ -130,6 +131,7 @@ void ExportAdapter(const ExportedRun& run, const std::shared_ptr<const Model>& b
 
 std::vector<int64_t> ExportCheckpoints(const std::vector<fs::path>& checkpoints,
                                        const ExportTarget& target, const Log& log) {
+  CheckReplaceable(target.output);
   std::vector<StoredCheckpoint> stored;
   for (const fs::path& path : checkpoints) {
     stored.push_back(CheckpointAt(path, log));

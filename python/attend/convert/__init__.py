@@ -7,7 +7,7 @@
     made = attend.convert.export("en-de", "hf-en-de", format="transformers")
     print(made.kind, made.changed, made.left_out)
 
-The same from the command line: `attend import opus-mt-en-de --output en-de` (or `attend-convert`), and
+The same from the command line: `attend import opus-mt-en-de --output en-de`, and
 `attend export --format transformers --model en-de --output hf-en-de`. One file of this package reads one kind of source (SOURCES), or
 writes one (TARGETS). Weights take the package safetensors; reading PyTorch's pickles takes torch, which loads tensors and plain values
 from them and nothing else; writing models of CTranslate2 takes ctranslate2.
@@ -45,7 +45,8 @@ def recognise(path: str | os.PathLike[str]) -> Source:
     raise _recognise.refusal(folder, [kind for source in SOURCES for kind in source.model_types])
 
 
-def _new(output: str | os.PathLike[str]) -> pathlib.Path:
+def new_path(output: str | os.PathLike[str]) -> pathlib.Path:
+    """Raises attend.UsageError where something stands there."""
     target = pathlib.Path(output)
     if target.exists():
         raise UsageError(f"'{target}' exists; remove it or choose another name")
@@ -76,7 +77,7 @@ def convert(
     Raises attend.InputError that names the file and key where the source is damaged or has something that attend lacks, and
     attend.UsageError where `output` stands already, or languages or `label_scheme` are not for the model.
     """
-    target = _new(output)
+    target = new_path(output)
     kind = recognise(source)
     converted = _read(kind, pathlib.Path(source), Languages(source_language, target_language))
     if label_scheme is not None:
@@ -99,7 +100,7 @@ def target_of(directory: Directory, format: str) -> Target:
 
 def write(exported: Exported, output: str | os.PathLike[str]) -> None:
     """Makes the folder, which appears whole or not at all."""
-    with whole_folder(_new(output)) as made:
+    with whole_folder(new_path(output)) as made:
         made.mkdir()
         exported.write(made)
 
@@ -113,7 +114,7 @@ def export(
     """
     if positions < 1:
         raise UsageError(f"positions is {positions}, expected at least 1")
-    _new(output)
+    new_path(output)
     directory = read_directory(pathlib.Path(model))
     exported = target_of(directory, format).export(directory, positions)
     write(exported, output)

@@ -1,13 +1,15 @@
-"""`attend import SOURCE --output MODEL`, `attend-convert` and `python -m attend.convert`."""
+"""`attend import SOURCE --output MODEL`, which runs this module with its options as one JSON object."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import sys
+from typing import Any
 
 from attend._errors import InputError, RunError
-from attend.convert import SOURCES, _recognise, _shortlist, convert, recognise
+from attend.convert import _recognise, _shortlist, convert, recognise
 from attend.convert._command import describe, run
 
 
@@ -29,8 +31,8 @@ def _run(options: argparse.Namespace) -> None:
 
     say(f"found {_recognise.found(source.looks_like, pathlib.Path(options.source))}")
     converted = convert(
-        options.source, output, source_language=options.source_language, target_language=options.target_language,
-        label_scheme=options.label_scheme)
+        options.source, output, source_language=options.source_language or None, target_language=options.target_language or None,
+        label_scheme=None if options.label_scheme == "auto" else options.label_scheme)
     for text in converted.left_out:
         say(f"left out {text}")
     say(f"wrote {output}: {describe(converted.model, converted.tensors)}")
@@ -47,24 +49,10 @@ def _run(options: argparse.Namespace) -> None:
         raise RunError(f"the samples differ by {difference:.1e}, expected less than {converted.tolerance:.1e}")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="attend import", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes a model directory from a model of another toolkit:\n" + "\n".join(f"  {source.looks_like}" for source in SOURCES),
-        epilog="Examples:\n  attend import opus-mt-en-de --output en-de\n  attend import model.npz --output en-de\n"
-        "  attend import ct2-en-de --output en-de\n  attend import opus-mt-en-de --output en-de --verify\n"
-        "  attend import m2m100 --output en-fr --source-language en --target-language fr")
-    parser.add_argument("source", metavar="SOURCE", help="the model's folder or file")
-    parser.add_argument("--output", metavar="MODEL", help="model directory to write; by default the source's name, in the working directory")
-    parser.add_argument("--source-language", metavar="LANGUAGE", help="what the model translates from; of several, as the model names it")
-    parser.add_argument("--target-language", metavar="LANGUAGE", help="what it translates to")
-    parser.add_argument("--verify", action="store_true", help="compare with the program that the model comes from, where it is installed")
-    parser.add_argument(
-        "--label-scheme", choices=("iob1", "iob2", "iobes", "iob", "none"), help="how a tagger's labels spell entities, where it is known")
-    parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
-    options = parser.parse_args(arguments)
-    return run("attend import", options.source, lambda: _run(options))
+def main(options: dict[str, Any]) -> int:
+    """With all options of `attend import`, as the program declares them."""
+    return run("attend import", options["source"], lambda: _run(argparse.Namespace(**options)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(json.loads(sys.argv[1])))

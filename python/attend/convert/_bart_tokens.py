@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attend._errors import InputError, UsageError
-from attend.convert._files import Keys, shown, tokens_by_id
+from attend.convert._files import Keys, optional_keys, shown, token_of, tokens_by_id
 from attend.convert._sentencepiece_json import SentencePieceJson
 from attend.convert._source import Languages, sample_texts
 from attend.convert._subwords import vocabulary
@@ -71,8 +71,7 @@ class _Files:
 
     def __init__(self, folder: pathlib.Path, config: Keys, generation: Keys, rows: int) -> None:
         self.folder, self.config, self.generation, self.rows = folder, config, generation, rows
-        path = folder / "tokenizer_config.json"
-        self.settings = Keys(path) if path.exists() else Keys(path, {})
+        self.settings = optional_keys(folder / "tokenizer_config.json")
         self.sentencepiece = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
         self.json = folder / "tokenizer.json"
 
@@ -88,8 +87,7 @@ class _Files:
         return [self.id(self.generation, name, 0)] if name in self.generation.values else []
 
     def token(self, name: str, default: str) -> str:
-        value = self.settings.values.get(name) or default
-        return str(value["content"] if isinstance(value, dict) and "content" in value else value)
+        return token_of(self.settings.values, name, default)
 
     def pieces(self, first: list[str]) -> list[str]:
         """SentencePiece's, which begin with these."""
@@ -229,8 +227,7 @@ def _listed(files: _Files, kind: str) -> _List:
 def _nllb(files: _Files) -> list[str]:
     """The languages that a file of settings lists, in the order of their ids."""
     for name in ("special_tokens_map.json", "tokenizer_config.json"):
-        path = files.folder / name
-        given = Keys(path).values if path.exists() else {}
+        given = optional_keys(files.folder / name).values
         for key in ("additional_special_tokens", "extra_special_tokens"):
             listed = given[key] if isinstance(given.get(key), list) else []
             tokens = [token["content"] if isinstance(token, dict) and "content" in token else token for token in listed]

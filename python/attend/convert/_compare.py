@@ -8,15 +8,14 @@ from typing import Any
 
 from attend._errors import RunError
 from attend.convert._files import read_json, shown
+from attend.convert._packages import needed
 
 
 def transformers_package() -> Any:
     """With the one that it needs to run a model."""
-    try:
+    with needed("--verify", "torch transformers"):
         import torch  # noqa: F401
         import transformers
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch transformers", name=error.name) from error
     transformers.utils.logging.disable_progress_bar()
     return transformers
 

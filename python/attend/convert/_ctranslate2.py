@@ -18,6 +18,7 @@ from attend.convert import _subwords
 from attend.convert._ctranslate2_file import ModelFile, read_model
 from attend.convert._ctranslate2_weights import Weights
 from attend.convert._files import Keys, read_json
+from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, model, sample_texts
 
 LANGUAGE_MODEL = "TransformerDecoderSpec"
@@ -212,10 +213,8 @@ def _recognises(folder: pathlib.Path) -> bool:
 
 def compare(source: str, output: str) -> float:
     """The largest difference of the samples' log-probabilities between CTranslate2's model and attend's."""
-    try:
+    with needed("--verify", "ctranslate2"):
         import ctranslate2  # type: ignore[import-untyped, unused-ignore]
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("--verify needs the package ctranslate2: pip install ctranslate2", name="ctranslate2") from error
     directory = _read(pathlib.Path(source))
     settings, tokens = directory.settings, [vocabulary.tokens for vocabulary in directory.vocabularies]
     kind = ctranslate2.Translator if directory.translates else ctranslate2.Generator

@@ -16,6 +16,7 @@ from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._files import Keys, Renamed, read_all, read_json, shown
 from attend.convert._opennmt_layers import SIDES, SINUSOIDS, Layers, drop_sinusoids, lists_of_tokens, special_ids, take_embeddings
+from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._subwords import vocabulary
 
@@ -141,13 +142,11 @@ def _convert(folder: pathlib.Path) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    try:
+    with needed("--verify", "torch eole"):
         import torch
         from eole.config.run import PredictConfig  # type: ignore[import-not-found, unused-ignore]
         from eole.models.model import get_model_class  # type: ignore[import-not-found, unused-ignore]
         from eole.models.model_saver import get_metadata  # type: ignore[import-not-found, unused-ignore]
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch eole", name=error.name) from error
     kind = get_model_class(get_metadata(source)["config"].model)
     peer, vocabularies, _ = kind.for_inference(PredictConfig(model_path=[source], src="", gpu_ranks=[]), model_path=source)
     start = vocabularies["tgt"][vocabularies["decoder_start_token"]]

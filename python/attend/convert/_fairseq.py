@@ -16,6 +16,7 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._files import Keys, Renamed, files_with, named_values, only_file, read_pickle, shown, tensors_of
+from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._subwords import vocabulary
 
@@ -207,11 +208,9 @@ def _convert(source: pathlib.Path) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    try:
+    with needed("--verify", "torch fairseq"):
         import torch
         from fairseq import checkpoint_utils  # type: ignore[import-not-found, unused-ignore]
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch fairseq", name=error.name) from error
     path = only_file(pathlib.Path(source), MARKS)
     with torch.serialization.safe_globals([argparse.Namespace]):
         peers, *_ = checkpoint_utils.load_model_ensemble_and_task([str(path)], arg_overrides={"data": str(path.parent)})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
+from attend.convert._packages import needed
 from attend.convert._source import Tensors
 
 _BEGINNING = 4 << 20  # in which a pickle's keys stand
@@ -47,9 +48,16 @@ def read_bytes(path: pathlib.Path) -> bytes:
         raise InputError(f"can't read '{path}': {error.strerror}") from error
 
 
+def read_text(path: pathlib.Path) -> str:
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8: {error}") from error
+
+
 def token_of(settings: dict[str, Any], name: str, usual: str) -> str:
     """A special token of tokenizer_config.json, which stands there as a text or with how it is read."""
-    value = settings.get(name, usual)
+    value = settings.get(name) or usual
     return str(value.get("content") if isinstance(value, dict) else value)
 
 
@@ -111,6 +119,11 @@ class Keys:
                 raise InputError(f"{self.path}: {key} is {shown(found)}, which attend lacks; expected {shown(value)}")
 
 
+def optional_keys(path: pathlib.Path) -> Keys:
+    """None of them where there is no such file."""
+    return Keys(path, None if path.exists() else {})
+
+
 def model_type(folder: pathlib.Path) -> Any:
     """What config.json of a transformers model says that it is; none where there is no such file."""
     path = folder / "config.json"
@@ -136,10 +149,8 @@ def read_weights(folder: pathlib.Path) -> Tensors:
 
 
 def read_safetensors(path: pathlib.Path) -> Tensors:
-    try:
+    with needed("reading weights", "safetensors"):
         from safetensors import SafetensorError, safe_open
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("reading weights needs the package safetensors: pip install safetensors", name="safetensors") from error
     try:
         with safe_open(path, framework="np") as file:
             return {name: np.ascontiguousarray(file.get_tensor(name), dtype=np.float32) for name in file.keys()}  # noqa: SIM118
@@ -165,10 +176,8 @@ def _read_by_torch(path: pathlib.Path) -> Tensors:
 
 def read_pickle(path: pathlib.Path, cure: str) -> Any:
     """What torch.save wrote, if it is tensors, plain values and argparse's namespaces; else an error that tells the `cure`."""
-    try:
+    with needed(f"reading '{path.name}'", "torch"):
         import torch
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"reading '{path.name}' needs the package torch: pip install torch", name="torch") from error
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 6):  # they could be made to run a file's code
         raise ModuleNotFoundError(f"reading '{path.name}' needs torch 2.6 or later, found {torch.__version__}", name="torch")
     try:

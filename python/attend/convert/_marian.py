@@ -20,6 +20,7 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert import _shortlist
 from attend.convert._files import Keys, Renamed
+from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import of_words, pieces_of, with_tokens
 
@@ -37,10 +38,8 @@ _F32, _INT8, _INTGEMM8 = 0x404, 0x101, 0x4101
 
 
 def _options(text: str, path: pathlib.Path) -> Keys:
-    try:
+    with needed("reading Marian's options", "pyyaml"):
         import yaml
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("reading Marian's options needs the package PyYAML: pip install pyyaml", name="yaml") from error
     try:
         values = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:  # such as a date that is none

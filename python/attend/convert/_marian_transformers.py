@@ -18,7 +18,7 @@ from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import layer
 from attend.convert._files import (
-    Keys, Renamed, generation_of, model_type, read_bytes, read_weights, shown, token_of, tokens_by_id)
+    Keys, Renamed, generation_of, model_type, optional_keys, read_bytes, read_weights, shown, token_of, tokens_by_id)
 from attend.convert._sinusoids import position_fields
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import pieces_of, with_tokens
@@ -118,7 +118,7 @@ def _convert(folder: pathlib.Path) -> Converted:
     tokens = tokens_by_id(folder / "vocab.json", size)
     separate = folder / "target_vocab.json"
     target_tokens = tokens_by_id(separate, target_size) if separate.exists() else tokens
-    settings = Keys(folder / "tokenizer_config.json").values if (folder / "tokenizer_config.json").exists() else {}
+    settings = optional_keys(folder / "tokenizer_config.json").values
     special = _special_ids(config, settings, tokens)
     starts = special["pad"] == special["bos"]
     if _drop_pad(tensors, special["pad"], starts, str(folder)):

@@ -12,6 +12,7 @@ from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._files import Keys, Renamed, files_with, named_values, only_file, read_all, read_pickle, shown, tensors_of
 from attend.convert._opennmt_layers import SIDES, SINUSOIDS, Layers, drop_sinusoids, lists_of_tokens, special_ids, take_embeddings
+from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._subwords import vocabulary
 
@@ -103,13 +104,11 @@ def _convert(source: pathlib.Path) -> Converted:
 
 
 def _compare(source: str, output: str) -> float:
-    try:
+    with needed("--verify", "torch OpenNMT-py"):
         import torch
         from onmt.inputters.inputter import dict_to_vocabs  # type: ignore[import-not-found, unused-ignore]
         from onmt.model_builder import build_base_model  # type: ignore[import-not-found, unused-ignore]
         from onmt.utils.parse import ArgumentParser  # type: ignore[import-not-found, unused-ignore]
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"--verify needs the package {error.name}: pip install torch OpenNMT-py", name=error.name) from error
     path = only_file(pathlib.Path(source), MARKS)
     checkpoint = read_pickle(path, CURE)
     options = ArgumentParser.ckpt_model_opts(checkpoint["opt"])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pathlib
 import zipfile
-from typing import Any
 
 from attend._errors import InputError
 from attend.convert import _marian
-from attend.convert._files import Keys, model_type, read_json, shown
+from attend.convert._files import model_type, optional_keys, read_json, shown
 
 PAGE = "docs/coming_from.md lists what can be"
 
@@ -29,7 +28,7 @@ def refusal(path: pathlib.Path, model_types: list[str]) -> InputError:
 
 
 def _of_folder(folder: pathlib.Path, model_types: list[str]) -> str:
-    config = _config(folder)
+    config = optional_keys(folder / "config.json").values
     if "model_type" in config:
         return f"model_type of its config.json is {shown(config['model_type'])}, expected one of {', '.join(model_types)}"
     if "format_version" in config:
@@ -42,11 +41,6 @@ def _of_folder(folder: pathlib.Path, model_types: list[str]) -> str:
     if config:
         return f"its config.json has no model_type, by which transformers names a kind of model; {PAGE}"
     return f"it has no config.json, .npz, .bin or .pt file of a model; {PAGE}"
-
-
-def _config(folder: pathlib.Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    return Keys(path).values if path.exists() else {}
 
 
 def _of_file(file: pathlib.Path) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
+from attend.convert._packages import needed
 
 FILE = "shortlist.safetensors"
 _MAGIC, _HEADER = 0xF11A48D5013417F5, 48
@@ -23,10 +24,8 @@ class Shortlist:
     candidates: list[Ids]  # by source id
 
     def write(self, path: pathlib.Path, vocabularies: list[bytes]) -> None:
-        try:
+        with needed("a shortlist", "safetensors"):
             from safetensors.numpy import save_file
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError("a shortlist needs the package safetensors: pip install safetensors", name="safetensors") from error
         digests = "".join(hashlib.sha256(content).hexdigest() for content in vocabularies)
         tensors = {
             "version": np.array([1], np.int32), "vocabularies": np.frombuffer(digests.encode(), np.uint8),

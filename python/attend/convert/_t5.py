@@ -16,7 +16,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by, transformers_peer
-from attend.convert._files import Keys, Renamed, generation_of, model_type, read_bytes, read_weights
+from attend.convert._files import Keys, Renamed, generation_of, model_type, optional_keys, read_bytes, read_weights
 from attend.convert._sentencepiece_json import SentencePieceJson
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import pieces_of, placeholders, with_tokens
@@ -104,7 +104,7 @@ def _read_vocabulary(folder: pathlib.Path, special: tuple[int, int]) -> _Vocabul
     path = folder / PIECES
     if not path.exists():
         raise InputError(f"'{folder}' has no tokenizer, expected tokenizer.json or {PIECES}")
-    settings = Keys(folder / "tokenizer_config.json", {} if not (folder / "tokenizer_config.json").exists() else None)
+    settings = optional_keys(folder / "tokenizer_config.json")
     content = read_bytes(path)
     pieces = pieces_of(content, str(path))
     if "<unk>" not in pieces or not all(0 <= i < len(pieces) for i in special):

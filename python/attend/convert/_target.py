@@ -37,12 +37,12 @@ class Directory:
     def fail(self, key: str, value: Any, target: str, expected: str) -> InputError:
         return InputError(f"{self.path / 'config.json'}: {key} is {shown(value)}, which {target} lacks; expected {expected}")
 
-    def changes(self, rows: int) -> list[str]:
-        """What is said of weights and of positions that become a table of so many rows."""
+    def changes(self, rows: int, become: str = "a table") -> list[str]:
+        """What is said of weights, and of sinusoids, which become what has so many rows."""
         stacks = [stack for stack in (self.model["encoder"], self.model["decoder"]) if stack]
         table = any(stack["positions"] == "sinusoidal" for stack in stacks)
         changed = ["int8 weights to f32"] if self.is_int8 else []
-        return changed + ([f"sinusoids to a table: texts may have {rows:,} tokens"] if table else [])
+        return changed + ([f"sinusoids to {become}: texts may have {rows:,} tokens"] if table else [])
 
     def choose(self, key: str, choices: dict[str, Any], target: str) -> Any:
         """What a target calls the value of a key, such as encoder.activation."""

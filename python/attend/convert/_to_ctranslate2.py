@@ -13,6 +13,7 @@ import numpy as np
 
 from attend.convert import _ctranslate2
 from attend.convert._ctranslate2_weights import ACTIVATIONS, GATED
+from attend.convert._packages import needed
 from attend.convert._target import Directory, Exported, Target, position_table
 from attend.convert._to_tokenizer import marks_case, tokens_of
 from attend.convert._vocabulary import without_tokens
@@ -26,10 +27,8 @@ NUMBERS = {name: number for names in (ACTIVATIONS, GATED) for number, name in na
 
 
 def _specs() -> Any:
-    try:
+    with needed("--format ctranslate2", "ctranslate2"):
         from ctranslate2.specs import transformer_spec  # type: ignore[import-untyped, unused-ignore]
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("--format ctranslate2 needs the package ctranslate2: pip install ctranslate2", name=error.name) from error
     return transformer_spec
 
 

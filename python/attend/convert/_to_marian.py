@@ -65,12 +65,13 @@ class _Export:
         """MarianMT's order of sines and cosines; Pegasus' tables, which have equally many rows."""
         if self.kind.pre:
             self.add_tables()
+            self.changed += self.directory.changes(self.rows)
         else:
             orders = {"halves": False, "interleaved": True}
             if self.directory.choose("encoder.position_convention", orders, self.kind.name):
                 self.changed.append("the order of d_model: sines first, as MarianMT has them")
                 self.tensors = halves_of_interleaved(self.tensors, self.model["encoder"]["d_model"])
-        self.changed += self.directory.changes(self.rows)
+            self.changed += self.directory.changes(self.rows, "those that MarianMT makes")
 
     def add_tables(self) -> None:
         learned = [len(position_table(self.directory, side, 0)) for side in SIDES if self.model[side]["positions"] == "learned"]

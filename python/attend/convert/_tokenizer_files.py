@@ -13,7 +13,7 @@ from typing import Any
 
 from attend._attend import Vocabulary
 from attend._errors import InputError
-from attend.convert._files import read_bytes, read_json, token_of
+from attend.convert._files import Keys, optional_keys, read_bytes, read_text, token_of
 from attend.convert._vocabulary import placeholders
 
 SENTENCEPIECE = "vocab.spm"
@@ -46,6 +46,8 @@ def read_tokenizer(folder: pathlib.Path) -> TokenizerFile:
     path = next((folder / name for name in (SENTENCEPIECE, "tokenizer.json") if (folder / name).exists()), None)
     if path is not None:
         content = read_bytes(path)
+        if path.suffix == ".json":
+            Keys(path)  # which tells what is no JSON object
     elif (folder / "vocab.txt").exists():
         content, path = _dump(_wordpiece(folder)), folder / "vocab.txt"
     elif (folder / "vocab.json").exists() and (folder / "merges.txt").exists():
@@ -79,18 +81,10 @@ def _added(ids: dict[str, int], tokens: list[str], lstrip: str = "") -> list[dic
         for token, i in sorted(known.items(), key=lambda item: item[1])]
 
 
-def _settings(folder: pathlib.Path) -> dict[str, Any]:
-    path = folder / "tokenizer_config.json"
-    settings = read_json(path) if path.exists() else {}
-    if not isinstance(settings, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    return settings
-
-
 def _wordpiece(folder: pathlib.Path) -> dict[str, Any]:
     """BERT's, of the tokens that vocab.txt lists."""
-    settings = _settings(folder)
-    tokens = (folder / "vocab.txt").read_bytes().decode("utf-8", "replace").rstrip("\n").split("\n")  # other ends of lines are in tokens
+    settings = optional_keys(folder / "tokenizer_config.json").values
+    tokens = read_text(folder / "vocab.txt").rstrip("\n").split("\n")  # other ends of lines are in tokens
     ids = {token: i for i, token in enumerate(tokens)}
     unk, cls, sep = (token_of(settings, f"{name}_token", f"[{name.upper()}]") for name in ("unk", "cls", "sep"))
     special = [token_of(settings, f"{name}_token", f"[{name.upper()}]") for name in ("pad", "unk", "cls", "sep", "mask")]
@@ -109,11 +103,26 @@ def _wordpiece(folder: pathlib.Path) -> dict[str, Any]:
             "type": "WordPiece", "unk_token": unk, "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": ids}}
 
 
+def _merges(path: pathlib.Path, ids: dict[str, Any]) -> list[str]:
+    """The lines, each of two tokens that make a third; most tokens that are longer than a character come from one."""
+    merges, made = [], set()
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line or (number == 1 and line.startswith("#version")):
+            continue
+        if line.count(" ") != 1 or not {*line.split(" "), line.replace(" ", "")} <= ids.keys():
+            raise InputError(f"{path}:{number}: '{line}', expected two tokens of vocab.json that make a third")
+        merges.append(line)
+        made.add(line.replace(" ", ""))
+    missing = [token for token in ids if len(token) > 1 and token not in made]
+    if 10 * len(missing) > len(ids):
+        raise InputError(f"{path}: no line makes {len(missing)} of the {len(ids)} tokens, such as '{missing[-1]}'; the file may be cut short")
+    return merges
+
+
 def _byte_bpe(folder: pathlib.Path) -> dict[str, Any]:
     """GPT-2's or, where <s> and </s> are tokens, RoBERTa's."""
-    settings, ids = _settings(folder), read_json(folder / "vocab.json")
-    lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()
-    merges = [line for i, line in enumerate(lines) if line and not (i == 0 and line.startswith("#version"))]
+    settings = optional_keys(folder / "tokenizer_config.json").values
+    ids = Keys(folder / "vocab.json").values
     prefix_space = settings.get("add_prefix_space", False)
     post: dict[str, Any] = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
     special = [token_of(settings, "eos_token", "<|endoftext|>")]
@@ -128,4 +137,4 @@ def _byte_bpe(folder: pathlib.Path) -> dict[str, Any]:
         "pre_tokenizer": byte_level, "post_processor": post, "decoder": byte_level,
         "model": {
             "type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": "", "end_of_word_suffix": "", "fuse_unk": False,
-            "byte_fallback": False, "ignore_merges": False, "vocab": ids, "merges": merges}}
+            "byte_fallback": False, "ignore_merges": False, "vocab": ids, "merges": _merges(folder / "merges.txt", ids)}}

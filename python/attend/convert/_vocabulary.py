@@ -78,10 +78,13 @@ def as_bytes(value: int | bytes) -> bytes:
 def pieces_of(model: bytes, where: str) -> list[str]:
     """The pieces of a SentencePiece model, by id."""
     try:
-        pieces = [as_bytes(value) for number, value, _ in fields(model) if number == _PIECE]
-        return [as_bytes(message(piece)[_TEXT]).decode() for piece in pieces]
+        parts = [(number, value) for number, value, _ in fields(model)]
+        pieces = [as_bytes(message(as_bytes(value))[_TEXT]).decode() for number, value in parts if number == _PIECE]
     except (IndexError, KeyError, ValueError) as error:
         raise InputError(f"{where}: not a SentencePiece model") from error
+    if _NORMALIZER not in dict(parts):
+        raise InputError(f"{where}: not a whole SentencePiece model: it does not tell how text is normalised")
+    return pieces
 
 
 def sentencepiece(pieces: Iterable[tuple[str, float, int]], kind: int, characters: bytes = b"") -> bytes:
@@ -115,8 +118,8 @@ def without_tokens(vocabulary: bytes) -> bytes:
 
 
 def placeholders(tokens: list[str], rows: int, where: str) -> list[str]:
-    """Names for the rows of an embedding after those of its tokens: models round its size up."""
-    if not len(tokens) <= rows <= 2 * len(tokens):
+    """Names for the rows of an embedding after those of its tokens: models round its size up, to 1,024 rows or less."""
+    if not len(tokens) <= rows <= len(tokens) + min(len(tokens), max(1024, len(tokens) // 8)):
         raise InputError(f"{where}: the tokenizer has {len(tokens)} tokens and the embedding {rows} rows; is it another model's?")
     known = set(tokens)
     names = (f"<unused_{i}>" for i in itertools.count())

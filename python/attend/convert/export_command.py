@@ -1,13 +1,15 @@
-"""`attend export --format transformers --model MODEL --output DIRECTORY`, which runs this module."""
+"""`attend export --format transformers --model MODEL --output DIRECTORY`, which runs this module with its options as one JSON object."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import sys
+from typing import Any
 
 from attend._errors import InputError, RunError
-from attend.convert import TARGETS, target_of, write
+from attend.convert import new_path, target_of, write
 from attend.convert._command import describe, run
 from attend.convert._target import read_directory
 
@@ -16,6 +18,7 @@ TOLERANCE = 1e-4  # of the samples' log-probabilities
 
 def _run(options: argparse.Namespace) -> None:
     say = (lambda text: None) if options.quiet else print
+    new_path(options.output)
     directory = read_directory(pathlib.Path(options.model))
     if options.verify and (directory.is_int8 or directory.samples == 0):
         reason = "is int8, whose products are rounded" if directory.is_int8 else "has no samples"
@@ -36,20 +39,10 @@ def _run(options: argparse.Namespace) -> None:
         raise RunError(f"the samples differ by {difference:.1e}, expected less than {TOLERANCE:.1e}")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="attend export", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes a model of another toolkit of a model directory:\n" + "\n".join(
-            f"  {target.format}: {target.takes}" for target in TARGETS))
-    parser.add_argument("--format", choices=sorted({target.format for target in TARGETS}), required=True)
-    parser.add_argument("--model", metavar="MODEL", required=True, help="model directory")
-    parser.add_argument("--output", metavar="DIRECTORY", required=True, help="directory to write")
-    parser.add_argument("--positions", type=int, default=1024, help="rows of a table of positions that sinusoids become")
-    parser.add_argument("--verify", action="store_true", help="compare the samples with what the other toolkit makes of them")
-    parser.add_argument("--quiet", action="store_true", help="print only warnings and errors")
-    options = parser.parse_args(arguments)
-    return run("attend export", options.model, lambda: _run(options))
+def main(options: dict[str, Any]) -> int:
+    """With all options of `attend export` for another toolkit, as the program declares them."""
+    return run("attend export", options["model"], lambda: _run(argparse.Namespace(**options)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(json.loads(sys.argv[1])))

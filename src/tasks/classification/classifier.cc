@@ -37,9 +37,7 @@ std::unique_ptr<Classifier> Classifier::Load(const std::string& directory,
 }
 
 Classifier::Classifier(std::shared_ptr<const Model> model, const ClassifierOptions& options)
-    : Classifier(attend::Load(std::move(model),
-                              {.type = options.type, .instruction_set = options.instruction_set}),
-                 options.threads) {}
+    : Classifier(LoadWith(std::move(model), options), options.threads) {}
 
 Classifier::Classifier(std::shared_ptr<const LoadedModel> loaded, int threads)
     : impl_(new Impl{EncoderRunner(std::move(loaded), kClassification, threads)}) {}

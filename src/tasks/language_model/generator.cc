@@ -106,9 +106,7 @@ std::unique_ptr<Generator> Generator::Load(const std::string& directory,
 }
 
 Generator::Generator(std::shared_ptr<const Model> model, const GeneratorOptions& options)
-    : Generator(attend::Load(std::move(model),
-                             {.type = options.type, .instruction_set = options.instruction_set}),
-                options.threads) {}
+    : Generator(LoadWith(std::move(model), options), options.threads) {}
 
 Generator::Generator(std::shared_ptr<const LoadedModel> loaded, int threads) {
   CheckTask(loaded->config(), {"language_model"});

@@ -61,9 +61,7 @@ std::unique_ptr<TextEncoder> TextEncoder::Load(const std::string& directory,
 }
 
 TextEncoder::TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOptions& options)
-    : TextEncoder(attend::Load(std::move(model),
-                               {.type = options.type, .instruction_set = options.instruction_set}),
-                  options.threads) {}
+    : TextEncoder(LoadWith(std::move(model), options), options.threads) {}
 
 TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
     : impl_(new Impl{EncoderRunner(std::move(loaded), threads)}) {

@@ -55,9 +55,7 @@ std::unique_ptr<Parser> Parser::Load(const std::string& directory, const ParserO
 }
 
 Parser::Parser(std::shared_ptr<const Model> model, const ParserOptions& options)
-    : Parser(attend::Load(std::move(model),
-                          {.type = options.type, .instruction_set = options.instruction_set}),
-             options.threads) {}
+    : Parser(LoadWith(std::move(model), options), options.threads) {}
 
 Parser::Parser(std::shared_ptr<const LoadedModel> loaded, int threads)
     : impl_(std::make_unique<Impl>(std::move(loaded), threads)) {}

@@ -106,9 +106,7 @@ std::unique_ptr<Tagger> Tagger::Load(const std::string& directory, const TaggerO
 }
 
 Tagger::Tagger(std::shared_ptr<const Model> model, const TaggerOptions& options)
-    : Tagger(attend::Load(std::move(model),
-                          {.type = options.type, .instruction_set = options.instruction_set}),
-             options.threads) {}
+    : Tagger(LoadWith(std::move(model), options), options.threads) {}
 
 Tagger::Tagger(std::shared_ptr<const LoadedModel> loaded, int threads)
     : impl_(std::make_unique<Impl>(std::move(loaded), threads)) {}

@@ -29,11 +29,6 @@ Hypothesis NoOutput() {
 
 }  // namespace
 
-std::shared_ptr<const LoadedModel> LoadWith(std::shared_ptr<const Model> model,
-                                            const TranslatorOptions& options) {
-  return Load(std::move(model), {.type = options.type, .instruction_set = options.instruction_set});
-}
-
 TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
                           const TranslatorOptions& options) {
   std::shared_ptr<const Shortlist> shortlist;

@@ -13,9 +13,6 @@
 
 namespace attend {
 
-// The weights that the options ask for.
-std::shared_ptr<const LoadedModel> LoadWith(std::shared_ptr<const Model> model,
-                                            const TranslatorOptions& options);
 // With the options' shortlist. Throws as Translator's constructors.
 TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
                           const TranslatorOptions& options);

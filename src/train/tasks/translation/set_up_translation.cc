@@ -92,14 +92,17 @@ void CompleteProtection(const Vocabularies& vocabularies, const Model* init,
                           kPlaceholders));
 }
 
+// A fine-tuned model stays as it was: OPUS-MT's cut source and target by vocabularies of their own
+// and have one embedding.
 void CompleteModel(const Vocabularies& vocabularies, const RunSettings& settings,
-                   ModelConfig* model) {
-  model->source_vocab_size = vocabularies.source->size();
-  model->target_vocab_size = vocabularies.target->size();
-  model->special_ids = vocabularies.target->special_ids();
-  if (!vocabularies.joint() && !settings.is_given("tie_source_target"))
-    model->tie_source_target = false;
-  CheckModelConfig(*model);
+                   TrainOptions* options) {
+  ModelConfig& model = options->model;
+  model.source_vocab_size = vocabularies.source->size();
+  model.target_vocab_size = vocabularies.target->size();
+  model.special_ids = vocabularies.target->special_ids();
+  if (options->init.empty() && !vocabularies.joint() && !settings.is_given("tie_source_target"))
+    model.tie_source_target = false;
+  CheckModelConfig(model);
 }
 
 // Rank 0 makes them, or knows where they are.
@@ -172,7 +175,7 @@ std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
   }
   CompleteCase(vocabularies, settings, &corpus);
   CompleteProtection(vocabularies, setup.init.get(), settings, &corpus.protection);
-  CompleteModel(vocabularies, settings, &options.model);
+  CompleteModel(vocabularies, settings, &options);
   if (test) {
     CheckTestText(*test, corpus.test_source, *vocabularies.source, options.model);
     Bleu{BleuOf(options, test->target)};  // refuses what does not go together
