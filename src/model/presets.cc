@@ -50,7 +50,6 @@ StackConfig Bert(StackConfig config) {
 StackConfig Recurrent(int64_t layers, int64_t d_model) {
   StackConfig config = Stack(layers, d_model, 1, StackConfig().d_ff);
   config.positions = PositionKind::kNone;
-  config.scale_embedding = false;
   return config;
 }
 
