@@ -4,6 +4,8 @@
 
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
+      {"align", "tell which words of parallel text are translations of each other",
+       attend::RunAlign},
       {"attention", "show what the model looks at", attend::RunAttention},
       {"bench", "measure the speed of running or training models", attend::RunBench},
       {"classify", "tell the class of texts", attend::RunClassify},
