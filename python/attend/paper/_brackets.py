@@ -17,7 +17,7 @@ FARTHEST = 20  # words; what is farther away has one mean
 
 class Tree(NamedTuple):
     words: list[str]
-    spans: list[tuple[int, int, str]]  # of constituents, the widest first: first word, the word after the last, label
+    spans: list[tuple[int, int, str]]  # of constituents, the widest and outer ones first: first word, the word after the last, label
 
 
 def trees(text: str) -> Iterator[Tree]:
@@ -32,7 +32,7 @@ def trees(text: str) -> Iterator[Tree]:
                 spans.append((begin, len(words), re.sub(r"(?<=.)[-=].*", "", name)))
             if not open_at:
                 if words:
-                    yield Tree(words, sorted(spans, key=lambda span: (span[0] - span[1], span[0])))
+                    yield Tree(words, sorted(reversed(spans), key=lambda span: (span[0] - span[1], span[0])))
                 words, spans = [], []
         elif word:
             if label != "-NONE-":

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import attend
+from attend._attend import model_config
 from attend._errors import InputError
 from attend.paper._cells import Result
 from attend.paper._work import Work
@@ -39,22 +40,24 @@ class Head(NamedTuple):
 
 
 def config_of(model: pathlib.Path) -> dict[str, Any]:
-    """config.json of a translation model in f32."""
-    path = model / "config.json"
-    if not path.is_file():
-        raise InputError(f"'{path}' is missing; --model names the directory of a translation model")
-    config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    parts = config["model"]
-    if parts["task"] != "translation" or parts["architecture"] != "transformer" or parts["encoder"] is None or parts["decoder"] is None:
-        raise InputError(f"{path}: the model has task {parts['task']} and architecture {parts['architecture']}, expected a transformer that translates")
+    """`model` of config.json, with what older versions lack; of a translation model."""
+    config: dict[str, Any] = json.loads(model_config(model))
+    if config["task"] != "translation" or config["architecture"] != "transformer" or config["encoder"] is None or config["decoder"] is None:
+        raise InputError(f"'{model}' has task {config['task']} and architecture {config['architecture']}, expected a transformer that translates")
     return config
+
+
+def file_of(model: pathlib.Path) -> dict[str, Any]:
+    """config.json as it is."""
+    found: dict[str, Any] = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    return found
 
 
 def heads_of(config: dict[str, Any]) -> list[Head]:
     """All of a model, kind by kind."""
     found = []
     for kind in KINDS:
-        stack = config["model"]["encoder" if kind == "encoder" else "decoder"]
+        stack = config["encoder" if kind == "encoder" else "decoder"]
         if kind == "decoder" and stack["recurrence"] != "none":
             continue
         found += [Head(kind, layer, head) for layer in range(1, stack["layers"] + 1) for head in range(1, stack["heads"] + 1)]
@@ -71,21 +74,21 @@ def mask(tensors: bytearray, where: str, heads: Sequence[Head], config: dict[str
             raise InputError(f"{where}: tensor '{head.matrix}' is of type {entry['dtype']}, expected F32; name the model that it was quantized from")
         begin, end = (8 + length + offset for offset in entry["data_offsets"])
         matrix = np.frombuffer(memoryview(tensors)[begin:end], dtype="<f4").reshape(entry["shape"])
-        width = entry["shape"][1] // config["model"]["encoder" if head.kind == "encoder" else "decoder"]["heads"]
+        width = entry["shape"][1] // config["encoder" if head.kind == "encoder" else "decoder"]["heads"]
         matrix[:, (head.head - 1) * width : head.head * width] = 0
 
 
 @contextlib.contextmanager
 def without(model: pathlib.Path, heads: Sequence[Head]) -> Iterator[pathlib.Path]:
     """A copy of the model whose heads add nothing. It has no samples: they would be another model's."""
-    config = config_of(model)
+    config = file_of(model)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for path in model.iterdir():
             if path.name.startswith("vocab") or path.name.endswith(".spm") or path.name == "tokenizer.json":
                 shutil.copy(path, folder)
         tensors = bytearray((model / "model.safetensors").read_bytes())
-        mask(tensors, str(model), heads, config)
+        mask(tensors, str(model), heads, config_of(model))
         (folder / "model.safetensors").write_bytes(tensors)
         config["sha256"]["model.safetensors"] = hashlib.sha256(tensors).hexdigest()
         config["sha256"].pop("samples.json", None)
@@ -97,13 +100,13 @@ class Importance:
     """BLEU of a model without some of its heads; what is measured already is kept."""
 
     def __init__(self, work: Work, model: pathlib.Path) -> None:
-        self.work, self.model, self.config = work, model, config_of(model)
+        self.work, self.model, self.config, self.file = work, model, config_of(model), file_of(model)
         self.heads = heads_of(self.config)
         self.source, self.target = (first_lines(work, f"multi30k/val.{language}") for language in ("en", "de"))
 
     def bleu(self, name: str, heads: Sequence[Head]) -> float | None:
         """Of the validation text; None: it is not measured, and there is no time left for it."""
-        settings: Result = {"model": self.config["sha256"]["model.safetensors"], "sentences": len(self.source), "heads": [head.name for head in heads]}
+        settings: Result = {"model": self.file["sha256"]["model.safetensors"], "sentences": len(self.source), "heads": [head.name for head in heads]}
         found = self.work.cell(f"figures/{name}", settings, lambda: self.measure(heads))
         return None if found is None else found["bleu"]
 
@@ -111,7 +114,8 @@ class Importance:
         with without(self.model, heads) as folder:
             translator = attend.Translator(folder, threads=self.work.settings.threads)
             outputs = [str(line) for line in translator.translate(self.source, beam_size=1)]
-        return {"bleu": attend.bleu(outputs, self.target, lowercase=self.config["tokenization"].get("case") == "lower").score}
+        small = (self.file.get("tokenization") or {}).get("case") == "lower"
+        return {"bleu": float(attend.bleu(outputs, self.target, lowercase=small))}
 
     def costs(self, whole: float) -> dict[Head, float]:
         """BLEU that masking each head costs, of those that are measured."""
