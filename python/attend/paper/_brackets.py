@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import attend
 from attend.paper._cells import Result
 
 Array = NDArray[np.float64]
-FARTHEST = 20  # words; what is farther away has one mean
 
 
 class Tree(NamedTuple):
@@ -63,41 +63,52 @@ def of_words(weights: Array, pieces: list[str]) -> Array:
     return np.asarray(summed / lengths[:, None], dtype=np.float64)
 
 
+def read_words(translator: attend.Translator, text: str, first: int) -> Array | None:
+    """What an encoder's heads look at between the words of a text, without eos; None where its tokens do not tell them apart.
+
+    The encoder reads `first` ids before the text's.
+    """
+    vocabulary = translator.source_vocabulary
+    if vocabulary is None:
+        return None
+    found = translator.attention(text, "")
+    own = slice(first, first + len(vocabulary.encode(text)))
+    weights = of_words(np.asarray(found.encoder, dtype=np.float64)[:, :, own, own], found.source_pieces[own])
+    return weights if weights.shape[2] == len(text.split()) else None
+
+
 class Relations:
     """Sums over sentences."""
 
     def __init__(self, layers: int, heads: int) -> None:
-        self.at_distance = np.zeros((layers, heads, 2 * FARTHEST + 1))
-        self.pairs_at_distance = np.zeros(2 * FARTHEST + 1)
-        self.weights: dict[str, Array] = {}
-        self.pairs: dict[str, Array] = {}  # by distance
         self.shape = (layers, heads)
+        self.weights: dict[str, Array] = {}
+        self.by_distance: dict[str, Array] = {}
+        self.pairs: dict[str, int] = {}
         self.words = self.sentences = 0
 
     def add(self, weights: Array, tree: Tree) -> None:
-        count = len(tree.words)
-        places = np.arange(count)
-        distance = np.clip(places - places[:, None], -FARTHEST, FARTHEST) + FARTHEST
-        labels = np.array(relations(tree))
+        places = np.arange(len(tree.words))
+        distance = places - places[:, None]
+        usual = np.zeros_like(weights)  # of a head that looks as far in this sentence, and at nothing else
         for d in np.unique(distance):
             where = distance == d
-            self.at_distance[:, :, d] += weights[:, :, where].sum(-1)
-            self.pairs_at_distance[d] += where.sum()
+            usual[:, :, where] = weights[:, :, where].mean(-1, keepdims=True)
+        labels = np.array(relations(tree))
         for label in np.unique(labels):
             if not label:
                 continue
             where = labels == label
-            self.weights.setdefault(str(label), np.zeros(self.shape))[:] += weights[:, :, where].sum(-1)
-            self.pairs.setdefault(str(label), np.zeros(2 * FARTHEST + 1))[:] += np.bincount(distance[where], minlength=2 * FARTHEST + 1)
-        self.words += count
+            for sums, of in ((self.weights, weights), (self.by_distance, usual)):
+                sums.setdefault(str(label), np.zeros(self.shape))[:] += of[:, :, where].sum(-1)
+            self.pairs[str(label)] = self.pairs.get(str(label), 0) + int(where.sum())
+        self.words += len(tree.words)
         self.sentences += 1
 
     def result(self, least_pairs: int = 200) -> Result:
         """For each label the share of a word's weight that goes along it, and the share that the pairs' distances alone would give."""
-        mean = self.at_distance / np.maximum(self.pairs_at_distance, 1)
-        rows: list[dict[str, Any]] = []
-        for label, pairs in sorted(self.pairs.items(), key=lambda item: -item[1].sum()):
-            if pairs.sum() >= least_pairs:
-                rows.append({"label": label, "pairs": int(pairs.sum()), "share": (self.weights[label] / self.words).tolist(),
-                             "by_distance": ((mean * pairs).sum(-1) / self.words).tolist()})
+        rows: list[dict[str, Any]] = [
+            {"label": label, "pairs": pairs, "share": (self.weights[label] / self.words).tolist(),
+             "by_distance": (self.by_distance[label] / self.words).tolist()}
+            for label, pairs in sorted(self.pairs.items(), key=lambda item: -item[1]) if pairs >= least_pairs]
         return {"sentences": self.sentences, "words": self.words, "relations": rows}

@@ -12,9 +12,9 @@ import numpy as np
 import attend
 from attend._errors import UsageError
 from attend.paper import _permuted
-from attend.paper._brackets import Array, Relations, of_words, trees
+from attend.paper._brackets import Array, Relations, read_words, trees
 from attend.paper._cells import Result
-from attend.paper._heads import KINDS, Head, Importance, file_of, first_lines
+from attend.paper._heads import KINDS, Head, Importance, config_of, file_of, first_lines
 from attend.paper._plots import COLOURS, drawing
 from attend.paper._report import MISSING, Block, Heading, Plot, Points, Report, Table, Text
 from attend.paper._sentences import ANAPHORA, DISTANCE, figure3, figure4, figure5, read
@@ -43,15 +43,15 @@ def statistics(work: Work, model: pathlib.Path) -> Result:
 def brackets(work: Work, model: pathlib.Path) -> Result:
     """The encoder's weights between the words of the treebank sample's test part."""
     translator = attend.Translator(model, threads=work.settings.threads)
+    first = len(config_of(model)["source_begin"])
     relations, left_out = None, 0
     for name in work.text("treebank/test.list").read_text(encoding="utf-8").split():
         file = work.text(f"treebank/combined/{pathlib.Path(name).stem}.mrg")
         for tree in trees(file.read_text(encoding="utf-8")):
             if relations is not None and relations.sentences >= work.settings.sentences:
                 break
-            found = translator.attention(" ".join(tree.words), "") if len(tree.words) <= MOST_WORDS else None
-            weights = None if found is None else of_words(np.asarray(found.encoder, dtype=np.float64), found.source_pieces)
-            if weights is None or weights.shape[2] != len(tree.words):
+            weights = read_words(translator, " ".join(tree.words), first) if len(tree.words) <= MOST_WORDS else None
+            if weights is None:
                 left_out += 1
                 continue
             relations = relations or Relations(*weights.shape[:2])
@@ -62,8 +62,8 @@ def brackets(work: Work, model: pathlib.Path) -> Result:
 
 
 def gains_of(found: Result) -> Array | None:
-    """How many times as much each head looks along brackets as its distances alone would give: a mean over labels, without the whole sentence's."""
-    rows = [np.array(row["share"]) / np.maximum(np.array(row["by_distance"]), 1e-9) for row in found["relations"] if row["label"] not in ("S", "")]
+    """How many times as much each head looks along brackets as its distances alone would give: a mean over NP, VP and PP."""
+    rows = [np.array(row["share"]) / np.maximum(np.array(row["by_distance"]), 1e-9) for row in found["relations"] if row["label"] in ("NP", "VP", "PP")]
     return np.mean(rows, axis=0) if rows else None
 
 
@@ -138,7 +138,8 @@ def digest(model: pathlib.Path) -> str:
 
 def sentence_blocks(work: Work, model: pathlib.Path, data: dict[str, Any], gains: Array | None) -> list[Block]:
     translator = attend.Translator(model, threads=work.settings.threads)
-    far, anaphora = read(translator, DISTANCE), read(translator, ANAPHORA)
+    first = len(config_of(model)["source_begin"])
+    far, anaphora = read(translator, DISTANCE, first), read(translator, ANAPHORA, first)
     if far is None or anaphora is None:
         return [Text("The model's tokens do not tell words apart (no ▁ begins them), so its heads can't be drawn over words.")]
     drawn = {"figure3": figure3(far), "figure4": figure4(anaphora), "figure5": figure5(anaphora, gains)}
@@ -172,13 +173,13 @@ def make(work: Work) -> Report:
     stacks = importance.config
     shape = f"{stacks['encoder']['layers']} and {stacks['decoder']['layers']} layers of {stacks['encoder']['heads']} heads, {stacks['encoder']['d_model']} wide"
     report.blocks = [
-        Text(f"What the attention of a model of {shape}, looks at."), Text(CAVEAT),
+        Text(f"The model has {shape}."), Text(CAVEAT),
         Heading("The paper's figures 3 to 5"), *sentence_blocks(work, model, data, None if syntax is None else gains_of(syntax)),
         Heading("Every head over the validation text"), *([missing] if heads is None else [Plot(heads["svg"], "Means over all queries, `attend attention --statistics`.")]),
         Heading("Along the brackets of trees"),
         *([missing] if syntax is None else [
             Text(f"{syntax['sentences']} sentences of the Penn Treebank sample's test part, {syntax['words']:,} words. A pair of words belongs to the smallest bracket that holds both. "
-                 "The share is of the weight of an average word; by distance is what a head that looks as far as this one, but at no structure, would give."),
+                 "The share is of the weight of an average word; by distance is what the head would give if its weights in each sentence depended on the distance alone."),
             bracket_table(syntax)]),
         Heading("What each head is worth"), *importance_blocks(work, model, data),
         Heading("Is attention an explanation?"), *permuted_blocks(work, model, data),

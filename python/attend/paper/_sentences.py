@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import attend
-from attend.paper._brackets import Array, of_words
+from attend.paper._brackets import Array, read_words
 from attend.paper._plots import COLOURS, drawing
 from attend.paper._report import Plot
 
@@ -25,12 +25,10 @@ class Sentence(NamedTuple):
         return self.words.index(word)
 
 
-def read(translator: attend.Translator, text: str) -> Sentence | None:
-    """None where the model's tokens do not tell words apart."""
-    found = translator.attention(text)
-    weights = of_words(np.asarray(found.encoder, dtype=np.float64), found.source_pieces[: len(found.source_pieces)])
-    # The last word has eos with it.
-    return Sentence(text.split(), weights) if weights.shape[2] == len(text.split()) else None
+def read(translator: attend.Translator, text: str, first: int) -> Sentence | None:
+    """None where the model's tokens do not tell words apart. The encoder reads `first` ids before them."""
+    weights = read_words(translator, text, first)
+    return None if weights is None else Sentence(text.split(), weights)
 
 
 def best_heads(scores: Array, count: int) -> list[tuple[int, int]]:
@@ -49,11 +47,12 @@ def draw_lines(axis: Any, words: list[str], lines: list[tuple[Array, str]], only
     for side, where in ((0.0, "right"), (1.0, "left")):
         for word, place in zip(words, places, strict=True):
             axis.text(side - 0.03 if side == 0 else side + 0.03, place, word, ha=where, va="center", fontsize=8)
-    for weights, colour in lines:
+    for number, (weights, colour) in enumerate(lines):
+        apart = 0.14 * (number - (len(lines) - 1) / 2)  # so that heads do not hide each other
         for query in range(len(words)) if only is None else only:
             for key in range(len(words)):
                 if weights[query, key] > 0.03:
-                    axis.plot([0, 1], [places[query], places[key]], color=colour, alpha=float(min(1, weights[query, key])), linewidth=1.8)
+                    axis.plot([0, 1], [places[query], places[key] + apart], color=colour, alpha=float(min(1, weights[query, key])), linewidth=1.8)
     axis.set(xlim=(-0.55, 1.55), ylim=(-len(words) + 0.2, 0.8))
     axis.axis("off")
 

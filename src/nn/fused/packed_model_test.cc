@@ -37,6 +37,22 @@ TEST(PackedModelTest, EqualsThePaddedOne) {
   }
 }
 
+// The second target of each sentence comes from its first two source tokens, the third from one.
+LinkedKeys LinksIn(const torch::Tensor& weights_BTS, torch::Tensor* formula) {
+  std::vector<int64_t> places;
+  std::vector<double> weights;
+  *formula = torch::zeros({}, torch::kFloat64);
+  const int64_t targets = weights_BTS.size(1), sources = weights_BTS.size(2);
+  for (int64_t b = 0; b < weights_BTS.size(0); ++b) {
+    for (const auto& [t, s, weight] : {std::tuple{1, 0, 0.5}, {1, 1, 0.5}, {2, 1, 1.0}}) {
+      places.push_back((b * targets + t) * sources + s);
+      weights.push_back(weight);
+      *formula = *formula - weight * weights_BTS[b][t][s].log();
+    }
+  }
+  return {torch::tensor(places), torch::tensor(weights)};
+}
+
 // Guided alignment over packed rows: weights are those of the padded model's trace; the loss is
 // what its formula says, and its gradients are those of the padded weights.
 TEST(PackedModelTest, AlignmentLossIsThatOfThePaddedModel) {
@@ -57,23 +73,8 @@ TEST(PackedModelTest, AlignmentLossIsThatOfThePaddedModel) {
     const torch::Tensor off = (kept.weights_BHTS - padded_BHTS).abs() * real_BT;
     EXPECT_LT(off.max().item<double>(), 1e-12) << name;
 
-    // The second target of each sentence comes from its first two source tokens, the third from
-    // one.
-    LinkedKeys links;
-    std::vector<int64_t> places;
-    std::vector<double> weights;
-    torch::Tensor formula = torch::zeros({}, torch::kFloat64);
-    const torch::Tensor mean_BTS = padded_BHTS.mean(1);
-    const int64_t targets = mean_BTS.size(1), sources = mean_BTS.size(2);
-    for (int64_t b = 0; b < sentences; ++b) {
-      for (const auto& [t, s, weight] : {std::tuple{1, 0, 0.5}, {1, 1, 0.5}, {2, 1, 1.0}}) {
-        places.push_back((b * targets + t) * sources + s);
-        weights.push_back(weight);
-        formula = formula - weight * mean_BTS[b][t][s].log();
-      }
-    }
-    links.places_L = torch::tensor(places);
-    links.weights_L = torch::tensor(weights);
+    torch::Tensor formula;
+    const LinkedKeys links = LinksIn(padded_BHTS.mean(1), &formula);
     const torch::Tensor loss = AlignmentLoss(kept.weights_BHTS, links);
     EXPECT_NEAR(loss.item<double>(), formula.item<double>(), 1e-6) << name;
     const auto gradients = [&](const torch::Tensor& of) {

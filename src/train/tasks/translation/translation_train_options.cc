@@ -16,6 +16,18 @@ namespace {
   throw Error(ErrorKind::kConfiguration, message);
 }
 
+FieldList VocabularyFields(CorpusOptions& options) {
+  FieldList fields;
+  fields.Group("Vocabulary")
+      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
+      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
+      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
+      .Add("joint_vocab", &options.joint_vocab,
+           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
+      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
+  return fields;
+}
+
 FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
   fields.Group("Text")
@@ -60,14 +72,7 @@ FieldList CorpusFields(CorpusOptions& options) {
            "with protect: share of training pairs that get extra placeholders, in place of words "
            "that both sides share and at both ends, to teach copying",
            kIdentity)
-      .Nest("", Fields(options.filters), kIdentity)
-      .Group("Vocabulary")
-      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
-      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
-      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
-      .Add("joint_vocab", &options.joint_vocab,
-           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
-      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
+      .Nest("", Fields(options.filters), kIdentity);
   return fields;
 }
 
@@ -177,6 +182,7 @@ std::unique_ptr<TaskOptions> TranslationTrainOptions::Clone() const {
 FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Nest("", CorpusFields(corpus))
+      .Nest("", VocabularyFields(corpus))
       .Group("Dropout and loss")
       .Add("guided_alignment_weight", &guided_alignment_weight, 0, 100,
            "weight of what teaches one decoder layer to look at the words that train_alignments "
