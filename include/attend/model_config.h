@@ -160,6 +160,8 @@ struct ModelConfig {
   // The decoder's input at each step has the encoder's vector added of the word that comes next in
   // the output, by its first token; of the last id after all words.
   bool next_word_input = false;
+  // Decoder layer, from 1, taught to look at what the token just read translates; 0: none was.
+  int64_t alignment_layer = 0;
   std::optional<StackConfig> encoder = StackConfig{};
   std::optional<StackConfig> decoder = StackConfig{};
   HeadKind head = HeadKind::kVocabulary;
@@ -179,6 +181,9 @@ struct ModelConfig {
 
   // The stack that the head stands on. Precondition: there is one.
   const StackConfig& last_stack() const { return decoder ? *decoder : *encoder; }
+  // The decoder layer, from 1, that alignments come from where nothing else is said. Precondition:
+  // there is a decoder.
+  int64_t AlignmentLayer() const { return alignment_layer > 0 ? alignment_layer : decoder->layers; }
   // Of a source. An empty one always has eos: an encoder reads one id at least.
   TextFrame SourceFrame(bool empty = false) const;
   // Of a target: bos and target_begin, which the decoder reads before it writes, and eos.

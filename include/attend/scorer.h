@@ -23,7 +23,7 @@ using AttentionWeights = std::vector<std::vector<std::vector<std::vector<float>>
 
 struct ScoreOptions {
   bool alignments = false;
-  int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
+  int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
   bool attention = false;
   int64_t batch_tokens = 2048;  // pieces that run together on a thread
   int64_t first_line = 1;       // the number that errors give the first pair

@@ -45,7 +45,7 @@ struct TranslationOptions {
   bool allow_unknown = false;  // the output may contain the unknown token
   bool scores = true;          // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
-  int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: the last
+  int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
   // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
   // Tokens of input that run together on a thread; a sentence counts as at least 16.

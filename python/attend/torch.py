@@ -69,18 +69,21 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x_BTD: Tensor, memory_BSD: Tensor, visible: Tensor, bias_HTS: Tensor | None = None) -> Tensor:
         """`visible` is true where a query may look at a key, and has a shape that widens to [B, H, T, S]."""
+        heads_BHTV = self.weights(x_BTD, memory_BSD, visible, bias_HTS) @ self.split(self.value(memory_BSD))
+        output_BTD: Tensor = self.output(heads_BHTV.transpose(1, 2).flatten(2))
+        return output_BTD
+
+    def weights(self, x_BTD: Tensor, memory_BSD: Tensor, visible: Tensor, bias_HTS: Tensor | None = None) -> Tensor:
+        """How much each query looks at each key, [B, H, T, S]."""
         query_BHTK = self.split(self.query(x_BTD))
         key_BHSK = self.split(self.key(memory_BSD))
-        value_BHSV = self.split(self.value(memory_BSD))
         scores_BHTS = query_BHTK @ key_BHSK.transpose(-2, -1) / math.sqrt(query_BHTK.size(-1))
         if bias_HTS is not None:
             scores_BHTS = scores_BHTS + bias_HTS
         scores_BHTS = scores_BHTS.masked_fill(~visible, torch.finfo(scores_BHTS.dtype).min)
         # The product makes zeros where a query sees nothing at all.
-        weights_BHTS = scores_BHTS.softmax(-1) * visible
-        heads_BHTV = weights_BHTS @ value_BHSV
-        output_BTD: Tensor = self.output(heads_BHTV.transpose(1, 2).flatten(2))
-        return output_BTD
+        weights_BHTS: Tensor = scores_BHTS.softmax(-1) * visible
+        return weights_BHTS
 
     def split(self, x: Tensor) -> Tensor:
         """[B, T, H K] to [B, H, T, K]: a head owns K neighbouring columns."""

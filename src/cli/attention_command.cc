@@ -9,8 +9,10 @@
 #include "attend/vocabulary.h"
 #include "base/files.h"
 #include "cli/attention_view/attention_view.h"
+#include "cli/attention_view/statistics.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/line_windows.h"
 #include "model/quantize.h"
 #include "tasks/attention_labels.h"
 #include "tasks/encoder_attention.h"
@@ -27,7 +29,8 @@ enum class KindOption { kEncoder, kDecoder, kCross };
 constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
-  std::string model, adapter, source, target, output;
+  std::string model, adapter, source, target, output, input, references;
+  bool statistics = false;
   WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
   int64_t layer = 0;
@@ -45,18 +48,34 @@ FieldList Fields(AttentionOptions& options) {
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
            "which attention the picture shows, or opens with; a language model has decoder alone, "
            "and a model without decoder encoder")
-      .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last");
+      .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last")
+      .Group("Statistics")
+      .Add("statistics", &options.statistics,
+           "what each head looks at over the texts of --input: a table, and .svg or .json")
+      .Add("input", &options.input, "the input texts, one a line; -: standard input")
+      .Add("references", &options.references,
+           "the output texts, line by line; where they are not given the model translates");
   return fields;
 }
 
+[[noreturn]] void RefuseUse(const std::string& message) { throw Error(ErrorKind::kUsage, message); }
+
 void CheckOptions(const AttentionOptions& options) {
   const std::string suffix = std::filesystem::path(options.output).extension().string();
-  if (suffix != ".svg" && suffix != ".html" && suffix != ".json") {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("--output is '{}', expected a file name that ends in .svg, .html or .json",
-                    options.output));
+  if (suffix != ".svg" && suffix != ".json" && (options.statistics || suffix != ".html")) {
+    RefuseUse(fmt::format("--output is '{}', expected a file name that ends in {}", options.output,
+                          options.statistics ? ".svg or .json" : ".svg, .html or .json"));
   }
+  const auto check = [&](const std::string& value, const char* name, bool of_statistics) {
+    if (value.empty() || options.statistics == of_statistics) return;
+    RefuseUse(fmt::format("{} is {} --statistics", name, of_statistics ? "for" : "not for"));
+  };
+  check(options.input, "--input", true);
+  check(options.references, "--references", true);
+  check(options.source, "--source", false);
+  check(options.target, "--target", false);
+  const bool missing = options.statistics && options.input.empty();
+  if (missing) RefuseUse("--statistics needs --input, the texts");
 }
 
 // What is still to come gets nothing.
@@ -100,47 +119,114 @@ AttentionView ViewOfText(const LoadedModel& loaded, const std::string& text) {
                    std::move(weights));
 }
 
-AttentionView ViewOf(const std::shared_ptr<const LoadedModel>& loaded,
-                     const AttentionOptions& options, bool has_target, int threads) {
+// ViewedTexts of one language or of two; without targets the model translates.
+struct ViewedTexts {
+  std::vector<std::string> sources, targets;
+};
+
+// What both sides are in ids, in which placeholders stand for what is protected.
+struct ViewedIds {
+  std::vector<std::vector<int32_t>> sources, targets;
+  std::vector<std::string> outputs;  // the targets' texts
+};
+
+ViewedIds IdsOf(const std::shared_ptr<const LoadedModel>& loaded, ViewedTexts texts, int threads) {
   const auto &source = loaded->source_vocabulary, &target = loaded->target_vocabulary;
-  if (source == nullptr) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("'{}' has no vocabulary, which the text needs", options.model));
-  }
   const Protection protection(loaded->model().tokenization, *source, *target, /*on=*/true);
-  std::string source_text = options.source, target_text = options.target;
-  if (has_target) {
-    protection.MaskPair(&source_text, &target_text);
-  } else {
-    source_text = protection.Mask(source_text).text;
+  ViewedIds ids;
+  for (size_t i = 0; i < texts.sources.size(); ++i) {
+    if (texts.targets.empty()) {
+      ids.sources.push_back(source->Encode(protection.Mask(texts.sources[i]).text));
+      continue;
+    }
+    ids.outputs.push_back(RepairUtf8(texts.targets[i]));
+    protection.MaskPair(&texts.sources[i], &texts.targets[i]);
+    ids.sources.push_back(source->Encode(texts.sources[i]));
+    ids.targets.push_back(target->Encode(texts.targets[i]));
   }
-  const std::vector<int32_t> source_ids = source->Encode(source_text);
-  AttentionView view{source->Decode(source_ids), RepairUtf8(options.target), {}};
-  std::vector<int32_t> target_ids;
-  if (has_target) {
-    target_ids = target->Encode(target_text);
-  } else {
-    const Translator translator(loaded, {.threads = threads});
-    const Hypothesis best = translator.TranslateIds({{source_ids}}).at(0).hypotheses.at(0);
-    target_ids = best.ids;
-    view.target = best.text.empty() ? target->Decode(best.ids) : best.text;
+  if (!texts.targets.empty()) return ids;
+  const Translator translator(loaded, {.threads = threads});
+  for (const auto& found : translator.TranslateIds(ids.sources)) {
+    const Hypothesis& best = found.hypotheses.at(0);
+    ids.targets.push_back(best.ids);
+    ids.outputs.push_back(best.text.empty() ? target->Decode(best.ids) : best.text);
   }
-  const std::vector<std::vector<int32_t>> sources = {source_ids}, targets = {target_ids};
+  return ids;
+}
+
+std::vector<AttentionView> ViewsOfPairs(const std::shared_ptr<const LoadedModel>& loaded,
+                                        const ViewedTexts& texts, int threads) {
+  const Vocabulary &source = loaded->source(), &target = loaded->target();
+  const ViewedIds ids = IdsOf(loaded, texts, threads);
   ScoreOptions score_options;
   score_options.attention = true;
-  PairScore score = Scorer(loaded, threads).ScoreIds(sources, targets, score_options).at(0);
+  std::vector<PairScore> scores =
+      Scorer(loaded, threads).ScoreIds(ids.sources, ids.targets, score_options);
+  std::vector<AttentionView> views;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    PairScore& score = scores[i];
+    FillRows(&score.decoder_self);
+    const auto [keys, read, written] =
+        LabelsOf(loaded->config(), {source, ids.sources[i]}, {target, ids.targets[i]});
+    AttentionView& view = views.emplace_back(source.Decode(ids.sources[i]), ids.outputs[i]);
+    view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
+                   keys, keys, std::move(score.encoder_self)},
+                  {"decoder", "Decoder self-attention", "target token just read",
+                   "target token it looks at", read, read, std::move(score.decoder_self)},
+                  {"cross", "Cross-attention", "target token being written",
+                   "source token it looks at", written, keys, std::move(score.cross)}};
+    if (Recurs(loaded->config())) view.kinds.erase(view.kinds.begin() + 1);
+  }
+  return views;
+}
 
-  FillRows(&score.decoder_self);
-  const auto [keys, read, written] =
-      LabelsOf(loaded->config(), {*source, source_ids}, {*target, target_ids});
-  view.kinds = {{"encoder", "Encoder self-attention", "source token", "source token it looks at",
-                 keys, keys, std::move(score.encoder_self)},
-                {"decoder", "Decoder self-attention", "target token just read",
-                 "target token it looks at", read, read, std::move(score.decoder_self)},
-                {"cross", "Cross-attention", "target token being written",
-                 "source token it looks at", written, keys, std::move(score.cross)}};
-  if (Recurs(loaded->config())) view.kinds.erase(view.kinds.begin() + 1);
-  return view;
+std::vector<AttentionView> ViewsOf(const std::shared_ptr<const LoadedModel>& loaded,
+                                   const ViewedTexts& texts, int threads) {
+  const ModelConfig& config = loaded->config();
+  if (config.encoder && config.decoder) return ViewsOfPairs(loaded, texts, threads);
+  std::vector<AttentionView> views;
+  for (const std::string& text : texts.sources)
+    views.push_back(config.decoder ? ViewOfText(*loaded, text) : ViewOfEncoder(*loaded, text));
+  return views;
+}
+
+// The figures of the texts; their table goes to standard output.
+std::string Statistics(const std::shared_ptr<const LoadedModel>& loaded,
+                       const AttentionOptions& options, const CommonOptions& common) {
+  std::vector<std::string> files = {options.input};
+  if (!options.references.empty()) files.push_back(options.references);
+  for (std::string& file : files)
+    if (file != "-") file = common.DataPath(file);
+  LineWindows lines(files, /*terminal=*/false, common.ThreadCount());
+  AttentionStatistics statistics;
+  constexpr size_t kTexts = 64;  // whose weights are held at once
+  while (lines.Next()) {
+    const auto& sources = lines.lines(0);
+    for (size_t begin = 0; begin < sources.size(); begin += kTexts) {
+      const size_t end = std::min(begin + kTexts, sources.size());
+      const auto part = [&](size_t file) {
+        const auto first = lines.lines(file).begin();
+        return std::vector<std::string>(first + static_cast<std::ptrdiff_t>(begin),
+                                        first + static_cast<std::ptrdiff_t>(end));
+      };
+      const ViewedTexts texts{part(0), files.size() > 1 ? part(1) : std::vector<std::string>()};
+      for (const AttentionView& view : ViewsOf(loaded, texts, common.ThreadCount()))
+        statistics.Add(view);
+    }
+  }
+  lines.ReportMalformed(common.MakeLog());
+  if (statistics.texts() == 0)
+    throw Error(ErrorKind::kInput, fmt::format("'{}' has no line", options.input));
+  fmt::print("{}", StatisticsToText(statistics));
+  return options.output.ends_with(".json") ? StatisticsToJson(statistics).dump(1) + "\n"
+                                           : StatisticsToSvg(statistics);
+}
+
+std::string Picture(const AttentionView& view, const AttentionOptions& options) {
+  const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
+  if (options.output.ends_with(".json")) return AttentionToJson(view).dump() + "\n";
+  return options.output.ends_with(".html") ? AttentionToHtml(view, kind, options.layer)
+                                           : AttentionToSvg(view, kind, options.layer);
 }
 
 // What is not said follows from the model's stacks.
@@ -166,15 +252,16 @@ int RunAttention(const std::vector<std::string>& arguments) {
       "attention", "show what the model looks at, as a picture or numbers",
       "attend attention --model model --source 'A dog runs.' --output attention.html\n"
       "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
-      "--kind encoder --output "
-      "attention.svg");
+      "--kind encoder --output attention.svg\n"
+      "attend attention --model model --statistics --input valid.en --output heads.svg");
   command_line.Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet"}))
-      .Required({"model", "source", "output"});
+      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Required({"model", "output"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
+  if (!options.statistics && !command_line.IsSet("source")) RefuseUse("--source is missing");
   const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);
-  const bool has_target = command_line.IsSet("target");
+  const bool has_target = command_line.IsSet("target") || !options.references.empty();
   const bool encoder = model->config.encoder.has_value(),
              decoder = model->config.decoder.has_value();
   if (has_target && !(encoder && decoder)) {
@@ -182,21 +269,15 @@ int RunAttention(const std::vector<std::string>& arguments) {
                 fmt::format("a model of task {} reads one text, the source; leave out the target",
                             model->config.task));
   }
-  ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
+  if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
-  const AttentionView view = !decoder   ? ViewOfEncoder(*loaded, options.source)
-                             : !encoder ? ViewOfText(*loaded, options.source)
-                                        : ViewOf(loaded, options, has_target, common.ThreadCount());
-  const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
-  const std::string suffix = std::filesystem::path(options.output).extension().string();
-  std::string text;
-  if (suffix == ".json") {
-    text = AttentionToJson(view).dump() + "\n";
-  } else if (suffix == ".html") {
-    text = AttentionToHtml(view, kind, options.layer);
-  } else {
-    text = AttentionToSvg(view, kind, options.layer);
-  }
+  if (loaded->source_vocabulary == nullptr && loaded->target_vocabulary == nullptr)
+    RefuseUse(fmt::format("'{}' has no vocabulary, which the text needs", options.model));
+  const ViewedTexts texts{{options.source},
+                          has_target ? std::vector{options.target} : std::vector<std::string>()};
+  const std::string text =
+      options.statistics ? Statistics(loaded, options, common)
+                         : Picture(ViewsOf(loaded, texts, common.ThreadCount()).at(0), options);
   WriteFileAtomically(options.output, text);
   common.MakeLog()(LogLevel::kInfo, fmt::format("wrote {}", options.output));
   return 0;

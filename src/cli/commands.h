@@ -8,6 +8,7 @@
 
 namespace attend {
 
+int RunAlign(const std::vector<std::string>& arguments);
 int RunAttention(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);
 int RunClassify(const std::vector<std::string>& arguments);

@@ -4,6 +4,8 @@
 
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
+      {"align", "tell which words of parallel text are translations of each other",
+       attend::RunAlign},
       {"attention", "show what the model looks at", attend::RunAttention},
       {"bench", "measure the speed of running or training models", attend::RunBench},
       {"classify", "tell the class of texts", attend::RunClassify},
@@ -16,7 +18,7 @@ int main(int argc, char** argv) {
       {"generate", "write on from prompts with a language model", attend::RunGenerate},
       {"import", "make a model directory from a model of another toolkit", attend::RunImport},
       {"inspect", "show what a model directory holds", attend::RunInspect},
-      {"paper", "make a table of the paper on this machine", attend::RunPaper},
+      {"paper", "make a table or the figures of the paper on this machine", attend::RunPaper},
       {"parse", "build the constituency trees of sentences", attend::RunParse},
       {"quantize", "store a model's weights in int8", attend::RunQuantize},
       {"score", "log-probability of given texts", attend::RunScore},

@@ -14,12 +14,12 @@
 namespace attend {
 namespace {
 
-const std::vector<std::string> kTables = {"table2", "table3"};
+const std::vector<std::string> kTables = {"table2", "table3", "figures"};
 
 struct PaperOptions {
-  std::string output, budget;
+  std::string output, budget, model;
   std::vector<std::string> rows;
-  int64_t updates = 8000;
+  int64_t updates = 8000, sentences = 500;
   double row_minutes = 12, price = 0.1;
   bool dry_run = false;
 };
@@ -35,6 +35,9 @@ FieldList Fields(PaperOptions& options) {
       .Add("dry_run", &options.dry_run, "print the plan as Markdown, measure nothing")
       .Group("table2")
       .Add("price", &options.price, 0, 1e6, "US dollars that an hour of this machine costs")
+      .Group("figures")
+      .Add("model", &options.model, "the model directory that they are of, English to German")
+      .Add("sentences", &options.sentences, 1, 1e6, "of each text, at most")
       .Group("table3")
       .Add("rows", &options.rows, "rows to train, such as base C1; none: all")
       .Add("updates", &options.updates, 1, 1e9, "of each training")
@@ -49,11 +52,13 @@ int RunPaper(const std::vector<std::string>& arguments) {
   PaperOptions options;
   std::string table;
   CommandLine command_line(
-      "paper", "make a table of the paper on this machine, the paper's numbers beside it",
+      "paper",
+      "make a table or the figures of the paper on this machine, the paper's numbers beside it",
       "attend paper table2 --data-dir data --output paper\n"
       "attend paper table3 --data-dir data --output paper --budget 4h\n"
       "attend paper table3 --data-dir data --output paper --rows base C1 --updates 1000\n"
-      "attend paper table3 --output paper --dry-run");
+      "attend paper table3 --output paper --dry-run\n"
+      "attend paper figures --model model --data-dir data --output paper");
   command_line
       .Positional("TABLE", &table,
                   fmt::format("what to make: {} of \"Attention Is All You Need\"",
@@ -73,7 +78,9 @@ int RunPaper(const std::vector<std::string>& arguments) {
                                    fmt::format("--threads={}", common.threads),
                                    fmt::format("--updates={}", options.updates),
                                    fmt::format("--row-minutes={}", options.row_minutes),
-                                   fmt::format("--price={}", options.price)};
+                                   fmt::format("--price={}", options.price),
+                                   fmt::format("--sentences={}", options.sentences)};
+  if (!options.model.empty()) call.push_back("--model=" + options.model);
   if (!common.data_dir.empty()) call.push_back("--data-dir=" + common.data_dir);
   if (!options.budget.empty()) call.push_back("--budget=" + options.budget);
   for (const std::string& row : options.rows) call.push_back("--rows=" + row);

@@ -56,12 +56,11 @@ class Corpus : public ExampleSource {
   // Throws Error(kInput) for a file that was written to since Stamp().
   void CheckUnchanged(int64_t column, int64_t file) const;
   [[noreturn]] void RefuseChanged(int64_t column, int64_t file) const;
+  std::string Where(const Origin& origin, size_t column) const;
   // Adds the line to those that have something in common.
   void Count(const Origin& origin, size_t column, NamedLines* lines) const;
 
  private:
-  std::string Where(const Origin& origin, size_t column) const;
-
   std::vector<CorpusColumn> columns_;
   std::vector<FileDigest> digests_;
   std::vector<FileStamp> stamps_;  // as digests_

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "text/alignment_links.h"
+#include "text/lines.h"
 
 namespace attend {
 
@@ -20,6 +22,10 @@ CorpusColumn TargetColumn(std::vector<std::string> files,
   const SpecialIds ids = vocabulary->special_ids();
   const auto bos = static_cast<int32_t>(ids.bos), eos = static_cast<int32_t>(ids.eos);
   return {"target", std::move(files), std::move(vocabulary), {.begin = {bos}, .end = {eos}}};
+}
+
+CorpusColumn LinkColumn(std::vector<std::string> files) {
+  return {"alignments", std::move(files), nullptr, {}};
 }
 
 FieldList Fields(CorpusFilters& filters) {
@@ -52,28 +58,90 @@ NamedLines CorpusReport::* LineCorpus::WhyDropped(std::span<const int64_t> lengt
   return nullptr;
 }
 
+ExampleTable LineCorpus::EmptyTable() const {
+  std::vector<ColumnType> types(columns().size());
+  if (has_links()) types.back().kind = ColumnKind::kLabels;
+  return ExampleTable(types);
+}
+
+EncodedLine LineCorpus::EncodeLine(const Origin& origin, uint64_t time,
+                                   std::vector<std::string> texts,
+                                   const TextEncoder& encode) const {
+  EncodedLine line;
+  line.origin = origin;
+  line.malformed.resize(columns().size());
+  std::string links;
+  if (has_links()) {
+    links = std::move(texts.back());
+    texts.pop_back();
+  }
+  if (changes_) line.spans = changes_(origin, time, &texts);
+  for (size_t column = 0; column < texts.size(); ++column) {
+    const Vocabulary& vocabulary = *columns()[column].vocabulary;
+    int64_t* malformed = &line.malformed[column];
+    line.ids.push_back(encode ? encode(vocabulary, texts[column], malformed)
+                              : vocabulary.Encode(texts[column], malformed));
+  }
+  if (has_links()) line.links = SpreadLinks(line, texts, links, static_cast<bool>(encode));
+  return line;
+}
+
+std::vector<int32_t> LineCorpus::SpreadLinks(const EncodedLine& line,
+                                             const std::vector<std::string>& texts,
+                                             const std::string& links, bool sampled) const {
+  const auto refuse = [&](int64_t word, const char* side, int64_t words) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: a link names word {} of the {}, which has {} word{}, counted from "
+                            "0; expected words divided by white space, source-target",
+                            Where(line.origin, columns().size() - 1), word, side, words,
+                            words == 1 ? "" : "s"));
+  };
+  std::vector<std::vector<int32_t>> tokens[2];  // by word: the places of its tokens
+  for (const size_t side : {0, 1}) {
+    const Vocabulary& vocabulary = *columns()[side].vocabulary;
+    const std::vector<int64_t> words =
+        sampled ? vocabulary.WordsOfIds(line.ids[side]) : vocabulary.WordsOfLine(texts[side]);
+    tokens[side].resize(CountWords(texts[side]));
+    const auto first = static_cast<int32_t>(columns()[side].frame.begin.size());
+    for (size_t token = 0; token < words.size(); ++token) {
+      if (words[token] >= 0 && words[token] < std::ssize(tokens[side]))
+        tokens[side][words[token]].push_back(first + static_cast<int32_t>(token));
+    }
+  }
+  std::vector<int32_t> spread;
+  const Alignment read = ParseAlignment(links, Where(line.origin, columns().size() - 1));
+  for (const auto& [source, target] : read.sure) {
+    if (source >= std::ssize(tokens[0])) refuse(source, "source", std::ssize(tokens[0]));
+    if (target >= std::ssize(tokens[1])) refuse(target, "target", std::ssize(tokens[1]));
+    for (const int32_t from : tokens[0][source])
+      for (const int32_t to : tokens[1][target]) spread.insert(spread.end(), {from, to});
+  }
+  return spread;
+}
+
 void LineCorpus::Keep(const EncodedLine& line, ExampleTable* table, CorpusReport* report) const {
   ++report->lines;
   report->protected_spans += line.spans.masked;
   report->unequal_spans += line.spans.unequal;
   std::vector<int64_t> lengths;
-  for (size_t column = 0; column < columns().size(); ++column) {
+  for (size_t column = 0; column < texts(); ++column) {
     if (line.malformed[column] > 0) Count(line.origin, column, &report->malformed);
     lengths.push_back(std::ssize(line.ids[column]));
   }
-  report->tokens.resize(columns().size());
+  report->tokens.resize(texts());
   if (NamedLines CorpusReport::* const reason = WhyDropped(lengths)) {
     Count(line.origin, 0, &(report->*reason));
     return;
   }
   ++report->kept;
-  for (size_t column = 0; column < columns().size(); ++column) {
+  for (size_t column = 0; column < texts(); ++column) {
     const TextFrame& frame = columns()[column].frame;
     const auto index = static_cast<int64_t>(column);
     for (const std::vector<int32_t>* part : {&frame.begin, &line.ids[column], &frame.end})
       table->Append(index, *part);
     report->tokens[column] += lengths[column] + frame.size();
   }
+  if (has_links()) table->Append(static_cast<int64_t>(texts()), line.links);
   table->EndExample(line.origin);
 }
 

@@ -19,6 +19,9 @@ CorpusColumn SourceColumn(std::vector<std::string> files,
                           std::shared_ptr<const Vocabulary> vocabulary);
 CorpusColumn TargetColumn(std::vector<std::string> files,
                           std::shared_ptr<const Vocabulary> vocabulary);
+// Which words translate which, in Pharaoh's form, a line a pair: the last column, if any. It has no
+// vocabulary, and filters do not look at it.
+CorpusColumn LinkColumn(std::vector<std::string> files);
 
 // Lengths count ids, without bos and eos. An example with an empty column is always dropped.
 struct CorpusFilters {
@@ -40,6 +43,9 @@ struct EncodedLine {
   std::vector<std::vector<int32_t>> ids;  // by column, without bos and eos
   std::vector<int64_t> malformed;         // sequences, by column
   PairSpans spans;
+  // Of a column of links: for each the place of a source token and of a target token, among the ids
+  // of their columns, bos and eos included. Words are linked by all their tokens.
+  std::vector<int32_t> links;
 };
 
 class LineCorpus : public Corpus {
@@ -51,18 +57,27 @@ class LineCorpus : public Corpus {
   bool Keeps(std::span<const int64_t> lengths) const { return WhyDropped(lengths) == nullptr; }
 
  protected:
+  // Cuts a text into ids and counts malformed sequences.
+  using TextEncoder =
+      std::function<std::vector<int32_t>(const Vocabulary&, const std::string&, int64_t*)>;
+
   // A table for its examples.
-  ExampleTable EmptyTable() const {
-    return ExampleTable(std::vector<ColumnType>(columns().size()));
-  }
-  PairSpans Change(const Origin& origin, uint64_t time, std::vector<std::string>* texts) const {
-    return changes_ ? changes_(origin, time, texts) : PairSpans();
-  }
+  ExampleTable EmptyTable() const;
+  // Changes the texts of a line, one for each column, and cuts them by `encode`; null: as the
+  // vocabulary does. Throws Error(kInput) for links of words that are not there.
+  EncodedLine EncodeLine(const Origin& origin, uint64_t time, std::vector<std::string> texts,
+                         const TextEncoder& encode) const;
   // Adds the line to `table` if it passes the filters, with bos and eos; counts it in `report`.
   void Keep(const EncodedLine& line, ExampleTable* table, CorpusReport* report) const;
 
  private:
   NamedLines CorpusReport::* WhyDropped(std::span<const int64_t> lengths) const;
+  bool has_links() const { return columns().back().vocabulary == nullptr; }
+  // Columns that have a text.
+  size_t texts() const { return columns().size() - (has_links() ? 1 : 0); }
+  // By column, the word of each id. `sampled`: the ids are not the vocabulary's own choice.
+  std::vector<int32_t> SpreadLinks(const EncodedLine& line, const std::vector<std::string>& texts,
+                                   const std::string& links, bool sampled) const;
 
   CorpusFilters filters_;
   TextChanges changes_;

@@ -37,16 +37,10 @@ std::vector<EncodedLine> ParallelCorpus::Encode(const Origin& first,
   pool->ParallelFor(static_cast<int64_t>(tasks), [&](int64_t task, int) {
     const size_t end = std::min(encoded.size(), (task + 1) * kTaskLines);
     for (size_t line = task * kTaskLines; line < end; ++line) {
-      EncodedLine& one = encoded[line];
-      one.origin = {first.file, first.line + static_cast<int64_t>(line)};
       std::vector<std::string> texts;
       for (std::vector<std::string>& column : *text) texts.push_back(std::move(column[line]));
-      one.spans = Change(one.origin, /*time=*/0, &texts);
-      one.malformed.resize(texts.size());
-      for (size_t column = 0; column < texts.size(); ++column) {
-        one.ids.push_back(
-            columns()[column].vocabulary->Encode(texts[column], &one.malformed[column]));
-      }
+      encoded[line] = EncodeLine({first.file, first.line + static_cast<int64_t>(line)},
+                                 /*time=*/0, std::move(texts), nullptr);
     }
   });
   return encoded;

@@ -52,6 +52,63 @@ TEST_F(ParallelCorpusTest, FramesColumnsAndKeepsLineNumbers) {
             (FileDigest{folder_ + "t2", Sha256("a b c\n"), 1, "target file 2"}));
 }
 
+// A link of words is one of all their tokens; places count what stands around a text.
+TEST_F(ParallelCorpusTest, LinksOfWordsAreSpreadOverTokens) {
+  const std::string source = Write("s", "fab abcdef\n\nab\n"),
+                    target = Write("t", "b fede\nab\nab\n"),
+                    links = Write("l", "a b ||| 0-1 1-0 1?1\n\n0-0\n");
+  const std::vector<CorpusColumn> columns = {SourceColumn({source}, vocabulary_),
+                                             TargetColumn({target}, vocabulary_),
+                                             LinkColumn({links})};
+  const ParallelCorpus corpus(columns, {}, 2);
+  ASSERT_EQ(corpus.examples().size(), 2);
+  const auto tokens = [&](const std::string& text) {
+    return std::ssize(vocabulary_->Encode(text));
+  };
+  const int64_t fab = tokens("fab"), abcdef = tokens("fab abcdef") - fab, b = tokens("b"),
+                fede = tokens("b fede") - b;
+  ASSERT_GT(fab, 1);
+  std::vector<int32_t> expected;
+  for (int64_t s = 0; s < fab; ++s)
+    for (int64_t t = 0; t < fede; ++t)
+      for (const int64_t place : {s, 1 + b + t}) expected.push_back(static_cast<int32_t>(place));
+  for (int64_t s = 0; s < abcdef; ++s)
+    for (int64_t t = 0; t < b; ++t)
+      for (const int64_t place : {fab + s, 1 + t}) expected.push_back(static_cast<int32_t>(place));
+  EXPECT_EQ(ColumnsOf(corpus.examples()[0], 3)[2], expected);
+  EXPECT_EQ(corpus.report().tokens.size(), 2u);  // links are none
+  EXPECT_EQ(corpus.digests()[2].name, "alignments file 1");
+
+  const StreamedCorpus streamed(columns, {}, {}, 2);
+  const Window window = streamed.Open(0, {}, {})->Next().make();
+  ASSERT_EQ(window.examples->size(), 2);
+  for (int64_t i = 0; i < 2; ++i)
+    EXPECT_EQ(ColumnsOf((*window.examples)[i], 3), ColumnsOf(corpus.examples()[i], 3));
+}
+
+TEST_F(ParallelCorpusTest, LinksOfNoWordAreRefused) {
+  const std::string source = Write("s", "ab cd\n"), target = Write("t", "ab\n");
+  const auto message = [&](const std::string& links) -> std::string {
+    try {
+      const ParallelCorpus corpus(
+          {SourceColumn({source}, vocabulary_), TargetColumn({target}, vocabulary_),
+           LinkColumn({Write("l", links)})},
+          {}, 2);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("1-0\n"), "");
+  EXPECT_THAT(message("2-0\n"),
+              HasSubstr("l:1: a link names word 2 of the source, which has 2 words"));
+  EXPECT_THAT(message("0-1\n"),
+              HasSubstr("l:1: a link names word 1 of the target, which has 1 word,"));
+  EXPECT_THAT(message("0-x\n"), HasSubstr("'0-x' is no alignment link"));
+  EXPECT_THAT(message("0-0\n0-0\n"), HasSubstr("expected the same number"));
+}
+
 TEST_F(ParallelCorpusTest, ReportsWhatEachFilterDropped) {
   CorpusFilters filters;
   filters.min_length = 2;

@@ -414,25 +414,20 @@ Window StreamedCorpus::Make(int64_t epoch, const std::vector<Line>& lines) const
   auto table = std::make_shared<ExampleTable>(EmptyTable());
   CorpusReport report;
   for (const Line& line : lines) {
-    EncodedLine encoded{line.origin, {}, std::vector<int64_t>(columns().size()), {}};
     Random random{options_.seed,
                   static_cast<uint64_t>(epoch),
                   static_cast<uint64_t>(line.pass.time),
                   static_cast<uint64_t>(line.origin.file),
                   static_cast<uint64_t>(line.origin.line),
                   kSampleKey};
-    std::vector<std::string> texts = line.text;
     const auto time = static_cast<uint64_t>(epoch) << 32 | static_cast<uint64_t>(line.pass.time);
-    encoded.spans = Change(line.origin, time, &texts);
-    for (size_t column = 0; column < columns().size(); ++column) {
-      const Vocabulary& vocabulary = *columns()[column].vocabulary;
-      const std::string& text = texts[column];
-      int64_t* malformed = &encoded.malformed[column];
-      encoded.ids.push_back(options_.sampling > 0 ? vocabulary.Sample(text, options_.sampling,
-                                                                      random.Next(), malformed)
-                                                  : vocabulary.Encode(text, malformed));
+    TextEncoder sample;
+    if (options_.sampling > 0) {
+      sample = [&](const Vocabulary& vocabulary, const std::string& text, int64_t* malformed) {
+        return vocabulary.Sample(text, options_.sampling, random.Next(), malformed);
+      };
     }
-    Keep(encoded, table.get(), &report);
+    Keep(EncodeLine(line.origin, time, line.text, sample), table.get(), &report);
   }
   return {table, report};
 }

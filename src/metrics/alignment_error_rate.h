@@ -1,34 +1,15 @@
-// Word alignments in Pharaoh's form and their error rate (Och and Ney 2003).
+// The error rate of word alignments (Och and Ney 2003).
 #ifndef ATTEND_METRICS_ALIGNMENT_ERROR_RATE_H_
 #define ATTEND_METRICS_ALIGNMENT_ERROR_RATE_H_
 
-#include <cstdint>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attend/metrics.h"
+#include "text/alignment_links.h"
 
 namespace attend {
-
-// Pairs of source and target word, each counted from 0.
-using AlignmentLinks = std::set<std::pair<int64_t, int64_t>>;
-
-struct Alignment {
-  AlignmentLinks sure;
-  AlignmentLinks possible;  // and not sure
-};
-
-// Reads "0-0 1-2 2?3 2p4": links divided by white space, of which those with ? or p are possible.
-// An empty line has none; what stands before the last "|||", as `attend score` and
-// `attend translate` write it, is left out. Throws Error(kInput) that opens with `where` (file and
-// line) for anything else.
-Alignment ParseAlignment(std::string_view line, const std::string& where);
-
-// The same for a prediction, where a possible link is an error.
-Alignment ParsePrediction(std::string_view line, const std::string& where);
 
 struct AerOptions {
   bool swap_reference = false;  // the reference's links are target-source

@@ -78,6 +78,9 @@ void RemoveKeysOf8(Json* model) {
   }
 }
 
+// Leaves what versions before 9 had.
+void RemoveKeysOf9(Json* model) { model->erase("alignment_layer"); }
+
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
   const auto refuse = [&](int64_t first, bool found, const char* what) {
@@ -113,6 +116,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 6) RemoveKeysOf6(&expected);
   if (version < 7) RemoveKeysOf7(&expected);
   if (version < 8) RemoveKeysOf8(&expected);
+  if (version < 9) RemoveKeysOf9(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

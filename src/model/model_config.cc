@@ -145,7 +145,10 @@ FieldList Fields(ModelConfig& config) {
       .Add("constituents", &config.constituents, "labels of a parser's constituents", kDerived)
       .Add("tags", &config.tags, "tags of a parser's words", kDerived)
       .Add("next_word_input", &config.next_word_input,
-           "the decoder's input has the encoder's vector of the next word added", kDerived);
+           "the decoder's input has the encoder's vector of the next word added", kDerived)
+      .Add("alignment_layer", &config.alignment_layer, 0, kMaxLayers,
+           "decoder layer whose cross-attention learned word alignments, from 1; 0: none",
+           kDerived);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -416,6 +419,15 @@ void CheckTrees(const ModelConfig& config) {
   }
 }
 
+void CheckAlignment(const ModelConfig& config) {
+  const int64_t layers = config.encoder && config.decoder ? config.decoder->layers : 0;
+  if (config.alignment_layer <= layers) return;
+  Refuse(
+      fmt::format("alignment_layer is {}, expected at most {}, the decoder's layers with "
+                  "cross-attention",
+                  config.alignment_layer, layers));
+}
+
 }  // namespace
 
 void CheckModelConfig(const ModelConfig& config) {
@@ -446,6 +458,7 @@ void CheckModelConfig(const ModelConfig& config) {
     Refuse("source_eos is off, but it is for an encoder with a decoder");
   CheckFrames(config);
   CheckTrees(config);
+  CheckAlignment(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((config.encoder && id >= config.source_vocab_size) ||

@@ -172,8 +172,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 9; }),
-              HasSubstr("format_version is 9, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 10; }),
+              HasSubstr("format_version is 10, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -204,9 +204,10 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
-    "architecture", "labels", "pooling",      "head_transform",  "head_pooler",
-    "label_scheme", "crf",    "source_eos",   "source_begin",    "source_end",
-    "target_begin", "tags",   "constituents", "next_word_input", "pooler_activation"};
+    "architecture",   "labels", "pooling",      "head_transform",  "head_pooler",
+    "label_scheme",   "crf",    "source_eos",   "source_begin",    "source_end",
+    "target_begin",   "tags",   "constituents", "next_word_input", "pooler_activation",
+    "alignment_layer"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -283,6 +284,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
+      erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
       erase(6, model, {"source_begin", "source_end", "target_begin"});
@@ -306,14 +308,19 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
   const auto iob = [](Json& model) { model["label_scheme"] = "iob"; };
   EXPECT_EQ(message(7, iob), "");
   EXPECT_THAT(message(6, iob), HasSubstr("label_scheme is iob, which format_version 6 has not"));
-  EXPECT_THAT(ConfigMessage([](Json& c) {
-                c["format_version"] = 6;
-                for (const char* key : {"architecture", "constituents", "tags", "next_word_input"})
-                  c["model"].erase(key);
-              }),
+  const auto with_keys_of = [&](int version, const std::vector<const char*>& erased) {
+    return ConfigMessage([&](Json& c) {
+      c["format_version"] = version;
+      for (const char* key : erased) c["model"].erase(key);
+    });
+  };
+  EXPECT_THAT(with_keys_of(6, {"architecture", "constituents", "tags", "next_word_input",
+                               "alignment_layer"}),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 7; }),
+  EXPECT_THAT(with_keys_of(7, {"alignment_layer"}),
               HasSubstr("'model.architecture' is unknown to format_version 7"));
+  EXPECT_THAT(with_keys_of(8, {}),
+              HasSubstr("'model.alignment_layer' is unknown to format_versio"));
   const auto rms = [](Json& model) { model["decoder"]["norm"] = "rms_norm"; };
   EXPECT_THAT(message(5, rms), HasSubstr("norm is rms_norm, which format_version 5 has not"));
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attend/error.h"
+#include "attend/nn/decoder_state.h"
 #include "nn/fused/packed_attention.h"
 #include "nn/linear.h"
 
@@ -31,15 +32,20 @@ AttentionOutput ScaledDotProductAttentionImpl::forward(const torch::Tensor& quer
                                                        const torch::Tensor& key_BHSK,
                                                        const torch::Tensor& value_BHSV,
                                                        const AttentionMask& mask) {
+  const torch::Tensor weights_BHTS = Weights(query_BHTK, key_BHSK, mask);
+  const torch::Tensor kept_BHTS = torch::dropout(weights_BHTS, dropout_, is_training());
+  return {torch::matmul(kept_BHTS, value_BHSV), weights_BHTS};
+}
+
+torch::Tensor ScaledDotProductAttentionImpl::Weights(const torch::Tensor& query_BHTK,
+                                                     const torch::Tensor& key_BHSK,
+                                                     const AttentionMask& mask) {
   const double scale = 1 / std::sqrt(static_cast<double>(query_BHTK.size(-1)));
   torch::Tensor scores_BHTS = torch::matmul(query_BHTK * scale, key_BHSK.transpose(-2, -1));
   const torch::Tensor additive = AdditiveMask(mask, scores_BHTS.size(-1), scores_BHTS.options());
   if (additive.defined()) scores_BHTS = scores_BHTS + additive;
   if (mask.biased()) scores_BHTS = scores_BHTS + mask.bias_HTT;
-  const torch::Tensor weights_BHTS =
-      at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
-  const torch::Tensor kept_BHTS = torch::dropout(weights_BHTS, dropout_, is_training());
-  return {torch::matmul(kept_BHTS, value_BHSV), weights_BHTS};
+  return at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
 }
 
 torch::Tensor ScaledDotProductAttentionImpl::Output(const torch::Tensor& query_BHTK,
@@ -98,13 +104,27 @@ torch::Tensor MultiHeadAttentionImpl::OverOwn(const torch::Tensor& query_RD,
 torch::Tensor MultiHeadAttentionImpl::OverPackedRows(const torch::Tensor& query_RD,
                                                      const torch::Tensor& memory_SD,
                                                      const AttentionMask& mask,
-                                                     const DropoutSite& site) {
+                                                     const DropoutSite& site,
+                                                     torch::Tensor* weights) {
   const HeadShape shape{heads_, key->weight.size(0) / heads_, value->weight.size(0) / heads_};
   if (query_RD.is_same(memory_SD)) {
     return PackedAttention(Linear(query_RD, std::vector{query, key, value}), {}, shape, mask, site);
   }
-  return PackedAttention(Linear(query_RD, query), Linear(memory_SD, std::vector{key, value}), shape,
-                         mask, site);
+  const torch::Tensor query_RE = Linear(query_RD, query);
+  const torch::Tensor memory_SE = Linear(memory_SD, std::vector{key, value});
+  if (weights != nullptr)
+    *weights = PaddedWeights(query_RE, memory_SE.narrow(1, 0, key->weight.size(0)), mask);
+  return PackedAttention(query_RE, memory_SE, shape, mask, site);
+}
+
+torch::Tensor MultiHeadAttentionImpl::PaddedWeights(const torch::Tensor& query_RE,
+                                                    const torch::Tensor& key_SE,
+                                                    const AttentionMask& mask) {
+  const torch::Tensor query_BTE = PadSentences(query_RE, mask.query_offsets_B1),
+                      key_BSE = PadSentences(key_SE, mask.key_offsets_B1);
+  const std::vector<int64_t> lengths = StateOfSources(mask.key_offsets_B1).source_lengths;
+  return attention_->Weights(SplitHeads(query_BTE, heads_), SplitHeads(key_BSE, heads_),
+                             LengthMask(lengths, key_BSE.size(1), key_SE.options()));
 }
 
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
@@ -113,7 +133,7 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& query_BTD,
                                               DropoutStream* dropout) {
   if (mask.packed()) {
     const DropoutSite site = NextSite(dropout, weights_dropout_, is_training());
-    return Linear(OverPackedRows(query_BTD, memory_BSD, mask, site), output);
+    return Linear(OverPackedRows(query_BTD, memory_BSD, mask, site, weights), output);
   }
   if (dropout != nullptr && weights_dropout_ > 0 && is_training()) {
     throw Error(ErrorKind::kUsage,

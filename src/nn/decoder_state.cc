@@ -78,10 +78,15 @@ DecoderState StateOfSources(const torch::Tensor& offsets_B1) {
 }
 
 torch::Tensor PadSentences(const torch::Tensor& rows_RD, const torch::Tensor& offsets_B1) {
-  const torch::Tensor lengths_B = offsets_B1.diff();
-  std::vector<torch::Tensor> sentences = rows_RD.split_with_sizes(
-      at::IntArrayRef(lengths_B.const_data_ptr<int64_t>(), static_cast<size_t>(lengths_B.numel())));
-  return at::pad_sequence(sentences, /*batch_first=*/true);
+  const std::vector<int64_t> lengths = StateOfSources(offsets_B1).source_lengths;
+  const int64_t longest = Longest(lengths), sentences = std::ssize(lengths);
+  std::vector<int64_t> places;
+  for (int64_t b = 0; b < sentences; ++b)
+    for (int64_t t = 0; t < lengths[b]; ++t) places.push_back(b * longest + t);
+  const torch::Tensor places_R = torch::tensor(places, torch::kInt64).to(rows_RD.device());
+  return rows_RD.new_zeros({sentences * longest, rows_RD.size(1)})
+      .index_copy(0, places_R, rows_RD)
+      .unflatten(0, {sentences, longest});
 }
 
 torch::Tensor LengthMask(const std::vector<int64_t>& lengths, int64_t size,

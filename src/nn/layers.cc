@@ -69,9 +69,11 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_BTD, const AttentionMask
   }
   seen.self_attention_BTD = x_BTD;
   if (!cross_attention.is_empty()) {
+    torch::Tensor* const weights = memory.kept != nullptr ? &memory.kept->weights_BHTS
+                                   : trace != nullptr     ? &seen.cross_weights_BHTS
+                                                          : nullptr;
     x_BTD = residual(x_BTD, cross_attention_norm, [&](const torch::Tensor& x) {
-      return cross_attention(x, memory.hidden_BSD, memory.mask,
-                             trace != nullptr ? &seen.cross_weights_BHTS : nullptr, dropout);
+      return cross_attention(x, memory.hidden_BSD, memory.mask, weights, dropout);
     });
     seen.cross_attention_BTD = x_BTD;
   }

@@ -28,6 +28,12 @@ torch::Tensor CountedRows(const torch::Tensor& targets_R, int64_t pad_id) {
 
 }  // namespace
 
+torch::Tensor AlignmentLoss(const torch::Tensor& weights_BHTS, const LinkedKeys& links) {
+  constexpr double kLeast = 1e-9;  // of a logarithm
+  const torch::Tensor right_L = weights_BHTS.mean(1).flatten().index_select(0, links.places_L);
+  return -((right_L + kLeast).log() * links.weights_L.to(right_L.scalar_type())).sum();
+}
+
 LabelSmoothingLossImpl::LabelSmoothingLossImpl(double smoothing, int64_t pad_id, SmoothingMass mass)
     : smoothing_(smoothing), pad_id_(pad_id), mass_(mass) {
   if (!(smoothing >= 0 && smoothing < 1)) {

@@ -129,7 +129,9 @@ torch::Tensor TransformerDecoderImpl::forward(torch::Tensor x_BTD, const Attenti
   const AttentionMask own = OfSelfAttention(self_mask, x_BTD);
   for (size_t i = 0; i < layers->size(); ++i) {
     LayerTrace* layer_trace = Begin(trace, i, x_BTD);
-    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, own, memory, layer_trace, dropout);
+    Memory seen = memory;
+    if (seen.kept != nullptr && seen.kept->layer != static_cast<int64_t>(i)) seen.kept = nullptr;
+    x_BTD = layers->at<DecoderLayerImpl>(i).forward(x_BTD, own, seen, layer_trace, dropout);
   }
   return Finish(x_BTD, trace);
 }

@@ -54,6 +54,12 @@ torch::Tensor TransformerImpl::PaddedHidden(const torch::Tensor& source_BS,
 
 torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
                                             const std::optional<DropoutKey>& dropout) {
+  return PackedHidden(source, target, dropout, nullptr);
+}
+
+torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
+                                            const std::optional<DropoutKey>& dropout,
+                                            CrossWeights* kept) {
   PassStreams streams(dropout, DecoderEmbedding());
   Memory memory;
   if (!encoder.is_empty()) {
@@ -62,6 +68,7 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
     memory = {encoder->forward(x_RD, mask, nullptr, streams.encoder()),
               AttentionMask::Packed(target.offsets_B1, source.offsets_B1, /*causal=*/false)};
   }
+  memory.kept = kept;
   const auto mask = AttentionMask::Packed(target.offsets_B1, target.offsets_B1, /*causal=*/true);
   torch::Tensor x_RD = decoder->Embed(target, DecoderEmbedding(), streams.decoder());
   if (target.next_words_R.defined())

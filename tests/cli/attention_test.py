@@ -2,6 +2,7 @@
 
 import html.parser
 import json
+import math
 import pathlib
 import re
 import xml.etree.ElementTree
@@ -196,3 +197,88 @@ def test_a_language_model_has_no_target(tmp_path):
     common = ("attention", "--model", LANGUAGE_MODEL, "--source", "a", "--output", tmp_path / "a.svg")
     refused(attend(*common, "--target", "b"), 2, "leave out the target")
     refused(attend(*common, "--kind", "cross"), 2, "decoder")
+
+
+def figures_of(rows, causal):
+    """Entropy, distance, and the share on the token before, after, at, first and last, of each query; by the definitions."""
+    found = []
+    for place, row in enumerate(rows):
+        seen = row[: place + 1] if causal else row
+        found.append((
+            -sum(weight * math.log(weight) for weight in seen if weight > 0), sum(weight * abs(key - place) for key, weight in enumerate(seen)),
+            seen[place - 1] if 0 < place <= len(seen) else 0, seen[place + 1] if place + 1 < len(seen) else 0,
+            seen[place] if place < len(seen) else 0, seen[0], seen[-1]))
+    return found
+
+
+NAMES = ("entropy", "distance", "previous", "next", "same", "first", "last")
+PAIRS = [("paku neri dosa, ilvo.", "brant fisk."), ("olin", "fisk brant fisk brant, olt"), ("ilvo neri", "")]
+
+
+def test_statistics_are_means_of_what_each_text_gives(tmp_path):
+    queries = {}
+    for number, (source, target) in enumerate(PAIRS):
+        one = json.loads(draw(tmp_path / f"{number}.json", source=source, target=target))
+        for name, kind in one["kinds"].items():
+            for layer, heads in enumerate(kind["weights"]):
+                for head, rows in enumerate(heads):
+                    queries.setdefault((name, layer, head), []).extend(figures_of(rows, name == "decoder"))
+    for side, name in enumerate(("source", "target")):
+        (tmp_path / name).write_text("".join(pair[side] + "\n" for pair in PAIRS), encoding="utf-8")
+    given = ["attention", "--model", MODEL, "--statistics", "--input", tmp_path / "source", "--references", tmp_path / "target", "--output"]
+    done = attend(*given, tmp_path / "all.json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert found["texts"] == 3 and list(found["kinds"]) == ["encoder", "decoder", "cross"]
+    for (name, layer, head), figures in queries.items():
+        kind = found["kinds"][name]
+        assert kind["queries"] == len(figures)
+        for place, figure in enumerate(NAMES):
+            mean = sum(each[place] for each in figures) / len(figures)
+            assert kind["layers"][layer][head][figure] == pytest.approx(mean, abs=1e-5), (name, layer, head, figure)
+    # Even weights over n keys have the entropy ln n; a decoder's query t sees t + 1.
+    rows = sum(len(json.loads((tmp_path / f"{i}.json").read_text(encoding="utf-8"))["kinds"]["decoder"]["queries"]) for i in range(3))
+    even = [math.log(t + 1) for i in range(3) for t in range(len(json.loads((tmp_path / f"{i}.json").read_text(encoding="utf-8"))["kinds"]["decoder"]["queries"]))]
+    assert found["kinds"]["decoder"]["even"]["entropy"] == pytest.approx(sum(even) / rows, abs=1e-6)
+    table = done.stdout.splitlines()
+    assert table[0].startswith("Encoder self-attention: ") and table[1].split()[1:] == list(NAMES)
+    assert [float(cell) for cell in table[2].split()[1:]] == pytest.approx([found["kinds"]["encoder"]["layers"][0][0][name] for name in NAMES], abs=6e-4)
+
+    assert attend(*given, tmp_path / "all.svg").returncode == 0
+    picture = xml.etree.ElementTree.fromstring((tmp_path / "all.svg").read_text(encoding="utf-8"))
+    assert len(picture.findall(f".//{SVG}rect/{SVG}title")) == len(queries) * len(NAMES)
+
+
+def test_statistics_without_references_are_of_translations(tmp_path):
+    (tmp_path / "source").write_text("olin\npaku neri\n", encoding="utf-8")
+    done = attend("attention", "--model", MODEL, "--statistics", "--input", tmp_path / "source", "--output", tmp_path / "a.json")
+    assert done.returncode == 0, done.stderr
+    written = 0
+    for source in ("olin", "paku neri"):
+        attend("attention", "--model", MODEL, "--source", source, "--output", tmp_path / "one.json")
+        written += len(json.loads((tmp_path / "one.json").read_text(encoding="utf-8"))["kinds"]["cross"]["queries"])
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["kinds"]["cross"]["queries"] == written > 2
+
+
+def test_statistics_of_a_language_model(tmp_path):
+    (tmp_path / "text").write_text("The cat sees.\nA red house.\n", encoding="utf-8")
+    done = attend("attention", "--model", LANGUAGE_MODEL, "--statistics", "--input", tmp_path / "text", "--output", tmp_path / "a.json")
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["kinds"]) == ["decoder"]
+
+
+def test_bad_statistics(tmp_path):
+    (tmp_path / "text").write_text("olin\n", encoding="utf-8")
+    (tmp_path / "two").write_text("olin\nolin\n", encoding="utf-8")
+    (tmp_path / "empty").write_text("", encoding="utf-8")
+    model, output = ["attention", "--model", MODEL], ["--output", tmp_path / "a.json"]
+    text = ["--input", tmp_path / "text"]
+    refused(attend(*model, "--statistics", *output), 2, "--statistics needs --input")
+    refused(attend(*model, *text, "--source", "olin", *output), 2, "--input is for --statistics")
+    refused(attend(*model, "--statistics", *text, "--source", "olin", *output), 2, "--source is not for --statistics")
+    refused(attend(*model, "--statistics", *text, "--output", tmp_path / "a.html"), 2, "a.html", ".svg or .json")
+    refused(attend(*model, *output), 2, "--source is missing")
+    refused(attend(*model, "--statistics", "--input", tmp_path / "empty", *output), 3, "empty", "no line")
+    refused(attend(*model, "--statistics", *text, "--references", tmp_path / "two", *output), 3, "two")
+    refused(attend(*model, "--statistics", "--input", tmp_path / "gone", *output), 3, "gone")
+    assert not (tmp_path / "a.json").exists()

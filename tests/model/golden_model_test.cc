@@ -58,6 +58,7 @@ void AddDefaults(nlohmann::json* config) {
                 {"constituents", Json::array()},
                 {"tags", Json::array()},
                 {"next_word_input", false},
+                {"alignment_layer", 0},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

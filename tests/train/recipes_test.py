@@ -62,6 +62,8 @@ def run_small(name, options, output):
     if first := run_before(name) or IMPORTED.get(name):
         run_small(first, options, output.parent / "first/out")
         smaller["init"] = output.parent / "first/out/model"
+    if "guided_alignment_weight" in RECIPES[name]:
+        smaller["train_alignments"] = tiny_run.guided(options, output.parent)["train_alignments"]
     return tiny_run.trained(smaller | {"config": FOLDER / f"{name}.toml", "quiet": None}, output).stderr
 
 

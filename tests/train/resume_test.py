@@ -140,6 +140,8 @@ def options_of_kind(kind, options, folder):
         return of_architecture(kind, options)
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
+        if kind == "guided":
+            more = tiny_run.guided(options, folder)
         return (tiny_run.streamed(options, folder) if kind == "streamed" else options) | more
     of_translation = ("train_", "valid_", "encoder.", "decoder.", "vocab", "beam_size")
     kept = {name: value for name, value in options.items() if not name.startswith(of_translation)}
@@ -152,7 +154,7 @@ def test_every_task_is_killed():
     assert {"translation", *TASKS} == set(re.search(r"--task (\S+)", told)[1].split("|"))
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", *RIVALS, *TASKS])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", *RIVALS, *TASKS])
 def test_killed_at_random_instants(options, kind, tmp_path):
     options = options_of_kind(kind, options, tmp_path) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")

@@ -27,6 +27,9 @@ class ScaledDotProductAttentionImpl : public torch::nn::Module {
   explicit ScaledDotProductAttentionImpl(double dropout = 0);
   AttentionOutput forward(const torch::Tensor& query_BHTK, const torch::Tensor& key_BHSK,
                           const torch::Tensor& value_BHSV, const AttentionMask& mask = {});
+  // The weights alone.
+  torch::Tensor Weights(const torch::Tensor& query_BHTK, const torch::Tensor& key_BHSK,
+                        const AttentionMask& mask = {});
   // The output alone, by LibTorch's fused kernel: same values up to rounding, no [T, S] tensor in
   // memory.
   torch::Tensor Output(const torch::Tensor& query_BHTK, const torch::Tensor& key_BHSK,
@@ -43,7 +46,7 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   explicit MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout = 0);
   // Queries from `query_BTD`, keys and values from `memory_BSD`; self-attention where both are the
   // same tensor. The weights [B, H, T, S] are stored where `weights` is given. With a packed mask
-  // both are rows, [R, D] and [S, D], and `weights` is not for use.
+  // both are rows, [R, D] and [S, D], and `weights` is for cross-attention.
   torch::Tensor forward(const torch::Tensor& query_BTD, const torch::Tensor& memory_BSD,
                         const AttentionMask& mask = {}, torch::Tensor* weights = nullptr,
                         DropoutStream* dropout = nullptr);
@@ -60,7 +63,12 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   std::vector<torch::Tensor> Project(const torch::Tensor& query_BTD,
                                      const torch::Tensor& memory_BSD);
   torch::Tensor OverPackedRows(const torch::Tensor& query_RD, const torch::Tensor& memory_SD,
-                               const AttentionMask& mask, const DropoutSite& site);
+                               const AttentionMask& mask, const DropoutSite& site,
+                               torch::Tensor* weights);
+  // Of packed rows of queries and keys, before dropout: [B, H, T, S], where what is past a
+  // sentence's keys is zero, and what is past its queries of no use.
+  torch::Tensor PaddedWeights(const torch::Tensor& query_RE, const torch::Tensor& key_SE,
+                              const AttentionMask& mask);
 
   int64_t heads_;
   double weights_dropout_;

@@ -40,6 +40,13 @@ class EncoderLayerImpl : public torch::nn::Module {
 };
 TORCH_MODULE(EncoderLayer);
 
+// The cross-attention of one decoder layer, from 0, which a pass keeps: what PaddedWeights of
+// MultiHeadAttention gives, with its gradients.
+struct CrossWeights {
+  int64_t layer = 0;
+  torch::Tensor weights_BHTS;
+};
+
 // What a decoder looks at besides its own past: the encoder's output and the mask of its padding.
 // Empty without encoder.
 struct Memory {
@@ -48,6 +55,7 @@ struct Memory {
   // With ModelConfig::next_word_input: for each target id the place in its source, int64, of what
   // is added to it.
   torch::Tensor next_words_BT = {};
+  CrossWeights* kept = nullptr;  // may be null
 };
 
 // What one decoder layer keeps of hypotheses: parts of a DecoderState. Null: the layer has none.

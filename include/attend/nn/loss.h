@@ -15,6 +15,17 @@ struct LossSums {
   torch::Tensor nll;   // without smoothing, a scalar; exp(nll / tokens) is the perplexity
 };
 
+// Which keys of a batch's queries are right: places in padded weights [B, T, S], and how much each
+// counts. A query's together count 1.
+struct LinkedKeys {
+  torch::Tensor places_L;   // int64
+  torch::Tensor weights_L;  // f32
+};
+
+// Guided alignment (Garg et al. 2019, section 4): the cross-entropy between the links and the mean
+// of the heads, summed over queries.
+torch::Tensor AlignmentLoss(const torch::Tensor& weights_BHTS, const LinkedKeys& links);
+
 // -sum_v q_v log p_v, summed over all targets that are not padding; natural logarithms. With a
 // negative `pad_id` nothing is padding, and nobody waits for a device to tell what is.
 class LabelSmoothingLossImpl : public torch::nn::Module {

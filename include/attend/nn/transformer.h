@@ -38,6 +38,9 @@ class TransformerImpl : public SequenceModelImpl {
                        Trace* trace = nullptr);
   torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
                              const std::optional<DropoutKey>& dropout = {}) override;
+  // The same, which keeps the cross-attention of a layer. Precondition: there is an encoder.
+  torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
+                             const std::optional<DropoutKey>& dropout, CrossWeights* kept);
   torch::Tensor PaddedHidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
                              bool source_padded) override;
   DecoderState Start(const PackedIds& source) override;

@@ -1,4 +1,4 @@
-"""`attend paper`: the tables of "Attention Is All You Need" on this machine, with the paper's numbers beside them.
+"""`attend paper`: the tables and figures of "Attention Is All You Need" on this machine, with the paper's numbers beside them.
 
 A table is a module with a function `make`, which measures what is not measured yet and returns a Report. What was measured is kept in
 `cells.jsonl` of the output folder, a line each, so a run that is stopped goes on where it was.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attend.paper import _table2, _table3
+from attend.paper import _figures, _table2, _table3
 from attend.paper._report import Report
 from attend.paper._work import Work
 
-TABLES: dict[str, Callable[[Work], Report]] = {"table2": _table2.make, "table3": _table3.make}
+TABLES: dict[str, Callable[[Work], Report]] = {"table2": _table2.make, "table3": _table3.make, "figures": _figures.make}

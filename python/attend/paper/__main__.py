@@ -32,7 +32,8 @@ def _run(options: argparse.Namespace) -> None:
     settings = Settings(
         data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")), output=pathlib.Path(options.output),
         threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
-        row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet)
+        row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
+        model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences)
     if not settings.dry_run:
         settings.output.mkdir(parents=True, exist_ok=True)
     work = Work(settings, budget, Cells(settings.output / "cells.jsonl"))
@@ -61,6 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--updates", type=int, default=8000, help="of table3: of each training")
     parser.add_argument("--row-minutes", type=float, default=12, help="of table3: that a training may take at most")
     parser.add_argument("--price", type=float, default=0.1, help="of table2: US dollars that an hour of this machine costs")
+    parser.add_argument("--model", help="of figures: the model directory that they are of, English to German")
+    parser.add_argument("--sentences", type=int, default=500, help="of figures: sentences of each text, at most")
     parser.add_argument("--dry-run", action="store_true", help="print the plan, measure nothing")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     options = parser.parse_args(arguments)

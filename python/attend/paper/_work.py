@@ -32,6 +32,8 @@ class Settings:
     price: float  # US dollars an hour
     dry_run: bool
     quiet: bool
+    model: pathlib.Path | None = None  # of figures
+    sentences: int = 500  # of figures: of each text at most
 
 
 class OutOfTimeError(Exception):
@@ -85,15 +87,19 @@ class Work:
         self.cells.add(name, settings, result)
         return result
 
-    def attend(self, *arguments: object) -> Any:
-        """What the program says, as JSON."""
-        command = [_find(None), *map(str, arguments), "--json"]
+    def run(self, *arguments: object) -> str:
+        """What the program prints."""
+        command = [_find(None), *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
         if done.returncode != 0:
             kinds: dict[int, type[Error]] = {2: ConfigurationError, 3: InputError}
             message = done.stderr.strip().splitlines()
             raise kinds.get(done.returncode, RunError)(message[-1].removeprefix("attend: ") if message else f"{command[1]} failed")
-        return json.loads(done.stdout)
+        return done.stdout
+
+    def attend(self, *arguments: object) -> Any:
+        """What the program says, as JSON."""
+        return json.loads(self.run(*arguments, "--json"))
 
     def preset(self, name: str, vocab_size: int) -> dict[str, Any]:
         """`model` of config.json."""

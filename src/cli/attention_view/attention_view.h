@@ -40,6 +40,10 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind, i
 // A page that needs no network, opened at one kind and layer.
 std::string AttentionToHtml(const AttentionView& view, const std::string& kind, int64_t layer);
 
+// Straight from near white to deep blue in OKLab: equal steps of weight are equal steps for the
+// eye, and lightness alone tells them apart in print or to the colour-blind. From 0 to 1.
+std::string WeightColor(double weight);
+
 // `layer` counted from 0, with 0 for the last resolved and the range checked.
 int64_t LayerIndex(const AttentionKind& kind, int64_t layer);
 

@@ -11,20 +11,8 @@
 #include "cli/svg_text.h"
 
 namespace attend {
-namespace {
 
-constexpr double kMargin = 28;
-constexpr double kPanelGap = 26;
-constexpr double kHeaderHeight = 104;
-constexpr double kHeadTitleHeight = 24;
-constexpr size_t kMaxLabel = 18;          // characters of a token that are shown
-constexpr double kMaxTooltips = 6000;     // cells that name their value when pointed at
-constexpr double kCharacterWidth = 0.62;  // of a font's size, on average
-constexpr double kInvisible = 0.002;      // weights below leave the panel's ground
-
-// Straight from near white to deep blue in OKLab: equal steps of weight are equal steps for the
-// eye, and lightness alone tells them apart in print or to the colour-blind.
-std::string ColorOf(double weight) {
+std::string WeightColor(double weight) {
   const double w = std::clamp(weight, 0.0, 1.0);
   const double lightness = 0.972 - 0.68 * w, a = -0.004 - 0.012 * w, b = -0.006 - 0.135 * w;
   const double l = std::pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
@@ -41,6 +29,17 @@ std::string ColorOf(double weight) {
   });
   return fmt::format("#{:02x}{:02x}{:02x}", bytes[0], bytes[1], bytes[2]);
 }
+
+namespace {
+
+constexpr double kMargin = 28;
+constexpr double kPanelGap = 26;
+constexpr double kHeaderHeight = 104;
+constexpr double kHeadTitleHeight = 24;
+constexpr size_t kMaxLabel = 18;          // characters of a token that are shown
+constexpr double kMaxTooltips = 6000;     // cells that name their value when pointed at
+constexpr double kCharacterWidth = 0.62;  // of a font's size, on average
+constexpr double kInvisible = 0.002;      // weights below leave the panel's ground
 
 std::string Shortened(const std::string& text, size_t characters) {
   const std::vector<size_t> starts = CharacterStarts(text);
@@ -115,7 +114,7 @@ void AddLegend(double right, double y, Svg* svg) {
   svg->Add("<g class=\"legend\">\n");
   for (int step = 0; step < 40; ++step) {
     svg->Add(R"(<rect x="{:.1f}" y="{:.1f}" width="4.5" height="{}" fill="{}"/>)", x + 4 * step, y,
-             kHeight, ColorOf((step + 0.5) / 40));
+             kHeight, WeightColor((step + 0.5) / 40));
   }
   for (const double weight : {0.0, 0.5, 1.0}) {
     svg->Add(R"(<text x="{:.1f}" y="{:.1f}" font-size="11" text-anchor="middle">{}</text>)",
@@ -175,7 +174,7 @@ void AddCells(const AttentionKind& kind, const std::vector<std::vector<float>>& 
       if (!(weight >= kInvisible)) continue;
       svg->Add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}")",
                x + column * layout.cell + 0.5, y + row * layout.cell + 0.5, layout.cell - 1,
-               layout.cell - 1, ColorOf(weight));
+               layout.cell - 1, WeightColor(weight));
       if (layout.tooltips) {
         svg->Add("><title>{} → {}: {:.3f}</title></rect>\n", EscapeMarkup(kind.queries[row]),
                  EscapeMarkup(kind.keys[column]), weight);
@@ -213,7 +212,7 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind_na
     svg.Add(
         R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" stroke="#d5dae0"/>)"
         "\n",
-        x, y, kind.keys.size() * layout.cell, kind.queries.size() * layout.cell, ColorOf(0));
+        x, y, kind.keys.size() * layout.cell, kind.queries.size() * layout.cell, WeightColor(0));
     AddCells(kind, heads[head], layout, {x, y}, &svg);
     AddTokens(kind, layout, x, y, &svg);
     svg.Add("</g>\n");

@@ -1,6 +1,7 @@
 // Whole models on packed batches against the same on padded ones.
 #include <gtest/gtest.h>
 
+#include "attend/nn/loss.h"
 #include "attend/nn/transformer.h"
 #include "nn/test_models.h"
 
@@ -33,6 +34,63 @@ TEST(PackedModelTest, EqualsThePaddedOne) {
                 1e-11 * (1 + expected[i].norm().item<double>()))
           << name << " " << model->named_parameters()[i].key();
     }
+  }
+}
+
+// The second target of each sentence comes from its first two source tokens, the third from one.
+LinkedKeys LinksIn(const torch::Tensor& weights_BTS, torch::Tensor* formula) {
+  std::vector<int64_t> places;
+  std::vector<double> weights;
+  *formula = torch::zeros({}, torch::kFloat64);
+  const int64_t targets = weights_BTS.size(1), sources = weights_BTS.size(2);
+  for (int64_t b = 0; b < weights_BTS.size(0); ++b) {
+    for (const auto& [t, s, weight] : {std::tuple{1, 0, 0.5}, {1, 1, 0.5}, {2, 1, 1.0}}) {
+      places.push_back((b * targets + t) * sources + s);
+      weights.push_back(weight);
+      *formula = *formula - weight * weights_BTS[b][t][s].log();
+    }
+  }
+  return {torch::tensor(places), torch::tensor(weights)};
+}
+
+// Guided alignment over packed rows: weights are those of the padded model's trace; the loss is
+// what its formula says, and its gradients are those of the padded weights.
+TEST(PackedModelTest, AlignmentLossIsThatOfThePaddedModel) {
+  for (const auto& [name, config] : SmallModels()) {
+    if (!config.decoder || !config.encoder) continue;
+    Transformer model(config, Dropout{0, 0, 0, 0});
+    model->to(torch::kFloat64);
+    const torch::Tensor source = SmallIds(9, 1), target = SmallIds(8, 2);
+    const int64_t sentences = source.size(0), layer = config.decoder->layers - 1;
+    Trace trace;
+    model->Hidden(source, target, &trace);
+    const torch::Tensor padded_BHTS = trace.decoder.layers[layer].cross_weights_BHTS;
+    CrossWeights kept{layer, {}};
+    model->PackedHidden(PackSentences(source, 0, sentences), PackSentences(target, 0, sentences),
+                        {}, &kept);
+    ASSERT_EQ(kept.weights_BHTS.sizes(), padded_BHTS.sizes()) << name;
+    const torch::Tensor real_BT = (target != 0).unsqueeze(1).unsqueeze(3);
+    const torch::Tensor off = (kept.weights_BHTS - padded_BHTS).abs() * real_BT;
+    EXPECT_LT(off.max().item<double>(), 1e-12) << name;
+
+    torch::Tensor formula;
+    const LinkedKeys links = LinksIn(padded_BHTS.mean(1), &formula);
+    const torch::Tensor loss = AlignmentLoss(kept.weights_BHTS, links);
+    EXPECT_NEAR(loss.item<double>(), formula.item<double>(), 1e-6) << name;
+    const auto gradients = [&](const torch::Tensor& of) {
+      return torch::autograd::grad({of}, model->parameters(), {}, false, false, true);
+    };
+    const Tensors expected = gradients(formula), found = gradients(loss);
+    int64_t learning = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      ASSERT_EQ(found[i].defined(), expected[i].defined());
+      if (!found[i].defined()) continue;
+      ++learning;
+      EXPECT_LT((found[i] - expected[i]).norm().item<double>(),
+                1e-6 * (1 + expected[i].norm().item<double>()))
+          << name << " " << model->named_parameters()[i].key();
+    }
+    EXPECT_GT(learning, 4) << name;
   }
 }
 

@@ -110,7 +110,7 @@ void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
   if (layer >= 0 && layer <= layers) return;
   throw Error(ErrorKind::kUsage,
               fmt::format("alignment_layer is {}, expected 1 to {}, the decoder's layers, or 0 for "
-                          "the last",
+                          "the one that was trained for it, or the last",
                           layer, layers));
 }
 
@@ -205,10 +205,14 @@ void TaskRunner::KeepAttention(AttentionPlace place, int64_t layer, const Attent
 
 std::vector<std::vector<float>> TaskRunner::SummedCrossAttention(int64_t layer,
                                                                  const PairScore& score) const {
-  const auto& heads = score.cross.at((layer > 0 ? layer : config().decoder->layers) - 1);
+  if (layer == 0) layer = config().AlignmentLayer();
+  const auto& heads = score.cross.at(layer - 1);
   const size_t first_source = config().source_begin.size();
+  // The row that writes a token, or the next one, which reads it.
+  const size_t first_target =
+      config().target_begin.size() + (layer == config().alignment_layer ? 1 : 0);
   std::vector<std::vector<float>> sum_TS;
-  for (size_t t = config().target_begin.size(); t < heads[0].size(); ++t) {
+  for (size_t t = first_target; t < heads[0].size(); ++t) {
     std::vector<float>& sum_S = sum_TS.emplace_back(heads[0][t].size() - first_source);
     for (const auto& weights_TS : heads) {
       for (size_t s = 0; s < sum_S.size(); ++s) sum_S[s] += weights_TS[t][first_source + s];

@@ -1,5 +1,6 @@
 #include "tasks/translation/task_runner.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -68,6 +69,7 @@ void ExpectAlignments(const std::shared_ptr<const Model>& model, const std::stri
   const Sentences sources = RandomSentences(4, 9, 3), targets = RandomSentences(4, 9, 4);
   const size_t before_source = model->config.source_begin.size(),
                before_target = model->config.target_begin.size();
+  const int64_t trained = model->config.alignment_layer;
   ScoreOptions options;
   options.alignments = true;
   for (options.alignment_layer = 0; options.alignment_layer <= 2; ++options.alignment_layer) {
@@ -75,13 +77,17 @@ void ExpectAlignments(const std::shared_ptr<const Model>& model, const std::stri
     for (size_t i = 0; i < sources.size(); ++i) {
       Plain plain(*model);
       plain.LogProbabilities(sources[i], targets[i]);
+      const int64_t layer = options.alignment_layer > 0 ? options.alignment_layer
+                            : trained > 0               ? trained
+                                                        : 2;
       const auto& heads =
-          plain.attention.at(options.alignment_layer == 1 ? "decoder.layers.0.cross_attention"
-                                                          : "decoder.layers.1.cross_attention");
+          plain.attention.at(fmt::format("decoder.layers.{}.cross_attention", layer - 1));
       ASSERT_EQ(scores[i].alignment.size(), targets[i].size());
       for (size_t t = 0; t < targets[i].size(); ++t) {
         const auto weight = [&](size_t s) {
-          const size_t row = before_target + t, column = before_source + s;
+          // The row that writes the token; of a layer that was taught, the one that reads it.
+          const size_t row = before_target + t + (layer == trained ? 1 : 0),
+                       column = before_source + s;
           return heads[0][row][column] + heads[1][row][column];
         };
         size_t best = 0;
@@ -99,6 +105,11 @@ void ExpectAlignments(const std::shared_ptr<const Model>& model, const std::stri
 TEST_P(TaskRunnerTest, AlignmentsFollowThePlainWeights) {
   ExpectAlignments(MakeModel(SmallConfig()), GetParam());
   ExpectAlignments(MakeModel(Framed()), GetParam());
+  for (const int64_t layer : {1, 2}) {
+    ModelConfig taught = Framed();
+    taught.alignment_layer = layer;
+    ExpectAlignments(MakeModel(taught), GetParam());
+  }
 }
 
 TEST_P(TaskRunnerTest, AWideBeamOnARealModelFindsWhatExhaustiveSearchFinds) {

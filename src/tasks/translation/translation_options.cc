@@ -11,8 +11,10 @@ namespace {
 
 FieldList AlignmentLayer(int64_t* layer) {
   FieldList fields;
-  fields.Add("alignment_layer", layer, 0, 1000,
-             "decoder layer that alignments come from, from 1; 0: the last");
+  fields.Add(
+      "alignment_layer", layer, 0, 1000,
+      "decoder layer that alignments come from, from 1; 0: the one that was trained for it, or "
+      "the last");
   return fields;
 }
 

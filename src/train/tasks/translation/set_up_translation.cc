@@ -12,6 +12,7 @@
 #include "text/tokenizer.h"
 #include "train/tasks/given_vocabulary.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/translation/guided_alignment.h"
 #include "train/tasks/translation/text_checks.h"
 #include "train/tasks/translation/translation_task.h"
 #include "train/tasks/translation/translation_train_options.h"
@@ -28,6 +29,7 @@ void CheckParallel(const CorpusOptions& corpus) {
     }
   };
   check(corpus.train_source, corpus.train_target);
+  if (!corpus.train_alignments.empty()) check(corpus.train_source, corpus.train_alignments);
   check(corpus.valid_source, corpus.valid_target);
 }
 
@@ -135,6 +137,7 @@ void CheckTextFiles(const CorpusOptions& corpus) {
   };
   check(corpus.train_source, "train_source");
   check(corpus.train_target, "train_target");
+  check(corpus.train_alignments, "train_alignments");
   check(corpus.valid_source, "valid_source");
   check(corpus.valid_target, "valid_target");
   check(corpus.test_source, "test_source");
@@ -175,6 +178,7 @@ std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
   }
   CompleteCase(vocabularies, settings, &corpus);
   CompleteProtection(vocabularies, setup.init.get(), settings, &corpus.protection);
+  CompleteAlignmentLayer(&options);
   CompleteModel(vocabularies, settings, &options);
   if (test) {
     CheckTestText(*test, corpus.test_source, *vocabularies.source, options.model);

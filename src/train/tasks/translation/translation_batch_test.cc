@@ -3,6 +3,7 @@
 
 #include "data/example_fixture.h"
 #include "train/loop/transfer.h"
+#include "train/tasks/translation/guided_alignment.h"
 #include "train/tasks/translation/translation_task.h"
 
 namespace attend {
@@ -39,6 +40,20 @@ TEST(TranslationBatchTest, PaddedInputsHaveTheRowsOfPackedOnes) {
   EXPECT_TRUE(torch::equal(batch.target_out_R, packed.target_out_R));
   EXPECT_TRUE(batch.source_padded);
   EXPECT_FALSE(MakePaddedPairs(kExamples.Part(0, 1), 0).source_padded);
+}
+
+// Row t of a target has read its ids up to t; what is linked to one id counts 1 together.
+TEST(TranslationBatchTest, LinksArePlacesInPaddedWeights) {
+  const Batch batch = BatchOf({
+      {{11, 12, 2}, {1, 21, 2}, {0, 1, 1, 1}},
+      {{13, 2}, {1, 22, 23, 24, 2}, {0, 3, 1, 2, 0, 2}},
+      {{2}, {1, 2}, {}},
+  });
+  const nn::LinkedKeys links = LinksOf(batch.examples(), /*targets=*/4, /*sources=*/3);
+  EXPECT_TRUE(
+      torch::equal(links.places_L, Ids({0 * 12 + 1 * 3 + 0, 0 * 12 + 1 * 3 + 1, 1 * 12 + 3 * 3 + 0,
+                                        1 * 12 + 2 * 3 + 1, 1 * 12 + 2 * 3 + 0})));
+  EXPECT_TRUE(torch::equal(links.weights_L, torch::tensor({0.5f, 0.5f, 1.f, 0.5f, 0.5f})));
 }
 
 TEST(TransferTest, OnTheCpuNothingIsCopied) {

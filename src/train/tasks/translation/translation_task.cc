@@ -20,6 +20,7 @@
 #include "train/loop/training_speed.h"
 #include "train/search/torch_stepper.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/translation/guided_alignment.h"
 #include "train/tasks/translation/measure_text.h"
 #include "train/tasks/translation/translation_export.h"
 #include "train/tasks/validation.h"
@@ -74,6 +75,7 @@ std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
   const CorpusOptions& corpus = TranslationOf(options).corpus;
   std::vector<CorpusColumn> columns =
       Columns(corpus.train_source, corpus.train_target, vocabularies, options.model);
+  if (!corpus.train_alignments.empty()) columns.push_back(LinkColumn(corpus.train_alignments));
   const TextChanges changes =
       PairChanges(ProtectionOfPairs(options, vocabularies, /*training=*/true),
                   CaseNoise(corpus.case_noise, static_cast<uint64_t>(options.seed)));
@@ -169,6 +171,8 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
             options.optimization.label_smoothing_mass),
       test_(std::move(test)) {
   const CorpusOptions& corpus = own_.corpus;
+  if (!corpus.train_alignments.empty())
+    guided_ = std::dynamic_pointer_cast<nn::TransformerImpl>(model_);
   train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
   if (corpus.valid_source.empty()) {
     sample_lines_ = SampleLines(corpus.train_source[0], *vocabularies_.source, options_.model);
@@ -198,30 +202,59 @@ double TranslationTask::Work(const Example& example) const {
   return source_work_ * tokens(0) + target_work_ * (tokens(1) - 1);
 }
 
-TranslationTask::Ids TranslationTask::IdsOf(const Examples& examples) {
-  if (device_.is_cpu()) return MakePackedPairs(examples);
-  PaddedPairs batch = MakePaddedPairs(examples, options_.model.special_ids.pad);
-  const std::vector<torch::Tensor> there = uploader_.Upload(
-      {batch.source_BS, batch.target_in_BT, batch.target_rows_R, batch.target_out_R});
-  return PaddedPairs{there[0], there[1], there[2], there[3], batch.source_padded};
+TranslationTask::Inputs TranslationTask::InputsOf(const Examples& examples) {
+  PackedPairs packed = MakePackedPairs(examples);
+  std::optional<nn::LinkedKeys> links;
+  if (examples.columns() > 2)
+    links = LinksOf(examples, packed.target_in.longest, packed.source.longest);
+  if (device_.is_cpu()) return {std::move(packed), std::move(links)};
+  const PaddedPairs batch = MakePaddedPairs(examples, options_.model.special_ids.pad);
+  std::vector<torch::Tensor> host = {batch.source_BS, batch.target_in_BT, batch.target_rows_R,
+                                     batch.target_out_R};
+  if (links) host.insert(host.end(), {links->places_L, links->weights_L});
+  const std::vector<torch::Tensor> there = uploader_.Upload(host);
+  if (links) links = nn::LinkedKeys{there[4], there[5]};
+  return {PaddedPairs{there[0], there[1], there[2], there[3], batch.source_padded},
+          std::move(links)};
 }
 
-TranslationTask::Hidden TranslationTask::HiddenOf(const Ids& ids,
+TranslationTask::Hidden TranslationTask::HiddenOf(const Inputs& inputs,
                                                   const std::optional<nn::DropoutKey>& dropout) {
-  if (const auto* packed = std::get_if<PackedPairs>(&ids)) {
-    return {model_->PackedHidden(packed->source, packed->target_in, dropout), packed->target_out_R};
+  Hidden hidden;
+  nn::CrossWeights kept{options_.model.alignment_layer - 1, {}};
+  if (const auto* packed = std::get_if<PackedPairs>(&inputs.ids)) {
+    const auto& [source, target_in, target_out_R] = *packed;
+    hidden.hidden_RD = inputs.links ? guided_->PackedHidden(source, target_in, dropout, &kept)
+                                    : model_->PackedHidden(source, target_in, dropout);
+    hidden.targets_R = target_out_R;
+  } else {
+    const auto& padded = std::get<PaddedPairs>(inputs.ids);
+    torch::Tensor hidden_BTD;
+    if (inputs.links) {
+      nn::Memory memory = guided_->Encode(padded.source_BS, nullptr, padded.source_padded);
+      memory.kept = &kept;
+      hidden_BTD = guided_->Decode(padded.target_in_BT, memory);
+    } else {
+      hidden_BTD =
+          model_->PaddedHidden(padded.source_BS, padded.target_in_BT, padded.source_padded);
+    }
+    hidden.hidden_RD = hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R);
+    hidden.targets_R = padded.target_out_R;
   }
-  const auto& padded = std::get<PaddedPairs>(ids);
-  const torch::Tensor hidden_BTD =
-      model_->PaddedHidden(padded.source_BS, padded.target_in_BT, padded.source_padded);
-  return {hidden_BTD.flatten(0, 1).index_select(0, padded.target_rows_R), padded.target_out_R};
+  if (inputs.links) {
+    hidden.alignment_loss =
+        own_.guided_alignment_weight * nn::AlignmentLoss(kept.weights_BHTS, *inputs.links);
+  }
+  return hidden;
 }
 
 nn::LossSums TranslationTask::LossOf(const Examples& examples,
                                      const std::optional<nn::DropoutKey>& dropout) {
-  const Hidden pass = HiddenOf(IdsOf(examples), dropout);
-  return loss_->FromHidden(pass.hidden_RD, model_->OutputWeight(), model_->OutputBias(),
-                           pass.targets_R);
+  const Hidden pass = HiddenOf(InputsOf(examples), dropout);
+  nn::LossSums sums = loss_->FromHidden(pass.hidden_RD, model_->OutputWeight(),
+                                        model_->OutputBias(), pass.targets_R);
+  if (pass.alignment_loss.defined()) sums.loss = sums.loss + pass.alignment_loss;
+  return sums;
 }
 
 torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
@@ -233,12 +266,15 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
   if (divergence == 0) return LossOf(shard.examples, key).loss;
   nn::DropoutKey other = key;
   other.seed = Random({key.seed, /*pass*/ 1}).Next();
-  const Ids ids = IdsOf(shard.examples);
-  const Hidden first = HiddenOf(ids, key), second = HiddenOf(ids, other);
-  return loss_
-      ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, model_->OutputWeight(),
-                      model_->OutputBias(), first.targets_R, divergence)
-      .loss;
+  const Inputs inputs = InputsOf(shard.examples);
+  const Hidden first = HiddenOf(inputs, key), second = HiddenOf(inputs, other);
+  const torch::Tensor loss =
+      loss_
+          ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, model_->OutputWeight(),
+                          model_->OutputBias(), first.targets_R, divergence)
+          .loss;
+  if (!inputs.links) return loss;
+  return loss + (first.alignment_loss + second.alignment_loss) / 2;
 }
 
 double TranslationTask::ValidationLoss() {

@@ -12,6 +12,7 @@
 #include "attend/nn/loss.h"
 #include "attend/nn/sequence_model.h"
 #include "attend/nn/torch.h"
+#include "attend/nn/transformer.h"
 #include "base/log.h"
 #include "data/parallel_corpus.h"
 #include "model/model_directory.h"
@@ -64,14 +65,18 @@ class TranslationTask : public TrainingTask {
 
  private:
   // A batch on the device: packed on CPUs, padded on GPUs.
-  using Ids = std::variant<PackedPairs, PaddedPairs>;
-  Ids IdsOf(const Examples& examples);
-  // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device.
+  struct Inputs {
+    std::variant<PackedPairs, PaddedPairs> ids;
+    std::optional<nn::LinkedKeys> links;  // of examples that have them
+  };
+  Inputs InputsOf(const Examples& examples);
+  // Hidden states of the batch's targets, [R, D], and the ids that follow them; on the device. With
+  // links what guides them adds to the loss, times its weight.
   struct Hidden {
-    torch::Tensor hidden_RD, targets_R;
+    torch::Tensor hidden_RD, targets_R, alignment_loss;
   };
   // Of one pass, without padding; dropout as SequenceModelImpl::PackedHidden has it.
-  Hidden HiddenOf(const Ids& ids, const std::optional<nn::DropoutKey>& dropout);
+  Hidden HiddenOf(const Inputs& inputs, const std::optional<nn::DropoutKey>& dropout);
   nn::LossSums LossOf(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
   // Mean negative log-probability of a target of the validation text, without smoothing.
   double ValidationLoss();
@@ -93,6 +98,7 @@ class TranslationTask : public TrainingTask {
   Log log_;
   Uploader uploader_;
   std::shared_ptr<nn::SequenceModelImpl> model_;
+  std::shared_ptr<nn::TransformerImpl> guided_;  // the same, where links guide it
   nn::LabelSmoothingLoss loss_;
   std::optional<ParallelText> test_;  // on rank 0
   std::unique_ptr<const LineCorpus> train_;

@@ -16,6 +16,18 @@ namespace {
   throw Error(ErrorKind::kConfiguration, message);
 }
 
+FieldList VocabularyFields(CorpusOptions& options) {
+  FieldList fields;
+  fields.Group("Vocabulary")
+      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
+      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
+      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
+      .Add("joint_vocab", &options.joint_vocab,
+           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
+      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
+  return fields;
+}
+
 FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
   fields.Group("Text")
@@ -24,6 +36,10 @@ FieldList CorpusFields(CorpusOptions& options) {
            kPath | kRequired)
       .Add("train_target", &options.train_target, "its translation, line by line",
            kPath | kRequired)
+      .Add("train_alignments", &options.train_alignments,
+           "for guided_alignment_weight: which words of train_source and train_target are "
+           "translations of each other, a line a pair, such as 0-0 1-2; `attend align` makes it",
+           kPath)
       .Add("train_weights", &options.train_weights, 1e-6, 1000,
            "how often an epoch uses each file, such as 1, 0.25 or 3; below 1, a part of the lines "
            "is left out",
@@ -56,14 +72,7 @@ FieldList CorpusFields(CorpusOptions& options) {
            "with protect: share of training pairs that get extra placeholders, in place of words "
            "that both sides share and at both ends, to teach copying",
            kIdentity)
-      .Nest("", Fields(options.filters), kIdentity)
-      .Group("Vocabulary")
-      .Add("vocab", &options.vocab, "vocabulary file of both sides", kPath)
-      .Add("source_vocab", &options.source_vocab, "vocabulary file of the source side alone", kPath)
-      .Add("target_vocab", &options.target_vocab, "vocabulary file of the target side alone", kPath)
-      .Add("joint_vocab", &options.joint_vocab,
-           "make one vocabulary for both sides, not one for each", kIdentity | kMaking)
-      .Nest("", Fields(options.vocabulary, "vocab_"), kIdentity);
+      .Nest("", Fields(options.filters), kIdentity);
   return fields;
 }
 
@@ -77,9 +86,10 @@ void CheckPair(const std::vector<std::string>& source, const std::vector<std::st
 // Text is read more than once, and standard input can't be.
 void CheckFiles(const CorpusOptions& corpus) {
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {
-      {"train_source", &corpus.train_source}, {"train_target", &corpus.train_target},
-      {"valid_source", &corpus.valid_source}, {"valid_target", &corpus.valid_target},
-      {"test_source", &corpus.test_source},   {"test_target", &corpus.test_target}};
+      {"train_source", &corpus.train_source},        {"train_target", &corpus.train_target},
+      {"valid_source", &corpus.valid_source},        {"valid_target", &corpus.valid_target},
+      {"test_source", &corpus.test_source},          {"test_target", &corpus.test_target},
+      {"train_alignments", &corpus.train_alignments}};
   for (const auto& [name, files] : lists) CheckNotStandardInput(name, *files);
   for (size_t i = 0; i < 4; i += 2) {
     const auto& [source, sources] = lists[i];
@@ -110,6 +120,40 @@ void CheckVocabularyOptions(const CorpusOptions& corpus, bool init) {
   }
 }
 
+void CheckAlignments(const TranslationTrainOptions& own, const TrainOptions& options) {
+  const CorpusOptions& corpus = own.corpus;
+  const size_t files = corpus.train_alignments.size();
+  if (own.guided_alignment_weight == 0) {
+    if (files > 0)
+      Refuse("train_alignments is given, but guided_alignment_weight is 0; set it (0.05 is usual)");
+    if (own.guided_alignment_layer > 0)
+      Refuse("guided_alignment_layer is given, but guided_alignment_weight is 0; set it");
+    return;
+  }
+  if (files == 0) {
+    Refuse(
+        "guided_alignment_weight needs train_alignments, the words' links; `attend align` makes "
+        "them");
+  }
+  if (files != corpus.train_source.size()) {
+    Refuse(fmt::format("train_source names {} files but train_alignments {}, expected as many",
+                       corpus.train_source.size(), files));
+  }
+  if (options.model.architecture != Architecture::kTransformer) {
+    Refuse(
+        fmt::format("guided_alignment_weight is given, but architecture is {}; it is for "
+                    "transformers",
+                    ArchitectureName(options.model.architecture)));
+  }
+  if (!corpus.protection.empty()) {
+    Refuse(
+        "guided_alignment_weight and protect exclude each other: placeholders change the words "
+        "that train_alignments counts");
+  }
+  if (options.adapter.any())
+    Refuse("guided_alignment_weight trains a layer of the model; leave adapter.rank out");
+}
+
 // The vocabulary's type decides which way of sampling there is.
 void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
   if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
@@ -138,6 +182,13 @@ std::unique_ptr<TaskOptions> TranslationTrainOptions::Clone() const {
 FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Nest("", CorpusFields(corpus))
+      .Nest("", VocabularyFields(corpus))
+      .Group("Dropout and loss")
+      .Add("guided_alignment_weight", &guided_alignment_weight, 0, 100,
+           "weight of what teaches one decoder layer to look at the words that train_alignments "
+           "links to the next one (0.05 is usual); `--alignments` then reads that layer; 0: off")
+      .Add("guided_alignment_layer", &guided_alignment_layer, 0, 1000,
+           "which layer that is, from 1; 0: the last but one", kIdentity)
       .Group("Validation")
       .Add("validate_translations", &validate_translations,
            "translate the validation text and score it too")
@@ -163,6 +214,7 @@ void TranslationTrainOptions::Check(const TrainOptions& options) const {
   CheckPair(corpus.valid_source, corpus.valid_target, "valid");
   CheckPair(corpus.test_source, corpus.test_target, "test");
   CheckFiles(corpus);
+  CheckAlignments(*this, options);
   CheckVocabularyOptions(corpus, !options.init.empty());
   CheckSampling(corpus, MakesVocabulary(options));
   if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);

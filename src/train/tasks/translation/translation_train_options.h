@@ -22,6 +22,7 @@ struct CorpusOptions {
   CorpusOptions() { vocabulary.size = 0; }  // none is made unless a size is given
 
   std::vector<std::string> train_source, train_target;
+  std::vector<std::string> train_alignments;  // which words translate which; may be empty
   std::vector<double> train_weights;
   bool stream = false;
   int64_t shuffle_buffer = 100000;
@@ -52,6 +53,8 @@ struct TranslationTrainOptions : TaskOptions {
   bool validates() const override { return !corpus.valid_source.empty(); }
 
   CorpusOptions corpus;
+  double guided_alignment_weight = 0;
+  int64_t guided_alignment_layer = 0;
   bool validate_translations = true;
   int64_t beam_size = 4;
   double length_penalty = 0.6;
