@@ -43,6 +43,9 @@ void StartAttendTrain(const std::string& command, const std::vector<std::string>
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments) {
   StartAttendTrain("bench", arguments);
 }
+int RunBenchLayersLauncher(const std::vector<std::string>& arguments) {
+  StartAttendTrain("bench-layers", arguments);
+}
 int RunTranslate(const std::vector<std::string>& arguments) {
   return Translate(arguments, [&](const auto&, const auto&) -> std::shared_ptr<const LoadedModel> {
     StartAttendTrain("translate", arguments);

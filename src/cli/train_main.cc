@@ -52,6 +52,7 @@ void SetUpMemory() {}
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"bench", "measure the speed of training", attend::RunBenchTrain},
+      {"bench-layers", "measure layers of the paper's Table 1", attend::RunBenchLayers},
       {"train", "train a model", attend::RunTrain},
       {"translate", "translate text, line by line", attend::RunTranslateByTorch},
       {"verify", "check a model's digests and replay its samples", attend::RunVerifyByTorch},
