@@ -46,13 +46,15 @@ FieldList Fields(BenchLayersOptions& options) {
   return fields;
 }
 
-// Judges by a shorter sequence: no layer's cost grows faster than the length's square.
+// Judges by a shorter sequence, whose length this one has `ratio` times.
 std::optional<std::string> ReasonToLeaveOut(const nn::LayerCost& before, double ratio,
                                             const BenchLayersOptions& options) {
   constexpr double kShareOfMemory = 0.5;
-  const double square = ratio * ratio;
-  if ((before.forward_s + before.backward_s) * square > options.longest) return "time";
-  if (static_cast<double>(before.peak_bytes) * square >
+  const bool of_all_pairs = options.shape.kind == nn::LayerKind::kAttention ||
+                            options.shape.kind == nn::LayerKind::kMultiHeadAttention;
+  const double grows = of_all_pairs ? ratio * ratio : ratio;
+  if ((before.forward_s + before.backward_s) * grows > options.longest) return "time";
+  if (static_cast<double>(before.peak_bytes) * grows >
       kShareOfMemory * static_cast<double>(MachineMemory()))
     return "memory";
   return std::nullopt;
