@@ -15,12 +15,12 @@ from attend.paper._report import MISSING, Plot, Table
 from attend.paper._work import OutOfTimeError, Work, time_limit
 
 SYMBOLS = tuple("abcdefgh")
-COPIED = 3  # symbols that a target begins and ends with
-DISTANCES = (4, 8, 12, 16, 24, 32, 48, 64)  # of a symbol and its copy
-WINDOW, LAYERS, WIDTH, KERNEL_WIDTH = 8, 2, 64, 3
-TRAINING_PAIRS, TESTED = 8000, 50  # of the tested at each distance
+COPIED = 2  # symbols that a target begins and ends with
+DISTANCES = (3, 4, 6, 8, 12, 16, 24, 32, 48)  # of a symbol and its copy
+WINDOW, LAYERS, WIDTH, KERNEL_WIDTH = 8, 2, 64, 5
+TRAINING_PAIRS, TESTED = 20000, 50  # of the tested at each distance
 TRAINING = {
-    "vocab_type": "word", "vocab_size": 128, "batch_tokens": 2048, "schedule": "inverse_sqrt", "learning_rate": 0.002, "warmup_updates": 200,
+    "vocab_type": "word", "vocab_size": 128, "batch_tokens": 2048, "schedule": "cosine", "peak_learning_rate": 0.003, "warmup_updates": 200,
     "dropout": 0.0, "label_smoothing": 0.0, "seed": 1}
 INTRODUCTION = (
     f"A target begins with {COPIED} random symbols of {len(SYMBOLS)}, goes on with a chain of words that always follow each other, and ends with the same "
