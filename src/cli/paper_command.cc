@@ -19,7 +19,7 @@ const std::vector<std::string> kTables = {"table1", "table2", "table3"};
 struct PaperOptions {
   std::string output, budget;
   std::vector<std::string> rows;
-  int64_t updates = 8000, copy_updates = 1000;
+  int64_t updates = 8000, copy_updates = 2000;
   double row_minutes = 12, price = 0.1;
   bool dry_run = false;
 };

@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--budget", help="measure nothing new after so much time, such as 4h")
     parser.add_argument("--threads", type=int, default=0, help="0: as many as the machine has")
     parser.add_argument("--rows", action="append", default=[], help="of table1 and table3: what to measure, all others are as they were measured")
-    parser.add_argument("--copy-updates", type=int, default=1000, help="of table1: of each training of the copy task")
+    parser.add_argument("--copy-updates", type=int, default=2000, help="of table1: of each training of the copy task")
     parser.add_argument("--updates", type=int, default=8000, help="of table3: of each training")
     parser.add_argument("--row-minutes", type=float, default=12, help="of table3: that a training may take at most")
     parser.add_argument("--price", type=float, default=0.1, help="of table2: US dollars that an hour of this machine costs")

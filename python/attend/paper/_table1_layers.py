@@ -17,7 +17,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 WIDTHS = (64, 128, 256, 512, 1024)
 GRAPH_LENGTHS = (16, 64, 256, 1024)
 WINDOW, KERNEL_WIDTH, HEAD_WIDTH = 16, 3, 64
-SECONDS, LONGEST = 0.05, 10.0  # that a measurement takes at least, and may take forward and backward
+SECONDS, LONGEST = 0.2, 10.0  # that a measurement takes at least, and may take forward and backward
 FITTED_LENGTH, FITTED_WIDTH = 256, 128  # exponents are of points from these on: below, calls of functions take most of the time
 FIGURES = ("forward_s", "backward_s", "peak_bytes")
 
@@ -130,24 +130,26 @@ def plot_of(measured: Measured) -> Plot:
 
 
 def overview(all_measured: list[Measured]) -> Plot:
-    """All kinds at one width, and what the graph says."""
-    timed = [each for each in all_measured if each.points]
-    width = sorted({point["width"] for each in timed for point in each.points})[-2 if len(WIDTHS) > 1 else -1:][0]
-    with drawing(3, 4.2) as (result, axes):
-        for i, each in enumerate(all_measured):
-            colour = COLOURS[i % len(COLOURS)]
-            line = sorted((point["length"], 1e3 * (point["forward_s"] + point["backward_s"])) for point in each.points if point["width"] == width)
-            axes[0].plot([n for n, _ in line], [ms for _, ms in line], color=colour, marker="o", markersize=3)
-            for axis, figure in ((axes[1], "sequential_operations"), (axes[2], "path_length")):
-                # A line over another one would hide it.
-                axis.plot([point["length"] for point in each.graph], [point[figure] * 1.04 ** i for point in each.graph], color=colour, marker="o",
-                          markersize=3, label=each.kind.name)
-        for axis, title in zip(axes, (f"time at d = {width}, both passes, ms", "operations in a row", "path between the ends"), strict=True):
+    """All kinds at one width, and what the graph says, of what is measured."""
+    widths = sorted({point["width"] for each in all_measured for point in each.points})
+    width = widths[max(0, len(widths) - 2)] if widths else 0
+    panels: list[tuple[str, list[list[tuple[int, float]]]]] = [
+        (f"time at d = {width}, both passes, ms",
+         [[(point["length"], 1e3 * (point["forward_s"] + point["backward_s"])) for point in each.points if point["width"] == width] for each in all_measured])]
+    for title, figure in (("operations in a row", "sequential_operations"), ("path between the ends", "path_length")):
+        # A line over another one would hide it.
+        panels.append((title, [[(point["length"], point[figure] * 1.05**i) for point in each.graph] for i, each in enumerate(all_measured)]))
+    panels = [(title, lines) for title, lines in panels if any(lines)]
+    with drawing(len(panels), 4.2) as (result, axes):
+        for axis, (title, lines) in zip(axes, panels, strict=True):
+            for i, line in enumerate(lines):
+                if line:
+                    axis.plot(*zip(*sorted(line), strict=True), color=COLOURS[i % len(COLOURS)], marker="o", markersize=3, label=all_measured[i].kind.name)
             axis.set(yscale="log", title=title, xlabel="n")
             axis.set_xscale("log", base=2)
-        axes[2].legend(fontsize=7.5, handlelength=1.2, labelspacing=0.3)
-    return Plot(result.svg, "Left: time of a layer. Middle: the longest chain of operations that wait for each other. Right: layers, or steps of the LSTM, that "
-                            "a gradient passes from the last position to the first one. Equal values are drawn a little apart.")
+        axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+    return Plot(result.svg, "Time is of a layer. Operations in a row are the longest chain of those that wait for each other. The path is of layers, or steps of the "
+                            "LSTM, that a gradient passes from the last position to the first one. Equal values are drawn a little apart.")
 
 
 def sequential_text(graph: list[Result]) -> str:
