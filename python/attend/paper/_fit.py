@@ -17,7 +17,7 @@ class PowerLaw:
     error: float  # root of the mean square of log y's difference
 
     def __call__(self, n: float, d: float) -> float:
-        return self.factor * n**self.of_n * d**self.of_d
+        return float(self.factor * n**self.of_n * d**self.of_d)
 
 
 def solve(matrix: list[list[float]], values: list[float]) -> list[float] | None:

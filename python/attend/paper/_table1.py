@@ -78,6 +78,14 @@ def as_json(each: Measured) -> dict[str, object]:
         "measured": each.points, "left_out": each.left_out, "graph": each.graph}
 
 
+def plan(kinds: list[Measured], models: list[copying.Model]) -> list[str]:
+    """What would be measured now."""
+    widths = len(layers.WIDTHS)
+    left = [each.kind.name for each in kinds if not each.graph or (each.kind.timed and len({point["width"] for point in each.points}) < widths)]
+    return [f"layers, d = {', '.join(map(str, layers.WIDTHS))}, n = {', '.join(map(str, layers.LENGTHS))}: {'; '.join(left) or 'none'}",
+            f"copy task: {'; '.join(model.title for model in models) or 'none'}"]
+
+
 def make(work: Work) -> Report:
     names = [kind.bench for kind in layers.KINDS] + [f"copy-{model.name}" for model in copying.MODELS]
     for row in work.settings.rows:
@@ -97,6 +105,9 @@ def make(work: Work) -> Report:
     report.blocks = [
         Text("The paper's Table 1 compares layer types that map a sequence of n positions to another one of the same width d. Here are its "
              "columns, and the same of attend's own layers as measured" + (f" on this machine ({processor})." if processor else ".")),
+        *([Heading("What would be measured"), Points(plan([each for each in measured if chosen(each.kind.bench)], [
+            model for model, result in zip(copying.MODELS, copies, strict=True) if result is None and chosen(f"copy-{model.name}")]))]
+          if work.settings.dry_run else []),
         *layer_blocks(measured),
         Heading("What path length does: a copy task"), Text(copying.INTRODUCTION),
         copying.table(found), *([copying.plot(found)] if found else []),

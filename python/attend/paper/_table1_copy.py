@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import random
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,17 +96,15 @@ def train(work: Work, model: Model, options: Result) -> Result | None:
     files = {f"{kind}_{side}": path for kind, count in (("train", TRAINING_PAIRS), ("valid", 16)) for side, path in write_pairs(
         texts, kind, [pair(random_numbers.choice(DISTANCES), random_numbers.choice(SYMBOLS)) for _ in range(count)]).items()}
     folder = texts / f"{model.name}-{options['max_updates']}"
-    begun = time.monotonic()
     try:
         with time_limit(work.budget.left()):
             attend.train(output=folder, quiet=work.settings.quiet, threads=work.settings.threads, validate_every=options["max_updates"],
                          checkpoint_every=max(1, options["max_updates"] // 4), **files, **options)
     except OutOfTimeError:
         return None
-    minutes = (time.monotonic() - begun) / 60
     device = "engine" if model.preset == "tiny" else "cpu"
     parameters = work.attend("inspect", folder / "model")["parameters"]["total"]
-    return {"accuracy": accuracy(work, texts, folder / "model", device), "parameters": parameters, "minutes": minutes}
+    return {"accuracy": accuracy(work, texts, folder / "model", device), "parameters": parameters}
 
 
 def measure(work: Work, model: Model) -> Result | None:
