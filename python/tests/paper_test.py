@@ -27,7 +27,7 @@ def paper(*arguments):
 @pytest.fixture(name="work")
 def work_in_a_folder(tmp_path):
     settings = Settings(
-        data=tmp_path, output=tmp_path, threads=1, rows=[], updates=8, row_minutes=12, price=0.5, dry_run=False, quiet=True)
+        data=tmp_path, output=tmp_path, threads=1, rows=[], updates=8, copy_updates=4, row_minutes=12, price=0.5, dry_run=False, quiet=True)
     return Work(settings, Budget(None), Cells(tmp_path / "cells.jsonl"))
 
 

@@ -12,10 +12,9 @@ namespace {
 
 const std::vector<Command>& Benchmarks() {
   static const std::vector<Command> benchmarks = {
-      {"translate", "", RunBenchTranslate},
-      {"generate", "", RunBenchGenerate},
-      {"encode", "", RunBenchEncode},
-      {"train", "", RunBenchTrainLauncher},
+      {"translate", "", RunBenchTranslate},   {"generate", "", RunBenchGenerate},
+      {"encode", "", RunBenchEncode},         {"train", "", RunBenchTrainLauncher},
+      {"layers", "", RunBenchLayersLauncher},
   };
   return benchmarks;
 }
@@ -34,10 +33,12 @@ int RunBench(const std::vector<std::string>& arguments) {
                            "attend bench translate --help\n"
                            "attend bench generate --preset gpt2-small --batch-size 1\n"
                            "attend bench encode --preset bert-base --type int8 --threads 2 --json\n"
-                           "attend bench train --help");
+                           "attend bench train --help\n"
+                           "attend bench layers --kind lstm --json");
   command_line.Positional("BENCHMARK", &benchmark,
                           "what to measure, each with options of its own: translate, generate (a "
-                          "language model), encode (texts to vectors) or train");
+                          "language model), encode (texts to vectors), train or layers (of the "
+                          "paper's Table 1)");
   if ((first.empty() || first[0] != '-' || first == "-h" || first.starts_with("--help")) &&
       !command_line.Parse(arguments))
     return 0;

@@ -1,4 +1,6 @@
 // `attend score`: log-probability of given translations, or of texts by a language model.
+#include "cli/score_command.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@ namespace {
 enum class ScoredText { kLine, kBlankLine, kFile };
 
 struct ScoreCommandOptions {
-  std::string model, adapter, source, target, input;
+  std::string model, adapter, source, target, input, device = kEngine;
   WeightType type = WeightType::kStored;
   ScoredText documents = ScoredText::kLine;
   ScoreOptions pairs;
@@ -44,6 +46,7 @@ FieldList Fields(ScoreCommandOptions& options) {
       .Add("source", &options.source, "source text, a sentence a line; -: standard input")
       .Add("target", &options.target, "its translation, line by line; -: standard input")
       .Nest("", Fields(options.pairs))
+      .Nest("", DeviceField(&options.device))
       .Add("input", &options.input, "text for a language model to score; -: standard input")
       .Add("documents", &options.documents, {"line", "blank_line", "file"},
            "what is scored as one text: each line, what blank lines divide, or the whole input; "
@@ -55,7 +58,7 @@ FieldList Fields(ScoreCommandOptions& options) {
 // Options that the model's task leaves unused, and those that it needs.
 void CheckGiven(const CommandLine& command_line, bool language_model) {
   using Names = std::vector<std::string>;
-  const Names for_pairs = {"source", "target", "alignments", "alignment_layer"},
+  const Names for_pairs = {"source", "target", "alignments", "alignment_layer", "device"},
               for_texts = {"input", "documents", "window", "stride", "end"};
   for (const std::string& name : language_model ? for_pairs : for_texts) {
     if (!command_line.IsSet(name)) continue;
@@ -106,9 +109,8 @@ struct ScoreTotal {
   }
 };
 
-void ScorePairs(const std::shared_ptr<const Model>& model, ScoreOptions options,
+void ScorePairs(const std::shared_ptr<const LoadedModel>& loaded, ScoreOptions options,
                 const ScoreCommandOptions& files, const CommonOptions& common) {
-  const auto loaded = Load(model, {});
   const Scorer scorer(loaded, common.ThreadCount());
   UnknownLines sources(loaded->source_vocabulary), targets(loaded->target_vocabulary);
   LineWindows pairs({common.DataPath(files.source), common.DataPath(files.target)},
@@ -246,13 +248,14 @@ class TextScoring {
 
 }  // namespace
 
-int RunScore(const std::vector<std::string>& arguments) {
+int Score(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device) {
   CommonOptions common;
   ScoreCommandOptions options;
   CommandLine command_line("score",
                            "log-probability of given translations, or of texts by a language model",
                            "attend score --model MODEL --source test.en --target test.de\n"
                            "attend score --model MODEL --source test.en --target test.de --json\n"
+                           "attend score --model LSTM --device cpu --source a.en --target a.de\n"
                            "attend score --model LANGUAGE_MODEL --input test.txt --stride 128");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
@@ -274,7 +277,13 @@ int RunScore(const std::vector<std::string>& arguments) {
                                        : DocumentEnd::kBlankLine);
     }
   } else {
-    ScorePairs(model, options.pairs, options, common);
+    const bool engine = options.device == kEngine;
+    if (!engine && options.type == WeightType::kInt8)
+      throw Error(ErrorKind::kUsage, fmt::format("type int8 is for device engine, and device is "
+                                                 "{}; leave one of them out",
+                                                 options.device));
+    ScorePairs(engine ? Load(model, {}) : run_on_device(model, options.device), options.pairs,
+               options, common);
   }
   return 0;
 }

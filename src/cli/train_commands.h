@@ -14,8 +14,10 @@ struct TrainOptions;
 TrainOptions ReadRecipe(const std::string& file, const CommonOptions& common);
 
 int RunBenchTrain(const std::vector<std::string>& arguments);
+int RunBenchLayers(const std::vector<std::string>& arguments);
 int RunTrain(const std::vector<std::string>& arguments);
 int RunTranslateByTorch(const std::vector<std::string>& arguments);
+int RunScoreByTorch(const std::vector<std::string>& arguments);
 int RunVerifyByTorch(const std::vector<std::string>& arguments);
 int RunExportCheckpoints(const std::vector<std::string>& arguments);
 

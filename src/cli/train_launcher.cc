@@ -12,6 +12,7 @@
 #include "attend/error.h"
 #include "cli/bench/benchmarks.h"
 #include "cli/commands.h"
+#include "cli/score_command.h"
 #include "cli/translate_command.h"
 #include "cli/verify_command.h"
 
@@ -43,9 +44,17 @@ void StartAttendTrain(const std::string& command, const std::vector<std::string>
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments) {
   StartAttendTrain("bench", arguments);
 }
+int RunBenchLayersLauncher(const std::vector<std::string>& arguments) {
+  StartAttendTrain("bench-layers", arguments);
+}
 int RunTranslate(const std::vector<std::string>& arguments) {
   return Translate(arguments, [&](const auto&, const auto&) -> std::shared_ptr<const LoadedModel> {
     StartAttendTrain("translate", arguments);
+  });
+}
+int RunScore(const std::vector<std::string>& arguments) {
+  return Score(arguments, [&](const auto&, const auto&) -> std::shared_ptr<const LoadedModel> {
+    StartAttendTrain("score", arguments);
   });
 }
 int RunVerify(const std::vector<std::string>& arguments) {

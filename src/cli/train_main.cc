@@ -52,8 +52,10 @@ void SetUpMemory() {}
 int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"bench", "measure the speed of training", attend::RunBenchTrain},
+      {"bench-layers", "measure layers of the paper's Table 1", attend::RunBenchLayers},
       {"train", "train a model", attend::RunTrain},
       {"translate", "translate text, line by line", attend::RunTranslateByTorch},
+      {"score", "log-probability of given texts", attend::RunScoreByTorch},
       {"verify", "check a model's digests and replay its samples", attend::RunVerifyByTorch},
       {"export", "average checkpoints and write a model directory", attend::RunExportCheckpoints},
   };

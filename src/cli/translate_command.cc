@@ -34,8 +34,6 @@
 namespace attend {
 namespace {
 
-constexpr const char* kEngine = "engine";
-
 struct TranslateOptions {
   std::string model, adapter, input = "-", output = "-", device = kEngine;
   TranslatorOptions translator;
@@ -52,9 +50,7 @@ FieldList Fields(TranslateOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
-      .Add("device", &options.device,
-           "what runs the model: engine is attend's own, on the CPU; cpu and cuda are LibTorch's, "
-           "and run models of other architectures than the transformer too")
+      .Nest("", DeviceField(&options.device))
       .Add("input", &options.input, "text to translate, a sentence a line; -: standard input")
       .Add("output", &options.output,
            "output file, compressed if the name ends in .gz or .zst; -: standard output. The file "
@@ -240,6 +236,13 @@ void CheckDevice(const TranslateOptions& options) {
 }
 
 }  // namespace
+
+FieldList DeviceField(std::string* device) {
+  return FieldList().Add(
+      "device", device,
+      "what runs the model: engine is attend's own, on the CPU; cpu and cuda are LibTorch's, "
+      "and run models of other architectures than the transformer too");
+}
 
 int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device) {
   CommonOptions common;

@@ -1,4 +1,4 @@
-// `attend translate`, of both programs.
+// `attend translate`, of both programs, and the device that `attend score` has too.
 #ifndef ATTEND_CLI_TRANSLATE_COMMAND_H_
 #define ATTEND_CLI_TRANSLATE_COMMAND_H_
 
@@ -8,12 +8,16 @@
 #include <vector>
 
 #include "attend/loaded_model.h"
+#include "base/fields.h"
 
 namespace attend {
 
 // Gives what runs a model through LibTorch on the device of this name.
 using RunOnDevice = std::function<std::shared_ptr<const LoadedModel>(
     std::shared_ptr<const Model> model, const std::string& device)>;
+
+inline constexpr const char* kEngine = "engine";  // the device without LibTorch
+FieldList DeviceField(std::string* device);
 
 int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device);
 

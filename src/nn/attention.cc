@@ -1,5 +1,6 @@
 #include "attend/nn/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attend/error.h"
@@ -23,6 +24,64 @@ torch::Tensor AdditiveMask(const AttentionMask& mask, int64_t length,
   const torch::Tensor near = WindowMask(length, mask.window, options);
   return additive.defined() ? additive + near : near;
 }
+
+// Self-attention within a window, over padded tensors: each block of queries sees the keys of its
+// own block and of those beside it, so that time and memory grow with the length alone.
+class WindowBlocks {
+ public:
+  WindowBlocks(const AttentionMask& mask, int64_t length)
+      : mask_(mask), length_(length), block_(std::max<int64_t>(32, mask.window)) {
+    blocks_ = (length + block_ - 1) / block_;
+    seen_ = mask.causal ? 2 * block_ : 3 * block_;
+  }
+  // Else a mask over all keys costs as little. An additive mask must be the same for all queries.
+  bool Pay() const {
+    return mask_.window > 0 && blocks_ > 2 &&
+           (!mask_.additive.defined() || mask_.additive.size(-2) == 1);
+  }
+  torch::Tensor Output(const torch::Tensor& query_BHTK, const torch::Tensor& key_BHTK,
+                       const torch::Tensor& value_BHTV, double dropout) const {
+    const int64_t sentences = query_BHTK.size(0);
+    const torch::Tensor output = at::scaled_dot_product_attention(
+        Unfold(query_BHTK, 0, block_), Unfold(key_BHTK, block_, seen_),
+        Unfold(value_BHTV, block_, seen_), Hidden(sentences, query_BHTK.options()), dropout);
+    return output.unflatten(0, {sentences, blocks_})
+        .transpose(1, 2)
+        .flatten(2, 3)
+        .narrow(2, 0, length_);
+  }
+
+ private:
+  // Rows from `before` each block's first one on, [B * blocks, H, count, X]; zeros outside.
+  torch::Tensor Unfold(const torch::Tensor& x_BHTX, int64_t before, int64_t count) const {
+    const int64_t after = (blocks_ - 1) * block_ + count - before - length_;
+    return torch::constant_pad_nd(x_BHTX, {0, 0, before, after})
+        .unfold(2, count, block_)
+        .permute({0, 2, 1, 4, 3})
+        .flatten(0, 1);
+  }
+  // What is added to scores, [B * blocks, 1, block, count].
+  torch::Tensor Hidden(int64_t sentences, const torch::TensorOptions& options) const {
+    const auto places = [&](int64_t count) {
+      return torch::arange(count, options.dtype(torch::kInt64));
+    };
+    const torch::Tensor first_N11 = (places(blocks_) * block_).view({-1, 1, 1}),
+                        query_NQ1 = first_N11 + places(block_).view({1, -1, 1}),
+                        key_N1K = first_N11 + places(seen_).view({1, 1, -1}) - block_;
+    torch::Tensor seen_NQK =
+        (key_N1K - query_NQ1).abs().le(mask_.window) & key_N1K.ge(0) & key_N1K.lt(length_);
+    if (mask_.causal) seen_NQK = seen_NQK & key_N1K.le(query_NQ1);
+    const torch::Tensor hidden_NQK = MaskFromAllowed(seen_NQK, options.dtype().toScalarType());
+    const torch::Tensor hidden = hidden_NQK.unsqueeze(1).repeat({sentences, 1, 1, 1});
+    if (!mask_.additive.defined()) return hidden;
+    const torch::Tensor given_B1S1 =
+        mask_.additive.expand({sentences, 1, 1, length_}).transpose(2, 3);
+    return hidden + Unfold(given_B1S1, block_, seen_).transpose(2, 3);
+  }
+
+  const AttentionMask& mask_;
+  int64_t length_, block_, blocks_, seen_;
+};
 
 }  // namespace
 
@@ -52,14 +111,17 @@ torch::Tensor ScaledDotProductAttentionImpl::Output(const torch::Tensor& query_B
                                                     const torch::Tensor& key_BHSK,
                                                     const torch::Tensor& value_BHSV,
                                                     const AttentionMask& mask) {
+  const double dropout = is_training() ? dropout_ : 0.0;
+  const WindowBlocks blocks(mask, key_BHSK.size(2));
+  if (blocks.Pay()) return blocks.Output(query_BHTK, key_BHSK, value_BHSV, dropout);
   const bool by_flag = mask.causal && mask.window == 0;  // which leaves the choice of a kernel
   std::optional<torch::Tensor> additive;
   if (!by_flag) {
     const torch::Tensor hidden = AdditiveMask(mask, key_BHSK.size(2), query_BHTK.options());
     if (hidden.defined()) additive = hidden;
   }
-  return at::scaled_dot_product_attention(query_BHTK, key_BHSK, value_BHSV, additive,
-                                          is_training() ? dropout_ : 0.0, by_flag);
+  return at::scaled_dot_product_attention(query_BHTK, key_BHSK, value_BHSV, additive, dropout,
+                                          by_flag);
 }
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const StackConfig& config, double weights_dropout)

@@ -33,7 +33,7 @@ torch::Tensor GatedConvolutionImpl::forward(const torch::Tensor& windows_RE) {
   return torch::glu(Linear(windows_RE, weight, bias), -1);
 }
 
-Windows::Windows(const PackedIds& ids, int64_t kernel_width, int64_t before) {
+Windows::Windows(const PackedIds& ids, int64_t kernel_width, int64_t before, int64_t dilation) {
   const auto* offsets = ids.offsets_B1.const_data_ptr<int64_t>();
   const int64_t zeros = ids.ids_R.numel();
   std::vector<int64_t> rows;
@@ -41,7 +41,7 @@ Windows::Windows(const PackedIds& ids, int64_t kernel_width, int64_t before) {
   for (int64_t b = 0; b + 1 < ids.offsets_B1.numel(); ++b) {
     for (int64_t row = offsets[b]; row < offsets[b + 1]; ++row) {
       for (int64_t w = 0; w < kernel_width; ++w) {
-        const int64_t neighbour = row + w - before;
+        const int64_t neighbour = row + (w - before) * dilation;
         const bool inside = neighbour >= offsets[b] && neighbour < offsets[b + 1];
         rows.push_back(inside ? neighbour : zeros);
       }

@@ -61,6 +61,36 @@ TEST(MasksTest, HidePaddingAndTheFuture) {
 }
 
 // With an identity-like layer each site's zeros can be counted in its output.
+TEST(AttentionTest, ALongWindowIsCutIntoBlocks) {
+  ScaledDotProductAttention attention;
+  torch::manual_seed(5);
+  const auto options = torch::TensorOptions().dtype(torch::kFloat64);
+  for (const int64_t length : {65, 97, 200}) {
+    torch::Tensor valid_BS = torch::ones({3, length}, torch::kBool);
+    valid_BS[1].slice(0, length / 2).fill_(false);
+    valid_BS[2].slice(0, 1).fill_(false);
+    const std::vector<AttentionMask> masks = {AttentionMask(), AttentionMask::Causal(),
+                                              PaddingMask(valid_BS, torch::kFloat64)};
+    for (const AttentionMask& mask : masks) {
+      for (const int64_t window : {1, 7, 32, 50}) {
+        std::vector<torch::Tensor> inputs;
+        for (const int64_t width : {5, 5, 6})
+          inputs.push_back(torch::randn({3, 2, length, width}, options).requires_grad_());
+        const AttentionMask near = mask.Near(window);
+        const torch::Tensor expected = attention(inputs[0], inputs[1], inputs[2], near).output_BHTV,
+                            found = attention->Output(inputs[0], inputs[1], inputs[2], near);
+        ASSERT_EQ(found.sizes(), expected.sizes());
+        EXPECT_LT((found - expected).abs().max().item<double>(), 1e-12) << length << " " << window;
+        const torch::Tensor weights = torch::randn_like(expected);
+        const auto one = torch::autograd::grad({expected}, inputs, {weights}),
+                   other = torch::autograd::grad({found}, inputs, {weights});
+        for (size_t i = 0; i < inputs.size(); ++i)
+          EXPECT_LT((other[i] - one[i]).abs().max().item<double>(), 1e-11) << length << " " << i;
+      }
+    }
+  }
+}
+
 TEST(DropoutTest, EachSiteZeroesItsShareInTrainingOnly) {
   torch::manual_seed(1);
   const StackConfig config = SmallStack();

@@ -53,6 +53,15 @@ def test_people_get_a_table(text):
     assert "of the peak" not in done.stdout  # a processor's is not known
 
 
+def test_layers_are_measured_and_too_long_ones_left_out():
+    command = [ATTEND, "bench", "layers", "--kind", "windowed_attention", "--widths", 64, "--lengths", 16, 32]
+    done = subprocess.run([*map(str, command), "--longest", "0"], env=tiny_run.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and re.fullmatch(r"width +64 +length +16 +forward +\S+ ms .* memory +\S+ MB\nwidth +64 +length +32 +left out: too much time\n",
+                                                 done.stdout), done.stdout + done.stderr
+    done = subprocess.run([*map(str, command), "--graph", "--json"], env=tiny_run.environment(), capture_output=True, text=True, check=False)
+    assert [point["path_length"] for point in json.loads(done.stdout)["graph"]] == [1, 2]
+
+
 def test_the_share_of_a_given_peak_and_bf16(text):
     report = json.loads(bench(*text, "--batch-tokens", 20, "--precision", "bf16", "--peak-flops", "1e12", "--json").stdout)
     assert (report["precision"], report["machine"]["bf16_products_per_s"] > 0) == ("bf16", True)

@@ -33,8 +33,8 @@ TORCH_MODULE(GatedConvolution);
 // Windows of rows that stand packed, for all layers of a stack.
 class Windows {
  public:
-  // `before`: rows of a window before its own.
-  Windows(const PackedIds& ids, int64_t kernel_width, int64_t before);
+  // `before`: rows of a window before its own. They stand `dilation` apart.
+  Windows(const PackedIds& ids, int64_t kernel_width, int64_t before, int64_t dilation = 1);
   torch::Tensor Of(const torch::Tensor& x_RD) const;  // [R, kernel_width * D]
 
  private:

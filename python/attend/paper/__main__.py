@@ -32,7 +32,7 @@ def _run(options: argparse.Namespace) -> None:
     settings = Settings(
         data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")), output=pathlib.Path(options.output),
         threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
-        row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
+        copy_updates=options.copy_updates, row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
         model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences)
     if not settings.dry_run:
         settings.output.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data-dir", help="folder with the corpora; default: $ATTEND_DATA, or the working directory")
     parser.add_argument("--budget", help="measure nothing new after so much time, such as 4h")
     parser.add_argument("--threads", type=int, default=0, help="0: as many as the machine has")
-    parser.add_argument("--rows", action="append", default=[], help="of table3: the rows to train, all others are as they were measured")
+    parser.add_argument("--rows", action="append", default=[], help="of table1 and table3: what to measure, all others are as they were measured")
+    parser.add_argument("--copy-updates", type=int, default=2000, help="of table1: of each training of the copy task")
     parser.add_argument("--updates", type=int, default=8000, help="of table3: of each training")
     parser.add_argument("--row-minutes", type=float, default=12, help="of table3: that a training may take at most")
     parser.add_argument("--price", type=float, default=0.1, help="of table2: US dollars that an hour of this machine costs")

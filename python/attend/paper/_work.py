@@ -28,6 +28,7 @@ class Settings:
     threads: int  # 0: as many as the machine has
     rows: list[str]  # empty: all
     updates: int
+    copy_updates: int
     row_minutes: float
     price: float  # US dollars an hour
     dry_run: bool

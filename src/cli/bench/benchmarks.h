@@ -11,8 +11,9 @@ namespace attend {
 int RunBenchTranslate(const std::vector<std::string>& arguments);
 int RunBenchGenerate(const std::vector<std::string>& arguments);
 int RunBenchEncode(const std::vector<std::string>& arguments);
-// Hands the arguments on to the program that has LibTorch.
+// These hand the arguments on to the program that has LibTorch.
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
+int RunBenchLayersLauncher(const std::vector<std::string>& arguments);
 
 }  // namespace attend
 

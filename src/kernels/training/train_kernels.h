@@ -47,21 +47,25 @@ struct ResidualNormGradients {
   Real* bias_gradient;      // [width], added to
 };
 
-// All heads of one sentence: T queries over S keys. Row i of a tensor is at i times its stride.
+// All heads of one sentence, or of some neighbouring queries and all keys that they see: T queries
+// over S keys. Row i of a tensor is at i times its stride.
 template <class Real>
 struct AttentionArguments {
   int64_t queries, keys;  // T, S
   int64_t heads, key_width, value_width;
-  bool causal;     // query t sees keys 0 to t
-  int64_t window;  // 0, or query t sees keys t - window to t + window, if it would see them
+  int64_t first_query;  // where among the keys query 0 stands
+  bool causal;          // a query at place t sees keys 0 to t
+  int64_t window;       // 0, or it sees keys t - window to t + window, if it would see them
   double scale;
   const Real *query, *key, *value;
   int64_t query_stride, key_stride;  // the values' is the keys'
-  DropoutSite dropout;               // of the weights; a row is a query's, a column head * S + key
-  int64_t first_row;                 // of the sentence's first query within the tensor
-  Real* weights;                     // [heads, T, attention_columns(S)], out; before dropout
-  Real* output;                      // [T, heads * value_width]
-  Real* scratch;                     // attention_scratch(arguments) numbers
+  // Of the weights; a row is a query's, a column head * S + key, or with a window head * (2 window
+  // + 1) + key - t + window.
+  DropoutSite dropout;
+  int64_t first_row;  // of query 0 within the tensor
+  Real* weights;      // [heads, T, attention_columns(S)], out; before dropout
+  Real* output;       // [T, heads * value_width]
+  Real* scratch;      // attention_scratch(arguments) numbers
 };
 
 // `forward.output` is not used.
@@ -70,6 +74,7 @@ struct AttentionGradients {
   AttentionArguments<Real> forward;
   const Real* output_gradient;                           // [T, heads * value_width]
   Real *query_gradient, *key_gradient, *value_gradient;  // with the strides of query and key; out
+  bool add;  // to the gradients of keys and values, which other queries see too
 };
 
 // Of label-smoothed cross-entropy: -target_weight * log p_target - class_weight * sum_v log p_v.

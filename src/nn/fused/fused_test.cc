@@ -223,9 +223,10 @@ torch::Tensor Offsets(const std::vector<int64_t>& lengths) {
 
 TEST(PackedAttentionTest, EqualsThePlainVersion) {
   torch::manual_seed(3);
-  // Sentences of one token, of none, and of lengths around the vectors'.
-  const std::vector<int64_t> targets = {1, 7, 0, 8, 17, 33, 3, 1},
-                             sources = {1, 9, 4, 16, 15, 34, 0, 5};
+  // Sentences of one token, of none, of lengths around the vectors', and one that windows cut into
+  // blocks.
+  const std::vector<int64_t> targets = {1, 7, 0, 8, 17, 33, 3, 1, 150},
+                             sources = {1, 9, 4, 16, 15, 34, 0, 5, 2};
   const torch::Tensor target_offsets = Offsets(targets), source_offsets = Offsets(sources);
   const int64_t target_rows = target_offsets[-1].item<int64_t>(),
                 source_rows = source_offsets[-1].item<int64_t>();

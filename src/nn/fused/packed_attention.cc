@@ -28,39 +28,52 @@ Columns Split(const torch::Tensor& query, const torch::Tensor& memory, const Hea
           rows.narrow(1, first + keys, values)};
 }
 
+// Queries of one sentence and the keys that they see, both counted from its first row.
+struct Block {
+  int64_t sentence, first_query, queries, first_key, keys;
+  int64_t weights_at;
+};
+
 // What both passes walk over.
 struct Problem {
   Columns inputs;
   HeadShape shape;
   AttentionMask mask;
   DropoutSite site;
-  torch::Tensor weights;            // of all sentences, one after the other
-  std::vector<int64_t> weights_at;  // where each sentence's begin
+  torch::Tensor weights;             // of all blocks, one after the other
+  std::vector<Block> blocks;         // of all sentences, one after the other
+  std::vector<int64_t> first_block;  // of each sentence, and after the last one
 };
 
+// A window that hides nothing is none.
+int64_t WindowOf(const AttentionMask& mask, int64_t keys) {
+  return mask.window < keys - 1 ? mask.window : 0;
+}
+
 template <class Real>
-AttentionArguments<Real> ArgumentsOf(const Problem& problem, int64_t sentence) {
-  const int64_t* queries = problem.mask.query_offsets_B1.const_data_ptr<int64_t>() + sentence;
-  const int64_t* keys = problem.mask.key_offsets_B1.const_data_ptr<int64_t>() + sentence;
+AttentionArguments<Real> ArgumentsOf(const Problem& problem, const Block& block) {
+  const int64_t* queries = problem.mask.query_offsets_B1.const_data_ptr<int64_t>() + block.sentence;
+  const int64_t* keys = problem.mask.key_offsets_B1.const_data_ptr<int64_t>() + block.sentence;
   const auto row = [](const torch::Tensor& x, int64_t r) {
     return x.const_data_ptr<Real>() + r * x.stride(0);
   };
   AttentionArguments<Real> a{};
-  a.queries = queries[1] - queries[0];
-  a.keys = keys[1] - keys[0];
+  a.queries = block.queries;
+  a.keys = block.keys;
   a.heads = problem.shape.heads;
   a.key_width = problem.shape.key_width;
   a.value_width = problem.shape.value_width;
+  a.first_query = block.first_query - block.first_key;
   a.causal = problem.mask.causal;
-  a.window = problem.mask.window;
+  a.window = WindowOf(problem.mask, keys[1] - keys[0]);
   a.scale = 1 / std::sqrt(static_cast<double>(a.key_width));
-  a.query = row(problem.inputs.query, queries[0]);
-  a.key = row(problem.inputs.key, keys[0]);
-  a.value = row(problem.inputs.value, keys[0]);
+  a.first_row = queries[0] + block.first_query;
+  a.query = row(problem.inputs.query, a.first_row);
+  a.key = row(problem.inputs.key, keys[0] + block.first_key);
+  a.value = row(problem.inputs.value, keys[0] + block.first_key);
   a.query_stride = problem.inputs.query.stride(0);
   a.key_stride = problem.inputs.key.stride(0);
   a.dropout = problem.site;
-  a.first_row = queries[0];
   return a;
 }
 
@@ -76,36 +89,65 @@ void CheckOffsets(const torch::Tensor& offsets_B1, int64_t rows) {
               fmt::format("the offsets of packed sentences must rise from 0 to the {} rows", rows));
 }
 
-// Calls body(arguments, sentence) for every sentence, with its weights and scratch memory.
-template <class Real, class Body>
-void ForEachSentence(const Problem& problem, Body body) {
-  const int64_t sentences = problem.mask.query_offsets_B1.size(0) - 1;
-  int64_t most = 0;
-  for (int64_t b = 0; b < sentences; ++b) {
-    most =
-        std::max(most, SelectTrainKernels<Real>().attention_scratch(ArgumentsOf<Real>(problem, b)));
+// Cuts sentences at the window's scale: products over all keys would cost the square of a
+// sentence's length. Keys begin where they would in whole vectors, so that sums have the same bits.
+void CutIntoBlocks(Problem* problem) {
+  constexpr int64_t kLeastQueries = 32, kVector = 16;  // no vector is longer
+  const int64_t* query_offsets = problem->mask.query_offsets_B1.const_data_ptr<int64_t>();
+  const int64_t* key_offsets = problem->mask.key_offsets_B1.const_data_ptr<int64_t>();
+  for (int64_t b = 0; b + 1 < problem->mask.query_offsets_B1.size(0); ++b) {
+    problem->first_block.push_back(std::ssize(problem->blocks));
+    const int64_t queries = query_offsets[b + 1] - query_offsets[b],
+                  keys = key_offsets[b + 1] - key_offsets[b];
+    const int64_t window = WindowOf(problem->mask, keys);
+    const int64_t step = window == 0 ? queries : std::max(kLeastQueries, window);
+    int64_t at = 0;
+    do {
+      Block block{b, at, std::min(step, queries - at), 0, keys, 0};
+      if (window > 0) {
+        block.first_key = std::max<int64_t>(0, at - window) / kVector * kVector;
+        const int64_t after = problem->mask.causal ? 0 : window;
+        block.keys = std::min(keys, at + block.queries + after) - block.first_key;
+      }
+      problem->blocks.push_back(block);
+      at += step;
+    } while (at < queries);
   }
+  problem->first_block.push_back(std::ssize(problem->blocks));
+}
+
+// Calls body(arguments, block) for every block, a sentence's in their order, with its weights and
+// scratch memory.
+template <class Real, class Body>
+void ForEachBlock(const Problem& problem, Body body) {
+  int64_t most = 0;
+  for (const Block& block : problem.blocks) {
+    most = std::max(
+        most, SelectTrainKernels<Real>().attention_scratch(ArgumentsOf<Real>(problem, block)));
+  }
+  const int64_t sentences = std::ssize(problem.first_block) - 1;
   at::parallel_for(0, sentences, /*grain_size=*/8, [&](int64_t begin, int64_t end) {
-    std::vector<Real> scratch(most);
-    for (int64_t b = begin; b < end; ++b) {
-      AttentionArguments<Real> a = ArgumentsOf<Real>(problem, b);
-      a.weights = problem.weights.mutable_data_ptr<Real>() + problem.weights_at[b];
-      a.scratch = scratch.data();
-      body(a, b);
+    const torch::Tensor scratch = torch::empty({most}, problem.weights.options());
+    for (int64_t i = problem.first_block[begin]; i < problem.first_block[end]; ++i) {
+      const Block& block = problem.blocks[i];
+      AttentionArguments<Real> a = ArgumentsOf<Real>(problem, block);
+      a.weights = problem.weights.mutable_data_ptr<Real>() + block.weights_at;
+      a.scratch = scratch.mutable_data_ptr<Real>();
+      body(a, block);
     }
   });
 }
 
+// Returns how many weights there are.
 template <class Real>
-void LayOutWeights(Problem* problem) {
-  const int64_t sentences = problem->mask.query_offsets_B1.size(0) - 1;
-  problem->weights_at = {0};
-  for (int64_t b = 0; b < sentences; ++b) {
-    const AttentionArguments<Real> a = ArgumentsOf<Real>(*problem, b);
-    problem->weights_at.push_back(problem->weights_at.back() +
-                                  a.heads * a.queries *
-                                      SelectTrainKernels<Real>().attention_columns(a.keys));
+int64_t LayOutWeights(Problem* problem) {
+  int64_t at = 0;
+  for (Block& block : problem->blocks) {
+    block.weights_at = at;
+    at += problem->shape.heads * block.queries *
+          SelectTrainKernels<Real>().attention_columns(block.keys);
   }
+  return at;
 }
 
 torch::Tensor Forward(Problem* problem) {
@@ -114,10 +156,10 @@ torch::Tensor Forward(Problem* problem) {
       {query.size(0), problem->shape.heads * problem->shape.value_width}, query.options());
   WithReal(query, [&](auto real) {
     using Real = decltype(real);
-    LayOutWeights<Real>(problem);
-    problem->weights = torch::empty({problem->weights_at.back()}, query.options());
+    CutIntoBlocks(problem);
+    problem->weights = torch::empty({LayOutWeights<Real>(problem)}, query.options());
     Real* data = output.mutable_data_ptr<Real>();
-    ForEachSentence<Real>(*problem, [&](AttentionArguments<Real>& a, int64_t) {
+    ForEachBlock<Real>(*problem, [&](AttentionArguments<Real>& a, const Block&) {
       a.output = data + a.first_row * output.size(1);
       SelectTrainKernels<Real>().attention(a);
     });
@@ -128,16 +170,19 @@ torch::Tensor Forward(Problem* problem) {
 void Backward(Problem* problem, const torch::Tensor& output_gradient, const Columns& gradients) {
   WithReal(output_gradient, [&](auto real) {
     using Real = decltype(real);
+    CutIntoBlocks(problem);
     LayOutWeights<Real>(problem);
     const int64_t* key_offsets = problem->mask.key_offsets_B1.const_data_ptr<int64_t>();
-    ForEachSentence<Real>(*problem, [&](const AttentionArguments<Real>& a, int64_t b) {
+    ForEachBlock<Real>(*problem, [&](const AttentionArguments<Real>& a, const Block& block) {
+      const int64_t first_key = key_offsets[block.sentence] + block.first_key;
       AttentionGradients<Real> g{};
       g.forward = a;
       g.output_gradient =
           output_gradient.const_data_ptr<Real>() + a.first_row * output_gradient.size(1);
       g.query_gradient = gradients.query.mutable_data_ptr<Real>() + a.first_row * a.query_stride;
-      g.key_gradient = gradients.key.mutable_data_ptr<Real>() + key_offsets[b] * a.key_stride;
-      g.value_gradient = gradients.value.mutable_data_ptr<Real>() + key_offsets[b] * a.key_stride;
+      g.key_gradient = gradients.key.mutable_data_ptr<Real>() + first_key * a.key_stride;
+      g.value_gradient = gradients.value.mutable_data_ptr<Real>() + first_key * a.key_stride;
+      g.add = problem->mask.window > 0;
       SelectTrainKernels<Real>().attention_backward(g);
     });
   });
@@ -148,7 +193,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
                                const std::optional<torch::Tensor>& memory, const HeadShape& shape,
                                const AttentionMask& mask, const DropoutSite& site) {
     const torch::Tensor rows = memory.value_or(torch::Tensor());
-    Problem problem{Split(query, rows, shape), shape, mask, site, {}, {}};
+    Problem problem{Split(query, rows, shape), shape, mask, site, {}, {}, {}};
     const torch::Tensor output = Forward(&problem);
     SaveSite(site, context);
     context->saved_data["shape"] = std::vector<int64_t>{
@@ -166,14 +211,37 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const AttentionMask mask =
         AttentionMask::Packed(saved[3], saved[4], /*causal=*/numbers[3] != 0).Near(numbers[4]);
     Problem problem{
-        Split(saved[0], saved[1], shape), shape, mask, SavedSite(context), saved[2], {}};
-    const torch::Tensor query_gradient = torch::empty_like(saved[0]);
-    const torch::Tensor memory_gradient =
-        saved[1].defined() ? torch::empty_like(saved[1]) : torch::Tensor();
+        Split(saved[0], saved[1], shape), shape, mask, SavedSite(context), saved[2], {}, {}};
+    // Blocks of a window add to what others wrote.
+    const auto empty = [&](const torch::Tensor& x) {
+      return mask.window > 0 ? torch::zeros_like(x) : torch::empty_like(x);
+    };
+    const torch::Tensor query_gradient = empty(saved[0]);
+    const torch::Tensor memory_gradient = saved[1].defined() ? empty(saved[1]) : torch::Tensor();
     Backward(&problem, gradients[0].contiguous(), Split(query_gradient, memory_gradient, shape));
     return {query_gradient, memory_gradient, {}, {}, {}};
   }
 };
+
+// Dropout of one sentence's weights. With a window a column stands for a distance from the query.
+torch::Tensor DropWeights(const torch::Tensor& weights_HTS, const AttentionMask& mask,
+                          const DropoutSite& site) {
+  const int64_t heads = weights_HTS.size(0), queries = weights_HTS.size(1),
+                keys = weights_HTS.size(2), window = WindowOf(mask, keys);
+  if (window == 0 || site.rate == 0 || !weights_HTS.is_cpu()) {
+    const torch::Tensor dropped = PlainDropout(weights_HTS.transpose(0, 1).flatten(1), site);
+    return dropped.view({queries, heads, keys}).transpose(0, 1);
+  }
+  const torch::Tensor kept_THW =
+      DropoutMask(site, queries, heads * (2 * window + 1), weights_HTS.options())
+          .view({queries, heads, -1});
+  const torch::Tensor places = torch::arange(keys);
+  const torch::Tensor columns_THS = (places - places.unsqueeze(1) + window)
+                                        .clamp(0, 2 * window)
+                                        .unsqueeze(1)
+                                        .expand({queries, heads, keys});
+  return weights_HTS * kept_THW.gather(2, columns_THS).transpose(0, 1);
+}
 
 }  // namespace
 
@@ -209,9 +277,7 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
     DropoutSite own = site;
     own.first_row += query_offsets[b].item<int64_t>();
     const torch::Tensor weights_HTS = at::_safe_softmax(scores_HTS, -1);
-    const torch::Tensor dropped = PlainDropout(weights_HTS.transpose(0, 1).flatten(1), own);
-    const torch::Tensor kept_HTS =
-        dropped.view({query_HTK.size(1), shape.heads, key_HSK.size(1)}).transpose(0, 1);
+    const torch::Tensor kept_HTS = DropWeights(weights_HTS, mask, own);
     outputs.push_back(torch::matmul(kept_HTS, value_HSV).transpose(0, 1).flatten(1));
   }
   return torch::cat(outputs);

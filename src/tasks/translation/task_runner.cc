@@ -126,7 +126,10 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
                 fmt::format("{} sources and {} targets; expected as many of one as of the other",
                             pairs.sources.size(), pairs.targets.size()));
   }
-  loaded_->CheckEngineRuns();
+  const bool by_steps = loaded_->make_stepper != nullptr;
+  if (!by_steps) loaded_->CheckEngineRuns();
+  if (by_steps && (options.alignments || options.attention))
+    throw Error(ErrorKind::kUsage, "alignments are of attend's own engine; leave out the device");
   if (options.alignments) CheckAlignmentLayer(options.alignment_layer);
   std::vector<PairScore> scores(pairs.sources.size());
   std::vector<int64_t> lengths;
@@ -140,9 +143,46 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
   const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
   threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
     CheckNotStopped(options.stop);
+    if (by_steps) return ScoreBySteps(pairs, batches[batch], &scores);
     ScoreBatch(pairs, batches[batch], options, &threads->forced[worker], &scores);
   });
   return scores;
+}
+
+void TaskRunner::ScoreBySteps(const ScoredPairs& pairs, std::span<const int64_t> items,
+                              std::vector<PairScore>* scores) const {
+  const TextFrame frame = config().TargetFrame();
+  std::vector<std::vector<int32_t>> inputs, outputs;
+  for (const int64_t item : items) {
+    inputs.push_back(EncoderInput(pairs.sources[item]));
+    CheckTargetIds(pairs.targets[item]);
+    outputs.push_back(frame.Around(pairs.targets[item]));
+  }
+  std::vector<NewSentence> sentences;
+  for (const std::vector<int32_t>& input : inputs)
+    sentences.push_back({.index = std::ssize(sentences), .source = input, .once = {}});
+  const std::unique_ptr<Stepper> stepper = loaded_->make_stepper();
+  stepper->Reset(/*beam_size=*/1);
+  stepper->Start(sentences);
+  for (size_t t = 0;; ++t) {
+    std::vector<StepRow> rows;
+    const bool asks = t + 1 >= frame.begin.size();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (t + 1 >= outputs[i].size()) continue;
+      rows.push_back({.hypothesis = static_cast<int32_t>(i),
+                      .token = outputs[i][t],
+                      .asks = asks,
+                      .forced = outputs[i][t + 1]});
+    }
+    if (rows.empty()) return;
+    std::vector<Candidate> answers(asks ? rows.size() : 0);
+    stepper->Step(rows, /*k=*/1, answers.data());
+    for (size_t r = 0; r < answers.size(); ++r) {
+      PairScore& score = (*scores)[items[rows[r].hypothesis]];
+      score.token_log_probabilities.push_back(answers[r].log_probability);
+      score.log_probability += answers[r].log_probability;
+    }
+  }
 }
 
 void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,

@@ -92,6 +92,9 @@ class TaskRunner {
   void ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> items,
                   const ScoreOptions& options, ForcedDecoding* decoding,
                   std::vector<PairScore>* scores) const;
+  // The same by steppers of the model's own.
+  void ScoreBySteps(const ScoredPairs& pairs, std::span<const int64_t> items,
+                    std::vector<PairScore>* scores) const;
   // Forced decoding of all pairs, on all threads, which callers share. Throws Error(kUsage) where
   // the lists' lengths differ.
   std::vector<PairScore> Score(const ScoredPairs& pairs, const ScoreOptions& options,

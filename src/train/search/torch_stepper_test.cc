@@ -130,9 +130,50 @@ TEST(TorchStepperTest, TheEngineSaysWhatItDoesNotRun) {
   const auto by_torch = RunByTorch(model, SequenceModelOf(*model, torch::kCPU));
   EXPECT_NE(refused([&] {
               const std::vector<std::vector<int32_t>> ids = {{5}};
-              Scorer(by_torch, /*threads=*/1).ScoreIds(ids, ids);
-            }).find("architecture is lstm"),
+              Scorer(by_torch, /*threads=*/1).ScoreIds(ids, ids, {.alignments = true});
+            }).find("alignments are of attend's own engine"),
             std::string::npos);
+}
+
+Scorer ScorerByTorch(const std::shared_ptr<const Model>& model, int threads) {
+  return {RunByTorch(model, SequenceModelOf(*model, torch::kCPU)), threads};
+}
+
+TEST(TorchStepperTest, ScoresAsTheEngine) {
+  const auto sources = Sources(40);
+  const std::vector<std::vector<int32_t>> targets(sources.rbegin(), sources.rend());
+  for (const auto& [name, config] : Transformers()) {
+    const auto model = Of(config);
+    const auto expected = Scorer(model, /*threads=*/1).ScoreIds(sources, targets),
+               found = ScorerByTorch(model, 2).ScoreIds(sources, targets, {.batch_tokens = 60});
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const auto &one = expected[i].token_log_probabilities,
+                 &other = found[i].token_log_probabilities;
+      ASSERT_EQ(other.size(), one.size()) << name << " " << i;
+      for (size_t t = 0; t < one.size(); ++t)
+        EXPECT_NEAR(other[t], one[t], 1e-4) << name << " " << i << " " << t;
+      EXPECT_NEAR(found[i].log_probability, expected[i].log_probability, 1e-3) << name << " " << i;
+    }
+  }
+}
+
+TEST(TorchStepperTest, RivalsScoreWhatTheyFind) {
+  for (const Architecture architecture :
+       {Architecture::kLstm, Architecture::kGru, Architecture::kConvolution}) {
+    const auto model = Of(SmallRival(architecture));
+    const auto sources = Sources(20);
+    const auto found = ByTorch(model).TranslateIds(sources, {.beam_size = 1, .max_length = 15});
+    std::vector<std::vector<int32_t>> targets;
+    for (const auto& translation : found) targets.push_back(translation.hypotheses[0].ids);
+    const auto scores = ScorerByTorch(model, 1).ScoreIds(sources, targets);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const Hypothesis& hypothesis = found[i].hypotheses[0];
+      // What the bound on the length cut has no eos.
+      const double end = hypothesis.finished ? 0 : scores[i].token_log_probabilities.back();
+      EXPECT_NEAR(scores[i].log_probability - end, hypothesis.log_probability, 1e-4)
+          << ArchitectureName(architecture) << " " << i;
+    }
+  }
 }
 
 }  // namespace
