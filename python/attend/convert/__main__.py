@@ -8,7 +8,7 @@ import pathlib
 import sys
 from typing import Any
 
-from attend._errors import InputError, RunError
+from attend._errors import RunError
 from attend.convert import _recognise, _shortlist, convert, recognise
 from attend.convert._command import describe, run
 
@@ -22,8 +22,6 @@ def _usual_output(source: str) -> str:
 
 def _run(options: argparse.Namespace) -> None:
     source, output = recognise(options.source), options.output or _usual_output(options.source)
-    if options.verify and source.compare is None:
-        raise InputError("--verify: the program that the model comes from is not one that can be asked; leave it out")
 
     def say(text: str) -> None:
         if not options.quiet:
@@ -40,7 +38,7 @@ def _run(options: argparse.Namespace) -> None:
         say("named no languages: clients of a service that ask by them need --source-language and --target-language")
     if converted.shortlist is not None:
         say(f"wrote {output}/{_shortlist.FILE}, which --shortlist takes")
-    if not options.verify or source.compare is None:
+    if not options.verify:
         return
     difference = source.compare(options.source, output)
     what = "vectors" if converted.model["head"] == "none" else "log-probabilities"

@@ -11,15 +11,18 @@ from __future__ import annotations
 import math
 import pathlib
 import struct
+import subprocess
 import sys
+import tempfile
 import zipfile
 from typing import Any
 
 import numpy as np
 
-from attend._errors import InputError
+from attend._attend import Translator
+from attend._errors import InputError, RunError
 from attend.convert import _shortlist
-from attend.convert._files import Keys, Renamed
+from attend.convert._files import Keys, Renamed, read_json
 from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import of_words, pieces_of, with_tokens
@@ -309,4 +312,36 @@ def _convert(source: pathlib.Path) -> Converted:
         provenance={"options": text})
 
 
-SOURCE = Source("a model of Marian (.npz or .bin, with .spm or .yml beside it)", lambda path: _find_model(path) is not None, _convert)
+def _scores_of_marian(path: pathlib.Path, sources: list[str], targets: list[str]) -> list[list[float]]:
+    """Log-probabilities of each target's tokens by Marian's scorer, in a process of its own: Marian ends what it can't run in."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [pathlib.Path(folder) / name for name in ("source", "target")]
+        for file, lines in zip(files, (sources, targets), strict=True):
+            file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pymarian", "score", "--model", path, "--vocabs", *_vocabularies(path), "--train-sets", *files,
+             "--word-scores", "--cpu-threads", "1"], capture_output=True, text=True, encoding="utf-8", errors="replace", check=False)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        reasons = [line for line in said if "Error: " in line] or said[-1:] or ["it says nothing"]
+        raise RunError(f"Marian can't score {path}: {reasons[0]}")
+    return [[float(word) for word in line.partition("WordScores=")[2].split()] for line in done.stdout.splitlines()]
+
+
+def _compare(source: str, output: str) -> float:
+    """Marian reads text, not ids, so both sides score the samples' texts."""
+    with needed("--verify", "pymarian"):
+        import pymarian  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
+    path = _find_model(pathlib.Path(source))
+    assert path is not None
+    samples = [sample for sample in read_json(pathlib.Path(output) / "samples.json") if sample["target"]]
+    texts = [sample["source"] for sample in samples], [sample["target"] for sample in samples]
+    expected = _scores_of_marian(path, *texts)
+    found = [list(score.token_log_probabilities) for score in Translator(output).score(*texts)]
+    if list(map(len, found)) != list(map(len, expected)):
+        raise RunError(f"the samples have {list(map(len, found))} tokens, Marian's vocabulary makes {list(map(len, expected))} of them")
+    return max((abs(a - b) for ours, theirs in zip(found, expected, strict=True) for a, b in zip(ours, theirs, strict=True)), default=0.0)
+
+
+SOURCE = Source(
+    "a model of Marian (.npz or .bin, with .spm or .yml beside it)", lambda path: _find_model(path) is not None, _convert, _compare)

@@ -74,8 +74,7 @@ class Source:
     looks_like: str  # the files that give it away, in words
     recognises: Callable[[pathlib.Path], bool]
     convert: Callable[[pathlib.Path], Converted]
-    # The largest difference of the samples' log-probabilities between the source's own program and attend; none: it can't be asked.
-    compare: Callable[[str, str], float] | None = None
+    compare: Callable[[str, str], float]  # the largest difference of the samples' log-probabilities between the source's own program and attend
     # In place of `convert`, for models of several languages; none: models have the languages that they were made for.
     convert_between: Callable[[pathlib.Path, Languages], Converted] | None = None
     model_types: tuple[str, ...] = ()  # of transformers' config.json
