@@ -260,6 +260,10 @@ int RunAttention(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
   if (!options.statistics && !command_line.IsSet("source")) RefuseUse("--source is missing");
+  for (const char* name : {"kind", "layer"}) {
+    if (options.statistics && command_line.IsSet(name))
+      RefuseUse(fmt::format("--{} is not for --statistics, which is of all", name));
+  }
   const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);
   const bool has_target = command_line.IsSet("target") || !options.references.empty();
   const bool encoder = model->config.encoder.has_value(),

@@ -255,6 +255,8 @@ void PrintArchitecture(const ModelConfig& config) {
     line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
   line("encoder", config.encoder ? DescribeStack(*config.encoder, config) : "none");
   line("decoder", config.decoder ? DescribeStack(*config.decoder, config) : "none");
+  if (config.alignment_layer > 0)
+    line("alignments", fmt::format("from decoder layer {}", config.alignment_layer));
   line("output", DescribeHead(config));
 }
 

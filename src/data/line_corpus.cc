@@ -1,6 +1,7 @@
 #include "data/line_corpus.h"
 
 #include <fmt/format.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,8 +9,41 @@
 #include "attend/error.h"
 #include "text/alignment_links.h"
 #include "text/lines.h"
+#include "text/utf8.h"
 
 namespace attend {
+namespace {
+
+// Places of a word's tokens: of those that say something, and of punctuation that adheres to it.
+struct WordTokens {
+  std::vector<int32_t> places[2];
+};
+
+bool IsPunctuationPiece(std::string_view piece) {
+  constexpr char32_t kWordMark = 0x2581;
+  bool any = false;
+  for (const char32_t point : CodePoints(piece)) {
+    if (point == kWordMark) continue;
+    if (!u_ispunct(static_cast<UChar32>(point))) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Punctuation with punctuation, the rest with the rest; all with all where that leaves nothing.
+void LinkTokens(const WordTokens& source, const WordTokens& target, std::vector<int32_t>* links) {
+  const auto link = [&](int from_kind, int to_kind) {
+    for (const int32_t from : source.places[from_kind])
+      for (const int32_t to : target.places[to_kind]) links->insert(links->end(), {from, to});
+  };
+  const size_t before = links->size();
+  for (const int kind : {0, 1}) link(kind, kind);
+  if (links->size() > before) return;
+  link(0, 1);
+  link(1, 0);
+}
+
+}  // namespace
 
 CorpusColumn SourceColumn(std::vector<std::string> files,
                           std::shared_ptr<const Vocabulary> vocabulary) {
@@ -96,7 +130,7 @@ std::vector<int32_t> LineCorpus::SpreadLinks(const EncodedLine& line,
                             Where(line.origin, columns().size() - 1), word, side, words,
                             words == 1 ? "" : "s"));
   };
-  std::vector<std::vector<int32_t>> tokens[2];  // by word: the places of its tokens
+  std::vector<WordTokens> tokens[2];  // by word
   for (const size_t side : {0, 1}) {
     const Vocabulary& vocabulary = *columns()[side].vocabulary;
     const std::vector<int64_t> words =
@@ -104,8 +138,10 @@ std::vector<int32_t> LineCorpus::SpreadLinks(const EncodedLine& line,
     tokens[side].resize(CountWords(texts[side]));
     const auto first = static_cast<int32_t>(columns()[side].frame.begin.size());
     for (size_t token = 0; token < words.size(); ++token) {
-      if (words[token] >= 0 && words[token] < std::ssize(tokens[side]))
-        tokens[side][words[token]].push_back(first + static_cast<int32_t>(token));
+      if (words[token] < 0 || words[token] >= std::ssize(tokens[side])) continue;
+      const bool punctuation = IsPunctuationPiece(vocabulary.Piece(line.ids[side][token]));
+      tokens[side][words[token]].places[punctuation ? 1 : 0].push_back(first +
+                                                                       static_cast<int32_t>(token));
     }
   }
   std::vector<int32_t> spread;
@@ -113,8 +149,7 @@ std::vector<int32_t> LineCorpus::SpreadLinks(const EncodedLine& line,
   for (const auto& [source, target] : read.sure) {
     if (source >= std::ssize(tokens[0])) refuse(source, "source", std::ssize(tokens[0]));
     if (target >= std::ssize(tokens[1])) refuse(target, "target", std::ssize(tokens[1]));
-    for (const int32_t from : tokens[0][source])
-      for (const int32_t to : tokens[1][target]) spread.insert(spread.end(), {from, to});
+    LinkTokens(tokens[0][source], tokens[1][target], &spread);
   }
   return spread;
 }

@@ -44,7 +44,8 @@ struct EncodedLine {
   std::vector<int64_t> malformed;         // sequences, by column
   PairSpans spans;
   // Of a column of links: for each the place of a source token and of a target token, among the ids
-  // of their columns, bos and eos included. Words are linked by all their tokens.
+  // of their columns, bos and eos included. Words are linked by all their tokens, but
+  // punctuation that adheres to both by its own.
   std::vector<int32_t> links;
 };
 

@@ -86,6 +86,25 @@ TEST_F(ParallelCorpusTest, LinksOfWordsAreSpreadOverTokens) {
     EXPECT_EQ(ColumnsOf((*window.examples)[i], 3), ColumnsOf(corpus.examples()[i], 3));
 }
 
+TEST_F(ParallelCorpusTest, PunctuationIsLinkedWithPunctuation) {
+  VocabularyOptions options;
+  options.type = VocabularyType::kChar;
+  options.size = 16;
+  const std::string text = Write("letters", "ab. cd, .\n");
+  vocabulary_ = Vocabulary::FromBytes(TrainVocabulary({text}, options, 1, NoLog()), "test");
+  const auto links = [&](const std::string& source, const std::string& target) {
+    const ParallelCorpus corpus(
+        {SourceColumn({Write("s", source + "\n")}, vocabulary_),
+         TargetColumn({Write("t", target + "\n")}, vocabulary_), LinkColumn({Write("l", "0-0\n")})},
+        {}, 1);
+    return ColumnsOf(corpus.examples()[0], 3)[2];
+  };
+  EXPECT_THAT(links("a.", "b,"), ElementsAre(0, 1, 1, 2));  // a target has bos before
+  EXPECT_THAT(links("a.", "b"), ElementsAre(0, 1));
+  EXPECT_THAT(links(".", "b"), ElementsAre(0, 1));
+  EXPECT_THAT(links("a", ","), ElementsAre(0, 1));
+}
+
 TEST_F(ParallelCorpusTest, LinksOfNoWordAreRefused) {
   const std::string source = Write("s", "ab cd\n"), target = Write("t", "ab\n");
   const auto message = [&](const std::string& links) -> std::string {

@@ -278,6 +278,7 @@ def test_bad_statistics(tmp_path):
     refused(attend(*model, "--statistics", *text, "--source", "olin", *output), 2, "--source is not for --statistics")
     refused(attend(*model, "--statistics", *text, "--output", tmp_path / "a.html"), 2, "a.html", ".svg or .json")
     refused(attend(*model, *output), 2, "--source is missing")
+    refused(attend(*model, "--statistics", *text, "--layer", 1, *output), 2, "--layer is not for --statistics")
     refused(attend(*model, "--statistics", "--input", tmp_path / "empty", *output), 3, "empty", "no line")
     refused(attend(*model, "--statistics", *text, "--references", tmp_path / "two", *output), 3, "two")
     refused(attend(*model, "--statistics", "--input", tmp_path / "gone", *output), 3, "gone")

@@ -36,6 +36,8 @@ def test_one_layer_learns_the_links(options, tmp_path):
     assert learned < 10 < error_rate(tmp_path / "plain", options, tmp_path)
     assert learned < error_rate(tmp_path / "guided", options, tmp_path, "--alignment-layer", "3")
     subprocess.run([tiny_run.ATTEND, "verify", tmp_path / "guided/model"], check=True, capture_output=True)
+    told = subprocess.run([tiny_run.ATTEND, "inspect", tmp_path / "guided/model"], check=True, capture_output=True, text=True).stdout
+    assert "from decoder layer 2" in told
     # A run that goes on from the model keeps the layer, guided or not.
     short = options | {name: None for name in ("vocab", "encoder.layers", "encoder.d_model", "encoder.heads", "encoder.d_ff", "decoder.layers",
                                                "decoder.d_model", "decoder.heads", "decoder.d_ff")}
