@@ -54,7 +54,7 @@ def notes() -> list[str]:
         f"Restricted self-attention sees r = {layers.WINDOW} positions to each side. Blocks of queries are multiplied with the keys around them alone; "
         "outputs and gradients are those of a mask.",
         f"Convolutions have k = {layers.KERNEL_WIDTH} and gated linear units, as ConvS2S. Their kernels are contiguous, and half of one reaches to each side: "
-        "a stack needs 2 n / k layers. The paper's table has O(log_k n), which takes dilated kernels, each layer's k times as wide as the one "
+        "a stack needs 2 (n − 1) / (k − 1) layers. The paper's table has O(log_k n), which takes dilated kernels, each layer's k times as wide as the one "
         "below; its section 4 names both. The separable one has a kernel for each column and then one d × d product.",
         "Sequential operations are the longest chain in the graph that autograd records of a forward pass of unfused operations. The path is "
         "measured by gradients: from the last position's output down a stack of such layers, until the first position's input gets one. In an "
