@@ -2,11 +2,11 @@
 // length and width.
 #include <fmt/format.h>
 
+#include <ctime>
 #include <iostream>
 #include <optional>
 
 #include "base/machine_memory.h"
-#include "cli/bench/machine.h"
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "nn/measure/layer_cost.h"
@@ -46,6 +46,13 @@ FieldList Fields(BenchLayersOptions& options) {
   return fields;
 }
 
+// That this process has run, which others on the machine do not lengthen by its waiting.
+double ProcessorSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 // Judges by a shorter sequence, whose length this one has `ratio` times.
 std::optional<std::string> ReasonToLeaveOut(const nn::LayerCost& before, double ratio,
                                             const BenchLayersOptions& options) {
@@ -73,7 +80,7 @@ void MeasureWidth(const BenchLayersOptions& options, const nn::LayerShape& shape
         continue;
       }
     }
-    before = nn::MeasureLayer(shape, length, options.seconds, SteadySeconds);
+    before = nn::MeasureLayer(shape, length, options.seconds, ProcessorSeconds);
     before_length = length;
     entry["forward_s"] = before->forward_s;
     entry["backward_s"] = before->backward_s;
@@ -109,23 +116,22 @@ void PrintText(const Json& report) {
 
 int RunBenchLayers(const std::vector<std::string>& arguments) {
   CommonOptions common;
-  common.threads = 1;
   BenchLayersOptions options;
   CommandLine command_line(
-      "bench layers", "measure the layers that the paper's Table 1 compares",
+      "bench layers",
+      "measure the layers that the paper's Table 1 compares, on one thread, in processor time",
       "attend bench layers --kind attention --widths 64 128 --lengths 256 512 1024\n"
       "attend bench layers --kind windowed_attention --window 8 --json\n"
       "attend bench layers --kind convolution --graph --lengths 16 32 64");
-  command_line.Options(Fields(options)).Options(Fields(common, {"threads", "json"}));
+  command_line.Options(Fields(options)).Options(Fields(common, {"json"}));
   if (!command_line.Parse(arguments)) return 0;
-  SetUpTorch(common.ThreadCount());
+  SetUpTorch(/*threads=*/1);
   nn::LayerShape shape = options.shape;
   Json report = {{"kind", Fields(options).Get("kind", "kind").ValueText()},
                  {"window", shape.window},
                  {"kernel_width", shape.kernel_width},
                  {"head_width", shape.head_width},
-                 {"threads", common.ThreadCount()},
-                 {"processor", DescribeEnvironment("cpu", common.ThreadCount())["processor"]}};
+                 {"processor", DescribeEnvironment("cpu", /*threads=*/1)["processor"]}};
   if (options.graph) {
     shape.width = shape.head_width = 8;  // neither depends on the width
     for (const int64_t length : options.lengths) {

@@ -43,7 +43,8 @@ def left_out(measured: list[Measured]) -> list[str]:
 
 def notes() -> list[str]:
     return [
-        "One sequence at a time, f32, on one thread. Times are of the fastest run, memory is the most that tensors take at once, gradients of weights "
+        "One sequence at a time, f32, on one thread. Times are the processor's, of the fastest run, so what else runs on the machine matters little, but it "
+        "shares the caches. Memory is the most that tensors take at once, gradients of weights "
         "among them.",
         f"Exponents are fitted by least squares of logarithms over n ≥ {layers.FITTED_LENGTH} and d ≥ {layers.FITTED_WIDTH}; below, calls of functions "
         "take most of the time. * marks one that is more than 0.3 from the paper's. Caches do that: a matrix that no longer fits is read from "
@@ -53,7 +54,7 @@ def notes() -> list[str]:
         f"Restricted self-attention sees r = {layers.WINDOW} positions to each side. Blocks of queries are multiplied with the keys around them alone; "
         "outputs and gradients are those of a mask.",
         f"Convolutions have k = {layers.KERNEL_WIDTH} and gated linear units, as ConvS2S. Their kernels are contiguous, and half of one reaches to each side: "
-        "a stack needs 2 n / k layers. The paper's table has O(log_k n), which takes dilated kernels, each layer's k times as wide as the one "
+        "a stack needs 2 (n − 1) / (k − 1) layers. The paper's table has O(log_k n), which takes dilated kernels, each layer's k times as wide as the one "
         "below; its section 4 names both. The separable one has a kernel for each column and then one d × d product.",
         "Sequential operations are the longest chain in the graph that autograd records of a forward pass of unfused operations. The path is "
         "measured by gradients: from the last position's output down a stack of such layers, until the first position's input gets one. In an "

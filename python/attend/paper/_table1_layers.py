@@ -147,7 +147,7 @@ def overview(all_measured: list[Measured]) -> Plot:
                     axis.plot(*zip(*sorted(line), strict=True), color=COLOURS[i % len(COLOURS)], marker="o", markersize=3, label=all_measured[i].kind.name)
             axis.set(yscale="log", title=title, xlabel="n")
             axis.set_xscale("log", base=2)
-        axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
+        axes[-1].figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     return Plot(result.svg, "Time is of a layer. Operations in a row are the longest chain of those that wait for each other. The path is of layers, or steps of the "
                             "LSTM, that a gradient passes from the last position to the first one. Equal values are drawn a little apart.")
 
