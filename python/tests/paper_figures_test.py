@@ -102,7 +102,7 @@ def work_with_text(tmp_path):
     (tmp_path / "data/treebank/test.list").write_text("wsj_0180.mrg\n", encoding="utf-8")
     (tmp_path / "data/treebank/combined/wsj_0180.mrg").write_text(TREE, encoding="utf-8")
     settings = Settings(
-        data=tmp_path / "data", output=tmp_path, threads=1, rows=[], updates=8, row_minutes=12, price=0.5, dry_run=False, quiet=True,
+        data=tmp_path / "data", output=tmp_path, threads=1, rows=[], updates=8, copy_updates=8, row_minutes=12, price=0.5, dry_run=False, quiet=True,
         model=GOLDEN, sentences=2)
     return Work(settings, Budget(None), Cells(tmp_path / "cells.jsonl"))
 
