@@ -131,6 +131,12 @@ void Flatten(const Json& object, const std::string& prefix, std::map<std::string
   }
 }
 
+// The defaults of the recorded options' task.
+TrainOptions DefaultsLike(const Json& recorded) {
+  const Json task = recorded.value("task", Json());
+  return TrainOptions(task.is_string() ? task.get<std::string>() : ModelConfig().task);
+}
+
 [[noreturn]] void Refuse(const std::string& message) {
   throw Error(ErrorKind::kConfiguration, message);
 }
@@ -319,11 +325,10 @@ Json WithDefaults(const Json& recorded, const Json& defaults) {
 }
 
 std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& now) {
-  const Json task = now.value("task", Json());
-  TrainOptions options(task.is_string() ? task.get<std::string>() : ModelConfig().task);
+  TrainOptions options = DefaultsLike(now);
   const FieldList fields = Fields(options);
   std::map<std::string, Json> old_values, new_values;
-  Flatten(WithDefaults(before, FieldsToJson(RecordedFields(options))), "", &old_values);
+  Flatten(before, "", &old_values);
   Flatten(now, "", &new_values);
   std::vector<OptionDifference> differences;
   for (const auto& [name, value] : new_values) {
@@ -339,8 +344,11 @@ std::vector<OptionDifference> DifferentOptions(const Json& before, const Json& n
 }
 
 RunChanges CompareOptions(const Json& before, const Json& now) {
+  // How a vocabulary is made is not recorded where one is given.
+  TrainOptions options = DefaultsLike(now);
+  const Json defaults = FieldsToJson(Fields(options).Without(kNotRecorded | kMaking));
   RunChanges changes;
-  for (const OptionDifference& each : DifferentOptions(before, now)) {
+  for (const OptionDifference& each : DifferentOptions(WithDefaults(before, defaults), now)) {
     (each.identity ? changes.forbidden : changes.applied)
         .push_back(fmt::format("{} was {}, now {}", each.name, each.before, each.now));
   }

@@ -126,7 +126,8 @@ struct RunChanges {
   std::vector<std::string> forbidden;  // would make another run: "seed was 1, now 2"
   std::vector<std::string> applied;    // allowed, to be reported and recorded
 };
-// Arguments as DifferentOptions'; `before` is of the start of the run.
+// Arguments as DifferentOptions'; `before` is of the start of the run, with the defaults of what an
+// older program lacked.
 RunChanges CompareOptions(const Json& before, const Json& now);
 
 }  // namespace attend
