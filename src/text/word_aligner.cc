@@ -1,6 +1,7 @@
 #include "text/word_aligner.h"
 
 #include <algorithm>
+#include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <set>
 
@@ -26,14 +27,6 @@ void Merge(std::vector<uint64_t>* fresh, std::vector<uint64_t>* known) {
   fresh->clear();
 }
 
-// The derivative of ln Gamma, by its recurrence and its asymptotic series. Precondition: x > 0.
-double Digamma(double x) {
-  double sum = 0;
-  for (; x < 7; ++x) sum -= 1 / x;
-  const double y = 1 / (x * x);
-  return sum + std::log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y / 240)));
-}
-
 // How likely each place of a source is for the target word at `place`, their sum 1.
 void DiagonalPrior(int64_t place, int64_t targets, std::vector<double>* prior) {
   const auto sources = static_cast<double>(prior->size());
@@ -44,17 +37,6 @@ void DiagonalPrior(int64_t place, int64_t targets, std::vector<double>* prior) {
     sum += (*prior)[i];
   }
   for (double& each : *prior) each /= sum;
-}
-
-// How likely the target at `place` comes from none, and from each source word.
-void Weigh(const DirectedAligner& aligner, const WordPair& pair, int64_t place,
-           std::vector<double>* weights) {
-  const int32_t target = pair.target[place];
-  std::vector<double> prior(pair.source.size());
-  DiagonalPrior(place, std::ssize(pair.target), &prior);
-  weights->assign(1, kNone * aligner.Probability(0, target));
-  for (size_t i = 0; i < prior.size(); ++i)
-    weights->push_back((1 - kNone) * prior[i] * aligner.Probability(pair.source[i], target));
 }
 
 }  // namespace
@@ -94,17 +76,30 @@ double DirectedAligner::Probability(int32_t source, int32_t target) const {
   return place < 0 ? 0 : probabilities_[place];
 }
 
+void DirectedAligner::Weigh(const WordPair& pair, int64_t place, Origins* origins) const {
+  const int32_t target = pair.target[place];
+  std::vector<double> prior(pair.source.size());
+  DiagonalPrior(place, std::ssize(pair.target), &prior);
+  origins->places.clear();
+  origins->weights.clear();
+  const auto add = [&](int32_t source, double share) {
+    const int64_t found = PlaceOf(source, target);
+    origins->places.push_back(found);
+    origins->weights.push_back(share * (found < 0 ? 0 : probabilities_[found]));
+  };
+  add(0, kNone);
+  for (size_t i = 0; i < prior.size(); ++i) add(pair.source[i], (1 - kNone) * prior[i]);
+}
+
 void DirectedAligner::Expect(const WordPair& pair, std::vector<double>* counts) const {
-  std::vector<double> weights;
+  Origins origins;
   for (int64_t place = 0; place < std::ssize(pair.target); ++place) {
-    Weigh(*this, pair, place, &weights);
+    Weigh(pair, place, &origins);
     double sum = 0;
-    for (const double weight : weights) sum += weight;
+    for (const double weight : origins.weights) sum += weight;
     if (sum <= 0) continue;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const int32_t source = i == 0 ? 0 : pair.source[i - 1];
-      (*counts)[PlaceOf(source, pair.target[place])] += weights[i] / sum;
-    }
+    for (size_t i = 0; i < origins.places.size(); ++i)
+      (*counts)[origins.places[i]] += origins.weights[i] / sum;
   }
 }
 
@@ -113,9 +108,9 @@ void DirectedAligner::Maximize(const std::vector<double>& counts) {
     double total = 0;
     for (int64_t i = begins_[source]; i < begins_[source + 1]; ++i) total += counts[i] + kPrior;
     if (total <= 0) continue;
-    const double whole = Digamma(total);
+    const double whole = boost::math::digamma(total);
     for (int64_t i = begins_[source]; i < begins_[source + 1]; ++i)
-      probabilities_[i] = std::exp(Digamma(counts[i] + kPrior) - whole);
+      probabilities_[i] = std::exp(boost::math::digamma(counts[i] + kPrior) - whole);
   }
 }
 
@@ -129,10 +124,11 @@ void DirectedAligner::Train(int64_t iterations) {
 
 std::vector<int32_t> DirectedAligner::Align(const WordPair& pair) const {
   std::vector<int32_t> best;
-  std::vector<double> weights;
+  Origins origins;
   for (int64_t place = 0; place < std::ssize(pair.target); ++place) {
-    Weigh(*this, pair, place, &weights);
-    best.push_back(static_cast<int32_t>(std::ranges::max_element(weights) - weights.begin()) - 1);
+    Weigh(pair, place, &origins);
+    const auto likeliest = std::ranges::max_element(origins.weights) - origins.weights.begin();
+    best.push_back(static_cast<int32_t>(likeliest) - 1);
   }
   return best;
 }

@@ -34,7 +34,14 @@ class DirectedAligner {
   std::vector<int32_t> Align(const WordPair& pair) const;
 
  private:
+  // Of a target word: from none first, then from each source word of its pair.
+  struct Origins {
+    std::vector<int64_t> places;  // in probabilities_; -1: never seen together
+    std::vector<double> weights;  // how likely it comes from there, up to a factor
+  };
+
   int64_t PlaceOf(int32_t source, int32_t target) const;
+  void Weigh(const WordPair& pair, int64_t place, Origins* origins) const;
   void Expect(const WordPair& pair, std::vector<double>* counts) const;
   void Maximize(const std::vector<double>& counts);
 
