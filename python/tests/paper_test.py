@@ -12,7 +12,7 @@ from package import ENVIRONMENT, PROGRAM
 pytest.importorskip("matplotlib")
 import attend  # noqa: E402
 from attend.paper import _ranks, _report, _table2, _table3, _table3_rows  # noqa: E402
-from attend.paper.__main__ import main, seconds  # noqa: E402
+from attend.paper.__main__ import seconds  # noqa: E402
 from attend.paper._cells import Cells  # noqa: E402
 from attend.paper._work import Budget, OutOfTimeError, Settings, Work, time_limit  # noqa: E402
 
@@ -179,11 +179,11 @@ def test_matplotlib_is_named_where_it_is_missing(work, monkeypatch):
 @pytest.mark.skipif(not DATA or not pathlib.Path(DATA, "multi30k").is_dir(), reason="ATTEND_DATA names no folder with multi30k")
 def test_a_training_that_the_budget_stopped_goes_on(tmp_path):
     call = ["table3", "--data-dir", DATA, "--output", str(tmp_path), "--rows", "C1", "--updates", "40", "--threads", "2", "--quiet"]
-    assert main([*call, "--budget", "6s"]) == 0
+    assert paper(*call, "--budget", "6s").returncode == 0
     assert not (tmp_path / "cells.jsonl").exists() and (tmp_path / "runs/C1-seed1-40").exists()
-    assert main(call) == 0
+    assert paper(*call).returncode == 0
     (cell,) = map(json.loads, (tmp_path / "cells.jsonl").read_text(encoding="utf-8").splitlines())
     assert cell["cell"] == "table3/C1-seed1" and cell["result"]["finished"] and cell["result"]["update"] == 40
     spent = (tmp_path / "runs/C1-seed1-40.seconds").read_text(encoding="utf-8")
-    assert main(call) == 0 and (tmp_path / "runs/C1-seed1-40.seconds").read_text(encoding="utf-8") == spent  # it trains no more
+    assert paper(*call).returncode == 0 and (tmp_path / "runs/C1-seed1-40.seconds").read_text(encoding="utf-8") == spent  # it trains no more
     assert "1 of 22 trainings" in (tmp_path / "table3.md").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ int RunExport(const std::vector<std::string>& arguments) {
   const Json call = {{"format", NameOf(options.format)}, {"model", options.model},
                      {"output", options.output},         {"positions", options.positions},
                      {"verify", options.verify},         {"quiet", options.common.quiet}};
-  RunInPython("export", "attend.convert.export_command", {Dump(call)});
+  RunInPython("export", "attend.convert.export_command", call);
 }
 
 }  // namespace attend

@@ -51,7 +51,7 @@ int RunImport(const std::vector<std::string>& arguments) {
   Json call = FieldsToJson(Fields(options));
   call["source"] = source;
   call["quiet"] = common.quiet;
-  RunInPython("import", "attend.convert", {Dump(call)});
+  RunInPython("import", "attend.convert", call);
 }
 
 }  // namespace attend

@@ -76,21 +76,11 @@ int RunPaper(const std::vector<std::string>& arguments) {
                 fmt::format("attend paper: unknown table '{}', expected {}{}", table,
                             fmt::join(kTables, " or "), DidYouMean(table, kTables)));
   }
-  std::vector<std::string> call = {table,
-                                   "--output",
-                                   options.output,
-                                   fmt::format("--threads={}", common.threads),
-                                   fmt::format("--updates={}", options.updates),
-                                   fmt::format("--copy-updates={}", options.copy_updates),
-                                   fmt::format("--row-minutes={}", options.row_minutes),
-                                   fmt::format("--price={}", options.price),
-                                   fmt::format("--sentences={}", options.sentences)};
-  if (!options.model.empty()) call.push_back("--model=" + options.model);
-  if (!common.data_dir.empty()) call.push_back("--data-dir=" + common.data_dir);
-  if (!options.budget.empty()) call.push_back("--budget=" + options.budget);
-  for (const std::string& row : options.rows) call.push_back("--rows=" + row);
-  if (options.dry_run) call.emplace_back("--dry-run");
-  if (common.quiet) call.emplace_back("--quiet");
+  Json call = FieldsToJson(Fields(options));
+  call.update({{"table", table},
+               {"threads", common.threads},
+               {"quiet", common.quiet},
+               {"data_dir", common.data_dir}});
   RunInPython("paper", "attend.paper", call);
 }
 

@@ -88,8 +88,7 @@ std::string WhyUnusable(const std::string& python) {
 
 }  // namespace
 
-void RunInPython(const std::string& command, const std::string& module,
-                 const std::vector<std::string>& arguments) {
+void RunInPython(const std::string& command, const std::string& module, const Json& options) {
   const Place place;
   SetEnvironment(place);
   const std::string python = ChoosePython(place);
@@ -105,8 +104,7 @@ void RunInPython(const std::string& command, const std::string& module,
       "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import runpy; "
       "runpy.run_module('{}', run_name='__main__', alter_sys=True)",
       module);
-  std::vector<std::string> call = {python, "-c", code};
-  call.insert(call.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> call = {python, "-c", code, Dump(options)};
   execvp(python.c_str(), Pointers(call).data());
   throw Error(ErrorKind::kRuntime,
               fmt::format("can't start '{}': {}", python, std::strerror(errno)));

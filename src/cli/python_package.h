@@ -4,15 +4,16 @@
 #define ATTEND_CLI_PYTHON_PACKAGE_H_
 
 #include <string>
-#include <vector>
+
+#include "base/json.h"
 
 namespace attend {
 
-// Becomes `python -m MODULE ARGUMENTS` and does not return; the package finds this program where it
-// starts one. `command` is named in errors. Throws
+// Becomes `python -m MODULE OPTIONS`, with the options as one JSON object, and does not return; the
+// package finds this program where it starts one. `command` is named in errors. Throws
 // Error(kUsage) where Python lacks the package, Error(kRuntime) where it can't be started.
 [[noreturn]] void RunInPython(const std::string& command, const std::string& module,
-                              const std::vector<std::string>& arguments);
+                              const Json& options);
 
 }  // namespace attend
 

@@ -1,8 +1,9 @@
-"""`attend paper TABLE --output DIR` and `python -m attend.paper`."""
+"""`attend paper TABLE --output DIR`, which runs this module with its options as one JSON object."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -51,31 +52,16 @@ def _stop(number: int, frame: Any) -> None:  # noqa: ARG001
     raise KeyboardInterrupt
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="attend paper")
-    parser.add_argument("table", choices=list(TABLES))
-    parser.add_argument("--output", required=True, help="folder of results, which keeps what was measured")
-    parser.add_argument("--data-dir", help="folder with the corpora; default: $ATTEND_DATA, or the working directory")
-    parser.add_argument("--budget", help="measure nothing new after so much time, such as 4h")
-    parser.add_argument("--threads", type=int, default=0, help="0: as many as the machine has")
-    parser.add_argument("--rows", action="append", default=[], help="of table1 and table3: what to measure, all others are as they were measured")
-    parser.add_argument("--copy-updates", type=int, default=2000, help="of table1: of each training of the copy task")
-    parser.add_argument("--updates", type=int, default=8000, help="of table3: of each training")
-    parser.add_argument("--row-minutes", type=float, default=12, help="of table3: that a training may take at most")
-    parser.add_argument("--price", type=float, default=0.1, help="of table2: US dollars that an hour of this machine costs")
-    parser.add_argument("--model", help="of figures: the model directory that they are of, English to German")
-    parser.add_argument("--sentences", type=int, default=500, help="of figures: sentences of each text, at most")
-    parser.add_argument("--dry-run", action="store_true", help="print the plan, measure nothing")
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
-    options = parser.parse_args(arguments)
+def main(options: dict[str, Any]) -> int:
+    """With all options of `attend paper`, as the program declares them."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
     try:
-        return status_of("attend paper", options.output, lambda: _run(options))
+        return status_of("attend paper", options["output"], lambda: _run(argparse.Namespace(**options)))
     except KeyboardInterrupt:
         print("attend paper: stopped; nothing is lost: give the same command again to go on", file=sys.stderr)
         return STOPPED
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(json.loads(sys.argv[1])))
