@@ -277,13 +277,9 @@ int Score(const std::vector<std::string>& arguments, const RunOnDevice& run_on_d
                                        : DocumentEnd::kBlankLine);
     }
   } else {
-    const bool engine = options.device == kEngine;
-    if (!engine && options.type == WeightType::kInt8)
-      throw Error(ErrorKind::kUsage, fmt::format("type int8 is for device engine, and device is "
-                                                 "{}; leave one of them out",
-                                                 options.device));
-    ScorePairs(engine ? Load(model, {}) : run_on_device(model, options.device), options.pairs,
-               options, common);
+    CheckForEngine(options.device, options.type == WeightType::kInt8, "type int8");
+    ScorePairs(options.device == kEngine ? Load(model, {}) : run_on_device(model, options.device),
+               options.pairs, options, common);
   }
   return 0;
 }

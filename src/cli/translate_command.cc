@@ -224,15 +224,8 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> mo
 
 // LibTorch runs weights as f32, and all of the vocabulary.
 void CheckDevice(const TranslateOptions& options) {
-  if (options.device == kEngine) return;
-  const auto refuse = [&](bool given, const char* name) {
-    if (!given) return;
-    throw Error(ErrorKind::kUsage, fmt::format("{} is for device engine, and device is {}; leave "
-                                               "one of them out",
-                                               name, options.device));
-  };
-  refuse(options.translator.type == WeightType::kInt8, "type int8");
-  refuse(!options.translator.shortlist.empty(), "shortlist");
+  CheckForEngine(options.device, options.translator.type == WeightType::kInt8, "type int8");
+  CheckForEngine(options.device, !options.translator.shortlist.empty(), "shortlist");
 }
 
 }  // namespace
@@ -242,6 +235,13 @@ FieldList DeviceField(std::string* device) {
       "device", device,
       "what runs the model: engine is attend's own, on the CPU; cpu and cuda are LibTorch's, "
       "and run models of other architectures than the transformer too");
+}
+
+void CheckForEngine(const std::string& device, bool given, const char* name) {
+  if (!given || device == kEngine) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} is for device engine, and device is {}; leave one of them out", name,
+                          device));
 }
 
 int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device) {

@@ -18,6 +18,8 @@ using RunOnDevice = std::function<std::shared_ptr<const LoadedModel>(
 
 inline constexpr const char* kEngine = "engine";  // the device without LibTorch
 FieldList DeviceField(std::string* device);
+// Throws Error(kUsage) where what `name` says is given, and the device is another one than engine.
+void CheckForEngine(const std::string& device, bool given, const char* name);
 
 int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device);
 
