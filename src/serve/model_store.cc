@@ -268,10 +268,10 @@ std::shared_ptr<ServedModel> ModelStore::Find(const std::string& route, const st
   };
   if (all.empty())
     refuse(fmt::format("there is no model for {} at the moment", path.empty() ? route : path));
-  refuse(fmt::format("{} {}; expected one of {}{}",
-                     fitting.empty() ? "no model fits" : "several models fit",
-                     Asked(name, source, target), fmt::join(found.empty() ? all : found, ", "),
-                     name.empty() && !(source + target).empty() ? HintOf(there, route) : ""));
+  refuse(fmt::format(
+      "{} {}; expected one of {}{}", fitting.empty() ? "no model fits" : "several models fit",
+      Asked(name, source, target), fmt::join(found.empty() ? all : found, ", "),
+      name.empty() && !(source.empty() && target.empty()) ? HintOf(there, route) : ""));
   return nullptr;  // not reached
 }
 

@@ -100,7 +100,7 @@ def _check(config: Keys) -> None:
             "generation")
 
 
-def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
+def _convert(folder: pathlib.Path, languages: Languages = Languages()) -> Converted:
     config = Keys(folder / "config.json")
     _check(config)
     generation, left_out = generation_of(folder, config)
@@ -116,7 +116,8 @@ def _convert(folder: pathlib.Path, languages: Languages) -> Converted:
     if not shape["languages"]:
         languages.name(shape)
     return Converted(
-        kind=f"transformers {config.values['model_type']}", model=shape, tensors=weights.tensors, source_vocabulary=found.vocabulary, target_vocabulary=found.vocabulary, texts=found.texts,
+        kind=f"transformers {config.values['model_type']}", model=shape, tensors=weights.tensors,
+        source_vocabulary=found.vocabulary, target_vocabulary=found.vocabulary, texts=found.texts,
         left_out=left_out + found.left_out, tolerance=1e-4 + 10 * weights.rounding,
         provenance={"config": json.dumps(config.values, sort_keys=True)})
 
@@ -137,5 +138,5 @@ def _compare(source: str, output: str) -> float:
 
 SOURCE = Source(
     "BART, mBART, Pegasus or M2M100 (NLLB) of transformers (config.json with model_type bart, mbart, pegasus or m2m_100, a tokenizer)",
-    lambda folder: model_type(folder) in list(STACKS), lambda folder: _convert(folder, Languages()), _compare, _convert,
+    lambda folder: model_type(folder) in list(STACKS), _convert, _compare, _convert,
     tuple(STACKS))

@@ -127,9 +127,11 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
                             pairs.sources.size(), pairs.targets.size()));
   }
   const bool by_steps = loaded_->make_stepper != nullptr;
-  if (!by_steps) loaded_->CheckEngineRuns();
-  if (by_steps && (options.alignments || options.attention))
+  if (!by_steps) {
+    loaded_->CheckEngineRuns();
+  } else if (options.alignments || options.attention) {
     throw Error(ErrorKind::kUsage, "alignments are of attend's own engine; leave out the device");
+  }
   if (options.alignments) CheckAlignmentLayer(options.alignment_layer);
   std::vector<PairScore> scores(pairs.sources.size());
   std::vector<int64_t> lengths;
