@@ -110,15 +110,7 @@ def train(work: Work, model: Model, options: Result) -> Result | None:
 def measure(work: Work, model: Model) -> Result | None:
     options = options_of(model, work.settings.copy_updates)
     settings = options | {"distances": list(DISTANCES), "pairs": TRAINING_PAIRS, "tested": TESTED}
-    name = f"table1/copy/{model.name}"
-    found = work.cells.find(name, settings)
-    if found is not None or work.settings.dry_run or work.budget.left() <= 0:
-        return found
-    work.say(f"trains {model.title} to copy")
-    result = train(work, model, options)
-    if result is not None:
-        work.cells.add(name, settings, result)
-    return result
+    return work.cell(f"table1/copy/{model.name}", settings, lambda: train(work, model, options), f"trains {model.title} to copy")
 
 
 def table(found: list[tuple[Model, Result]]) -> Table:

@@ -113,13 +113,11 @@ class Training:
         return self.options | {"row_minutes": self.work.settings.row_minutes}
 
     def measure(self) -> None:
-        if self.found() is not None or not self.chosen or self.work.settings.dry_run or self.work.budget.left() <= 0:
+        if not self.chosen:
             return
         place = f"{NAMES.index(self.row.name) + 1} of {len(NAMES)}"
-        self.work.say(f"row {self.row.name} ({place}), seed {self.seed}: {self.row.here}")
-        result = train(self.work, self.name, self.options)
-        if result is not None:
-            self.work.cells.add(f"table3/{self.name}", self.settings(), result)
+        self.work.cell(f"table3/{self.name}", self.settings(), lambda: train(self.work, self.name, self.options),
+                       f"row {self.row.name} ({place}), seed {self.seed}: {self.row.here}")
 
 
 def trainings_of(work: Work, row: Row) -> list[Training]:

@@ -78,14 +78,15 @@ class Work:
         if not self.settings.quiet:
             print(text, file=sys.stderr, flush=True)
 
-    def cell(self, name: str, settings: Result, measure: Callable[[], Result]) -> Result | None:
-        """What was measured, now or before; None: there is no time left for it."""
+    def cell(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "") -> Result | None:
+        """What was measured, now or before; None: there is no time left for it, or it ended before `measure` did."""
         found = self.cells.find(name, settings)
         if found is not None or self.settings.dry_run or self.budget.left() <= 0:
             return found
-        self.say(f"measures {name}")
+        self.say(saying or f"measures {name}")
         result = measure()
-        self.cells.add(name, settings, result)
+        if result is not None:
+            self.cells.add(name, settings, result)
         return result
 
     def run(self, *arguments: object) -> str:
