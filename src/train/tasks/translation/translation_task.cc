@@ -203,12 +203,17 @@ double TranslationTask::Work(const Example& example) const {
 }
 
 TranslationTask::Inputs TranslationTask::InputsOf(const Examples& examples) {
-  PackedPairs packed = MakePackedPairs(examples);
-  std::optional<nn::LinkedKeys> links;
-  if (examples.columns() > 2)
-    links = LinksOf(examples, packed.target_in.longest, packed.source.longest);
-  if (device_.is_cpu()) return {std::move(packed), std::move(links)};
+  const auto links_of = [&](int64_t targets, int64_t sources) {
+    return examples.columns() > 2 ? std::optional(LinksOf(examples, targets, sources))
+                                  : std::nullopt;
+  };
+  if (device_.is_cpu()) {
+    PackedPairs packed = MakePackedPairs(examples);
+    std::optional links = links_of(packed.target_in.longest, packed.source.longest);
+    return {std::move(packed), std::move(links)};
+  }
   const PaddedPairs batch = MakePaddedPairs(examples, options_.model.special_ids.pad);
+  std::optional links = links_of(batch.target_in_BT.size(1), batch.source_BS.size(1));
   std::vector<torch::Tensor> host = {batch.source_BS, batch.target_in_BT, batch.target_rows_R,
                                      batch.target_out_R};
   if (links) host.insert(host.end(), {links->places_L, links->weights_L});
