@@ -76,7 +76,8 @@ class LineCorpus : public Corpus {
   bool has_links() const { return columns().back().vocabulary == nullptr; }
   // Columns that have a text.
   size_t texts() const { return columns().size() - (has_links() ? 1 : 0); }
-  // By column, the word of each id. `sampled`: the ids are not the vocabulary's own choice.
+  // EncodedLine::links, of links between words. `sampled`: the ids are not the vocabulary's own
+  // choice.
   std::vector<int32_t> SpreadLinks(const EncodedLine& line, const std::vector<std::string>& texts,
                                    const std::string& links, bool sampled) const;
 

@@ -80,7 +80,7 @@ DecoderState StateOfSources(const torch::Tensor& offsets_B1) {
 torch::Tensor PadSentences(const torch::Tensor& rows_RD, const torch::Tensor& offsets_B1) {
   const std::vector<int64_t> lengths = StateOfSources(offsets_B1).source_lengths;
   const int64_t longest = Longest(lengths), sentences = std::ssize(lengths);
-  std::vector<int64_t> places;
+  std::vector<int64_t> places;  // not by pad_sequence: its gradient copies all for each sentence
   for (int64_t b = 0; b < sentences; ++b)
     for (int64_t t = 0; t < lengths[b]; ++t) places.push_back(b * longest + t);
   const torch::Tensor places_R = torch::tensor(places, torch::kInt64).to(rows_RD.device());
