@@ -85,7 +85,18 @@ if(ATTEND_TRAIN)
   if(NOT EXISTS ${ATTEND_TORCH}/lib/libkineto.a)
     set(kineto_LIBRARY torch)
   endif()
-  find_package(Torch 2.11 REQUIRED)
+  find_package(CUDAToolkit QUIET)
+  if(EXISTS ${ATTEND_TORCH}/lib/libtorch_cuda.so AND NOT CUDAToolkit_FOUND)
+    # PyPI's build for GPUs. Its package wants a CUDA toolkit, which programs for CPUs do without.
+    message(STATUS "LibTorch is for GPUs and there is no CUDA toolkit: the programs are for CPUs alone")
+    add_library(torch INTERFACE IMPORTED)
+    set_target_properties(torch PROPERTIES
+      INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_GLOO"
+      INTERFACE_INCLUDE_DIRECTORIES "${ATTEND_TORCH}/include;${ATTEND_TORCH}/include/torch/csrc/api/include"
+      INTERFACE_LINK_LIBRARIES "${ATTEND_TORCH}/lib/libtorch_cpu.so;${ATTEND_TORCH}/lib/libc10.so")
+  else()
+    find_package(Torch 2.11 REQUIRED)
+  endif()
   unset(kineto_LIBRARY)
   find_package(mimalloc 2.0 REQUIRED)
   # LibTorch holds Gloo, but not the headers that c10d's include.
