@@ -103,7 +103,7 @@ torch::Tensor ScaledDotProductAttentionImpl::Weights(const torch::Tensor& query_
   torch::Tensor scores_BHTS = torch::matmul(query_BHTK * scale, key_BHSK.transpose(-2, -1));
   const torch::Tensor additive = AdditiveMask(mask, scores_BHTS.size(-1), scores_BHTS.options());
   if (additive.defined()) scores_BHTS = scores_BHTS + additive;
-  if (mask.biased()) scores_BHTS = scores_BHTS + mask.bias_HTT;
+  if (mask.biased()) scores_BHTS = scores_BHTS + BiasOfPairs(mask.bias_HN, scores_BHTS.size(-1));
   return at::_safe_softmax(scores_BHTS, -1);  // zeros for a row of minus infinities
 }
 

@@ -4,6 +4,13 @@
 
 namespace attend::nn {
 
+torch::Tensor BiasOfPairs(const torch::Tensor& bias_HN, int64_t length) {
+  if (length == 0) return bias_HN.new_zeros({bias_HN.size(0), 0, 0});
+  const int64_t middle = bias_HN.size(1) / 2;
+  // Windows of T distances: the last query's begins at 1 - T, the first one's at 0.
+  return bias_HN.narrow(1, middle + 1 - length, 2 * length - 1).unfold(1, length, 1).flip(1);
+}
+
 torch::Tensor ValidTokens(const torch::Tensor& ids_BS, int64_t pad_id) { return ids_BS.ne(pad_id); }
 
 torch::Tensor MaskFromAllowed(const torch::Tensor& allowed, torch::ScalarType dtype) {

@@ -73,7 +73,7 @@ AttentionMask StackImpl::OfSelfAttention(const AttentionMask& given, const torch
   } else if (mask.query_offsets_B1.size(0) > 1) {
     longest = mask.query_offsets_B1.diff().max().item<int64_t>();
   }
-  mask.bias_HTT = relative_bias(longest);
+  mask.bias_HN = relative_bias(longest);
   return mask;
 }
 
@@ -178,7 +178,7 @@ NextPlaces TransformerDecoderImpl::PlacesOf(const DecoderState& state,
   }
   if (!relative_bias.is_empty()) {
     const torch::Tensor bias_RHT =
-        relative_bias(longest).index_select(1, next.places_R).transpose(0, 1);
+        BiasOfPairs(relative_bias(longest), longest).index_select(1, next.places_R).transpose(0, 1);
     add(bias_RHT.unsqueeze(2));
   }
   if (!state.source_RS.empty())

@@ -39,7 +39,7 @@ struct AttentionMask {
     return mask;
   }
   bool packed() const { return query_offsets_B1.defined(); }
-  bool biased() const { return bias_HTT.defined(); }
+  bool biased() const { return bias_HN.defined(); }
 
   torch::Tensor additive;  // not with `causal`
   torch::Tensor query_offsets_B1, key_offsets_B1;
@@ -47,8 +47,12 @@ struct AttentionMask {
   int64_t window = 0;  // of self-attention, whose queries have their keys' positions
   // Added to the scores of self-attention where it is defined: what RelativePositionBias gives for
   // the longest sentence, or a longer one.
-  torch::Tensor bias_HTT;
+  torch::Tensor bias_HN;
 };
+
+// [H, T, T], a number for each pair of query and key, from [H, N]: one for each distance from the
+// query to the key, of an odd N of them with 0 in the middle. N is at least 2 T - 1.
+torch::Tensor BiasOfPairs(const torch::Tensor& bias_HN, int64_t length);
 
 // Where `ids` is not padding, as booleans; all true for a negative `pad_id`.
 torch::Tensor ValidTokens(const torch::Tensor& ids_BS, int64_t pad_id);

@@ -52,7 +52,7 @@ class RelativePositionBiasImpl : public torch::nn::Module {
  public:
   // An encoder's looks both ways.
   RelativePositionBiasImpl(const StackConfig& config, bool both_ways);
-  // [H, T, T], for queries and keys of one sentence.
+  // [H, 2 T - 1], by the distance from a query to a key in a sentence of T tokens: 1 - T to T - 1.
   torch::Tensor forward(int64_t length);
 
   torch::Tensor weight;  // [buckets, H]

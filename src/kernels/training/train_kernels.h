@@ -59,6 +59,10 @@ struct AttentionArguments {
   double scale;
   const Real *query, *key, *value;
   int64_t query_stride, key_stride;  // the values' is the keys'
+  // Added to scaled scores: for head h, query t and key s bias[h * bias_stride + d], where d is the
+  // distance s - first_query - t. Null: nothing.
+  const Real* bias;
+  int64_t bias_stride;
   // Of the weights; a row is a query's, a column head * S + key, or with a window head * (2 window
   // + 1) + key - t + window.
   DropoutSite dropout;
@@ -74,7 +78,8 @@ struct AttentionGradients {
   AttentionArguments<Real> forward;
   const Real* output_gradient;                           // [T, heads * value_width]
   Real *query_gradient, *key_gradient, *value_gradient;  // with the strides of query and key; out
-  bool add;  // to the gradients of keys and values, which other queries see too
+  bool add;             // to the gradients of keys and values, which other queries see too
+  Real* bias_gradient;  // laid out as the bias, added to; null without one
 };
 
 // Of label-smoothed cross-entropy: -target_weight * log p_target - class_weight * sum_v log p_v.

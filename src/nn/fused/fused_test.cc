@@ -253,6 +253,47 @@ TEST(PackedAttentionTest, EqualsThePlainVersion) {
   }
 }
 
+TEST(PackedAttentionTest, EqualsThePlainVersionWithABiasOfDistances) {
+  torch::manual_seed(4);
+  const torch::Tensor offsets = Offsets({1, 7, 0, 8, 17, 33, 3, 90});
+  const int64_t rows = offsets[-1].item<int64_t>();
+  for (const HeadShape& shape : {HeadShape{1, 8, 8}, HeadShape{4, 32, 32}, HeadShape{3, 5, 7}}) {
+    const int64_t width = shape.heads * (2 * shape.key_width + shape.value_width);
+    for (const DropoutSite& site : {kNone, kSome}) {
+      for (const bool causal : {false, true}) {
+        for (const int64_t window : {0, 6, 40}) {
+          const auto with = [&](auto attention) {
+            return [&, attention](const Tensors& x) {
+              auto mask = AttentionMask::Packed(offsets, offsets, causal).Near(window);
+              mask.bias_HN = x[1];
+              return attention(x[0], torch::Tensor(), shape, mask, site);
+            };
+          };
+          // As many distances as the longest sentence has, and more.
+          for (const int64_t distances : {179, 201}) {
+            ExpectEqual(with(PackedAttention), with(PlainPackedAttention),
+                        {Random({rows, width}), Random({shape.heads, distances})}, "biased");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(PackedAttentionTest, BiasesThatDoNotFitAreErrors) {
+  const HeadShape shape{2, 4, 4};
+  const torch::Tensor offsets = Offsets({2, 3});
+  const auto attend = [&](int64_t heads, int64_t distances) {
+    auto mask = AttentionMask::Packed(offsets, offsets, false);
+    mask.bias_HN = torch::zeros({heads, distances});
+    return PackedAttention(torch::randn({5, 24}), {}, shape, mask, kNone);
+  };
+  EXPECT_NO_THROW(attend(2, 5));
+  EXPECT_THROW(attend(1, 5), Error);
+  EXPECT_THROW(attend(2, 3), Error);
+  EXPECT_THROW(attend(2, 6), Error);
+}
+
 TEST(PackedAttentionTest, OffsetsThatDoNotFitAreErrors) {
   const HeadShape shape{2, 4, 4};
   const torch::Tensor query = torch::randn({5, 8}), memory = torch::randn({7, 16});

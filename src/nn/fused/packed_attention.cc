@@ -38,7 +38,7 @@ struct Block {
 struct Problem {
   Columns inputs;
   HeadShape shape;
-  AttentionMask mask;
+  AttentionMask mask;  // its bias lies together in memory
   DropoutSite site;
   torch::Tensor weights;             // of all blocks, one after the other
   std::vector<Block> blocks;         // of all sentences, one after the other
@@ -74,6 +74,10 @@ AttentionArguments<Real> ArgumentsOf(const Problem& problem, const Block& block)
   a.query_stride = problem.inputs.query.stride(0);
   a.key_stride = problem.inputs.key.stride(0);
   a.dropout = problem.site;
+  if (const torch::Tensor& bias_HN = problem.mask.bias_HN; bias_HN.defined()) {
+    a.bias = bias_HN.const_data_ptr<Real>() + bias_HN.size(1) / 2;
+    a.bias_stride = bias_HN.size(1);
+  }
   return a;
 }
 
@@ -87,6 +91,22 @@ void CheckOffsets(const torch::Tensor& offsets_B1, int64_t rows) {
   }
   throw Error(ErrorKind::kInput,
               fmt::format("the offsets of packed sentences must rise from 0 to the {} rows", rows));
+}
+
+// A bias must have a number for each head and each distance within the longest sentence.
+void CheckBias(const torch::Tensor& bias_HN, int64_t heads, const torch::Tensor& offsets_B1) {
+  if (!bias_HN.defined()) return;
+  const int64_t* offsets = offsets_B1.const_data_ptr<int64_t>();
+  int64_t longest = 0;
+  for (int64_t b = 0; b + 1 < offsets_B1.size(0); ++b)
+    longest = std::max(longest, offsets[b + 1] - offsets[b]);
+  if (bias_HN.size(0) == heads && bias_HN.size(1) % 2 == 1 && bias_HN.size(1) >= 2 * longest - 1)
+    return;
+  throw Error(
+      ErrorKind::kInput,
+      fmt::format("the bias has {} rows of {} distances, expected {} rows of an odd number, "
+                  "at least {}",
+                  bias_HN.size(0), bias_HN.size(1), heads, 2 * longest - 1));
 }
 
 // Cuts sentences at the window's scale: products over all keys would cost the square of a
@@ -167,7 +187,9 @@ torch::Tensor Forward(Problem* problem) {
   return output;
 }
 
-void Backward(Problem* problem, const torch::Tensor& output_gradient, const Columns& gradients) {
+// `bias_BHN`, undefined without a bias, is added to: the gradient of it from each sentence.
+void Backward(Problem* problem, const torch::Tensor& output_gradient, const Columns& gradients,
+              const torch::Tensor& bias_BHN) {
   WithReal(output_gradient, [&](auto real) {
     using Real = decltype(real);
     CutIntoBlocks(problem);
@@ -183,23 +205,51 @@ void Backward(Problem* problem, const torch::Tensor& output_gradient, const Colu
       g.key_gradient = gradients.key.mutable_data_ptr<Real>() + first_key * a.key_stride;
       g.value_gradient = gradients.value.mutable_data_ptr<Real>() + first_key * a.key_stride;
       g.add = problem->mask.window > 0;
+      if (bias_BHN.defined()) {
+        g.bias_gradient = bias_BHN.mutable_data_ptr<Real>() + block.sentence * bias_BHN.stride(0) +
+                          bias_BHN.size(2) / 2;
+      }
       SelectTrainKernels<Real>().attention_backward(g);
     });
   });
 }
 
+// Adds up in the order of the sentences, whatever the threads; undefined for an undefined one.
+torch::Tensor SumOfSentences(const torch::Tensor& x_BHN) {
+  if (!x_BHN.defined()) return {};
+  torch::Tensor sum_HN = torch::zeros_like(x_BHN[0]);
+  WithReal(x_BHN, [&](auto real) {
+    using Real = decltype(real);
+    const Real* x = x_BHN.const_data_ptr<Real>();
+    Real* sum = sum_HN.mutable_data_ptr<Real>();
+    for (int64_t b = 0; b < x_BHN.size(0); ++b) {
+      for (int64_t i = 0; i < sum_HN.numel(); ++i) sum[i] += x[b * sum_HN.numel() + i];
+    }
+  });
+  return sum_HN;
+}
+
+// What is no tensor that has a gradient.
+struct PackedSetting {
+  HeadShape shape;
+  AttentionMask mask;
+  DropoutSite site;
+};
+
 struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& query,
-                               const std::optional<torch::Tensor>& memory, const HeadShape& shape,
-                               const AttentionMask& mask, const DropoutSite& site) {
+                               const std::optional<torch::Tensor>& memory,
+                               const std::optional<torch::Tensor>& bias_HN, PackedSetting setting) {
     const torch::Tensor rows = memory.value_or(torch::Tensor());
+    const auto& [shape, mask, site] = setting;
+    setting.mask.bias_HN = bias_HN.value_or(torch::Tensor());
     Problem problem{Split(query, rows, shape), shape, mask, site, {}, {}, {}};
     const torch::Tensor output = Forward(&problem);
     SaveSite(site, context);
     context->saved_data["shape"] = std::vector<int64_t>{
         shape.heads, shape.key_width, shape.value_width, mask.causal, mask.window};
     context->save_for_backward(
-        {query, rows, problem.weights, mask.query_offsets_B1, mask.key_offsets_B1});
+        {query, rows, problem.weights, mask.query_offsets_B1, mask.key_offsets_B1, mask.bias_HN});
     return output;
   }
 
@@ -208,8 +258,9 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const tensor_list saved = context->get_saved_variables();
     const std::vector<int64_t> numbers = context->saved_data["shape"].toIntVector();
     const HeadShape shape{numbers[0], numbers[1], numbers[2]};
-    const AttentionMask mask =
+    AttentionMask mask =
         AttentionMask::Packed(saved[3], saved[4], /*causal=*/numbers[3] != 0).Near(numbers[4]);
+    mask.bias_HN = saved[5];
     Problem problem{
         Split(saved[0], saved[1], shape), shape, mask, SavedSite(context), saved[2], {}, {}};
     // Blocks of a window add to what others wrote.
@@ -218,8 +269,14 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     };
     const torch::Tensor query_gradient = empty(saved[0]);
     const torch::Tensor memory_gradient = saved[1].defined() ? empty(saved[1]) : torch::Tensor();
-    Backward(&problem, gradients[0].contiguous(), Split(query_gradient, memory_gradient, shape));
-    return {query_gradient, memory_gradient, {}, {}, {}};
+    const torch::Tensor bias_BHN =
+        mask.biased()
+            ? torch::zeros({saved[3].size(0) - 1, mask.bias_HN.size(0), mask.bias_HN.size(1)},
+                           mask.bias_HN.options())
+            : torch::Tensor();
+    Backward(&problem, gradients[0].contiguous(), Split(query_gradient, memory_gradient, shape),
+             bias_BHN);
+    return {query_gradient, memory_gradient, SumOfSentences(bias_BHN), {}};
   }
 };
 
@@ -262,10 +319,7 @@ torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tens
                         key_HSK = heads(inputs.key, key_offsets),
                         value_HSV = heads(inputs.value, key_offsets);
     torch::Tensor scores_HTS = torch::matmul(query_HTK * scale, key_HSK.transpose(1, 2));
-    if (mask.biased()) {
-      scores_HTS = scores_HTS +
-                   mask.bias_HTT.slice(1, 0, scores_HTS.size(1)).slice(2, 0, scores_HTS.size(2));
-    }
+    if (mask.biased()) scores_HTS = scores_HTS + BiasOfPairs(mask.bias_HN, scores_HTS.size(2));
     if (mask.causal) {
       const torch::Tensor future = torch::ones_like(scores_HTS[0], torch::kBool).triu(1);
       scores_HTS = scores_HTS.masked_fill(future, -INFINITY);
@@ -292,8 +346,9 @@ torch::Tensor PackedAttention(const torch::Tensor& query, const torch::Tensor& m
   if (mask.query_offsets_B1.size(0) != mask.key_offsets_B1.size(0)) {
     throw Error(ErrorKind::kInput, "queries and keys are packed from other numbers of sentences");
   }
-  if (mask.biased()) return PlainPackedAttention(query, memory, shape, mask, site);
-  return PackedAttentionFunction::apply(query.contiguous(), IfDefined(memory), shape, mask, site);
+  CheckBias(mask.bias_HN, shape.heads, mask.key_offsets_B1);
+  return PackedAttentionFunction::apply(query.contiguous(), IfDefined(memory),
+                                        IfDefined(mask.bias_HN), PackedSetting{shape, mask, site});
 }
 
 }  // namespace attend::nn

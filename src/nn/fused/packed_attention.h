@@ -16,11 +16,11 @@ struct HeadShape {
 };
 
 // softmax(Q K^T / sqrt(key_width) + bias) V within each sentence of `mask`, which is packed: [R,
-// heads * value_width]. With a bias both are the plain version. Dropout acts on the weights; its
-// row is the query's, its column head * S + key, or within a window that hides keys
-// head * (2 window + 1) + key - query + window. `query` holds queries, keys and values side by
-// side, [R, heads * (2 key_width + value_width)], where `memory` is undefined; else queries alone,
-// and `memory` keys and values, [S, heads * (key_width + value_width)].
+// heads * value_width]. Dropout acts on the weights; its row is the query's, its column head * S +
+// key, or within a window that hides keys head * (2 window + 1) + key - query + window. `query`
+// holds queries, keys and values side by side, [R, heads * (2 key_width + value_width)], where
+// `memory` is undefined; else queries alone, and `memory` keys and values, [S, heads * (key_width +
+// value_width)].
 torch::Tensor PlainPackedAttention(const torch::Tensor& query, const torch::Tensor& memory,
                                    const HeadShape& shape, const AttentionMask& mask,
                                    const DropoutSite& site);
