@@ -107,6 +107,14 @@ def test_the_tagging_example(built, prefix, encoders):
     run(built / "tag", encoders["classification"], text, status=3)
 
 
+def test_the_parsing_example(built, prefix, encoders, tmp_path):
+    parser, sentence = random_models.write_parser(tmp_path), "the house ."
+    tree, *constituents = run(built / "parse", parser, sentence).splitlines()
+    wanted = subprocess.run([prefix / "bin/attend", "parse", "--model", parser, "--plain"], input=sentence, capture_output=True, text=True, check=True)
+    assert tree + "\n" == wanted.stdout and constituents[0].split()[1:] == ["0", "3"]
+    run(built / "parse", encoders["tagging"], sentence, status=3)
+
+
 def test_the_classification_example(built, encoders):
     rows = [line.split() for line in run(built / "classify", encoders["classification"], "the house").splitlines()]
     assert sorted(label for label, _ in rows) == ["high", "low", "mid"]

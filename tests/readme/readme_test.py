@@ -182,7 +182,7 @@ def test_the_page_of_python(folder):
 def test_the_page_of_cpp_shows_programs_that_are_compiled():
     examples = [path.read_text(encoding="utf-8") for path in (ROOT / "tests/consumer").glob("*.cc")]
     shown = blocks("cpp", "docs/cpp.md")
-    assert len(shown) == 6 and all(program in examples for program in shown)
+    assert len(shown) == 7 and all(program in examples for program in shown)
 
 
 def test_the_service(folder):
