@@ -228,7 +228,7 @@ TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
                   "seed", "batch_tokens", "max_sentences", "accumulate", "min_length", "max_length",
                   "max_length_ratio", "vocab_size", "joint_vocab", "vocab_type",
                   "character_coverage", "user_defined_symbols", "placeholders", "protect",
-                  "protect_patterns", "protect_examples", "newline", "mask", "normalization",
+                  "protect_patterns", "protect_examples", "sentinels", "newline", "mask", "normalization",
                   "vocab_max_sentences", "byte_fallback", "split_digits", "case", "case_noise",
                   "architecture", "head_bias", "tie_source_target", "tie_target_output",
                   "adapter.rank", "adapter.alpha", "adapter.matrices", "guided_alignment_layer"));
