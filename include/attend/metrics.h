@@ -32,7 +32,8 @@ class Metric {
   // The settings after the number of references and before the version: "case:mixed|eff:no|...".
   virtual std::string Settings() const = 0;
 
-  // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0".
+  // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0". `references`: of each text; 0:
+  // not all have as many, which is "nrefs:var".
   virtual std::string Signature(size_t references) const;
 };
 
@@ -131,9 +132,17 @@ class Ter : public Metric {
 // One set of references is one text per line of the hypotheses.
 using ReferenceSets = std::vector<std::vector<std::string>>;
 
+// What an empty line of a set is: a reference that has no words; or none at all, so that texts may
+// have different numbers of references, as sacreBLEU has them where it is given None.
+enum class EmptyReferences { kText, kMissing };
+
+// Throws Error(kInput) for a text whose references are all missing.
 std::vector<MetricStatistics> CorpusStatistics(const Metric& metric,
                                                const std::vector<std::string>& hypotheses,
-                                               const ReferenceSets& references);
+                                               const ReferenceSets& references,
+                                               EmptyReferences empty = EmptyReferences::kText);
+// How many references each text has, for a signature; 0: not all have as many.
+size_t CountReferences(const ReferenceSets& references, EmptyReferences empty);
 MetricStatistics SumStatistics(const std::vector<MetricStatistics>& sentences);
 double CorpusScore(const Metric& metric, const std::vector<std::string>& hypotheses,
                    const ReferenceSets& references);

@@ -15,6 +15,7 @@
 #include "cli/evaluate/label_scores.h"
 #include "cli/line_windows.h"
 #include "metrics/characters.h"
+#include "metrics/exact_match.h"
 #include "metrics/metric_fields.h"
 #include "metrics/tokenizer_choice.h"
 #include "text/lines.h"
@@ -31,8 +32,13 @@ struct EvaluateOptions {
   ChrfOptions chrf;
   TerOptions ter;
   AerOptions aer;
+  bool skip_empty_references = false;
   bool sentence_level = false;
   std::string baseline;
+
+  EmptyReferences empty_references() const {
+    return skip_empty_references ? EmptyReferences::kMissing : EmptyReferences::kText;
+  }
   int64_t bootstrap_samples = 1000;
   int64_t width = 2;
 };
@@ -50,9 +56,13 @@ FieldList Fields(EvaluateOptions& options) {
            "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "
            "possible ones as 1?3 or 1p3")
       .Add("metrics", &options.metrics,
-           "of bleu, chrf, chrf++, ter, divided by commas; or aer, of alignments; or entity, F1 of "
+           "of bleu, chrf, chrf++, ter, exact_match, divided by commas; or aer, of alignments; or "
+           "entity, F1 of "
            "labelled entities in the last column; or labels, accuracy of any labels there; or "
            "accuracy, of classes; or brackets, of trees, as evalb with COLLINS.prm")
+      .Add("skip_empty_references", &options.skip_empty_references,
+           "where some texts have more references than others: an empty line of a file is none, as "
+           "None is for sacreBLEU; without it, a reference without words")
       .Nest("", Fields(options.bleu))
       .Add("sentence_level", &options.sentence_level, "a score for each line")
       .Add("baseline", &options.baseline,
@@ -74,6 +84,7 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
   if (key == "bleu") return std::make_unique<Bleu>(options.bleu);
   if (key == "ter") return std::make_unique<Ter>(options.ter);
   if (key == "aer") return std::make_unique<Aer>(options.aer);
+  if (key == "exact_match") return std::make_unique<ExactMatch>(options.bleu.lowercase);
   ChrfOptions chrf = options.chrf;
   if (key == "chrf++") chrf.word_order = 2;
   return std::make_unique<Chrf>(chrf);
@@ -81,8 +92,8 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
 
 // What --metrics names, divided by commas or blanks; each once.
 std::vector<std::string> MetricNames(const EvaluateOptions& options) {
-  const std::vector<std::string> known = {"bleu",   "chrf",   "chrf++",   "ter",     "aer",
-                                          "entity", "labels", "accuracy", "brackets"};
+  const std::vector<std::string> known = {"bleu", "chrf",   "chrf++", "ter",      "exact_match",
+                                          "aer",  "entity", "labels", "accuracy", "brackets"};
   std::vector<std::string> names;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
@@ -93,8 +104,8 @@ std::vector<std::string> MetricNames(const EvaluateOptions& options) {
         throw Error(
             ErrorKind::kUsage,
             fmt::format(
-                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, aer, entity, "
-                "labels, accuracy or brackets{}",
+                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, exact_match, aer, "
+                "entity, labels, accuracy or brackets{}",
                 key, DidYouMean(key, known)));
       }
       if (std::find(names.begin(), names.end(), key) != names.end())
@@ -218,11 +229,12 @@ void PrintSentences(const std::vector<Task>& tasks, const Texts& texts,
   Json result = Json::object();
   std::vector<std::string> lines(texts.hypotheses.size());
   for (const Task& task : tasks) {
-    const std::string signature = task.metric->Signature(texts.references.size());
+    const std::string signature =
+        task.metric->Signature(CountReferences(texts.references, options.empty_references()));
     Json scores = Json::array();
     size_t i = 0;
-    for (const MetricStatistics& sentence :
-         CorpusStatistics(*task.metric, texts.hypotheses, texts.references)) {
+    for (const MetricStatistics& sentence : CorpusStatistics(
+             *task.metric, texts.hypotheses, texts.references, options.empty_references())) {
       const double score = task.metric->Score(sentence);
       scores.push_back(Rounded(score, options.width));
       if (!lines[i].empty()) lines[i] += '\t';
@@ -247,18 +259,19 @@ std::string BootstrapSignature(std::string signature, const BootstrapOptions& op
 void PrintCorpus(const std::vector<Task>& tasks, const Texts& texts, const EvaluateOptions& options,
                  const CommonOptions& common) {
   Json result = Json::object();
+  const EmptyReferences empty = options.empty_references();
   for (const Task& task : tasks) {
     const Metric& metric = *task.metric;
-    const auto sentences = CorpusStatistics(metric, texts.hypotheses, texts.references);
+    const auto sentences = CorpusStatistics(metric, texts.hypotheses, texts.references, empty);
     const MetricStatistics sums = SumStatistics(sentences);
-    std::string signature = metric.Signature(texts.references.size());
+    std::string signature = metric.Signature(CountReferences(texts.references, empty));
     const std::string details = metric.Details(sums);
     Json entry = {{"score", Rounded(metric.Score(sums), options.width)}, {"signature", signature}};
     if (!details.empty()) entry["details"] = details;
     std::string text = Number(metric.Score(sums), options.width);
     if (!details.empty()) text.append(1, ' ').append(details);
     if (!texts.baseline.empty()) {
-      const auto baseline = CorpusStatistics(metric, texts.baseline, texts.references);
+      const auto baseline = CorpusStatistics(metric, texts.baseline, texts.references, empty);
       const double baseline_score = metric.Score(SumStatistics(baseline));
       const BootstrapOptions bootstrap{options.bootstrap_samples,
                                        static_cast<uint64_t>(common.seed)};
@@ -324,13 +337,16 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "evaluate",
       "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
-      "2.6.0's, whose signature says how; word alignments: AER; entities, as conlleval; classes; "
+      "2.6.0's, whose signature says how; exact matches; word alignments: AER; entities, as "
+      "conlleval; classes; "
       "trees, "
       "as evalb",
       "attend evaluate --hypothesis output.de --reference test.de\n"
       "attend evaluate --hypothesis output.zh --reference test.zh --language zh\n"
       "attend evaluate --hypothesis new.de --baseline old.de --reference test.de "
       "--metrics bleu,chrf++,ter --json\n"
+      "attend evaluate --hypothesis output.txt --reference test.1 test.2 test.3 "
+      "--skip-empty-references --metrics bleu,exact_match\n"
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align\n"
       "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb\n"
       "attend evaluate --metrics labels --hypothesis tagged.conll --reference test.pos\n"

@@ -8,6 +8,11 @@
 
 namespace attend {
 
+std::string CorpusColumn::WithPrefix(int64_t file, std::string text) const {
+  if (file >= std::ssize(prefixes) || text.empty()) return text;
+  return prefixes[file] + text;
+}
+
 Corpus::Corpus(std::vector<CorpusColumn> columns) : columns_(std::move(columns)) {
   if (columns_.empty()) throw Error(ErrorKind::kUsage, "a corpus needs at least one column");
   for (size_t column = 0; column < columns_.size(); ++column) {

@@ -19,7 +19,11 @@ struct CorpusColumn {
   std::string name;                // "source"
   std::vector<std::string> files;  // plain, .gz or .zst
   std::shared_ptr<const Vocabulary> vocabulary;
-  TextFrame frame;  // around each line's ids
+  TextFrame frame;                         // around each line's ids
+  std::vector<std::string> prefixes = {};  // before each line's text, by file; may be fewer
+
+  // An empty text stays so.
+  std::string WithPrefix(int64_t file, std::string text) const;
 };
 
 struct FileDigest {

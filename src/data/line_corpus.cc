@@ -112,6 +112,7 @@ EncodedLine LineCorpus::EncodeLine(const Origin& origin, uint64_t time,
   if (changes_) line.spans = changes_(origin, time, &texts);
   for (size_t column = 0; column < texts.size(); ++column) {
     const Vocabulary& vocabulary = *columns()[column].vocabulary;
+    texts[column] = columns()[column].WithPrefix(origin.file, std::move(texts[column]));
     int64_t* malformed = &line.malformed[column];
     line.ids.push_back(encode ? encode(vocabulary, texts[column], malformed)
                               : vocabulary.Encode(texts[column], malformed));
@@ -154,6 +155,18 @@ std::vector<int32_t> LineCorpus::SpreadLinks(const EncodedLine& line,
   return spread;
 }
 
+void LineCorpus::AddIds(const std::vector<std::span<const int32_t>>& ids, ExampleTable* table,
+                        CorpusReport* report) const {
+  for (size_t column = 0; column < ids.size(); ++column) {
+    const TextFrame& frame = columns()[column].frame;
+    const auto index = static_cast<int64_t>(column);
+    table->Append(index, frame.begin);
+    table->Append(index, ids[column]);
+    table->Append(index, frame.end);
+    report->tokens[column] += std::ssize(ids[column]) + frame.size();
+  }
+}
+
 void LineCorpus::Keep(const EncodedLine& line, ExampleTable* table, CorpusReport* report) const {
   ++report->lines;
   report->protected_spans += line.spans.masked;
@@ -164,18 +177,25 @@ void LineCorpus::Keep(const EncodedLine& line, ExampleTable* table, CorpusReport
     lengths.push_back(std::ssize(line.ids[column]));
   }
   report->tokens.resize(texts());
-  if (NamedLines CorpusReport::* const reason = WhyDropped(lengths)) {
+  NamedLines CorpusReport::* const reason = WhyDropped(lengths);
+  if (reason == &CorpusReport::too_long && line.origin.file >= filters_.first_text) {
+    ++report->kept;
+    const std::span<const int32_t> ids = line.ids.back();
+    const int64_t length = std::ssize(ids), most = filters_.max_length,
+                  pieces = (length + most - 1) / most;
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      const int64_t begin = length * piece / pieces, end = length * (piece + 1) / pieces;
+      AddIds(std::vector(texts(), ids.subspan(begin, end - begin)), table, report);
+      table->EndExample(line.origin);
+    }
+    return;
+  }
+  if (reason != nullptr) {
     Count(line.origin, 0, &(report->*reason));
     return;
   }
   ++report->kept;
-  for (size_t column = 0; column < texts(); ++column) {
-    const TextFrame& frame = columns()[column].frame;
-    const auto index = static_cast<int64_t>(column);
-    for (const std::vector<int32_t>* part : {&frame.begin, &line.ids[column], &frame.end})
-      table->Append(index, *part);
-    report->tokens[column] += lengths[column] + frame.size();
-  }
+  AddIds({line.ids.begin(), line.ids.end()}, table, report);
   if (has_links()) table->Append(static_cast<int64_t>(texts()), line.links);
   table->EndExample(line.origin);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct CorpusFilters {
   int64_t min_length = 1;
   int64_t max_length = 256;     // 0: none
   double max_length_ratio = 0;  // longest column over shortest; 0: none
+  // The files from this one on are plain text, the same in both columns: longer lines are cut.
+  int64_t first_text = std::numeric_limits<int64_t>::max();
 };
 
 FieldList Fields(CorpusFilters& filters);
@@ -68,11 +71,15 @@ class LineCorpus : public Corpus {
   // vocabulary does. Throws Error(kInput) for links of words that are not there.
   EncodedLine EncodeLine(const Origin& origin, uint64_t time, std::vector<std::string> texts,
                          const TextEncoder& encode) const;
-  // Adds the line to `table` if it passes the filters, with bos and eos; counts it in `report`.
+  // Adds the line to `table` if it passes the filters, with bos and eos; counts it in `report`. One
+  // of plain text may be several examples.
   void Keep(const EncodedLine& line, ExampleTable* table, CorpusReport* report) const;
 
  private:
   NamedLines CorpusReport::* WhyDropped(std::span<const int64_t> lengths) const;
+  // Of an example, by column, with what stands around them.
+  void AddIds(const std::vector<std::span<const int32_t>>& ids, ExampleTable* table,
+              CorpusReport* report) const;
   bool has_links() const { return columns().back().vocabulary == nullptr; }
   // Columns that have a text.
   size_t texts() const { return columns().size() - (has_links() ? 1 : 0); }

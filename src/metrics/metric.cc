@@ -2,21 +2,40 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "attend/error.h"
 #include "attend/metrics.h"
+#include "metrics/percent.h"
 
 namespace attend {
+namespace {
+
+// Of text `i`.
+std::vector<std::string_view> ReferencesOf(size_t i, const ReferenceSets& references,
+                                           EmptyReferences empty) {
+  std::vector<std::string_view> lines;
+  for (const std::vector<std::string>& set : references)
+    if (empty == EmptyReferences::kText || !set[i].empty()) lines.push_back(set[i]);
+  return lines;
+}
+
+}  // namespace
 
 std::string Metric::Details(const MetricStatistics&) const { return ""; }
 
 std::string Metric::Signature(size_t references) const {
-  return fmt::format("nrefs:{}|{}|version:2.6.0", references, Settings());
+  return fmt::format("nrefs:{}|{}|version:2.6.0", NumberOfReferences(references), Settings());
+}
+
+std::string NumberOfReferences(size_t references) {
+  return references == 0 ? "var" : std::to_string(references);
 }
 
 std::vector<MetricStatistics> CorpusStatistics(const Metric& metric,
                                                const std::vector<std::string>& hypotheses,
-                                               const ReferenceSets& references) {
+                                               const ReferenceSets& references,
+                                               EmptyReferences empty) {
   if (hypotheses.empty() || references.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{} has {} hypotheses and {} sets of references, expected one at least",
@@ -30,12 +49,22 @@ std::vector<MetricStatistics> CorpusStatistics(const Metric& metric,
   }
   std::vector<MetricStatistics> sentences;
   sentences.reserve(hypotheses.size());
-  std::vector<std::string_view> lines(references.size());
   for (size_t i = 0; i < hypotheses.size(); ++i) {
-    for (size_t r = 0; r < references.size(); ++r) lines[r] = references[r][i];
+    const std::vector<std::string_view> lines = ReferencesOf(i, references, empty);
+    if (lines.empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("text {} has no reference: all of its lines are empty", i + 1));
+    }
     sentences.push_back(metric.Statistics(hypotheses[i], lines));
   }
   return sentences;
+}
+
+size_t CountReferences(const ReferenceSets& references, EmptyReferences empty) {
+  const size_t texts = references.empty() ? 0 : references[0].size();
+  std::set<size_t> counts;
+  for (size_t i = 0; i < texts; ++i) counts.insert(ReferencesOf(i, references, empty).size());
+  return counts.size() == 1 ? *counts.begin() : 0;
 }
 
 MetricStatistics SumStatistics(const std::vector<MetricStatistics>& sentences) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "text/lines.h"
+#include "text/sentinels.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 
@@ -20,20 +22,8 @@ TextIds EncodeWithMasks(const Vocabulary& vocabulary, const std::string& text, i
 
 std::string DecodeWithMasks(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
   const int32_t mask = MaskId(vocabulary);
-  std::string text;
-  const auto add = [&](std::string_view part) {
-    if (part.starts_with(' ')) part.remove_prefix(1);
-    if (part.empty()) return;
-    if (!text.empty()) text += ' ';
-    text += part;
-  };
-  for (size_t begin = 0; begin < ids.size();) {
-    size_t end = begin;
-    while (end < ids.size() && ids[end] != mask) ++end;
-    add(vocabulary.Decode(ids.subspan(begin, end - begin)));
-    if (end < ids.size()) add(kMaskToken);
-    begin = end + 1;
-  }
+  std::string text = DecodeWithMarks(vocabulary, ids, std::span(&mask, 1));
+  if (mask >= 0) Replace(vocabulary.Piece(mask), kMaskToken, &text);
   return text;
 }
 

@@ -19,6 +19,7 @@
 #include "text/lines.h"
 #include "text/mask_token.h"
 #include "text/newlines.h"
+#include "text/sentinels.h"
 #include "text/span_masker.h"
 #include "text/utf8.h"
 
@@ -101,6 +102,8 @@ std::vector<std::string> SymbolsOf(const VocabularyOptions& options) {
                  options.user_defined_symbols.end());
   for (int64_t number = 0; number < options.placeholders; ++number)
     symbols.push_back(PlaceholderText(number));
+  for (int64_t number = 0; number < options.sentinels; ++number)
+    symbols.push_back(SentinelText(number));
   if (options.newline) symbols.emplace_back(kNewline);
   if (options.mask) symbols.emplace_back(kMaskToken);
   return symbols;
@@ -131,6 +134,7 @@ void CheckOptions(const VocabularyOptions& options) {
     seen.insert(fmt::format("<0x{:02X}>", byte));
   for (int64_t number = 0; number < options.placeholders; ++number)
     seen.insert(PlaceholderText(number));
+  for (int64_t number = 0; number < options.sentinels; ++number) seen.insert(SentinelText(number));
   for (const std::string& symbol : options.user_defined_symbols) {
     std::string reason = WhyNoSymbol(symbol, options);
     if (reason.empty() && !seen.insert(symbol).second)
@@ -292,10 +296,19 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
                   : "number of placeholder tokens for protected spans, for training with protect; "
                     "0: none",
            kMaking)
+      .Add("sentinels", &options.sentinels, 0, kMostSentinels,
+           recipe
+               ? fmt::format("number of tokens <extra_id_0>, <extra_id_1> ..., which stand for "
+                             "hidden spans; 0: none, or {} with denoising = spans",
+                             kSentinels)
+               : "number of tokens <extra_id_0>, <extra_id_1> ..., which stand for hidden spans, "
+                 "for training with objective = denoising; 0: none",
+           kMaking)
       .Add("newline", &options.newline,
            "make a token of <newline>, which stands for the end of a line in language models",
            kMaking)
-      .Add("mask", &options.mask, "make a token of [MASK], for masked language models", kMaking)
+      .Add("mask", &options.mask,
+           "make a token of [MASK], for masked language models and denoising = infilling", kMaking)
       .Add("normalization", &options.normalization, {"none", "nfkc"},
            "nfkc: Unicode NFKC, with white space joined and control characters dropped; none: text "
            "stays as it is",

@@ -30,6 +30,7 @@ struct VocabularyOptions {
   bool byte_fallback = false;       // spell other characters by their bytes instead of as unknown
   std::vector<std::string> user_defined_symbols;  // always one piece each, never normalised
   int64_t placeholders = 0;   // PlaceholderText of so many numbers, each one piece
+  int64_t sentinels = 0;      // SentinelText of so many numbers, each one piece
   bool newline = false;       // kNewline is a token: it stands for the end of a line
   bool mask = false;          // kMaskToken is a token, for masked language models
   bool split_digits = false;  // each digit is a piece of its own

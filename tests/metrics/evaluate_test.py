@@ -203,6 +203,43 @@ def test_lower_case_and_classes_of_all_characters(tmp_path):
         same_score(answer["bleu"], BLEU(**settings), hypotheses, references)
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_texts_with_fewer_references_than_others(tmp_path, seed):
+    """An empty line is a reference without words, or none, as None is for sacrebleu."""
+    generator = random.Random(seed)
+    first = [line or "a" for line in made_text(60, 20 + seed)]
+    more = [["" if generator.random() < 0.4 else line for line in corrupt(first, 30 + seed + i)] for i in range(2)]
+    sets, hypotheses = [first, *more], corrupt(first, 40)
+    missing = [[line.rstrip() or None for line in lines] for lines in sets]
+    options = ["--metrics", "bleu,chrf,chrf++,ter"]
+    for references, more in ((sets, []), (missing, ["--skip-empty-references"])):
+        answer = evaluate(tmp_path, hypotheses, sets, *options, *more)
+        for name, metric in {"bleu": BLEU(), "chrf": CHRF(), "chrf++": CHRF(word_order=2), "ter": TER()}.items():
+            expected = metric.corpus_score(hypotheses, references)
+            assert answer[name]["signature"] == str(metric.get_signature())
+            assert ("nrefs:var" in answer[name]["signature"]) == bool(more)
+            assert answer[name]["score"] == pytest.approx(expected.score, abs=2e-9)
+    whole = evaluate(tmp_path, hypotheses, [first, first], "--skip-empty-references")["bleu"]
+    assert whole["signature"].startswith("nrefs:2|")
+    # As many references each, though not of the same files.
+    swapped = [[a if i % 2 else "" for i, a in enumerate(first)], ["" if i % 2 else a for i, a in enumerate(first)]]
+    assert evaluate(tmp_path, hypotheses, swapped, "--skip-empty-references")["bleu"]["signature"].startswith("nrefs:1|")
+    write(tmp_path / "empty", ["a", ""])
+    done = run("--hypothesis", tmp_path / "empty", "--reference", tmp_path / "empty", tmp_path / "empty", "--skip-empty-references", status=3)
+    assert b"text 2 has no reference" in done.stderr
+
+
+def test_exact_match(tmp_path):
+    """Right where a text is one of its references, white space at both ends aside."""
+    hypotheses, first = ["a b", " A b ", "a  b", "", "x"], ["a b", "a b", "a b", "", "y"]
+    found = evaluate(tmp_path, hypotheses, [first], "--metrics", "exact_match")["exact_match"]
+    assert found == {"score": 40.0, "signature": "nrefs:1|case:mixed", "details": "(2 of 5 texts)"}
+    found = evaluate(tmp_path, hypotheses, [first, ["z", "z", "z", "z", "x"]], "--metrics", "bleu,exact_match", "--lowercase")["exact_match"]
+    assert (found["score"], found["signature"]) == (80.0, "nrefs:2|case:lc")
+    sentences = evaluate(tmp_path, hypotheses, [first], "--metrics", "exact_match", "--sentence-level")["exact_match"]
+    assert sentences["scores"] == [100, 0, 0, 100, 0]
+
+
 def test_sentence_level(tmp_path):
     references = [odd_text(1) + made_text(40, 2), corrupt(odd_text(1) + made_text(40, 2), 3)]
     hypotheses = corrupt(references[0], 4)

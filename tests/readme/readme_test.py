@@ -151,6 +151,20 @@ def test_the_recipes_of_the_pages(page, number, vocab_size, encoders, tmp_path):
     assert (tmp_path / "run/model/config.json").exists()
 
 
+def test_the_page_of_text_to_text(folder):
+    denoising, tasks = (re.sub(r"^max_updates = .*$", "max_updates = 4", re.sub(r"^vocab_size = .*$", f"vocab_size = {size}", block, flags=re.M), flags=re.M)
+                        for block, size in zip(blocks("toml", "docs/text_to_text.md"), (250, 150), strict=True))
+    (folder / "denoising.toml").write_text(denoising, encoding="utf-8")
+    (folder / "tasks.toml").write_text(tasks, encoding="utf-8")
+    for ours, theirs in (("train.en", "plain.en"), ("train.de", "plain.de"), ("test.de", "out.txt"), ("test.de", "test2.de")):
+        shutil.copy(folder / ours, folder / theirs)
+    (folder / "test2.de").write_text("\n" * 5, encoding="utf-8")
+    told = [run(folder, command) for command in commands("docs/text_to_text.md")]
+    assert len(told) == 8
+    assert len(told[2].splitlines()) == len(told[4].splitlines()) == 5 and len(told[5].splitlines()) == 1
+    assert "exact match|nrefs:1|case:mixed = 100.00" in told[6] and "exact match|nrefs:1" in told[7]
+
+
 def test_the_page_of_adapters(folder):
     for side in ("en", "de"):
         shutil.copy(folder / f"train.{side}", folder / f"customer.{side}")

@@ -83,10 +83,12 @@ def variant(kind, options, folder):
     """A way to train: with Adam's state on one rank or on all, with text in memory or on disk, in f32 or bf16, by one pass or two."""
     if kind == "streamed":
         return tiny_run.streamed(options, folder)
+    if kind == "denoising":
+        return tiny_run.denoised(options, folder) | {"mixing_temperature": 2, "shuffle_buffer": 37}
     return options | {"plain": {}, "sharded": {"shard_optimizer": []}, "bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}[kind]
 
 
-@pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,)), ("r_drop", (0,))])
+@pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,)), ("r_drop", (0,)), ("denoising", (0,))])
 def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path):
     longer = variant(kind, options, tmp_path) | {"max_updates": UPDATES, "validate_every": 40, "checkpoint_every": 3}
     unbroken = trained(longer, tmp_path / "unbroken")
@@ -101,10 +103,10 @@ def test_a_killed_run_resumes_to_the_same_bits(options, kind, victims, tmp_path)
     tiny_run.assert_same(trained(longer, output), unbroken)
 
 
-@pytest.mark.parametrize("kind", ["plain", "sharded", "streamed"])
+@pytest.mark.parametrize("kind", ["plain", "sharded", "streamed", "denoising"])
 def test_a_run_goes_on_in_another_number_of_processes(options, one, kind, tmp_path):
     options, output = variant(kind, options, tmp_path), tmp_path / "run"
-    if kind == "streamed":
+    if kind in ("streamed", "denoising"):
         one = tmp_path / "one"
         tiny_run.trained(options, one)
     half = options | {"max_updates": 6, "average_last": 1}

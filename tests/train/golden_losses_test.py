@@ -32,6 +32,8 @@ VARIANTS = {
     "streamed": {},
     "streamed_unigram": {"bpe_dropout": None, "sampling_alpha": 0.3},
     "bf16": {"precision": "bf16"},
+    "denoising": {},
+    "infilling": {},
     "lstm": {},
     "gru": {},
     "convolution": {},
@@ -46,9 +48,9 @@ def losses(variant, folder, threads):
     options = tiny_run.prepare(folder, *(["unigram", 45] if variant == "streamed_unigram" else []))
     if variant.startswith("streamed"):
         options = tiny_run.streamed(options, folder)
-    if variant in resume_test.TASKS:
+    if variant in (*resume_test.TASKS, "denoising", "infilling"):
         options = resume_test.options_of_kind(variant, options, folder)
-    else:
+    if variant not in resume_test.TASKS:
         options |= {"validate_translations=false": []}
     if variant in ARCHITECTURES:
         options = resume_test.of_architecture(variant, options)

@@ -19,7 +19,7 @@ BAD_RECIPES = [
     ('preset = "tinny"\ntrain_source = ["x"]\ntrain_target = ["y"]', "unknown preset 'tinny'", "did you mean 'tiny'"),
     ('task = "translat"', ":1: task is 'translat'", "expected one of translation"),
     ("dropout = ", ":1", "not valid TOML"),
-    ("train_source = []", "--train-source is missing"),
+    ("train_source = []", "train_source and train_target are needed, or objective = denoising with train_text"),
 ]
 
 

@@ -140,6 +140,11 @@ def options_of_kind(kind, options, folder):
         return of_architecture(kind, options)
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
+        if kind in ("denoising", "infilling"):
+            options = tiny_run.denoised(options, folder, {"denoising": "spans"}.get(kind, kind))
+            # The first reads its text as it goes, and knows its tasks by what stands before them.
+            more = {"mixing_temperature": 2, "shuffle_buffer": 37, "train_prefixes": ["two "], "valid_prefixes": ["two "]}
+            more = more if kind == "denoising" else {"permute_sentences": []}
         if kind == "guided":
             more = tiny_run.guided(options, folder)
         return (tiny_run.streamed(options, folder) if kind == "streamed" else options) | more
@@ -154,7 +159,7 @@ def test_every_task_is_killed():
     assert {"translation", *TASKS} == set(re.search(r"--task (\S+)", told)[1].split("|"))
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", *RIVALS, *TASKS])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", "denoising", "infilling", *RIVALS, *TASKS])
 def test_killed_at_random_instants(options, kind, tmp_path):
     options = options_of_kind(kind, options, tmp_path) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")

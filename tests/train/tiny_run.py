@@ -91,6 +91,16 @@ def streamed(options, folder):
     return options | shards | {"train_weights": ["1", "2.5", "1"], "shuffle_buffer": 37, "bpe_dropout": 0.2}
 
 
+def denoised(options, folder, kind="spans"):
+    """Plain text beside the pairs, two files of it, one packed, with a vocabulary that the run makes."""
+    write_corpus(folder, seed=9, lines=100, prefix="plain")
+    lines = (folder / "plain.en").read_bytes() * 2
+    (folder / "plain.txt.gz").write_bytes(gzip.compress(lines))
+    return options | {
+        "vocab": None, "vocab_size": 64, "vocab_type": "bpe", "sentinels": 6, "objective": "denoising", "denoising": kind,
+        "train_text": [folder / "plain.txt.gz", folder / "plain.de"], "valid_text": options["valid_source"]}
+
+
 def guided(options, folder):
     """What guides the attention of the only layer: the text's translation is word for word."""
     lines = options["train_source"].read_text(encoding="utf-8").splitlines()

@@ -15,7 +15,11 @@ namespace attend {
 
 FieldList Fields(LineOptions& options) {
   FieldList fields;
-  fields.Nest("", SplittingField(&options.split_sentences))
+  fields
+      .Add("prefix", &options.prefix,
+           "text before each input, such as 'summarize: ', that tells a model of several tasks "
+           "which one it is")
+      .Nest("", SplittingField(&options.split_sentences))
       .Add("max_input_tokens", &options.max_input_tokens, 0, 100000,
            "maximum number of tokens that are translated as one input; " + InputLimitHelp())
       .Add("overlong", &options.overlong, {"split", "refuse"},
@@ -30,7 +34,9 @@ LineBatch::LineBatch(const Translator* translator, const Model& model, const Lin
       limit_(InputLimit(options.max_input_tokens, options.split_sentences, model.training_text,
                         translator->max_input_tokens())),
       whole_(WholeLineTokens(options.split_sentences, model.training_text, limit_)),
-      language_(model.config.languages.empty() ? "" : model.config.languages[0]) {}
+      language_(model.config.languages.empty() ? "" : model.config.languages[0]),
+      // A prefix may end within a word.
+      prefix_words_(CountWords(options.prefix + "a") - 1) {}
 
 void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
   const bool model_decides = translator_->max_input_tokens() == limit_;
@@ -42,7 +48,8 @@ void LineBatch::Refuse(const std::string& name, int64_t pieces) const {
 }
 
 std::vector<int32_t> LineBatch::Encode(const std::string& text) const {
-  return HasLetterOrDigit(text) ? translator_->Encode(text) : std::vector<int32_t>();
+  return HasLetterOrDigit(text) ? translator_->Encode(options_.prefix + text)
+                                : std::vector<int32_t>();
 }
 
 std::vector<TextPart> LineBatch::SpansOf(const std::string& text) const {
@@ -54,7 +61,7 @@ std::vector<TextPart> LineBatch::SpansOf(const std::string& text) const {
 
 std::vector<TextPart> LineBatch::SentencesOf(const std::string& line) const {
   const auto fits = [&](std::string_view text) {
-    return std::ssize(translator_->Encode(std::string(text))) <= whole_;
+    return std::ssize(translator_->Encode(options_.prefix + std::string(text))) <= whole_;
   };
   std::vector<TextPart> places;
   if (whole_ == 0) {
@@ -123,7 +130,7 @@ void LineBatch::Add(const std::string& text, const std::string& name) {
   }
   FindPlaces(line, &parts);
   for (Part& part : parts) {
-    texts_.push_back(std::move(part.text));
+    texts_.push_back(part.ids.empty() ? std::move(part.text) : options_.prefix + part.text);
     ids_.push_back(std::move(part.ids));
     parts_.push_back(std::move(part));
   }
@@ -162,7 +169,9 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.protected_spans += next.protected_spans;
     whole.protected_kept += next.protected_kept;
     for (const AlignmentLink& link : next.alignment) {
-      whole.alignment.push_back({link.source + part.first_word, link.target + first_word});
+      if (link.source < prefix_words_) continue;
+      whole.alignment.push_back(
+          {link.source - prefix_words_ + part.first_word, link.target + first_word});
     }
   }
   whole.text += line.after;

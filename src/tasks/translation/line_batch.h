@@ -18,6 +18,7 @@ namespace attend {
 enum class Overlong { kSplit, kRefuse };
 
 struct LineOptions {
+  std::string prefix;  // before each text that is translated, for models of several tasks
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   int64_t max_input_tokens = 0;  // of a part, or with kRefuse of a line; 0: as training had
   Overlong overlong = Overlong::kSplit;
@@ -56,7 +57,7 @@ class LineBatch {
     std::string before, after;  // the white space at its ends
   };
 
-  // None of a text that is copied.
+  // With the prefix. None of a text that is copied.
   std::vector<int32_t> Encode(const std::string& text) const;
   // Spans that must not be cut.
   std::vector<TextPart> SpansOf(const std::string& text) const;
@@ -74,6 +75,7 @@ class LineBatch {
   const int64_t limit_;
   const int64_t whole_;  // WholeLineTokens
   const std::string language_;
+  const int64_t prefix_words_;
   std::vector<std::string> texts_;         // of all parts
   std::vector<std::vector<int32_t>> ids_;  // the same
   std::vector<Part> parts_;                // the same, without text and ids

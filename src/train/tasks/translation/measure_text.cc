@@ -74,6 +74,7 @@ class Measurement {
     next.pair.weight = static_cast<double>(step) * weight;
     while (source.Next(&next.text[0]) && target.Next(&next.text[1])) {
       if ((source.lines() - 1) % step != 0) continue;
+      next.text[0] = corpus_.columns()[0].WithPrefix(file, std::move(next.text[0]));
       block.push_back(next);
       if (block.size() == kBlockPairs) Measure(&block);
     }
@@ -121,11 +122,11 @@ TrainingText::Ratio RatioOf(const std::vector<Pair>& pairs) {
 
 }  // namespace
 
-std::optional<TrainingText> MeasureText(const LineCorpus& corpus,
+std::optional<TrainingText> MeasureText(const LineCorpus& corpus, int64_t pair_files,
                                         const std::vector<double>& weights,
                                         const std::string& language, int threads) {
   Measurement measurement(corpus, language, threads);
-  const int64_t files = std::ssize(corpus.columns()[0].files);
+  const int64_t files = pair_files > 0 ? pair_files : std::ssize(corpus.columns()[0].files);
   for (int64_t file = 0; file < files; ++file)
     measurement.AddFile(file, files, weights.empty() ? 1 : weights[file]);
   const std::vector<Pair>& pairs = measurement.pairs();

@@ -34,7 +34,7 @@ TEST_F(MeasureTextTest, QuantilesOfWhatFiltersKeep) {
     } else {
       corpus = std::make_unique<ParallelCorpus>(columns, CorpusFilters{.max_length = 0}, 2);
     }
-    const TrainingText text = MeasureText(*corpus, {}, "en", 2).value();
+    const TrainingText text = MeasureText(*corpus, 1, {}, "en", 2).value();
     EXPECT_EQ(text.source_tokens.longest, Tokens(std::string(99, 'e')));
     EXPECT_EQ(text.source_tokens.p99, Tokens(std::string(98, 'e')));
     EXPECT_EQ(text.source_tokens.p90, Tokens(std::string(89, 'e')));
@@ -57,14 +57,14 @@ TEST_F(MeasureTextTest, LongFilesAreSampled) {
     target += "f\n";
   }
   const ParallelCorpus corpus(Columns(Write("s", source), Write("t", target)), {}, 2);
-  const TrainingText text = MeasureText(corpus, {}, "", 2).value();
+  const TrainingText text = MeasureText(corpus, 1, {}, "", 2).value();
   EXPECT_NEAR(text.several_sentences, 0.5, 0.01);
   EXPECT_TRUE(text.HasSeveralSentences());
 }
 
 TEST_F(MeasureTextTest, NothingKeptIsNothingKnown) {
   const ParallelCorpus corpus(Columns(Write("s", "\n"), Write("t", "f\n")), {}, 2);
-  EXPECT_EQ(MeasureText(corpus, {}, "", 1), std::nullopt);
+  EXPECT_EQ(MeasureText(corpus, 1, {}, "", 1), std::nullopt);
 }
 
 }  // namespace

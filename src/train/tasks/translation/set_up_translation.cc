@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "tasks/translation/protection.h"
 #include "text/lines.h"
+#include "text/sentinels.h"
 #include "text/tokenizer.h"
 #include "train/tasks/given_vocabulary.h"
 #include "train/tasks/run_model.h"
@@ -140,6 +141,8 @@ void CheckTextFiles(const CorpusOptions& corpus) {
   check(corpus.train_alignments, "train_alignments");
   check(corpus.valid_source, "valid_source");
   check(corpus.valid_target, "valid_target");
+  check(corpus.train_text, "train_text");
+  check(corpus.valid_text, "valid_text");
   check(corpus.test_source, "test_source");
   check(corpus.test_target, "test_target");
 }
@@ -147,7 +150,18 @@ void CheckTextFiles(const CorpusOptions& corpus) {
 // Read before training, since what is wrong with it is better known then.
 std::optional<ParallelText> TestText(const CorpusOptions& corpus) {
   if (corpus.test_source.empty()) return std::nullopt;
-  return ReadParallelText(corpus.test_source, corpus.test_target);
+  return ReadParallelText(corpus.test_source, corpus.test_target, corpus.test_prefixes);
+}
+
+// The tokens that protection and denoising need.
+void CompleteVocabularyOptions(CorpusOptions* corpus) {
+  VocabularyOptions* made = &corpus->vocabulary;
+  if (!corpus->protection.empty() && made->placeholders == 0) made->placeholders = kPlaceholders;
+  if (corpus->objective != TrainingObjective::kDenoising) return;
+  if (corpus->denoising.kind == NoiseKind::kInfilling)
+    made->mask = true;
+  else if (made->sentinels == 0)
+    made->sentinels = kSentinels;
 }
 
 // What can be checked before a vocabulary is made, which may take long.
@@ -156,9 +170,7 @@ void CheckBefore(TrainOptions* options, const RunSettings& settings) {
   if (!MakesVocabulary(*options)) CheckMakingOptions(*options, settings, GiverOf(*options));
   CheckTextFiles(corpus);
   CheckSides(*options);
-  if (!corpus.protection.empty() && MakesVocabulary(*options) &&
-      corpus.vocabulary.placeholders == 0)
-    corpus.vocabulary.placeholders = kPlaceholders;
+  if (MakesVocabulary(*options)) CompleteVocabularyOptions(&corpus);
   CheckShape(options->model);
   CheckFilters(corpus.filters, options->model);
 }

@@ -115,6 +115,14 @@ Json CheckTexts(const TrainOptions& options, const Vocabularies& vocabularies, i
       RefuseCopy(text.files.source[survey.copies[0]], options);
   };
   refuse_copy(train);
+  for (const auto& [option, files] :
+       {std::pair{"train_text", &corpus.train_text}, {"valid_text", &corpus.valid_text}}) {
+    if (files->empty()) continue;
+    const TextSurvey plain =
+        SurveyText({*files, *files}, vocabularies.source, vocabularies.target, {}, threads);
+    CheckUnknown(plain.source, option, log);
+    report[option] = ToJson(plain.source);
+  }
   const PairHashes met = std::move(survey.met);
   for (size_t i = 0; i < std::size(others); ++i) {
     const NamedText& text = others[i];

@@ -54,18 +54,23 @@ Json SampleSources(const std::vector<std::string>& lines) {
   return sources;
 }
 
+Sample WriteGreedily(nn::SequenceModelImpl& model, std::vector<int32_t> source, int64_t limit) {
+  const torch::NoGradGuard no_grad;
+  Sample sample;
+  std::vector<int32_t> prefix = model.config().TargetFrame().begin;
+  for (int64_t step = 0; step < limit && Step(model, source, &prefix, &sample); ++step) {
+  }
+  sample.source_ids = std::move(source);
+  return sample;
+}
+
 Sample MakeSample(nn::SequenceModelImpl& model, const Vocabularies& vocabularies,
                   const std::string& source) {
-  const torch::NoGradGuard no_grad;
   const ModelConfig& config = model.config();
   const std::vector<int32_t> tokens = vocabularies.source->Encode(source);
-  Sample sample;
+  Sample sample = WriteGreedily(model, config.EncoderIds(tokens),
+                                config.MaxOutput(std::ssize(tokens) + kExtraLength));
   sample.source = source;
-  sample.source_ids = config.EncoderIds(tokens);
-  std::vector<int32_t> prefix = config.TargetFrame().begin;
-  const int64_t limit = config.MaxOutput(std::ssize(tokens) + kExtraLength);
-  for (int64_t step = 0; step < limit && Step(model, sample.source_ids, &prefix, &sample); ++step) {
-  }
   sample.target = vocabularies.target->Decode(sample.target_ids);
   return sample;
 }

@@ -22,8 +22,10 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
 // The first of `lines` that the exported model is to prove itself on.
 Json SampleSources(const std::vector<std::string>& lines);
 
-// The LibTorch model's greedy translation of one sentence, with log-probabilities and the largest
-// logits of each step.
+// What the LibTorch model writes, always its likeliest token, with log-probabilities and the
+// largest logits of each step. `source` is what the encoder reads; at most `limit` tokens.
+Sample WriteGreedily(nn::SequenceModelImpl& model, std::vector<int32_t> source, int64_t limit);
+// The same for one sentence, with its text.
 Sample MakeSample(nn::SequenceModelImpl& model, const Vocabularies& vocabularies,
                   const std::string& source);
 

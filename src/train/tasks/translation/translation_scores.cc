@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "attend/metrics.h"
 #include "attend/translator.h"
+#include "metrics/exact_match.h"
 #include "metrics/tokenizer_choice.h"
 #include "tasks/translation/line_batch.h"
 #include "text/lines.h"
@@ -18,11 +19,14 @@
 namespace attend {
 namespace {
 
-std::vector<std::string> ReadAll(const std::vector<std::string>& files) {
+std::vector<std::string> ReadAll(const std::vector<std::string>& files,
+                                 const std::vector<std::string>& prefixes) {
   std::vector<std::string> lines;
-  for (const std::string& file : files) {
-    for (const std::string& line : ReadLines(file))
-      lines.push_back(RepairUtf8(line, nullptr, Nul::kKept));
+  for (size_t file = 0; file < files.size(); ++file) {
+    for (const std::string& line : ReadLines(files[file])) {
+      const std::string& prefix = prefixes.empty() || line.empty() ? "" : prefixes[file];
+      lines.push_back(prefix + RepairUtf8(line, nullptr, Nul::kKept));
+    }
   }
   return lines;
 }
@@ -38,8 +42,9 @@ void AddScore(const std::string& name, const Metric& metric,
 }  // namespace
 
 ParallelText ReadParallelText(const std::vector<std::string>& source,
-                              const std::vector<std::string>& target) {
-  ParallelText text{ReadAll(source), ReadAll(target)};
+                              const std::vector<std::string>& target,
+                              const std::vector<std::string>& prefixes) {
+  ParallelText text{ReadAll(source, prefixes), ReadAll(target, {})};
   if (text.source.size() != text.target.size() || text.source.empty()) {
     throw Error(
         ErrorKind::kInput,
@@ -88,6 +93,7 @@ Json ScoreTranslations(const std::vector<std::string>& outputs,
   TerOptions ter;
   ter.normalized = ter.asian_support = HasIdeographs(bleu.language);
   AddScore("ter", Ter(ter), outputs, references, &scores);
+  AddScore("exact_match", ExactMatch(bleu.lowercase), outputs, references, &scores);
   return scores;
 }
 

@@ -17,9 +17,11 @@ namespace attend {
 struct ParallelText {
   std::vector<std::string> source, target;
 };
+// `prefixes` stand before the lines of the source files, one for each of these, or there are none.
 // Throws Error(kInput) that names both where the files' line counts differ, or there are no lines.
 ParallelText ReadParallelText(const std::vector<std::string>& source,
-                              const std::vector<std::string>& target);
+                              const std::vector<std::string>& target,
+                              const std::vector<std::string>& prefixes = {});
 
 struct Outputs {
   std::vector<std::string> lines;
@@ -34,7 +36,7 @@ Outputs TranslateLines(
     const std::function<void(size_t)>& translated = [](size_t) {});
 
 // As `attend evaluate --json` prints them: {"bleu": {"score": 41.02, "signature": "..."}, "chrf":
-// ..., "chrf++": ..., "ter": ...}.
+// ..., "chrf++": ..., "ter": ..., "exact_match": ...}.
 Json ScoreTranslations(const std::vector<std::string>& outputs,
                        const std::vector<std::string>& references, const BleuOptions& bleu);
 

@@ -13,15 +13,18 @@
 #include "base/random.h"
 #include "data/pair_changes.h"
 #include "data/streamed_corpus.h"
+#include "metrics/exact_match.h"
 #include "metrics/tokenizer_choice.h"
 #include "nn/bf16_products.h"
 #include "text/lines.h"
+#include "text/sentinels.h"
 #include "text/utf8.h"
 #include "train/loop/training_speed.h"
 #include "train/search/torch_stepper.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/guided_alignment.h"
 #include "train/tasks/translation/measure_text.h"
+#include "train/tasks/translation/text_mixture.h"
 #include "train/tasks/translation/translation_export.h"
 #include "train/tasks/validation.h"
 
@@ -30,16 +33,6 @@ namespace {
 
 // Over each batch.
 double Passes(const TrainOptions& options) { return options.optimization.r_drop > 0 ? 2 : 1; }
-
-std::vector<CorpusColumn> Columns(const std::vector<std::string>& source,
-                                  const std::vector<std::string>& target,
-                                  const Vocabularies& vocabularies, const ModelConfig& model) {
-  std::vector<CorpusColumn> columns = {SourceColumn(source, vocabularies.source),
-                                       TargetColumn(target, vocabularies.target)};
-  columns[0].frame = model.SourceFrame();
-  columns[1].frame = model.TargetFrame();
-  return columns;
-}
 
 // How strongly cuts of training text are sampled; 0: not at all.
 double SamplingOf(const CorpusOptions& options, const Vocabularies& vocabularies) {
@@ -69,27 +62,29 @@ void CheckNotEmpty(const ParallelCorpus& corpus, const char* what) {
   throw Error(ErrorKind::kInput, fmt::format("no {} pair is left: {}", what, corpus.Summary()));
 }
 
+// The filters of the training text, whose files of pairs come first.
+CorpusFilters FiltersOf(const CorpusOptions& corpus) {
+  CorpusFilters filters = corpus.filters;
+  filters.first_text = std::ssize(corpus.train_source);
+  return filters;
+}
+
 std::unique_ptr<const LineCorpus> TrainingCorpus(const TrainOptions& options,
-                                                 const Vocabularies& vocabularies, int threads,
+                                                 const Vocabularies& vocabularies,
+                                                 const std::vector<double>& weights, int threads,
                                                  const Log& log) {
   const CorpusOptions& corpus = TranslationOf(options).corpus;
-  std::vector<CorpusColumn> columns =
-      Columns(corpus.train_source, corpus.train_target, vocabularies, options.model);
-  if (!corpus.train_alignments.empty()) columns.push_back(LinkColumn(corpus.train_alignments));
+  std::vector<CorpusColumn> columns = TrainingColumns(options, vocabularies);
   const TextChanges changes =
       PairChanges(ProtectionOfPairs(options, vocabularies, /*training=*/true),
                   CaseNoise(corpus.case_noise, static_cast<uint64_t>(options.seed)));
   if (corpus.Streams()) {
-    const StreamOptions stream{static_cast<uint64_t>(options.seed),
-                               corpus.train_weights,
-                               corpus.shuffle_buffer,
-                               SamplingOf(corpus, vocabularies),
-                               changes,
-                               log};
-    return std::make_unique<StreamedCorpus>(std::move(columns), corpus.filters, stream, threads);
+    const StreamOptions stream{static_cast<uint64_t>(options.seed), weights, corpus.shuffle_buffer,
+                               SamplingOf(corpus, vocabularies),    changes, log};
+    return std::make_unique<StreamedCorpus>(std::move(columns), FiltersOf(corpus), stream, threads);
   }
   auto whole =
-      std::make_unique<ParallelCorpus>(std::move(columns), corpus.filters, threads, changes);
+      std::make_unique<ParallelCorpus>(std::move(columns), FiltersOf(corpus), threads, changes);
   CheckNotEmpty(*whole, "training");
   return whole;
 }
@@ -115,15 +110,30 @@ void CheckPositions(const ParallelCorpus& corpus, const ModelConfig& model) {
   }
 }
 
+// The text whose lines an exported model is to prove itself on: of validation if there is any.
+struct SampleText {
+  std::string file, prefix;
+};
+
+SampleText SampleTextOf(const CorpusOptions& corpus) {
+  const auto first = [](const std::vector<std::string>& texts) {
+    return texts.empty() ? std::string() : texts[0];
+  };
+  if (!corpus.valid_source.empty()) return {corpus.valid_source[0], first(corpus.valid_prefixes)};
+  if (!corpus.valid_text.empty()) return {corpus.valid_text[0], ""};
+  if (!corpus.train_source.empty()) return {corpus.train_source[0], first(corpus.train_prefixes)};
+  return {corpus.train_text[0], ""};
+}
+
 // Of a file's first lines those that the encoder takes: enough to take samples from.
-std::vector<std::string> SampleLines(const std::string& file, const Vocabulary& vocabulary,
+std::vector<std::string> SampleLines(const SampleText& text, const Vocabulary& vocabulary,
                                      const ModelConfig& model) {
   constexpr int kLines = 32;
-  LineReader reader(file);
+  LineReader reader(text.file);
   std::vector<std::string> lines;
   std::string line;
   for (int read = 0; read < kLines && reader.Next(&line); ++read) {
-    line = RepairUtf8(line);
+    line = text.prefix + RepairUtf8(line);
     if (std::ssize(vocabulary.Encode(line)) <= model.MaxSourceTokens()) lines.push_back(line);
   }
   return lines;
@@ -173,22 +183,41 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   const CorpusOptions& corpus = own_.corpus;
   if (!corpus.train_alignments.empty())
     guided_ = std::dynamic_pointer_cast<nn::TransformerImpl>(model_);
-  train_ = TrainingCorpus(options_, vocabularies_, threads_, log);
-  if (corpus.valid_source.empty()) {
-    sample_lines_ = SampleLines(corpus.train_source[0], *vocabularies_.source, options_.model);
-    return;
+  weights_ = WeightsOf(options_, log);
+  denoising_ = DenoisingOf(options_, vocabularies_);
+  train_ = TrainingCorpus(options_, vocabularies_, weights_, threads_, log);
+  if (denoising_ != nullptr) {
+    denoised_ = std::make_unique<DenoisedCorpus>(train_, std::ssize(corpus.train_source),
+                                                 denoising_, static_cast<uint64_t>(options.seed));
   }
-  const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
-  valid_ = std::make_unique<const ParallelCorpus>(
-      Columns(corpus.valid_source, corpus.valid_target, vocabularies_, options_.model), everything,
-      threads_, PairChanges(ProtectionOfPairs(options_, vocabularies_, /*training=*/false)));
-  CheckNotEmpty(*valid_, "validation");
-  CheckPositions(*valid_, options_.model);
-  valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target);
-  if (own_.validate_translations) {
-    bleu_ = std::make_unique<const Bleu>(BleuOf(options_, valid_text_.target));
+  ReadValidation();
+  sample_lines_ = SampleLines(SampleTextOf(corpus), *vocabularies_.source, options_.model);
+}
+
+void TranslationTask::ReadValidation() {
+  const CorpusOptions& corpus = own_.corpus;
+  if (!corpus.valid_source.empty()) {
+    const CorpusFilters everything{.min_length = 1, .max_length = 0, .max_length_ratio = 0};
+    valid_ = std::make_unique<const ParallelCorpus>(
+        PairColumns(corpus.valid_source, corpus.valid_target, corpus.valid_prefixes, vocabularies_,
+                    options_.model),
+        everything, threads_,
+        PairChanges(ProtectionOfPairs(options_, vocabularies_, /*training=*/false)));
+    CheckNotEmpty(*valid_, "validation");
+    CheckPositions(*valid_, options_.model);
+    valid_text_ = ReadParallelText(corpus.valid_source, corpus.valid_target, corpus.valid_prefixes);
+    if (own_.validate_translations)
+      bleu_ = std::make_unique<const Bleu>(BleuOf(options_, valid_text_.target));
   }
-  sample_lines_ = SampleLines(corpus.valid_source[0], *vocabularies_.source, options_.model);
+  if (corpus.valid_text.empty()) return;
+  CorpusFilters filters = corpus.filters;
+  filters.first_text = 0;
+  valid_plain_ = std::make_shared<const ParallelCorpus>(
+      PairColumns(corpus.valid_text, corpus.valid_text, {}, vocabularies_, options_.model), filters,
+      threads_);
+  CheckNotEmpty(*valid_plain_, "validation");
+  noised_ = DenoisedCorpus(valid_plain_, 0, denoising_, static_cast<uint64_t>(options_.seed))
+                .AddNoise(valid_plain_->examples());
 }
 
 int64_t TranslationTask::CountTargets(const Batch& batch) const {
@@ -282,8 +311,7 @@ torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
   return loss + (first.alignment_loss + second.alignment_loss) / 2;
 }
 
-double TranslationTask::ValidationLoss() {
-  const ExampleTable& table = valid_->examples();
+double TranslationTask::ValidationLoss(const ExampleTable& table) {
   return MeanLoss(MeasureBatches<nn::LossSums>(
       table, options_.optimization, device_, threads_,
       [&](std::span<const int64_t> rows) { return LossOf({&table, rows}, std::nullopt); }));
@@ -291,11 +319,27 @@ double TranslationTask::ValidationLoss() {
 
 ValidationResult TranslationTask::Validate() {
   ValidationResult result;
-  const double loss = ValidationLoss();
+  const double loss = ValidationLoss(valid_ != nullptr ? valid_->examples() : *noised_);
   result.metrics["loss"] = loss;
   result.metrics["perplexity"] = std::exp(loss);
-  if (own_.validate_translations) Translate(&result);
+  if (valid_ != nullptr && noised_) result.metrics["denoising_loss"] = ValidationLoss(*noised_);
+  if (valid_ != nullptr && own_.validate_translations) Translate(&result);
+  if (noised_) ShowNoised(&result);
   return result;
+}
+
+void TranslationTask::ShowNoised(ValidationResult* result) {
+  constexpr int64_t kShown = 4, kExtra = 16;  // tokens more than there should be
+  const std::span<const int32_t> marks = denoising_->marks();
+  const auto text = [&](std::span<const int32_t> ids) {
+    return DecodeWithMarks(*vocabularies_.target, ids, marks);
+  };
+  for (int64_t row = 0; row < std::min(kShown, noised_->size()); ++row) {
+    const std::span<const int32_t> source = (*noised_)[row].Ids(0), target = (*noised_)[row].Ids(1);
+    const Sample sample = WriteGreedily(*model_, {source.begin(), source.end()},
+                                        options_.model.MaxOutput(std::ssize(target) + kExtra));
+    result->samples.push_back({text(source), text(target), text(sample.target_ids)});
+  }
 }
 
 void TranslationTask::Translate(ValidationResult* result) {
@@ -313,6 +357,8 @@ void TranslationTask::Translate(ValidationResult* result) {
   chrf.lowercase = own_.corpus.vocabulary.lower_cases();
   result->metrics["bleu"] = CorpusScore(*bleu_, outputs, {valid_text_.target});
   result->metrics["chrf"] = CorpusChrf(outputs, valid_text_.target, chrf);
+  result->metrics["exact_match"] =
+      CorpusScore(ExactMatch(chrf.lowercase), outputs, {valid_text_.target});
   result->metrics["cut"] = static_cast<double>(found.cut);
   for (size_t i = 0; i < std::min(kShown, outputs.size()); ++i) {
     result->samples.push_back({valid_text_.source[i], valid_text_.target[i], outputs[i]});
@@ -321,10 +367,8 @@ void TranslationTask::Translate(ValidationResult* result) {
 
 void TranslationTask::MeasureTrainingText() {
   const std::vector<std::string>& languages = options_.model.languages;
-  const CorpusOptions& corpus = own_.corpus;
-  training_text_ =
-      MeasureText(*train_, corpus.Streams() ? corpus.train_weights : std::vector<double>(),
-                  languages.empty() ? "" : languages[0], threads_);
+  training_text_ = MeasureText(*train_, std::ssize(own_.corpus.train_source), weights_,
+                               languages.empty() ? "" : languages[0], threads_);
 }
 
 std::shared_ptr<const LoadedModel> TranslationTask::ToRun(

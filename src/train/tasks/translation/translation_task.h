@@ -14,6 +14,7 @@
 #include "attend/nn/torch.h"
 #include "attend/nn/transformer.h"
 #include "base/log.h"
+#include "data/denoised_corpus.h"
 #include "data/parallel_corpus.h"
 #include "model/model_directory.h"
 #include "train/loop/task.h"
@@ -44,12 +45,15 @@ class TranslationTask : public TrainingTask {
                   const Log& log);
 
   const TaskInfo& info() const override;
-  const ExampleSource& examples() const override { return *train_; }
+  const ExampleSource& examples() const override {
+    if (denoised_ != nullptr) return *denoised_;
+    return *train_;
+  }
   torch::nn::Module& module() override { return *model_; }
   int64_t CountTargets(const Batch& batch) const override;
   double Work(const Example& example) const override;
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
-  bool CanValidate() const override { return valid_ != nullptr; }
+  bool CanValidate() const override { return valid_ != nullptr || noised_; }
   ValidationResult Validate() override;
   Json Digests() const override;
   Json ForExport() const override;
@@ -78,9 +82,12 @@ class TranslationTask : public TrainingTask {
   // Of one pass, without padding; dropout as SequenceModelImpl::PackedHidden has it.
   Hidden HiddenOf(const Inputs& inputs, const std::optional<nn::DropoutKey>& dropout);
   nn::LossSums LossOf(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
-  // Mean negative log-probability of a target of the validation text, without smoothing.
-  double ValidationLoss();
+  void ReadValidation();
+  // Mean negative log-probability of a target of validation examples, without smoothing.
+  double ValidationLoss(const ExampleTable& examples);
   void Translate(ValidationResult* result);
+  // The first texts with noise, and what the model writes for them.
+  void ShowNoised(ValidationResult* result);
   void DescribeReferences(const Log& log) const;
   // The model as it stands, with its vocabularies and no samples. Copies the weights.
   std::shared_ptr<Model> CurrentModel();
@@ -100,12 +107,17 @@ class TranslationTask : public TrainingTask {
   std::shared_ptr<nn::SequenceModelImpl> model_;
   std::shared_ptr<nn::TransformerImpl> guided_;  // the same, where links guide it
   nn::LabelSmoothingLoss loss_;
-  std::optional<ParallelText> test_;  // on rank 0
-  std::unique_ptr<const LineCorpus> train_;
+  std::optional<ParallelText> test_;            // on rank 0
+  std::vector<double> weights_;                 // of the files of train_, or none
+  std::shared_ptr<const Denoising> denoising_;  // of plain text, if there is any
+  std::shared_ptr<const LineCorpus> train_;
+  std::unique_ptr<const DenoisedCorpus> denoised_;  // of train_
   std::unique_ptr<const ParallelCorpus> valid_;
-  ParallelText valid_text_;           // empty without one
-  std::unique_ptr<const Bleu> bleu_;  // of translations of the validation text
-  bool told_tokenized_ = false;       // that these look so
+  std::shared_ptr<const ParallelCorpus> valid_plain_;  // plain text
+  std::optional<ExampleTable> noised_;                 // the same, with noise
+  ParallelText valid_text_;                            // empty without one
+  std::unique_ptr<const Bleu> bleu_;                   // of translations of the validation text
+  bool told_tokenized_ = false;                        // that these look so
   // Of the first lines of the validation text, or of the training text without one, those that the
   // encoder's positions reach.
   std::vector<std::string> sample_lines_;

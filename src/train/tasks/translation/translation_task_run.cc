@@ -14,12 +14,29 @@
 
 namespace attend {
 
+namespace {
+
+// As AddDigests; files from `pair_files` on, the same in each column, are the plain text.
+void AddPairDigests(const std::string& name, const Corpus& corpus, int64_t pair_files,
+                    Json* digests) {
+  const auto files = std::ssize(corpus.columns()[0].files);
+  for (int64_t i = 0; i < std::ssize(corpus.digests()); ++i) {
+    const FileDigest& file = corpus.digests()[i];
+    const int64_t number = i % files - pair_files + 1;  // of plain text, from 1
+    const std::string file_name = number > 0 ? fmt::format("text file {}", number) : file.name;
+    (*digests)[fmt::format("{}_{}", name, file_name)] = file.sha256;
+  }
+}
+
+}  // namespace
+
 const TaskInfo& TranslationTask::info() const { return TrainableTranslation().info; }
 
 Json TranslationTask::Digests() const {
   Json digests = Json::object();
-  AddDigests("train", train_.get(), &digests);
-  AddDigests("valid", valid_.get(), &digests);
+  AddPairDigests("train", *train_, std::ssize(own_.corpus.train_source), &digests);
+  if (valid_ != nullptr) AddDigests("valid", valid_.get(), &digests);
+  if (valid_plain_ != nullptr) AddPairDigests("valid", *valid_plain_, 0, &digests);
   digests["source vocabulary"] = Sha256(vocabularies_.source->bytes());
   digests["target vocabulary"] = Sha256(vocabularies_.target->bytes());
   return digests;
@@ -48,7 +65,7 @@ void TranslationTask::DescribeReferences(const Log& log) const {
     const std::string warning = TokenizedTextWarning({what, &references});
     if (!warning.empty()) log(LogLevel::kWarning, warning);
   };
-  if (own_.validate_translations) report("validation text", valid_text_.target);
+  if (bleu_ != nullptr) report("validation text", valid_text_.target);
   if (test_) report("test text", test_->target);
 }
 
@@ -57,6 +74,8 @@ void TranslationTask::Describe(const Log& log) const {
   log(LogLevel::kInfo, fmt::format("training text: {}", train_->Summary()));
   if (valid_ != nullptr)
     log(LogLevel::kInfo, fmt::format("validation text: {}", valid_->Summary()));
+  if (valid_plain_ != nullptr)
+    log(LogLevel::kInfo, fmt::format("plain validation text: {}", valid_plain_->Summary()));
 }
 
 Json TranslationTask::CheckData(const Log& log) const {
@@ -70,6 +89,7 @@ Json TranslationTask::Plan(const CorpusReport& read) const {
   plan["train"] = train_->Summary();
   plan["train_lines"] = ToJson(lines);
   if (valid_ != nullptr) plan["valid"] = valid_->Summary();
+  if (valid_plain_ != nullptr) plan["valid_text"] = valid_plain_->Summary();
   if (test_) plan["test"] = fmt::format("{} lines", test_->source.size());
   plan["source_vocabulary"] = options_.model.source_vocab_size;
   plan["target_vocabulary"] = options_.model.target_vocab_size;

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "metrics/metric_fields.h"
 #include "train/tasks/text_files.h"
+#include "train/tasks/translation/denoising_checks.h"
 
 namespace attend {
 namespace {
@@ -31,22 +32,39 @@ FieldList VocabularyFields(CorpusOptions& options) {
 FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
   fields.Group("Text")
+      .Add("objective", &options.objective, {"translation", "denoising"},
+           "what is learned: pairs; or to undo noise in the plain text of train_text, and pairs "
+           "too if they are given",
+           kIdentity)
       .Add("train_source", &options.train_source,
-           "source text to train on, one sentence a line; several files form one corpus",
-           kPath | kRequired)
-      .Add("train_target", &options.train_target, "its translation, line by line",
-           kPath | kRequired)
+           "source text to train on, one sentence a line; several files form one corpus; needed "
+           "unless objective is denoising",
+           kPath)
+      .Add("train_target", &options.train_target, "its translation, line by line", kPath)
+      .Add("train_prefixes", &options.train_prefixes,
+           "text before each line of each file of train_source, such as 'summarize: ', so that one "
+           "model learns several tasks; one for each file",
+           kIdentity)
+      .Add("train_text", &options.train_text,
+           "with objective = denoising: plain text to train on, each line a text", kPath)
       .Add("train_alignments", &options.train_alignments,
            "for guided_alignment_weight: which words of train_source and train_target are "
            "translations of each other, a line a pair, such as 0-0 1-2; `attend align` makes it",
            kPath)
       .Add("train_weights", &options.train_weights, 1e-6, 1000,
            "how often an epoch uses each file, such as 1, 0.25 or 3; below 1, a part of the lines "
-           "is left out",
+           "is left out; those of train_text follow those of train_source",
+           kIdentity)
+      .Add("mixing_temperature", &options.mixing_temperature, 0, 1000,
+           "compute train_weights: the share of a file with n lines is proportional to n^(1 / "
+           "temperature), as T5's; 1: to n; more makes shares alike; 0: off",
+           kIdentity)
+      .Add("mixing_limit", &options.mixing_limit, 0, 1e15,
+           "with mixing_temperature: larger files count as one of so many lines; 0: no limit",
            kIdentity)
       .Add("stream", &options.stream,
            "read the training text from disk during training, in bounded memory; train_weights, "
-           "bpe_dropout and sampling_alpha turn this on",
+           "mixing_temperature, bpe_dropout and sampling_alpha turn this on",
            kIdentity)
       .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
            "number of pairs of streamed text that are shuffled together", kIdentity)
@@ -64,9 +82,14 @@ FieldList CorpusFields(CorpusOptions& options) {
            kIdentity)
       .Add("valid_source", &options.valid_source, "source text to validate on", kPath)
       .Add("valid_target", &options.valid_target, "its translation", kPath)
+      .Add("valid_prefixes", &options.valid_prefixes, "as train_prefixes, of valid_source")
+      .Add("valid_text", &options.valid_text,
+           "with objective = denoising: plain text to validate on, its noise always the same",
+           kPath)
       .Add("test_source", &options.test_source, "source text to translate and score at the end",
            kPath)
       .Add("test_target", &options.test_target, "its translation", kPath)
+      .Add("test_prefixes", &options.test_prefixes, "as train_prefixes, of test_source")
       .Nest("", Fields(options.protection), kIdentity)
       .Add("protect_examples", &options.protect_examples, 0, 1,
            "with protect: share of training pairs that get extra placeholders, in place of words "
@@ -86,10 +109,15 @@ void CheckPair(const std::vector<std::string>& source, const std::vector<std::st
 // Text is read more than once, and standard input can't be.
 void CheckFiles(const CorpusOptions& corpus) {
   const std::pair<const char*, const std::vector<std::string>*> lists[] = {
-      {"train_source", &corpus.train_source},        {"train_target", &corpus.train_target},
-      {"valid_source", &corpus.valid_source},        {"valid_target", &corpus.valid_target},
-      {"test_source", &corpus.test_source},          {"test_target", &corpus.test_target},
-      {"train_alignments", &corpus.train_alignments}};
+      {"train_source", &corpus.train_source},
+      {"train_target", &corpus.train_target},
+      {"valid_source", &corpus.valid_source},
+      {"valid_target", &corpus.valid_target},
+      {"test_source", &corpus.test_source},
+      {"test_target", &corpus.test_target},
+      {"train_alignments", &corpus.train_alignments},
+      {"train_text", &corpus.train_text},
+      {"valid_text", &corpus.valid_text}};
   for (const auto& [name, files] : lists) CheckNotStandardInput(name, *files);
   for (size_t i = 0; i < 4; i += 2) {
     const auto& [source, sources] = lists[i];
@@ -182,6 +210,8 @@ std::unique_ptr<TaskOptions> TranslationTrainOptions::Clone() const {
 FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Nest("", CorpusFields(corpus))
+      .Group("Denoising")
+      .Nest("", Fields(corpus.denoising), kIdentity)
       .Nest("", VocabularyFields(corpus))
       .Group("Dropout and loss")
       .Add("guided_alignment_weight", &guided_alignment_weight, 0, 100,
@@ -202,15 +232,10 @@ FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
 void TranslationTrainOptions::Check(const TrainOptions& options) const {
   if (const size_t count = options.model.languages.size(); count != 0 && count != 2)
     Refuse(fmt::format("languages holds {}, expected two, the source first", count));
-  if (corpus.train_source.empty() || corpus.train_target.empty())
-    Refuse("train_source and train_target are needed");
-  if (const size_t weights = corpus.train_weights.size();
-      weights != 0 && weights != corpus.train_source.size()) {
-    Refuse(
-        fmt::format("train_weights holds {} numbers for {} files of train_source, expected one "
-                    "for each",
-                    weights, corpus.train_source.size()));
-  }
+  CheckObjective(*this);
+  CheckPair(corpus.train_source, corpus.train_target, "train");
+  CheckMixing(corpus);
+  CheckPrefixes(corpus);
   CheckPair(corpus.valid_source, corpus.valid_target, "valid");
   CheckPair(corpus.test_source, corpus.test_target, "test");
   CheckFiles(corpus);
@@ -219,8 +244,16 @@ void TranslationTrainOptions::Check(const TrainOptions& options) const {
   CheckSampling(corpus, MakesVocabulary(options));
   if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);
   const std::string& metric = options.run.early_stopping_metric;
-  if (!validate_translations && (metric == "bleu" || metric == "chrf"))
-    Refuse("early_stopping_metric bleu or chrf needs validate_translations");
+  const bool of_outputs = metric == "bleu" || metric == "chrf" || metric == "exact_match";
+  if (!validate_translations && of_outputs)
+    Refuse(fmt::format("early_stopping_metric {} needs validate_translations", metric));
+  if (!validates() || metric == "loss" || metric == "perplexity") return;
+  const bool of_text = metric == "denoising_loss";
+  if (corpus.valid_source.empty() || (of_text && corpus.valid_text.empty())) {
+    Refuse(
+        fmt::format("early_stopping_metric is {}, which needs {}; without it there is loss", metric,
+                    of_text ? "valid_text beside valid_source" : "valid_source and valid_target"));
+  }
 }
 
 TranslationTrainOptions& TranslationOf(TrainOptions& options) {

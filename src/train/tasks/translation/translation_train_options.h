@@ -9,6 +9,7 @@
 
 #include "attend/metrics.h"
 #include "base/fields.h"
+#include "data/denoising.h"
 #include "data/line_corpus.h"
 #include "text/span_masker.h"
 #include "text/vocabulary_trainer.h"
@@ -17,20 +18,29 @@
 
 namespace attend {
 
+enum class TrainingObjective { kTranslation, kDenoising };
+
 // Text files and how they are cut into ids. A list of files is one corpus.
 struct CorpusOptions {
   CorpusOptions() { vocabulary.size = 0; }  // none is made unless a size is given
 
+  TrainingObjective objective = TrainingObjective::kTranslation;
   std::vector<std::string> train_source, train_target;
+  std::vector<std::string> train_text;        // plain, of denoising; beside pairs or alone
+  std::vector<std::string> train_prefixes;    // of train_source's files, or none
   std::vector<std::string> train_alignments;  // which words translate which; may be empty
-  std::vector<double> train_weights;
+  std::vector<double> train_weights;          // of train_source's files, then of train_text's
+  double mixing_temperature = 0;  // train_weights by the files' sizes; 0: as they are given
+  int64_t mixing_limit = 0;
   bool stream = false;
   int64_t shuffle_buffer = 100000;
   double bpe_dropout = 0;
   double sampling_alpha = 0;
   double case_noise = 0.05;  // of vocabularies that mark case
-  std::vector<std::string> valid_source, valid_target;
-  std::vector<std::string> test_source, test_target;
+  std::vector<std::string> valid_source, valid_target, valid_prefixes;
+  std::vector<std::string> valid_text;
+  std::vector<std::string> test_source, test_target, test_prefixes;
+  DenoisingOptions denoising;
   ProtectionOptions protection;
   double protect_examples = 0.1;
   CorpusFilters filters;
@@ -41,7 +51,8 @@ struct CorpusOptions {
 
   // The training text is read as training goes, asked for or because something else needs it.
   bool Streams() const {
-    return stream || !train_weights.empty() || bpe_dropout > 0 || sampling_alpha > 0;
+    return stream || !train_weights.empty() || mixing_temperature > 0 || bpe_dropout > 0 ||
+           sampling_alpha > 0;
   }
 };
 
@@ -50,7 +61,9 @@ struct TranslationTrainOptions : TaskOptions {
   // Where a vocabulary is given, how one is made is not recorded: it would say nothing true.
   FieldList FieldsFor(const TrainOptions& options) override;
   void Check(const TrainOptions& options) const override;
-  bool validates() const override { return !corpus.valid_source.empty(); }
+  bool validates() const override {
+    return !corpus.valid_source.empty() || !corpus.valid_text.empty();
+  }
 
   CorpusOptions corpus;
   double guided_alignment_weight = 0;

@@ -40,8 +40,9 @@ Vocabularies MakeVocabularies(const TrainOptions& options, const Log& log) {
   if (!corpus.joint_vocab)
     return {Make(corpus.train_source, options, log), Make(corpus.train_target, options, log)};
   std::vector<std::string> files = corpus.train_source;
-  for (const std::string& file : corpus.train_target) {
-    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  for (const std::vector<std::string>* more : {&corpus.train_target, &corpus.train_text}) {
+    for (const std::string& file : *more)
+      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
   }
   const auto vocabulary = Make(files, options, log);
   return {vocabulary, vocabulary};
