@@ -1,5 +1,5 @@
-"""Treebanks in DATA as `attend train` and `attend parse` read them: a tree a line, by each corpus's split. recipes/parsing/trees.py makes
-the text of the recipes by it. It needs Python alone, not the rest of the package."""
+"""Treebanks in DATA as `attend train` reads them, a tree a line, by each corpus's split; and text without trees for `attend parse`.
+recipes/parsing/trees.py makes the text of the recipes by it. It needs Python alone, not the rest of the package."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 PARTS = {"train": "train", "dev": "valid", "test": "test"}  # of a corpus, and as files are called
 LONGEST = 100  # words of a tree of IcePaHC to train on; validation and test have all
+SHORTEST_RAW, LONGEST_RAW = 5, 40  # words of a sentence without a tree
 
 Node = list["str | Node"]  # a label, and what stands in its bracket: a word or nodes
 
@@ -124,3 +125,49 @@ def _penn(node: Node) -> Node | None:
 def _line(node: Node) -> str:
     label, *children = node
     return f"({label} {' '.join(child if isinstance(child, str) else _line(child) for child in children)})"
+
+
+def wikitext(data: pathlib.Path) -> Iterator[list[str]]:
+    """WikiText-2's sentences of SHORTEST_RAW to LONGEST_RAW words without an unknown one, divided into words as the Penn Treebank does."""
+    with gzip.open(data / "lm" / "wikitext2.train.txt.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            if line.lstrip().startswith("="):
+                continue  # a heading
+            text = re.sub(r" @([-,.])@ ", r"\1", line)
+            text = re.sub(r"(\w)n 't\b", r"\1 n't", text)
+            for sentence in _sentences(text.split()):
+                if SHORTEST_RAW <= len(sentence) <= LONGEST_RAW and not any("<unk>" in word for word in sentence):
+                    yield sentence
+
+
+def _sentences(words: list[str]) -> Iterator[list[str]]:
+    """A sentence ends with its mark, and a quotation's end after it, before a word that begins as sentences do."""
+    sentence: list[str] = []
+    quoted = ended = False
+    for word in words:
+        closes = word == '"' and quoted
+        if ended and not closes and (word[0].isupper() or word[0].isdigit() or word == '"'):
+            yield sentence
+            sentence = []
+        ended = word in (".", "?", "!") or (ended and closes)
+        if word == '"':
+            word, quoted = "''" if quoted else "``", not quoted
+        sentence.append(word)
+    if ended:
+        yield sentence
+
+
+def craft_dev(data: pathlib.Path) -> Iterator[list[str]]:
+    """The words of CRAFT's dev part."""
+    for part, tree in craft(data):
+        words = words_of(tree) if part == "dev" else []
+        if SHORTEST_RAW <= len(words) <= LONGEST_RAW:
+            yield words
+
+
+RAW_TEXTS = {"wikitext2": wikitext, "craft-dev": craft_dev}
+
+
+def write_raw(name: str, data: pathlib.Path, path: pathlib.Path) -> None:
+    """A sentence a line, its words divided by blanks."""
+    _write_lines(path, [" ".join(words) for words in RAW_TEXTS[name](data)])
