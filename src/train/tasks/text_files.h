@@ -18,6 +18,10 @@ struct TrainOptions;
 // Throws Error(kConfiguration) for standard input: text is read more than once.
 void CheckNotStandardInput(const char* option, const std::vector<std::string>& files);
 
+// Throws Error(kConfiguration) for train_weights that are neither none nor one for each file.
+void CheckWeights(const std::vector<double>& weights, const char* option,
+                  const std::vector<std::string>& files);
+
 // Throws Error(kConfiguration) for options that only a task with two texts has a use for.
 void CheckOneText(const TrainOptions& options);
 

@@ -204,13 +204,7 @@ void TranslationTrainOptions::Check(const TrainOptions& options) const {
     Refuse(fmt::format("languages holds {}, expected two, the source first", count));
   if (corpus.train_source.empty() || corpus.train_target.empty())
     Refuse("train_source and train_target are needed");
-  if (const size_t weights = corpus.train_weights.size();
-      weights != 0 && weights != corpus.train_source.size()) {
-    Refuse(
-        fmt::format("train_weights holds {} numbers for {} files of train_source, expected one "
-                    "for each",
-                    weights, corpus.train_source.size()));
-  }
+  CheckWeights(corpus.train_weights, "train_source", corpus.train_source);
   CheckPair(corpus.valid_source, corpus.valid_target, "valid");
   CheckPair(corpus.test_source, corpus.test_target, "test");
   CheckFiles(corpus);
