@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "base/random.h"
 #include "base/sha256.h"
 #include "base/thread_pool.h"
+#include "data/file_weights.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -47,7 +47,7 @@ struct Group {
   int64_t read = 0;   // lines so far
   int64_t total = 0;  // lines of all passes
 
-  size_t times() const { return static_cast<size_t>(std::ceil(weight)); }
+  size_t times() const { return static_cast<size_t>(TimesOf(weight)); }
   size_t passes() const { return times() * order.size(); }
   Pass PassOf(size_t pass) const {
     return {order[pass % order.size()], static_cast<int64_t>(pass / order.size())};
@@ -233,18 +233,10 @@ StreamedCorpus::Line StreamedCorpus::Reader::Advance(Group* group) const {
   return line;
 }
 
-// Whether this pass takes the line: of `weight` passes an epoch, all epochs together take each line
-// as evenly as whole numbers allow. Where not all of an epoch's passes take it, the one that does
-// not is drawn, so that all have as many lines.
 bool StreamedCorpus::Reader::IsTaken(const Group& group, const Line& line) const {
-  if (group.weight == std::floor(group.weight)) return true;
-  Random random{corpus_->options_.seed, static_cast<uint64_t>(line.origin.file),
-                static_cast<uint64_t>(line.origin.line), kWeightKey};
-  const double start = random.Uniform();
-  const double before = std::floor(start + group.weight * static_cast<double>(epoch_));
-  const double after = std::floor(start + group.weight * static_cast<double>(epoch_ + 1));
-  const bool every = after - before == static_cast<double>(group.times());
-  return every || random.Below(group.times()) != static_cast<uint64_t>(line.pass.time);
+  const Random random{corpus_->options_.seed, static_cast<uint64_t>(line.origin.file),
+                      static_cast<uint64_t>(line.origin.line), kWeightKey};
+  return TakesExample(group.weight, random, epoch_, line.pass.time);
 }
 
 // This part's of the next window, without their text.

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "base/random.h"
 #include "base/sha256.h"
+#include "data/changed_windows.h"
+#include "data/file_weights.h"
 #include "text/word_ids.h"
 
 namespace attend {
@@ -75,25 +78,26 @@ PunctuationWords PunctuationIn(const std::vector<TreebankItem>& items) {
 
 TreeCorpus::TreeCorpus(std::vector<std::string> files, std::shared_ptr<const Vocabulary> vocabulary,
                        std::vector<TreebankItem> items, const TreeSymbols& symbols,
-                       int64_t max_tokens)
+                       TreeCorpusOptions options)
     : TextCorpus({{"trees", std::move(files), std::move(vocabulary), {}}}),
+      options_(std::move(options)),
       items_(std::move(items)),
       table_({ColumnType{ColumnKind::kIds}, ColumnType{ColumnKind::kIds},
               ColumnType{ColumnKind::kLabels}}) {
   report_.tokens = {0, 0};
-  for (const TreebankItem& item : items_) Add(item, symbols, max_tokens);
+  for (const TreebankItem& item : items_) Add(item, symbols);
   report_.lines = std::ssize(items_);
   report_.kept = table_.size();
   for (int64_t file = 0; file < this->files(); ++file)
     digest(0, file).sha256 = Sha256OfFile(columns()[0].files[file]);
 }
 
-void TreeCorpus::Add(const TreebankItem& item, const TreeSymbols& symbols, int64_t max_tokens) {
+void TreeCorpus::Add(const TreebankItem& item, const TreeSymbols& symbols) {
   const Vocabulary& vocabulary = *columns()[0].vocabulary;
   const SpecialIds special = vocabulary.special_ids();
   std::vector<int32_t> target = symbols.Linearized(item.tree);
   if (std::ranges::find(target, -1) != target.end()) return Count(item.origin, 0, &unknown_labels_);
-  const SentenceIds sentence = EncodeSentence(vocabulary, item.tree.Words(), max_tokens);
+  const SentenceIds sentence = EncodeSentence(vocabulary, item.tree.Words(), options_.max_tokens);
   if (!sentence.whole) return Count(item.origin, 0, &longer_);
   target.insert(target.begin(), static_cast<int32_t>(special.bos));
   std::vector<int32_t> next_words;
@@ -115,7 +119,28 @@ void TreeCorpus::Add(const TreebankItem& item, const TreeSymbols& symbols, int64
 
 std::unique_ptr<WindowReader> TreeCorpus::Open(int64_t epoch, const WindowStart& /*start*/,
                                                const WindowPart& /*part*/) const {
-  return OpenTable(&table_, epoch);
+  auto all = OpenTable(&table_, epoch);
+  if (options_.weights.empty()) return all;
+  return ChangeWindows(std::move(all), [this](const ExampleTable&, uint64_t of_epoch, uint64_t) {
+    return Weighted(of_epoch);
+  });
+}
+
+ExampleTable TreeCorpus::Weighted(uint64_t epoch) const {
+  constexpr uint64_t kWeightKey = 0x747265657765;  // "treewe"
+  ExampleTable taken(table_.types());
+  for (int64_t row = 0; row < table_.size(); ++row) {
+    const Example example = table_[row];
+    const double weight = options_.weights[example.origin().file];
+    const Random random{options_.seed, static_cast<uint64_t>(row), kWeightKey};
+    for (int64_t time = 0; time < TimesOf(weight); ++time) {
+      if (!TakesExample(weight, random, static_cast<int64_t>(epoch), time)) continue;
+      for (int64_t column = 0; column < table_.columns(); ++column)
+        taken.Append(column, example.Ids(column));
+      taken.EndExample(example.origin());
+    }
+  }
+  return taken;
 }
 
 std::string TreeCorpus::Summary() const {

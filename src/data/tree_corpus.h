@@ -33,6 +33,13 @@ std::set<std::string> TagsIn(const std::vector<TreebankItem>& items);
 // as the treebank's slips.
 PunctuationWords PunctuationIn(const std::vector<TreebankItem>& items);
 
+struct TreeCorpusOptions {
+  int64_t max_tokens = 0;  // that the model can read
+  // How often an epoch uses each file's trees; those below 1 a part of them. Empty: each once.
+  std::vector<double> weights;
+  uint64_t seed = 1;  // decides which part
+};
+
 // An example is bos, the tokens of the words and eos; bos, the symbols of the tree and eos; and for
 // each symbol that a decoder reads where in the first column the next word begins. Trees with
 // labels that the symbols lack, and sentences longer than the model can read, are left out.
@@ -41,7 +48,8 @@ class TreeCorpus : public TextCorpus {
  public:
   // `items` are of `files`.
   TreeCorpus(std::vector<std::string> files, std::shared_ptr<const Vocabulary> vocabulary,
-             std::vector<TreebankItem> items, const TreeSymbols& symbols, int64_t max_tokens);
+             std::vector<TreebankItem> items, const TreeSymbols& symbols,
+             TreeCorpusOptions options);
 
   std::unique_ptr<WindowReader> Open(int64_t epoch, const WindowStart& start,
                                      const WindowPart& part) const override;
@@ -57,8 +65,11 @@ class TreeCorpus : public TextCorpus {
   const NamedLines& longer() const { return longer_; }
 
  private:
-  void Add(const TreebankItem& item, const TreeSymbols& symbols, int64_t max_tokens);
+  void Add(const TreebankItem& item, const TreeSymbols& symbols);
+  // The examples of an epoch by their files' weights.
+  ExampleTable Weighted(uint64_t epoch) const;
 
+  TreeCorpusOptions options_;
   std::vector<TreebankItem> items_;
   ExampleTable table_;
   NamedLines unknown_labels_, longer_;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "data/corpus_fixture.h"
 #include "data/example_fixture.h"
 #include "text/word_ids.h"
@@ -48,7 +50,8 @@ TEST_F(TreeCorpusTest, AnExampleKnowsWhereTheNextWordBegins) {
   const auto& vocabulary = vocabulary_;
   const SpecialIds special = vocabulary->special_ids();
   const TreeSymbols symbols({"NP", "S", "VP"}, {".", "DT", "NN", "VB"}, special);
-  const TreeCorpus corpus({file}, vocabulary, ReadTreebank({file}, false), symbols, 100);
+  const TreeCorpus corpus({file}, vocabulary, ReadTreebank({file}, false), symbols,
+                          {.max_tokens = 100});
   ASSERT_EQ(corpus.table().size(), 1);
   EXPECT_EQ(corpus.unknown_labels().count, 1);
   const IdColumns columns = ColumnsOf(corpus.table()[0], 3);
@@ -63,8 +66,44 @@ TEST_F(TreeCorpusTest, AnExampleKnowsWhereTheNextWordBegins) {
   // After bos (S (NP DT NN NP) (VP VB VP) . S)
   EXPECT_THAT(columns[2], ElementsAre(at[0], at[0], at[0], at[1], at[2], at[2], at[2], at[3], at[3],
                                       at[4], at[4]));
-  const TreeCorpus cut({file}, vocabulary, ReadTreebank({file}, false), symbols, 2);
+  const TreeCorpus cut({file}, vocabulary, ReadTreebank({file}, false), symbols, {.max_tokens = 2});
   EXPECT_EQ(cut.longer().count, 1);
+}
+
+// Over four epochs each tree comes four times its file's weight, and its examples stay whole.
+TEST_F(TreeCorpusTest, WeightsAreHowOftenAnEpochUsesAFile) {
+  std::string trees;
+  for (int i = 0; i < 200; ++i) trees += "(S (NN ab) (VB cd))\n";
+  const std::vector<std::string> files = {Write("a", trees), Write("b", trees), Write("c", trees)};
+  const std::vector<double> weights = {1, 0.25, 2.5};
+  const TreeSymbols symbols({"S"}, {"NN", "VB"}, vocabulary_->special_ids());
+  const TreeCorpus corpus(files, vocabulary_, ReadTreebank(files, false), symbols,
+                          {.max_tokens = 100, .weights = weights, .seed = 3});
+  const IdColumns whole = ColumnsOf(corpus.table()[0], 3);
+  std::map<std::pair<int64_t, int64_t>, int64_t> counts;
+  const auto windows = corpus.Open(0, {}, {});
+  std::vector<std::vector<int64_t>> of_epochs;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    const WindowWork work = windows->Next();
+    EXPECT_TRUE(work.last);
+    const Window window = work.make();
+    std::vector<int64_t>& of_file = of_epochs.emplace_back(3);
+    for (int64_t row = 0; row < window.examples->size(); ++row) {
+      const Example example = (*window.examples)[row];
+      EXPECT_EQ(ColumnsOf(example, 3), whole);
+      ++counts[{example.origin().file, example.origin().line}];
+      ++of_file[example.origin().file];
+    }
+    EXPECT_EQ(of_file[0], 200);
+    EXPECT_NEAR(static_cast<double>(of_file[1]), 50, 25);
+    EXPECT_NEAR(static_cast<double>(of_file[2]), 500, 30);
+  }
+  EXPECT_EQ(counts.size(), 600U);
+  for (const auto& [line, count] : counts)
+    EXPECT_EQ(static_cast<double>(count), 4 * weights[line.first]);
+  // A reader that opens in the middle has the same.
+  EXPECT_EQ(corpus.Open(2, {}, {})->Next().make().examples->size(),
+            of_epochs[2][0] + of_epochs[2][1] + of_epochs[2][2]);
 }
 
 }  // namespace

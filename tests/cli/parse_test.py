@@ -75,6 +75,8 @@ def test_plain_text_is_divided_into_words(parser):
 def test_what_can_not_be_parsed_is_refused(parser, tmp_path, encoders):
     refused(attend("parse", "--model", encoders["tagging"], stdin="lumi\n"), 2, "the model's task is tagging, expected parsing; run it with `attend tag`")
     refused(attend("translate", "--model", parser, stdin="lumi\n"), 2, "the model's task is parsing, expected translation; run it with `attend parse`")
+    refused(attend("score", "--model", parser, "--source", tmp_path / "text", "--target", tmp_path / "text"), 2,
+            "the model's task is parsing, expected translation or language_model; run it with `attend parse`")
     refused(attend("parse", "--model", parser, "--beam-size", "0", stdin="lumi\n"), 2, "beam-size")
     refused(attend("parse", "--model", parser, "--json", "--output-format", "svg", stdin="lumi\n"), 2, "leave out one")
     short = tmp_path / "short"

@@ -100,6 +100,20 @@ def test_a_parser_starts_from_an_encoder_alone_and_from_a_parser(treebank, run, 
     tiny_run.refused(tiny_run.train(given | {"init": run / "model", "next_word=false": []}, tmp_path / "other"), 2, "next_word is not as in the model")
 
 
+def test_files_have_weights(treebank, tmp_path):
+    """Trees of another grammar that weigh little are learned little."""
+    wrong = tmp_path / "wrong.trees"
+    wrong.write_text(treebank["train_trees"].read_text(encoding="utf-8").replace("(PP", "(XP"), encoding="utf-8")
+    found = {}
+    for weight in ("0.02", "8"):
+        output = tmp_path / weight
+        tiny_run.trained(OPTIONS | STACKS | treebank | {"train_trees": [treebank["train_trees"], wrong], "train_weights": ["1", weight]}, output)
+        found[weight] = json.loads((output / "result.json").read_text(encoding="utf-8"))["f1"]
+    assert found["0.02"] > 90 and found["8"] < 85
+    state = json.loads(next((tmp_path / "8/checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))
+    assert state["run"]["options"]["train_weights"] == [1, 8]
+
+
 @pytest.mark.parametrize(("text", "part"), [
     ("(S (NN cat)\n", "the file ends inside the tree that begins in line 1"),
     ("(S (NN cat))\n(S (NN the cat))\n", ":2: 'cat' follows another word"),
@@ -114,6 +128,7 @@ def test_what_is_no_treebank_is_refused(treebank, tmp_path, text, part):
 
 @pytest.mark.parametrize(("options", "part"), [
     ({"tie_source_target": []}, "tie_source_target is on, but a parser writes symbols"), ({"tree_tags": "some"}, "tree"),
-    ({"encoder.d_model": 48}, "decoder.d_model is 32, expected encoder.d_model (48)"), ({"languages": ["en", "de"]}, "languages holds 2")])
+    ({"encoder.d_model": 48}, "decoder.d_model is 32, expected encoder.d_model (48)"), ({"languages": ["en", "de"]}, "languages holds 2"),
+    ({"train_weights": ["1", "2"]}, "train_weights holds 2 numbers for 1 files of train_trees")])
 def test_wrong_options_are_refused(treebank, tmp_path, options, part):
     tiny_run.refused(tiny_run.train(OPTIONS | STACKS | treebank | options, tmp_path / "run"), 2, part)

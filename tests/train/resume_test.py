@@ -151,6 +151,8 @@ def options_of_kind(kind, options, folder):
     of_translation = ("train_", "valid_", "encoder.", "decoder.", "vocab", "beam_size")
     kept = {name: value for name, value in options.items() if not name.startswith(of_translation)}
     kept |= recipes_test.text_of(kind, options, folder) | {"task": kind, "preset": "tiny", "vocab_type": "word"} | TASKS[kind]
+    if kind == "parsing":
+        kept |= {"train_trees": [kept["train_trees"], kept["train_trees"]], "train_weights": ["1", "1.5"]}
     return tiny_run.streamed_documents(kept, folder) if kind == "language_model" else kept
 
 

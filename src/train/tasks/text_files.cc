@@ -17,6 +17,14 @@ void CheckNotStandardInput(const char* option, const std::vector<std::string>& f
                           option));
 }
 
+void CheckWeights(const std::vector<double>& weights, const char* option, size_t files) {
+  if (weights.empty() || weights.size() == files) return;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("train_weights holds {} numbers for {} files of {}, expected one for "
+                          "each",
+                          weights.size(), files, option));
+}
+
 void CheckOneText(const TrainOptions& options) {
   if (const size_t count = options.model.languages.size(); count > 1) {
     throw Error(ErrorKind::kConfiguration,

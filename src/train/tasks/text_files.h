@@ -2,6 +2,7 @@
 #ifndef ATTEND_TRAIN_TASKS_TEXT_FILES_H_
 #define ATTEND_TRAIN_TASKS_TEXT_FILES_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,10 @@ struct TrainOptions;
 
 // Throws Error(kConfiguration) for standard input: text is read more than once.
 void CheckNotStandardInput(const char* option, const std::vector<std::string>& files);
+
+// Throws Error(kConfiguration) for train_weights that are neither none nor one for each of the
+// files of `option`.
+void CheckWeights(const std::vector<double>& weights, const char* option, size_t files);
 
 // Throws Error(kConfiguration) for options that only a task with two texts has a use for.
 void CheckOneText(const TrainOptions& options);

@@ -16,6 +16,11 @@ FieldList ParsingTrainOptions::FieldsFor(const TrainOptions& options) {
       .Add("train_trees", &train,
            "bracketed trees to train on, as the Penn Treebank has them; several files are one text",
            kPath | kRequired)
+      .Add(
+          "train_weights", &weights, 1e-6, 1000,
+          "how often an epoch uses each file of train_trees, such as 1, 0.25 or 3; below 1, a part "
+          "of the trees is left out, in each epoch another one",
+          kIdentity)
       .Add("valid_trees", &valid, "bracketed trees to validate on", kPath)
       .Add("test_trees", &test, "bracketed trees to score the finished model on", kPath)
       .Group("Model")
@@ -40,6 +45,7 @@ void ParsingTrainOptions::Check(const TrainOptions& options) const {
   const auto refuse = [](const char* message) { throw Error(ErrorKind::kConfiguration, message); };
   CheckOneText(options);
   if (train.empty()) refuse("train_trees is needed");
+  CheckWeights(weights, "train_trees", train.size());
   CheckNotStandardInput("train_trees", train);
   CheckNotStandardInput("valid_trees", valid);
   CheckNotStandardInput("test_trees", test);

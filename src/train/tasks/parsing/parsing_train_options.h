@@ -26,6 +26,7 @@ struct ParsingTrainOptions : TaskOptions {
   bool validates() const override { return !valid.empty(); }
 
   std::vector<std::string> train, valid, test;
+  std::vector<double> weights;  // of `train`; empty: 1 each
   VocabularyChoice vocabulary;
   TagChoice tags = TagChoice::kAll;
   bool next_word = true;

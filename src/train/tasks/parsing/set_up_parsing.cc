@@ -86,13 +86,15 @@ std::unique_ptr<TrainingTask> SetUpParsing(const TaskSetup& setup) {
   model.target_vocab_size = symbols.size();
   CheckModelConfig(model);
   text.punctuation = PunctuationIn(trees.train);
-  const auto encode = [&](const std::vector<std::string>& files, std::vector<TreebankItem>* items) {
-    return files.empty()
-               ? nullptr
-               : std::make_shared<const TreeCorpus>(files, text.vocabulary, std::move(*items),
-                                                    symbols, MaxSentenceTokens(model));
+  const auto encode = [&](const std::vector<std::string>& files, std::vector<TreebankItem>* items,
+                          std::vector<double> weights = {}) {
+    const TreeCorpusOptions corpus{MaxSentenceTokens(model), std::move(weights),
+                                   static_cast<uint64_t>(options.seed)};
+    return files.empty() ? nullptr
+                         : std::make_shared<const TreeCorpus>(files, text.vocabulary,
+                                                              std::move(*items), symbols, corpus);
   };
-  text.train = encode(own.train, &trees.train);
+  text.train = encode(own.train, &trees.train, own.weights);
   text.valid = encode(own.valid, &trees.valid);
   if (setup.group->first()) text.test = encode(own.test, &trees.test);
   if (text.train->table().size() == 0)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "train/tasks/text_files.h"
 
 namespace attend {
 namespace {
@@ -55,12 +56,9 @@ void CheckPrefixes(const CorpusOptions& corpus) {
 }
 
 void CheckMixing(const CorpusOptions& corpus) {
-  const size_t files = corpus.train_source.size() + corpus.train_text.size();
-  if (const size_t weights = corpus.train_weights.size(); weights != 0 && weights != files) {
-    RefuseIf(true, fmt::format("train_weights holds {} numbers for {} files of train_source{}, "
-                               "expected one for each",
-                               weights, files, corpus.train_text.empty() ? "" : " and train_text"));
-  }
+  CheckWeights(corpus.train_weights,
+               corpus.train_text.empty() ? "train_source" : "train_source and train_text",
+               corpus.train_source.size() + corpus.train_text.size());
   RefuseIf(corpus.mixing_temperature > 0 && !corpus.train_weights.empty(),
            "mixing_temperature computes what train_weights gives; leave one out");
   RefuseIf(corpus.mixing_temperature == 0 && corpus.mixing_limit > 0,
