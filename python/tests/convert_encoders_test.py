@@ -19,6 +19,7 @@ pytest.importorskip("safetensors.torch")
 tokenizers = pytest.importorskip("tokenizers")
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+from attend.convert import _compare  # noqa: E402
 
 WORDS = "lumi tavo keri sona mipa rudu vesta olin paku neri dosa ilvo brant grau holm jarn kvist myrr noord prax Ähre æon naïve".split()
 SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 66}
@@ -158,12 +159,35 @@ def with_tensor(folder, ending, change):
     ("token_type_embeddings.weight", lambda value: value[None], "has 3 dimensions, expected 2"),
     ("token_type_embeddings.weight", lambda value: value[:, 1:], "expected rows of 32"),
     ("word_embeddings.weight", lambda value: value * torch.nan, "has numbers that are none"),
+    ("query.weight", lambda value: value.to(torch.int64), "is of int64, expected floats"),
 ])
 def test_odd_tensors_are_named(ending, change, part, tmp_path):
     encoder(tmp_path / "bert", "bert", "")
     folder, name = with_tensor(tmp_path / "bert", ending, change)
     with pytest.raises(attend.InputError, match=f"tensor '{name}' .*{part}"):
         attend.convert.convert(folder, tmp_path / "out")
+
+
+def test_a_shape_that_does_not_fit_names_the_source(tmp_path):
+    encoder(tmp_path / "bert", "bert", "")
+    folder, _ = with_tensor(tmp_path / "bert", "query.weight", lambda value: value[1:])
+    with pytest.raises(attend.InputError, match=r"changed' makes no model .*self_attention.query.weight' has shape \[31, 32\], expected \[32, 32\]"):
+        attend.convert.convert(folder, tmp_path / "out")
+
+
+@torch.no_grad()
+def test_positions_of_roberta_begin_after_its_pad_token(tmp_path):
+    tokenizer, peer = encoder(tmp_path / "roberta", "roberta", "", pad_token_id=3)
+    found = attend.Encoder(imported(tmp_path / "roberta"))
+    hidden = peer(**tokenizer("lumi tavo keri", return_tensors="pt")).last_hidden_state[0].numpy()
+    np.testing.assert_allclose(found.embed("lumi tavo keri", pooling="mean"), hidden.mean(0), atol=1e-4)
+
+
+def test_what_is_no_number_does_not_agree(tmp_path):
+    encoder(tmp_path / "bert", "bert", "ForMaskedLM")
+    model = imported(tmp_path / "bert")
+    assert math.isnan(_compare.samples_differ_by(str(model), lambda read, _: torch.full((len(read), 400), torch.nan)))
+    assert math.isnan(_compare.largest([1e-6, math.nan, 1e-7])) and _compare.largest([]) == 0
 
 
 @pytest.mark.parametrize(("ending", "change"), [

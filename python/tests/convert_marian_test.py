@@ -86,7 +86,10 @@ def test_tokens_are_transformers(source, model, peer):
         assert translator.source_vocabulary.encode(text) + [0] == peer[1](text)["input_ids"], text
 
 
-@pytest.mark.parametrize("language", ["deu", "fin", "tur", "rus", "jpn"])
+LANGUAGES = "ara deu fin fra hin jpn kor por rus spa tam tel tha tur zho_simpl".split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_tokens_of_flores_are_transformers(language, tmp_path):
     """Two SentencePiece models, of English and of the language: what one lacks may stand in the list by the other."""
     folder = pathlib.Path(os.environ.get("ATTEND_DATA") or "/nonexistent") / "flores101"
@@ -136,6 +139,76 @@ def test_outputs_are_transformers(model, peer, beam_size):
         same += ours.ids[:len(found) - 1] == found[:-1] and (ours.finished or len(found) > 40)
         ended += ours.finished
     assert same == len(texts) and ended > 0.7 * len(texts)
+
+
+def write_trained(folder, lines):
+    """A small model that is trained a little on lines of two languages."""
+    folder.mkdir()
+    for side, text in lines.items():
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(text), model_prefix=str(folder / side), vocab_size=1000, hard_vocab_limit=False, bos_id=-1, eos_id=0, unk_id=1,
+            minloglevel=2)
+        (folder / f"{side}.model").rename(folder / f"{side}.spm")
+    pieces = [sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{side}.spm")) for side in lines]
+    tokens = list(dict.fromkeys(part.id_to_piece(i) for part in pieces for i in range(part.get_piece_size()))) + ["<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({token: i for i, token in enumerate(tokens)}), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"source_lang": "en", "target_lang": "de"}), encoding="utf-8")
+    pad = len(tokens) - 1
+    torch.manual_seed(1)
+    model = transformers.MarianMTModel(transformers.MarianConfig(
+        vocab_size=pad + 1, pad_token_id=pad, decoder_start_token_id=pad, eos_token_id=0, forced_eos_token_id=None, d_model=64,
+        encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=128, decoder_ffn_dim=128,
+        activation_function="swish", scale_embedding=True, dropout=0))
+    model.save_pretrained(folder)
+    tokenizer, adam = transformers.AutoTokenizer.from_pretrained(folder), torch.optim.Adam(model.parameters(), 2e-3)
+    for first in range(0, len(lines["source"]), 32):
+        some = {side: text[first : first + 32] for side, text in lines.items()}
+        batch = tokenizer(some["source"], text_target=some["target"], padding=True, return_tensors="pt")
+        batch["labels"][batch["labels"] == pad] = -100
+        with torch.enable_grad():
+            model(**batch).loss.backward()
+        adam.step()
+        adam.zero_grad()
+    model.model.shared.weight.data[-1] = 0
+    model.save_pretrained(folder)
+    return model.eval(), tokenizer, pad
+
+
+@pytest.mark.skipif("ATTEND_DATA" not in os.environ, reason="ATTEND_DATA is not set")
+@torch.no_grad()
+def test_outputs_of_a_thousand_real_lines_are_transformers(tmp_path):
+    """At least 99.8 % of them, greedily and with a beam: sums of equal scores may be rounded otherwise."""
+    folder = pathlib.Path(os.environ["ATTEND_DATA"]) / "multi30k"
+    read = {side: (folder / f"train.{name}").read_text("utf-8").splitlines()[:6400] for side, name in (("source", "en"), ("target", "de"))}
+    peer, tokenizer, pad = write_trained(tmp_path / "opus", read)
+    attend.convert.convert(tmp_path / "opus", tmp_path / "model")
+    translator, lines = attend.Translator(tmp_path / "model"), (folder / "test_2016_flickr.en").read_text("utf-8").splitlines()[:1000]
+    for beam_size in (1, 4):
+        ours = translator.translate(lines, beam_size=beam_size, length_penalty=0, split_sentences="never", max_length=24)
+        same = counted = 0
+        for first in range(0, len(lines), 50):
+            batch = tokenizer(lines[first : first + 50], padding=True, return_tensors="pt")
+            more = {"length_penalty": 0.0, "early_stopping": False} if beam_size > 1 else {}
+            found = peer.generate(
+                **batch, num_beams=beam_size, max_new_tokens=24, bad_words_ids=[[pad], [1]], begin_suppress_tokens=[0], do_sample=False, **more)
+            for translation, ids in zip(ours[first : first + 50], found.tolist(), strict=True):
+                one, wrote = translation.hypotheses[0], [token for token in ids[1:] if token != pad]
+                if one.finished != (wrote[-1] == 0):  # at the longest length attend prefers what has ended
+                    continue
+                counted += 1
+                same += [*one.ids, *[0] * one.finished] == wrote
+        assert counted >= 950 and same >= 0.998 * counted, (beam_size, same, counted)
+    assert len({str(translation) for translation in ours}) > 100
+    hypotheses = [translation.hypotheses[0] for translation in ours]
+    for first in range(0, len(lines), 50):
+        batch, some = tokenizer(lines[first : first + 50], padding=True, return_tensors="pt"), hypotheses[first : first + 50]
+        wrote = [torch.tensor([*one.ids, *[0] * one.finished]) for one in some]
+        wanted = torch.nn.utils.rnn.pad_sequence(wrote, batch_first=True, padding_value=pad)
+        started = torch.cat([torch.full((len(wrote), 1), pad), wanted[:, :-1]], 1)
+        logits = peer(**batch, decoder_input_ids=started).logits.double()
+        logits[:, :, pad] = -torch.inf  # which attend has no row for
+        of_tokens = logits.log_softmax(-1).gather(2, wanted.unsqueeze(2)).squeeze(2).masked_fill(wanted == pad, 0)
+        np.testing.assert_allclose([one.log_probability for one in some], of_tokens.sum(1), atol=1e-4)
 
 
 @torch.no_grad()

@@ -269,7 +269,7 @@ def test_bad_tensors_of_binary_files_are_named(tensor, part, tmp_path):
 
 @pytest.mark.parametrize(("name", "value", "part"), [
     ("Wemb", np.float32(1), "tensor 'Wemb' has 0 dimensions, expected 2"), ("Wpos", np.float32(1), "tensor 'Wpos' has 0 dimensions"),
-    ("Wemb", np.array(["a"]), "tensor 'Wemb' is of <U1, expected real numbers"),
+    ("Wemb", np.array(["a"]), "tensor 'Wemb' is of <U1, expected floats"),
     ("encoder_l1_self_Wq", np.ones((D, D), complex), "tensor 'encoder_l1_self_Wq' is of complex128"),
     ("encoder_l1_self_Wq", np.full((D, D), np.nan, np.float32), "tensor 'encoder_l1_self_Wq' has numbers that are none"),
 ])

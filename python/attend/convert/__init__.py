@@ -82,8 +82,15 @@ def convert(
     converted = _read(kind, pathlib.Path(source), Languages(source_language, target_language))
     if label_scheme is not None:
         converted.spell_labels(label_scheme)
-    converted.write(target)
+    _write(converted, source, target)
     return converted
+
+
+def _write(converted: Converted, source: str | os.PathLike[str], output: pathlib.Path) -> None:
+    try:
+        converted.write(output)
+    except InputError as error:  # which knows attend's names alone
+        raise InputError(f"'{source}' makes no model of attend's (docs/model_file.md): {error}") from error
 
 
 def target_of(directory: Directory, format: str) -> Target:

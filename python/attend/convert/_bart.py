@@ -66,9 +66,11 @@ class _Weights:
         self.renamed.table("encoder.embedding.weight", given)
         for name in names:
             self.renamed.tied("encoder.embedding.weight", name)
-        bias = self.renamed.left.pop("final_logits_bias", np.zeros(1, np.float32))
-        if np.any(bias):
+        if "final_logits_bias" in self.renamed.left:
+            bias = self.renamed.take("head.bias", "final_logits_bias")
             self.renamed.tensors["head.bias"] = bias.reshape(-1)
+            if not np.any(bias):
+                del self.renamed.tensors["head.bias"]
 
     def _sinusoids(self, side: str) -> None:
         """Of files that have them, too; other tables than a family's are learned positions."""

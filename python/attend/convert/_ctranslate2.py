@@ -15,6 +15,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert import _subwords
+from attend.convert._compare import largest
 from attend.convert._ctranslate2_file import ModelFile, read_model
 from attend.convert._ctranslate2_weights import Weights
 from attend.convert._files import Keys, read_json
@@ -218,7 +219,7 @@ def compare(source: str, output: str) -> float:
     directory = _read(pathlib.Path(source))
     settings, tokens = directory.settings, [vocabulary.tokens for vocabulary in directory.vocabularies]
     kind = ctranslate2.Translator if directory.translates else ctranslate2.Generator
-    peer, differences = kind(str(directory.path), compute_type="float32"), [0.0]
+    peer, differences = kind(str(directory.path), compute_type="float32"), []
     for sample in read_json(pathlib.Path(output) / "samples.json"):
         wrote = [tokens[-1][token] for token in sample["target_ids"]]
         if directory.translates:
@@ -229,7 +230,7 @@ def compare(source: str, output: str) -> float:
             found = peer.score_batch([[settings.start, *wrote]])[0].log_probs
         expected = sample["token_log_probabilities"]  # without eos where an output is cut
         differences += [abs(ours - theirs) for ours, theirs in zip(expected, found, strict=False)]
-    return float(np.max(differences))
+    return largest(differences)
 
 
 SOURCE = Source(

@@ -15,8 +15,8 @@ import numpy as np
 
 from attend._attend import Encoder, Vocabulary
 from attend._errors import InputError
-from attend.convert._compare import samples_differ_by, transformers_peer
-from attend.convert._files import Keys, Renamed, model_type, read_json, read_weights, shown
+from attend.convert._compare import largest, samples_differ_by, transformers_peer
+from attend.convert._files import MOST, Keys, Renamed, model_type, read_json, read_weights, shown
 from attend.convert._source import Converted, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import read_tokenizer
 
@@ -33,7 +33,7 @@ class _Family:
     layers: str  # where the layers stand
     masked: dict[str, str]  # of the head of a masked language model
     text: tuple[str, str, str]  # of the head of labels of texts: the layer before them and its activation, and the labels
-    first_position: int  # row of the first token's position
+    first_position: Callable[[Keys], int]  # row of the first token's position
     epsilon: Callable[[Keys], float]
 
 
@@ -62,19 +62,20 @@ _DISTILBERT_MASKED = {
 FAMILIES = {
     "bert": _Family(
         "bert.", _BERT_KEYS, _BERT_LAYER, "encoder.layer", _BERT_MASKED,
-        ("bert.pooler.dense", "tanh", "classifier"), 0, lambda config: config.get("layer_norm_eps", float, 1e-12)),
+        ("bert.pooler.dense", "tanh", "classifier"), lambda config: 0, lambda config: config.get("layer_norm_eps", float, 1e-12)),
     "roberta": _Family(
         "roberta.", _BERT_KEYS, _BERT_LAYER, "encoder.layer", _ROBERTA_MASKED,
-        ("classifier.dense", "tanh", "classifier.out_proj"), 2, lambda config: config.get("layer_norm_eps", float, 1e-5)),
+        ("classifier.dense", "tanh", "classifier.out_proj"), lambda config: config.token("pad_token_id", MOST, 1) + 1,
+        lambda config: config.get("layer_norm_eps", float, 1e-5)),
     "distilbert": _Family(
         "distilbert.", _DISTILBERT_KEYS, _DISTILBERT_LAYER, "transformer.layer", _DISTILBERT_MASKED,
-        ("pre_classifier", "relu", "classifier"), 0, lambda config: 1e-12),
+        ("pre_classifier", "relu", "classifier"), lambda config: 0, lambda config: 1e-12),
 }
 
 
-def _embeddings(renamed: Renamed, family: _Family, prefix: str) -> None:
+def _embeddings(renamed: Renamed, first_position: int, prefix: str) -> None:
     renamed.table("encoder.embedding.weight", prefix + "embeddings.word_embeddings.weight")
-    positions = renamed.table("encoder.positions.weight", prefix + "embeddings.position_embeddings.weight")[family.first_position :]
+    positions = renamed.table("encoder.positions.weight", prefix + "embeddings.position_embeddings.weight")[first_position:]
     renamed.linear("encoder.embedding_norm", prefix + "embeddings.LayerNorm")
     given = prefix + "embeddings.token_type_embeddings.weight"
     if given in renamed.left:
@@ -149,12 +150,8 @@ class _Head:
         self.renamed.drop(names["head.bias"])
         if self.renamed.drop("cls.seq_relationship.weight", "cls.seq_relationship.bias"):
             self.renamed.left_out.append("the head that tells whether a sentence follows another")
-        tied = self.renamed.tensors["encoder.embedding.weight"]
-        weight = self.renamed.left.pop(names["head.weight"], tied)
-        same = weight is tied or np.array_equal(weight, tied)
-        if not same:
-            self.renamed.tensors["head.weight"] = weight
-        return {"task": "masked_language_model", "head": "vocabulary", "head_bias": True, "head_transform": True, "tie_target_output": same}
+        tied = self.renamed.is_tied("head.weight", names["head.weight"], "encoder.embedding.weight")
+        return {"task": "masked_language_model", "head": "vocabulary", "head_bias": True, "head_transform": True, "tie_target_output": tied}
 
     def tokens(self) -> dict[str, Any]:
         self.drop_pooler()
@@ -185,7 +182,7 @@ def _stack(config: Keys, family: _Family, positions: int) -> dict[str, Any]:
 def _rename(config: Keys, family: _Family, renamed: Renamed) -> dict[str, Any]:
     """Takes all tensors; returns the fields of the head."""
     prefix = family.prefix if any(name.startswith(family.prefix) for name in renamed.left) else ""
-    _embeddings(renamed, family, prefix)
+    _embeddings(renamed, family.first_position(config), prefix)
     for layer in range(config.get(family.keys["layers"], int)):
         for ours, theirs in family.layer.items():
             renamed.linear(f"encoder.layers.{layer}.{ours}", f"{prefix}{family.layers}.{layer}.{theirs}")
@@ -262,14 +259,14 @@ def _vectors_differ_by(peer: Any, source: str, output: str, special: dict[str, i
     """For a model without head, which has no samples."""
     import torch
 
-    encoder, vocabulary, worst = Encoder(output, threads=1), Vocabulary(pathlib.Path(output) / "vocab.spm"), 0.0
+    encoder, vocabulary, differences = Encoder(output, threads=1), Vocabulary(pathlib.Path(output) / "vocab.spm"), []
     for text in read_tokenizer(pathlib.Path(source)).texts():
         ids = [special["bos"], *vocabulary.encode(text), special["eos"]]
         with torch.no_grad():
             hidden = peer(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()
         for pooling, expected in (("first", hidden[0]), ("mean", hidden.mean(0))):
-            worst = max(worst, float(np.abs(encoder.embed(text, pooling=pooling) - expected).max()))
-    return worst
+            differences.append(float(np.abs(encoder.embed(text, pooling=pooling) - expected).max()))
+    return largest(differences)
 
 
 SOURCE = Source(

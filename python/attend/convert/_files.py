@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import pathlib
 import re
 from typing import Any
@@ -88,7 +89,7 @@ class Keys:
     def get(self, key: str, kind: type, default: Any = None) -> Any:
         value = self.values.get(key, default)
         wrong = value is None or not isinstance(value, kind) or (kind is int and isinstance(value, bool))
-        if wrong:
+        if wrong or (kind is float and not math.isfinite(value)):
             raise InputError(f"{self.path}: {key} is {shown(value)}, expected {kind.__name__}")
         return value
 
@@ -132,7 +133,7 @@ def model_type(folder: pathlib.Path) -> Any:
 
 
 def read_weights(folder: pathlib.Path) -> Tensors:
-    """All tensors of model.safetensors, or of pytorch_model.bin, as f32."""
+    """All tensors of model.safetensors, or of pytorch_model.bin: floats as f32, others as they are."""
     path = folder / "model.safetensors"
     if path.exists():
         return read_safetensors(path)
@@ -153,11 +154,12 @@ def read_safetensors(path: pathlib.Path) -> Tensors:
         from safetensors import SafetensorError, safe_open
     try:
         with safe_open(path, framework="np") as file:
-            return {name: np.ascontiguousarray(file.get_tensor(name), dtype=np.float32) for name in file.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise InputError(f"{path}: not a whole safetensors file: {error}") from error
     except TypeError:  # bf16, which NumPy lacks
         return _read_by_torch(path)
+    return {name: np.ascontiguousarray(value, np.float32 if value.dtype.kind == "f" else None) for name, value in tensors.items()}
 
 
 def read_all(paths: list[pathlib.Path]) -> Tensors:
@@ -169,9 +171,15 @@ def read_all(paths: list[pathlib.Path]) -> Tensors:
 
 
 def _read_by_torch(path: pathlib.Path) -> Tensors:
-    from safetensors.torch import load_file
+    with needed(f"reading '{path.name}', whose numbers NumPy lacks,", "torch"):
+        from safetensors.torch import load_file
+    return {name: _array(tensor) for name, tensor in load_file(path).items()}
 
-    return {name: tensor.float().numpy() for name, tensor in load_file(path).items()}
+
+def _array(tensor: Any) -> np.ndarray[Any, Any]:
+    """Of torch's: floats of any width as f32, others as they are."""
+    found: np.ndarray[Any, Any] = (tensor.float() if tensor.is_floating_point() else tensor).contiguous().numpy()
+    return found
 
 
 def read_pickle(path: pathlib.Path, cure: str) -> Any:
@@ -193,7 +201,7 @@ def read_pickle(path: pathlib.Path, cure: str) -> Any:
 
 
 def tensors_of(path: pathlib.Path, state: Any) -> Tensors:
-    """The tensors of a file that torch.save wrote, as f32."""
+    """The tensors of a file that torch.save wrote: floats as f32, others as they are."""
     import torch
 
     def is_real(value: Any) -> bool:
@@ -202,7 +210,7 @@ def tensors_of(path: pathlib.Path, state: Any) -> Tensors:
     if not isinstance(state, dict) or not all(isinstance(name, str) and is_real(value) for name, value in state.items()):
         raise InputError(f"{path}: expected a dictionary of tensors of real numbers")
     try:
-        return {name: tensor.float().contiguous().numpy() for name, tensor in state.items()}
+        return {name: _array(tensor) for name, tensor in state.items()}
     except (RuntimeError, TypeError) as error:
         raise InputError(f"{path}: it has a tensor that is none of numbers in memory: {str(error).splitlines()[0]}") from error
 
@@ -254,9 +262,9 @@ class Renamed:
         if given not in self.left:
             raise InputError(f"{self.where}: tensor '{given}' is missing")
         value = self.left.pop(given)
-        if value.dtype.kind not in "fiu":
-            raise InputError(f"{self.where}: tensor '{given}' is of {value.dtype}, expected real numbers")
-        if value.dtype.kind == "f" and np.isnan(value).any():
+        if value.dtype.kind != "f":
+            raise InputError(f"{self.where}: tensor '{given}' is of {value.dtype}, expected floats; save the model with weights in f32")
+        if np.isnan(value).any():
             raise InputError(f"{self.where}: tensor '{given}' has numbers that are none (NaN); the training broke, or the file is damaged")
         return self.tensors.setdefault(name, value)
 
@@ -276,6 +284,15 @@ class Renamed:
         value = self.left.pop(given, None)
         if value is not None and not np.array_equal(value, self.tensors[name]):
             raise InputError(f"{self.where}: tensor '{given}' is not the one that it is tied to ('{name}')")
+
+    def is_tied(self, name: str, given: str, other: str) -> bool:
+        """Takes a tensor under `name` if it is there and is not the one that was taken as `other`."""
+        if given not in self.left:
+            return True
+        same = np.array_equal(self.take(name, given), self.tensors[other])
+        if same:
+            del self.tensors[name]
+        return bool(same)
 
     def drop(self, *names: str) -> bool:
         """Whether any was there."""

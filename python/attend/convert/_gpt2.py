@@ -56,10 +56,7 @@ class _Gpt2:
         for layer in range(layers):
             self.layer(f"decoder.layers.{layer}", f"{self.prefix}h.{layer}")
         self.renamed.linear("decoder.norm", self.prefix + "ln_f")
-        tied = self.renamed.tensors["decoder.embedding.weight"]
-        head = self.renamed.left.pop("lm_head.weight", tied)
-        if not np.array_equal(head, tied):
-            self.renamed.tensors["head.weight"] = head
+        self.renamed.is_tied("head.weight", "lm_head.weight", "decoder.embedding.weight")
         return self.renamed.finish()
 
 

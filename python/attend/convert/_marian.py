@@ -22,6 +22,7 @@ import numpy as np
 from attend._attend import Translator
 from attend._errors import InputError, RunError
 from attend.convert import _shortlist
+from attend.convert._compare import largest
 from attend.convert._files import Keys, Renamed, read_json
 from attend.convert._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
@@ -340,7 +341,7 @@ def _compare(source: str, output: str) -> float:
     found = [list(score.token_log_probabilities) for score in Translator(output).score(*texts)]
     if list(map(len, found)) != list(map(len, expected)):
         raise RunError(f"the samples have {list(map(len, found))} tokens, Marian's vocabulary makes {list(map(len, expected))} of them")
-    return max((abs(a - b) for ours, theirs in zip(found, expected, strict=True) for a, b in zip(ours, theirs, strict=True)), default=0.0)
+    return largest(abs(a - b) for ours, theirs in zip(found, expected, strict=True) for a, b in zip(ours, theirs, strict=True))
 
 
 SOURCE = Source(

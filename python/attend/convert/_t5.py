@@ -79,9 +79,7 @@ class _T5:
         for side in ("encoder", "decoder"):
             self.renamed.tied(embedding, side + ".embed_tokens.weight")
             self.stack(side)
-        head = self.renamed.left.pop("lm_head.weight", self.renamed.tensors[embedding])
-        if not np.array_equal(head, self.renamed.tensors[embedding]):
-            self.renamed.tensors["head.weight"] = head
+        self.renamed.is_tied("head.weight", "lm_head.weight", embedding)
         if scaled:
             self.renamed.tensors["decoder.norm.weight"] *= np.float32(self.shape["decoder"]["d_model"] ** -0.5)
         return self.renamed.finish()
@@ -120,8 +118,8 @@ def _convert(folder: pathlib.Path) -> Converted:
     kind = config.get("model_type", str)
     shape = {side: _stack(config, side) for side in ("encoder", "decoder")}
     # transformers writes the second key since version 5, where the first one is always true.
-    scaled = config.values.get("scale_decoder_outputs", config.values.get("tie_word_embeddings") is not False)
-    tensors = _T5(read_weights(folder), shape, str(folder)).rename(bool(scaled) and kind == "t5")
+    scaled = config.get("scale_decoder_outputs", bool, config.values.get("tie_word_embeddings") is not False)
+    tensors = _T5(read_weights(folder), shape, str(folder)).rename(scaled and kind == "t5")
     size = len(tensors["encoder.embedding.weight"])
     pad, eos = config.token("pad_token_id", size, 0), config.token("eos_token_id", size, 1)
     start = pad if config.values.get("decoder_start_token_id") is None else config.token("decoder_start_token_id", size)
