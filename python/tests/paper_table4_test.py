@@ -22,7 +22,7 @@ ICEPAHC = """( (IP-MAT (NP-SBJ (NS-N tungur$-tunga) (D-N $nar-hinn) (CODE <dash/
   (" "-") (C 0) (, ---) (. <dash/>-<dash/>)) (ID 1150.FIRSTGRAMMAR.SCI-LIN,.%d))
 
 ( (META (CODE <heading>) (N-N a-a)) (ID 1150.FIRSTGRAMMAR.SCI-LIN,.3))
-( (CODE *XXX*) (CP-QUE (N-A m-d-m)) (ID 1150.X.Y-Z,.%d))
+( (CODE *XXX*) (CP-QUE (N-A m-%d-m)) (ID 1150.X.Y-Z,.%d))
 ( (IP-MAT (N-N x-x)) (CODE {COM:no number}))
 """
 WIKITEXT = """ \n = Heading . = \n
@@ -51,7 +51,7 @@ def small_corpora(tmp_path):
         with gzip.open(data / f"craft-treebank/{part}.mrg.gz", "wt", encoding="utf-8") as file:
             file.write(text)
     with lzma.open(data / "icepahc/finished.psd.xz", "wt", encoding="utf-8") as file:
-        file.write("\n".join(ICEPAHC % (i, i + 1) for i in range(100)))
+        file.write("\n".join(ICEPAHC % (i, i + 1, i + 1) for i in range(100)))
     with gzip.open(data / "lm/wikitext2.train.txt.gz", "wt", encoding="utf-8") as file:
         file.write(" the cat sees the dog . The bird sees the bird . \n" * 20)
     return data
@@ -70,8 +70,11 @@ def test_icepahc_becomes_penn_trees_by_the_last_digit(data, tmp_path):
     lines = {part: (tmp_path / f"text/{part}.trees").read_text(encoding="utf-8").splitlines() for part in ("train", "valid", "test")}
     assert {part: len(found) for part, found in lines.items()} == {"train": 160, "valid": 20, "test": 20}
     first = "(IP-MAT (NP-SBJ (NS-N tungur$) (D-N $nar) (NP-PRN (-NONE- *ICH*-2))) ('' \") (C (-NONE- 0)) (, -) (. –))"
-    assert set(lines["train"]) == {first, "(CP-QUE (N-A m-d))"}
-    assert set((tmp_path / "text/test.words").read_text(encoding="utf-8").splitlines()) == {'tungur$ $nar " - –', "m-d"}
+    for part, digits in (("train", "01234567"), ("valid", "8"), ("test", "9")):
+        assert first in lines[part]
+        assert {line[-3] for line in lines[part] if line != first} == set(digits)
+    assert lines["test"][0] == "(CP-QUE (N-A m-9))"
+    assert (tmp_path / "text/test.words").read_text(encoding="utf-8").splitlines()[:3] == ["m-9", 'tungur$ $nar " - –', "m-19"]
 
 
 def test_long_trees_are_left_out_of_training_alone(data, tmp_path, monkeypatch):
@@ -189,6 +192,11 @@ def test_every_row_is_measured_and_goes_on(work, monkeypatch):
     assert list(rows) == _table4_rows.ROWS and all(0 <= result["f1"] <= 100 for result in rows.values())
     assert rows["treebank-silver"]["silver"] == 15 and rows["treebank-silver"]["weight"] == pytest.approx(0.5 * 60 / 15)
     assert rows["treebank"]["parameters"] > 0 and rows["craft-pcfg"]["f1"] == 100
+    own = work.settings.output / "runs/treebank-silver-4-trees"
+    parsed = list(map(json.loads, (own / "parsed.jsonl").read_text(encoding="utf-8").splitlines()))
+    kept = (own / "silver.trees").read_text(encoding="utf-8").splitlines()
+    sure = {each["tree"]: each["log_probability"] / (each["tree"].count("(") * 2 - len(each["words"]) + 1) for each in parsed}
+    assert len(parsed) == 30 and min(sure[tree] for tree in kept) >= sorted(sure[each["tree"]] for each in parsed)[15]
     assert [each["treebank"] for each in report.data["gains"]] == ["treebank", "craft"]
     page = report.html()
     assert page.count("<svg") == 1 and "8 of 8 rows are measured" in page and "91.3" in page and "These trainings have 4 updates" in page
