@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attend.paper import _figures, _table1, _table2, _table3
+from attend.paper import _figures, _table1, _table2, _table3, _table4
 from attend.paper._report import Report
 from attend.paper._work import Work
 
 TABLES: dict[str, Callable[[Work], Report]] = {
-    "table1": _table1.make, "table2": _table2.make, "table3": _table3.make, "figures": _figures.make}
+    "table1": _table1.make, "table2": _table2.make, "table3": _table3.make, "table4": _table4.make,
+    "figures": _figures.make}

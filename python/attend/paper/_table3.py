@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import pathlib
 import statistics
-import time
 from dataclasses import dataclass
 from typing import Any
 
-import attend
 from attend._errors import ConfigurationError, RunError
 from attend.paper._cells import Result
 from attend.paper._plots import COLOURS, drawing
 from attend.paper._ranks import spearman
 from attend.paper._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._table3_rows import FULL_SIZE, NAMES, ROWS, SMALL, Row, with_stacks
-from attend.paper._work import OutOfTimeError, Work, time_limit
+from attend.paper._work import Work
 
 FULL_VOCABULARY, VOCABULARY = 37000, 6000
+UPDATES = 8000  # where --updates is not given
 SEEDS = {"base": (1, 2, 3)}  # of the other rows 1
 VALIDATIONS = 4  # in a training, and as many checkpoints
 BLOCKS = {"A": "heads", "B": "width of keys", "C": "size", "D": "dropout and label smoothing"}
 TRAINING = {  # of every row; the paper's where Multi30k asks for nothing else
     "vocab_type": "bpe", "case": "lower", "batch_tokens": 1024, "schedule": "noam", "warmup_updates": 2000, "precision": "bf16",
     "beam_size": 4, "length_penalty": 0.6}
+
+
+def updates_of(work: Work) -> int:
+    return work.settings.updates or UPDATES
 
 
 def options_of(row: Row, seed: int, updates: int) -> Result:
@@ -39,25 +42,12 @@ def train(work: Work, name: str, options: Result) -> Result | None:
     """One training with its figures on the validation text, continued where it stopped; None where the budget ends before it does."""
     settings = work.settings
     folder = settings.output / "runs" / f"{name}-{options['max_updates']}"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    clock = folder.with_suffix(".seconds")  # of all calls so far
-    spent = float(clock.read_text(encoding="utf-8")) if clock.exists() else 0.0
     limit = 60 * settings.row_minutes
     texts: dict[str, Any] = {
         f"{kind}_{side}": work.text(f"multi30k/{file}.{language}")
         for kind, file in (("train", "train"), ("valid", "val")) for side, language in (("source", "en"), ("target", "de"))}
-    begun, finished = time.monotonic(), True
-    try:
-        with time_limit(min(limit - spent, work.budget.left())):
-            attend.train(
-                output=folder, quiet=settings.quiet, threads=settings.threads, languages=["en", "de"],
-                validate_every=max(1, options["max_updates"] // VALIDATIONS), checkpoint_every=max(1, options["max_updates"] // VALIDATIONS),
-                **texts, **options)
-    except OutOfTimeError:
-        finished = False
-    finally:
-        spent += time.monotonic() - begun
-        clock.write_text(f"{spent:.1f}\n", encoding="utf-8")
+    every = max(1, options["max_updates"] // VALIDATIONS)
+    spent, finished = work.train(folder, limit, languages=["en", "de"], validate_every=every, checkpoint_every=every, **texts, **options)
     if not finished and spent < limit:
         return None
     return last_validation(folder) | {"minutes": spent / 60, "finished": finished}
@@ -103,7 +93,7 @@ class Training:
 
     def __post_init__(self) -> None:
         self.name = f"{self.row.name}-seed{self.seed}"
-        self.options = options_of(self.row, self.seed, self.work.settings.updates)
+        self.options = options_of(self.row, self.seed, updates_of(self.work))
         self.chosen = not self.work.settings.rows or self.row.name in self.work.settings.rows
 
     def found(self) -> Result | None:
@@ -126,7 +116,7 @@ def trainings_of(work: Work, row: Row) -> list[Training]:
 
 def plan(work: Work) -> list[str]:
     """What would be trained now."""
-    usual = options_of(ROWS[0], 1, work.settings.updates)
+    usual = options_of(ROWS[0], 1, updates_of(work))
     common = ", ".join(f"{name} {value}" for name, value in usual.items() if name != "seed")
     left = [each for row in ROWS for each in trainings_of(work, row) if each.chosen and each.found() is None]
     lines = [f"{each.name}: " + (", ".join(
@@ -202,7 +192,7 @@ def notes(work: Work) -> list[str]:
     return [
         "The base here is 4 layers, 128 wide, 4 heads, d_ff 256. Each row changes it in the paper's proportion. Numbers of heads are whole, so "
         "one head is a quarter of the base, not an eighth; 2, 4 and 8 of 6 layers become 1, 3 and 5 of 4.",
-        f"Every row trains for {work.settings.updates:,} updates of at most {TRAINING['batch_tokens']:,} tokens, padding included, with the paper's schedule (noam, "
+        f"Every row trains for {updates_of(work):,} updates of at most {TRAINING['batch_tokens']:,} tokens, padding included, with the paper's schedule (noam, "
         f"{TRAINING['warmup_updates']:,} updates of warm-up), Adam and label smoothing; big gets no more than the others, three times as many in the paper. "
         f"A row has {work.settings.row_minutes:g} minutes at most; * marks one that they stopped, which has its last validation's figures.",
         f"Text is Multi30k English to German, lower-cased, with {VOCABULARY:,} shared BPE tokens, {TRAINING['precision']} products. Perplexity is of a token of its validation "
@@ -231,7 +221,7 @@ def make(work: Work) -> Report:
         "row": each.row.name, "paper": {"change": each.row.change, "perplexity": each.row.perplexity, "bleu": each.row.bleu,
                                         "parameters_millions": each.row.millions, "parameters_counted": each.full_size_parameters},
         "here": {"change": each.row.here, "parameters": each.parameters, "perplexity": each.mean("perplexity"), "bleu": each.mean("bleu"),
-                 "runs": each.runs, "options": options_of(each.row, 1, work.settings.updates)}} for each in outcomes],
+                 "runs": each.runs, "options": options_of(each.row, 1, updates_of(work))}} for each in outcomes],
         "spearman": found, "notes": notes(work)}
     measured, wanted = sum(len(each.runs) for each in outcomes), sum(len(SEEDS.get(row.name, (1,))) for row in ROWS)
     report = Report("Table 3: variations of the model", data)

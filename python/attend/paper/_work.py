@@ -16,6 +16,7 @@ from typing import Any
 
 from attend._errors import ConfigurationError, Error, InputError, RunError
 from attend._train import _find
+from attend._train import train as _train
 from attend.paper._cells import Cells, Result
 
 
@@ -27,7 +28,7 @@ class Settings:
     output: pathlib.Path
     threads: int  # 0: as many as the machine has
     rows: list[str]  # empty: all
-    updates: int
+    updates: int  # of each training; 0: as many as its table has
     copy_updates: int
     row_minutes: float
     price: float  # US dollars an hour
@@ -88,6 +89,23 @@ class Work:
         if result is not None:
             self.cells.add(name, settings, result)
         return result
+
+    def train(self, folder: pathlib.Path, limit: float = float("inf"), **options: Any) -> tuple[float, bool]:
+        """A training into `folder`, continued where it stopped. Returns the seconds that all calls took together, at most `limit`, and whether it
+        is done: else they or the budget ended it."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        clock = folder.with_name(folder.name + ".seconds")
+        spent = float(clock.read_text(encoding="utf-8")) if clock.exists() else 0.0
+        begun, finished = time.monotonic(), True
+        try:
+            with time_limit(min(limit - spent, self.budget.left())):
+                _train(output=folder, quiet=self.settings.quiet, threads=self.settings.threads, **options)
+        except OutOfTimeError:
+            finished = False
+        finally:
+            spent += time.monotonic() - begun
+            clock.write_text(f"{spent:.1f}\n", encoding="utf-8")
+        return spent, finished
 
     def run(self, *arguments: object) -> str:
         """What the program prints."""
