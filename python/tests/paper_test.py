@@ -11,11 +11,12 @@ from package import ENVIRONMENT, PROGRAM
 
 pytest.importorskip("matplotlib")
 import attend  # noqa: E402
-from attend.paper import _ranks, _report, _table2, _table3, _table3_rows  # noqa: E402
+from attend.paper import _ranks, _report, _table2, _table2_rivals, _table3, _table3_rows  # noqa: E402
 from attend.paper.__main__ import seconds  # noqa: E402
 from attend.paper._cells import Cells  # noqa: E402
 from attend.paper._work import Budget, OutOfTimeError, Settings, Work, time_limit  # noqa: E402
 
+INSPECTED = {"parameters": {"total": 5_000_000}}
 DATA = os.environ.get("ATTEND_DATA")
 RATE = {"operations_per_s": 2e11, "products_per_s": 4e11, "processor": "a <processor>", "threads": 2, "target_tokens_per_s": 1000}
 
@@ -99,6 +100,7 @@ def test_rows_keep_the_papers_proportions():
 
 
 def fill_rates(work):
+    work.settings.rows = ["rate"]  # or rivals would be trained
     for precision, factor in (("f32", 0.5), ("bf16", 1)):
         settings = {"precision": precision, "threads": 1, "updates": _table2.RATE_UPDATES, "batch": _table2.RATE_BATCH}
         work.cells.add(f"table2/rate/{precision}", settings, RATE | {"operations_per_s": factor * RATE["operations_per_s"]})
@@ -119,6 +121,39 @@ def test_table2_counts_the_papers_trainings(work):
     base = rows["Transformer base"]["training"]
     assert f"| {base / 2e11 / 86400:,.0f} | {base / 2e11 / 3600 * 0.5:,.0f} |" in text
     assert "200 GFLOP/s in bf16 (50 %" in text and "| GNMT + RL | 24.6 | 39.92 | 2.3e19 | 1.4e20 | 666 | 4,051 |" in text
+
+
+def run_of_a_rival(folder, data_dir, max_updates, seed, **_):
+    """What a training leaves: four validations, two windows of time between them."""
+    folder.mkdir(parents=True)
+    windows = [{"update": update, "seconds": 5} for update in range(1, max_updates + 1)]
+    validations = [{"update": max_updates * i // 4, "validation": {"bleu": 10 * i + seed / 10}} for i in range(1, 5)]
+    metrics = [{"update": window["update"], "target_tokens": 100 * window["update"]} for window in windows] + validations
+    for name, lines in (("timing", windows), ("metrics", metrics)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (folder / "result.json").write_text(json.dumps({"bleu": {"score": 30 + seed}}), encoding="utf-8")
+    return 1.0, data_dir is not None
+
+
+def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
+    fill_rates(work)
+    work.settings.rows, work.settings.updates = ["lstm", "lstm-seeds"], 80
+    trained = []
+    monkeypatch.setattr(work, "train", lambda folder, **options: trained.append(options) or run_of_a_rival(folder, **options))
+    monkeypatch.setattr(_table2_rivals, "translating_rate", lambda *_: 1234.5)
+    monkeypatch.setattr(work, "attend", lambda *arguments: INSPECTED if "--preset" not in arguments else Work.attend(work, *arguments))
+    report = _table2.make(work)
+    rival = report.data["rivals"][1]
+    assert (rival["model"], len(rival["seeds"]), rival["whole"]["target_tokens_per_s"]) == ("LSTM with attention", 3, 20.0)
+    # 30 BLEU after 60 of 80 updates, 35 at the end.
+    assert rival["whole"]["seconds_to"] == {"30": 300, "35": 400} and rival["seeds"][0]["seconds_to"] == {"30": 30, "35": 40}
+    assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
+    assert [options["max_updates"] for options in trained] == [80, 8, 8, 8] and len({options["seed"] for options in trained[1:]}) == 3
+    again = _table2.make(work)  # nothing is trained again
+    assert len(trained) == 4 and again.html() == report.html() and "<svg" in again.html()
+    work.settings.rows = ["gru"]
+    with pytest.raises(attend.ConfigurationError, match="'gru'"):
+        _table2.make(work)
 
 
 def test_pages_stand_alone(work, tmp_path):

@@ -34,9 +34,8 @@ FieldList Fields(PaperOptions& options) {
            "measure nothing new after so much time, such as 90m or 4h; the same command goes on")
       .Add("dry_run", &options.dry_run, "print the plan as Markdown, measure nothing")
       .Add("rows", &options.rows,
-           "of table1, table3 and table4, what to measure, such as lstm copy-lstm, or base C1; "
-           "none: "
-           "all")
+           "of a table, what to measure, such as lstm copy-lstm of table1, or base C1 of table3; "
+           "none: all")
       .Group("table1")
       .Add("copy_updates", &options.copy_updates, 1, 1e9, "of each training of the copy task")
       .Group("table2")
@@ -46,7 +45,7 @@ FieldList Fields(PaperOptions& options) {
       .Add("sentences", &options.sentences, 1, 1e6, "of each text, at most")
       .Group("table3")
       .Add("updates", &options.updates, 0, 1e9,
-           "of each training; 0: 8000, and in table4 as many as each recipe has")
+           "of each training; 0: 8000, in table2 35000, and in table4 as many as each recipe has")
       .Add("row_minutes", &options.row_minutes, 0.01, 1e6, "that a training may take at most");
   return fields;
 }
@@ -61,7 +60,7 @@ int RunPaper(const std::vector<std::string>& arguments) {
       "paper",
       "make a table or the figures of the paper on this machine, the paper's numbers beside it",
       "attend paper table1 --output paper --budget 20m\n"
-      "attend paper table2 --data-dir data --output paper\n"
+      "attend paper table2 --data-dir data --output paper --rows rate lstm\n"
       "attend paper table3 --data-dir data --output paper --budget 4h\n"
       "attend paper table3 --data-dir data --output paper --rows base C1 --updates 1000\n"
       "attend paper table3 --output paper --dry-run\n"

@@ -14,7 +14,7 @@ from typing import Any
 from attend.paper import _pcfg, _treebanks
 from attend.paper._cells import Result
 from attend.paper._table4_rows import Bank
-from attend.paper._work import Work
+from attend.paper._work import RECIPES, Work
 
 FIGURES = ("f1", "precision", "recall", "exact_match", "tagging_accuracy", "errors", "sentences")
 RAW_SENTENCES = 20000  # that are parsed at most, at equal distances in the text
@@ -25,7 +25,7 @@ CHUNK = 1000  # sentences that are parsed between two looks at the clock
 
 
 def recipe(bank: Bank) -> pathlib.Path:
-    return pathlib.Path(__file__).with_name("recipes") / f"{bank.name}.toml"
+    return RECIPES / "parsing" / f"{bank.name}.toml"
 
 
 def settings(work: Work, bank: Bank) -> Result:

@@ -3,12 +3,13 @@ how long this machine would take."""
 
 from __future__ import annotations
 
-import functools
 import pathlib
 import tempfile
 from dataclasses import dataclass
 from typing import Any
 
+from attend._errors import ConfigurationError
+from attend.paper import _table2_rivals as _rivals
 from attend.paper._cells import Result
 from attend.paper._plots import COLOURS, drawing
 from attend.paper._report import MISSING, Heading, Plot, Points, Report, Table, Text
@@ -19,6 +20,7 @@ BATCH_TOKENS = 25000  # of the source, and of the target
 LENGTH = 25  # tokens of a sentence on each side: assumed, the paper has none
 P100, GPUS = 9.5e12, 8  # single-precision operations a second of a GPU, as the paper's footnote has it
 RATE_UPDATES, RATE_BATCH, RATE_VOCABULARY = 4, 1024, 8000  # what is measured here
+ROWS = ("rate", *_rivals.ROWS)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,14 @@ def measured_rate(work: Work, precision: str) -> Result:
     return {
         "operations_per_s": found["flops"], "products_per_s": found["machine"][f"{precision}_products_per_s"],
         "processor": found["machine"].get("processor", ""), "threads": found["threads"], "target_tokens_per_s": found["target_tokens_per_s"]}
+
+
+def measure_rate(work: Work, precision: str) -> Result | None:
+    settings: dict[str, Any] = {"precision": precision, "threads": work.settings.threads, "updates": RATE_UPDATES, "batch": RATE_BATCH}
+    name = f"table2/rate/{precision}"
+    if work.settings.rows and "rate" not in work.settings.rows:
+        return work.cells.find(name, settings)
+    return work.cell(name, settings, lambda: measured_rate(work, precision))
 
 
 # Where the plot's labels stand beside their points, but for those to the right of them.
@@ -158,14 +168,17 @@ ASSUMPTIONS = [
 
 
 def make(work: Work) -> Report:
+    unknown = [name for name in work.settings.rows if name not in ROWS]
+    if unknown:
+        raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(ROWS)}")
     counts = {row.preset: counted(work, row) for row in PUBLISHED if row.preset}
-    rates: dict[str, Result | None] = {}
-    for precision in ("f32", "bf16"):
-        settings: dict[str, Any] = {"precision": precision, "threads": work.settings.threads, "updates": RATE_UPDATES, "batch": RATE_BATCH}
-        rates[precision] = work.cell(f"table2/rate/{precision}", settings, functools.partial(measured_rate, work, precision))
+    rates = {precision: measure_rate(work, precision) for precision in ("f32", "bf16")}
+    rivals = [(rival, *_rivals.measure(work, rival)) for rival in _rivals.RIVALS]
+    drawn = _rivals.plot(rivals)
     best = max((rate for rate in rates.values() if rate), key=lambda rate: rate["operations_per_s"], default=None)
     rows = [{"model": row.name, "bleu": row.bleu, "published_operations": row.operations, **counts.get(row.preset, {})} for row in PUBLISHED]
-    data = {"rows": rows, "rates": rates, "price_per_hour": work.settings.price, "assumptions": ASSUMPTIONS}
+    data = {"rows": rows, "rates": rates, "price_per_hour": work.settings.price, "assumptions": ASSUMPTIONS,
+            "rivals": [{"model": rival.title, "whole": whole, "seeds": seeds} for rival, whole, seeds in rivals]}
     report = Report("Table 2: what the paper's trainings cost", data)
     report.blocks = [
         Text("The paper's Table 2 gives BLEU on newstest2014 and the floating-point operations of training, as time on the hardware times what "
@@ -176,6 +189,10 @@ def make(work: Work) -> Report:
         counted_table(counts, best, work.settings.price),
         Text(f"An hour of this machine is taken to cost {work.settings.price:g} US dollars (`--price`)."),
         plot(counts),
+        Heading("The rivals, trained here"),
+        _rivals.table(rivals),
+        *([drawn] if drawn else []),
+        Points(_rivals.notes(work)),
         Heading("Assumptions"),
         Points(ASSUMPTIONS)]
     return report

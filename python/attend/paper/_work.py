@@ -19,6 +19,8 @@ from attend._train import _find
 from attend._train import train as _train
 from attend.paper._cells import Cells, Result
 
+RECIPES = pathlib.Path(__file__).with_name("recipes")  # as the project's folder has them
+
 
 @dataclass
 class Settings:
