@@ -218,6 +218,14 @@ def test_nothing_is_measured_without_time_or_text(work):
         _table4.make(work)
 
 
+def test_relative_folders_are_of_the_command(data, tmp_path):
+    """Where the environment names another folder for relative paths, too."""
+    command = [PROGRAM, "paper", "table4", "--output", "out", "--data-dir", "data", "--rows", "treebank-pcfg", "--threads", "1", "--quiet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=ENVIRONMENT | {"ATTEND_DATA": str(tmp_path / "elsewhere")})
+    assert done.returncode == 0, done.stderr
+    assert "| Penn Treebank sample | PCFG | 100.00 |" in (tmp_path / "out/table4.md").read_text(encoding="utf-8")
+
+
 def test_the_command_says_what_it_would_do(tmp_path):
     done = subprocess.run([PROGRAM, "paper", "table4", "--output", tmp_path / "out", "--dry-run", "--rows", "craft-silver"], capture_output=True, text=True,
                           check=False, env=ENVIRONMENT)

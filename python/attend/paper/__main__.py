@@ -30,8 +30,9 @@ def seconds(text: str) -> float:
 
 def _run(options: argparse.Namespace) -> None:
     budget = Budget(seconds(options.budget) if options.budget else None)
+    # Whole paths: in programs that are started, relative ones start from $ATTEND_DATA.
     settings = Settings(
-        data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")), output=pathlib.Path(options.output),
+        data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")).absolute(), output=pathlib.Path(options.output).absolute(),
         threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
         copy_updates=options.copy_updates, row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
         model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences)
