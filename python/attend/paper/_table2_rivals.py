@@ -80,7 +80,7 @@ def translating_rate(work: Work, folder: pathlib.Path) -> float:
     with tempfile.TemporaryDirectory() as scratch:
         target = pathlib.Path(scratch) / "output"
         target.write_text(output, encoding="utf-8")
-        tokens: int = work.attend("score", *common, "--source", source, "--target", target)["tokens"]
+        tokens: int = work.attend("score", *common, "--source", source, "--target", target)["pieces"]
     return tokens / seconds
 
 
