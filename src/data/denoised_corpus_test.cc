@@ -23,7 +23,8 @@ class DenoisedCorpusTest : public CorpusTest {
     for (int i = 0; i < 40; ++i) {
       source += "abc fed" + std::string(i % 5, 'a') + "\n";
       target += "bad\n";
-      text += "abcdef bad cab fed ab cd ef" + std::string(i % 7, 'b') + "\n";
+      text += "abcdef bad cab fed ab cd ef abc fed abcdef bad ef cd cab ab fed bad abc" +
+              std::string(i % 7, 'b') + "\n";
     }
     pairs_ = {Write("source", source), Write("target", target)};
     text_ = Write("text", text);
@@ -126,7 +127,7 @@ TEST_F(DenoisedCorpusTest, CopiesGetNoiseOfTheirOwn) {
     }
   }
   EXPECT_EQ(count, 80);
-  EXPECT_GT(different.size(), 60);
+  EXPECT_GT(different.size(), 45);  // there are 40 lines
 }
 
 TEST_F(DenoisedCorpusTest, AReaderGoesOnWhereOneStopped) {

@@ -19,7 +19,8 @@ using testing::Each;
 using testing::HasSubstr;
 using Ids = std::vector<int32_t>;
 
-constexpr const char* kSentences = "One two three four. Five six seven eight. Nine ten eleven twelve.";
+constexpr const char* kSentences =
+    "One two three four. Five six seven eight. Nine ten eleven twelve.";
 
 std::shared_ptr<const Vocabulary> WordsWith(int64_t sentinels, bool mask) {
   VocabularyOptions options;
@@ -94,8 +95,8 @@ TEST(Denoising, SpansArePutBehindSentinels) {
         const double share = density == 0 ? 0.15 : density;
         if (count < 20 || share > 0.5) continue;
         EXPECT_EQ(hidden, std::llround(share * static_cast<double>(count)));
-        if (length > 1)
-          EXPECT_EQ(spans, std::max(1LL, std::llround(static_cast<double>(hidden) / length)));
+        if (length == 1) continue;
+        EXPECT_EQ(spans, std::max(1LL, std::llround(static_cast<double>(hidden) / length)));
       }
     }
   }
@@ -135,7 +136,7 @@ TEST(Denoising, TheKeyAloneDecides) {
 TEST(Denoising, InfillingHasAMaskForEachSpan) {
   const Denoising denoising({.kind = NoiseKind::kInfilling}, WordsWith(0, true), "");
   double hidden = 0, masks = 0, tokens = 0;
-  for (int64_t count = 1; count < 300; ++count) {
+  for (int64_t count = 1; count < 5000; count = count < 300 ? count + 1 : count + 97) {
     const Ids ids = TextOf(count);
     const NoisedText text = denoising.AddNoise(ids, static_cast<uint64_t>(count));
     EXPECT_EQ(text.output, ids);
@@ -149,12 +150,13 @@ TEST(Denoising, InfillingHasAMaskForEachSpan) {
     EXPECT_TRUE(std::ranges::is_sorted(shown) && shown.size() < ids.size() + (count == 1 ? 1 : 0));
     if (count < 3) continue;
     EXPECT_LE(text.input.size(), ids.size());
+    if (count < 300) continue;
     hidden += static_cast<double>(ids.size() - shown.size());
     masks += static_cast<double>(text.input.size() - shown.size());
     tokens += static_cast<double>(count);
   }
   EXPECT_NEAR(hidden / tokens, 0.3, 0.005);
-  EXPECT_NEAR(hidden / masks, 3, 0.15);  // the mean length, spans of none counted
+  EXPECT_NEAR(hidden / masks, 3, 0.1);  // the mean length, spans of none counted
 }
 
 TEST(Denoising, SentencesAreInAnotherOrder) {

@@ -11,6 +11,12 @@
 #include "text/utf8.h"
 
 namespace attend {
+namespace {
+
+// Of a word: the least common multiple of 1 to 16.
+constexpr int64_t kParts = 720720;
+
+}  // namespace
 
 MetricStatistics Ter::Statistics(std::string_view hypothesis,
                                  const std::vector<std::string_view>& references) const {
@@ -30,14 +36,13 @@ MetricStatistics Ter::Statistics(std::string_view hypothesis,
     fewest = std::min(fewest, TerEdits(words, reference));
     reference_words += static_cast<int64_t>(reference.size());
   }
-  return {fewest, reference_words, static_cast<int64_t>(references.size()), 1};
+  return {fewest, reference_words * kParts / std::ssize(references)};
 }
 
 double Ter::Score(const MetricStatistics& sums) const {
   const auto edits = static_cast<double>(sums[0]);
   if (sums[1] == 0) return edits > 0 ? 100 : 0;
-  const double references = static_cast<double>(sums[2]) / static_cast<double>(sums[3]);
-  return 100 * (edits / (static_cast<double>(sums[1]) / references));
+  return 100 * (edits / (static_cast<double>(sums[1]) / kParts));
 }
 
 std::string Ter::Settings() const {

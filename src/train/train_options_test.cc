@@ -162,7 +162,7 @@ TEST(TrainOptionsTest, OptionsOfOtherTasksAreRefusedWithTheTask) {
   TrainOptions others("classification", "bert-tiny");
   EXPECT_THAT(MessageOf([&] { Fields(others).Get("crf", "t"); }),
               HasSubstr("an option of task tagging, and"));
-  EXPECT_THAT(MessageOf([&] { Fields(others).Get("train_text", "t"); }),
+  EXPECT_THAT(MessageOf([&] { Fields(others).Get("test_text", "t"); }),
               HasSubstr("an option of task language_model or masked_language_model, and"));
   EXPECT_THAT(MessageOf([&] { Fields(others).Get("dropuot", "t"); }), HasSubstr("did you mean"));
   Fields(others).Get("word_dropout", "t");  // which tagging has, too

@@ -21,7 +21,7 @@ void CheckObjective(const TranslationTrainOptions& own) {
          {std::pair{"train_text", &corpus.train_text}, {"valid_text", &corpus.valid_text}}) {
       RefuseIf(!files->empty(),
                fmt::format("{} is given, but objective is translation; set objective to denoising, "
-                           "or give pairs (train_source, train_target)",
+                           "or task to language_model or masked_language_model, which read text",
                            name));
     }
     RefuseIf(corpus.train_source.empty() || corpus.train_target.empty(),

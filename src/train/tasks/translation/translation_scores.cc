@@ -62,7 +62,9 @@ Outputs TranslateLines(const std::shared_ptr<const LoadedModel>& model,
   const auto at_once = static_cast<size_t>(LinesAtOnce(threads));
   const Translator translator(model, {.threads = threads});
   constexpr int64_t kNoBound = 100000;
-  const LineOptions splitting{.max_input_tokens = kNoBound, .keep_line_ends = false};
+  const LineOptions splitting{.split_sentences = options.split_sentences,
+                              .max_input_tokens = kNoBound,
+                              .keep_line_ends = false};
   TranslationOptions search;
   search.beam_size = options.beam_size;
   search.length_penalty = options.length_penalty;

@@ -224,6 +224,7 @@ FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
            "translate the validation text and score it too")
       .Add("beam_size", &beam_size, 1, 64, "beam size of validation and test")
       .Add("length_penalty", &length_penalty, 0, 10, "length penalty of validation and test")
+      .Nest("", SplittingField(&split_sentences))
       .Nest("", Fields(bleu).Select({"tokenize", "tokenize_model"}));
   if (!MakesVocabulary(options)) fields.Mark(kMaking, kNotRecorded);
   return fields;

@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "data/denoising.h"
 #include "data/line_corpus.h"
+#include "tasks/translation/sentence_splitting.h"
 #include "text/span_masker.h"
 #include "text/vocabulary_trainer.h"
 #include "train/task_options.h"
@@ -71,6 +72,7 @@ struct TranslationTrainOptions : TaskOptions {
   bool validate_translations = true;
   int64_t beam_size = 4;
   double length_penalty = 0.6;
+  SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   BleuOptions bleu;  // its tokenizer; the rest follows from the text
 };
 
