@@ -155,7 +155,7 @@ CASES = [
     ("inspect", "{F}/gone", 3, "{F}/gone"),
     ("inspect", "{F}/text", 3, "{F}/text"),
     ("inspect", "{F}/folder", 3, "config.json"),
-    ("train", "--quiet --output {F}/run", 2, "--train-source is missing"),
+    ("train", "--quiet --output {F}/run", 2, "train_source and train_target are needed, or objective = denoising with train_text"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/text --vocab-size 15", 2, "output"),
     ("train", "--quiet --train-source {F}/gone --train-target {F}/text --vocab-size 15 --output {F}/run", 3, "{F}/gone"),
     ("train", "--quiet --train-source {F}/text --train-target {F}/short --vocab-size 15 --output {F}/run", 3, "99"),

@@ -43,9 +43,9 @@ def as_tree(line):
 def vocabulary_of(recipe, options):
     """A small one in place of the recipe's."""
     if "vocab" not in recipe:
-        return {"vocab_size": 60} if "vocab_size" in recipe else {}
+        return {"vocab_size": 290 if "byte_fallback" in recipe else 60} if "vocab_size" in recipe else {}
     path = options["train_source"].parent / "marks.spm"
-    command = [tiny_run.ATTEND, "vocab", "--input", options["train_source"], options["train_target"], "--size", "70", "--sentinels", "8", "--mask"]
+    command = [tiny_run.ATTEND, "vocab", "--input", options["train_source"], options["train_target"], "--size", "70", "--type", "bpe", "--sentinels", "8", "--mask"]
     subprocess.run([*command, "--output", path, "--quiet"], check=True, capture_output=True)
     return {"vocab": path}
 

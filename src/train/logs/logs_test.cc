@@ -182,7 +182,8 @@ TEST_F(LogsTest, ReportSaysWhyItHasNoValidation) {
   const Json options = {{"validate_every", 500}};
   const ReportedRun none{Info(), /*validates=*/false, options}, some{Info(), true, options};
   const Json validation = {{"update", 500}, {"validation", {{"loss", 1.5}}}};
-  EXPECT_THAT(note({}, none), HasSubstr("no validation text (valid_source and valid_target)"));
+  EXPECT_THAT(note({}, none),
+              HasSubstr("no validation text (valid_source and valid_target, or valid_text)"));
   EXPECT_THAT(note({}, some), HasSubstr("the first validation is due at update 500"));
   const ReportedRun shorter{Info(), true, {{"validate_every", 500}, {"max_updates", 300}}};
   EXPECT_THAT(note({}, shorter), HasSubstr("due at update 500, and training ends after 300"));
