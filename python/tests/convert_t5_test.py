@@ -174,7 +174,7 @@ def changed(source, folder, **keys):
     ({"num_layers": 9}, "is missing"),
     ({"is_encoder_decoder": False}, "is_encoder_decoder is false"),
     ({"d_kv": None}, "d_kv is null"),
-    ({"num_heads": 5}, "has shape"),
+    ({"num_heads": 5}, "; the source calls it '"),
     ({"relative_attention_num_buckets": 3}, "relative_buckets is 3, expected at least 4"),
     ({"d_kv": -1}, "d_kv is -1, expected 1 to"),
     ({"decoder_start_token_id": 10**12}, "decoder_start_token_id is 1000000000000, expected an id below"),
