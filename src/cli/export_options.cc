@@ -54,6 +54,8 @@ void CheckModelDirectory(const CommandLine& given) {
   }
   if (adapter && !given.IsSet("model"))
     Refuse("--model is missing, the model that the adapter is for");
+  if (adapter && given.IsSet("threads"))
+    Refuse("--threads is for --checkpoint, merging an adapter takes one thread; leave it out");
   for (const char* name : {"positions", "verify"}) {
     if (given.IsSet(name))
       Refuse(fmt::format("--{} is for --format transformers or ctranslate2; leave it out", name));

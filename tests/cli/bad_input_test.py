@@ -209,6 +209,7 @@ CASES = [
     ("export", "--checkpoint {F}/folder --output {F}/model", 3, "{F}/folder"),
     ("export", "--checkpoint {F}/gone --output {F}/text", 2, "'{F}/text' exists"),
     ("export", "--adapter {F}/gone --model {F}/gone --output {F}/text", 2, "'{F}/text' exists"),
+    ("export", "--adapter {F}/gone --model {G} --threads 2 --output {F}/model", 2, "--threads is for --checkpoint"),
     ("export", "--checkpoint {F}/folder", 2, "--output"),
     ("export", "--output {F}/model", 2, "--checkpoint is missing"),
     ("export", "--checkpoint {F}/folder --verify --output {F}/model", 2, "--verify is for --format transformers or ctranslate2; leave it out"),

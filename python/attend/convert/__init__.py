@@ -90,7 +90,8 @@ def _write(converted: Converted, source: str | os.PathLike[str], output: pathlib
     try:
         converted.write(output)
     except InputError as error:  # which knows attend's names alone
-        raise InputError(f"'{source}' makes no model of attend's (docs/model_file.md): {error}") from error
+        called = converted.source_of(str(error))
+        raise InputError(f"'{source}' makes no model of attend's (docs/model_file.md): {error}{called}") from error
 
 
 def target_of(directory: Directory, format: str) -> Target:

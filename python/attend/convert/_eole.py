@@ -15,9 +15,9 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._files import Keys, Renamed, read_all, read_json, shown
-from attend.convert._opennmt_layers import SIDES, SINUSOIDS, Layers, drop_sinusoids, lists_of_tokens, special_ids, take_embeddings
+from attend.convert._opennmt_layers import SIDES, SINUSOIDS, Layers, drop_sinusoids, lists_of_tokens, model_of, special_ids, take_embeddings
 from attend.convert._packages import needed
-from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
+from attend.convert._source import Converted, Source, Tensors, sample_texts, stack
 from attend.convert._subwords import vocabulary
 
 ACTIVATIONS = {
@@ -133,10 +133,7 @@ def _convert(folder: pathlib.Path) -> Converted:
         vocabulary(vocabularies.path, name, tokens[i], special, set(names.values()), _places(config, side))
         for i, (name, side) in enumerate((("source", "src"), ("target", "tgt")))]
     return Converted(
-        kind="eole",
-        model=model(
-            source_vocab_size=len(tokens[0]), target_vocab_size=len(tokens[1]), special_ids=special, source_eos=False,
-            head_bias="head.bias" in tensors, tie_source_target=ties[0], tie_target_output=ties[1], **shape),
+        kind="eole", model=model_of(tokens, special, ties, shape, tensors),
         tensors=tensors, source_vocabulary=files[0], target_vocabulary=files[1], texts=sample_texts(tokens[0]),
         provenance={"model": shown(values)})
 

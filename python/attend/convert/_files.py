@@ -13,7 +13,7 @@ import numpy as np
 
 from attend._errors import InputError
 from attend.convert._packages import needed
-from attend.convert._source import Tensors
+from attend.convert._source import NamedTensors, Tensors
 
 _BEGINNING = 4 << 20  # in which a pickle's keys stand
 MOST = 1 << 31  # of anything that is counted
@@ -255,7 +255,7 @@ class Renamed:
     """Takes a source's tensors under attend's names and knows which are left."""
 
     def __init__(self, tensors: Tensors, where: str) -> None:
-        self.left, self.where, self.tensors = dict(tensors), where, Tensors()
+        self.left, self.where, self.tensors = dict(tensors), where, NamedTensors()
         self.left_out: list[str] = []  # in words
 
     def take(self, name: str, given: str) -> np.ndarray[Any, Any]:
@@ -266,6 +266,7 @@ class Renamed:
             raise InputError(f"{self.where}: tensor '{given}' is of {value.dtype}, expected floats; save the model with weights in f32")
         if np.isnan(value).any():
             raise InputError(f"{self.where}: tensor '{given}' has numbers that are none (NaN); the training broke, or the file is damaged")
+        self.tensors.sources.setdefault(name, given)
         return self.tensors.setdefault(name, value)
 
     def table(self, name: str, given: str) -> np.ndarray[Any, Any]:

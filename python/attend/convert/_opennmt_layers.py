@@ -14,6 +14,7 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._files import Renamed, shown
 from attend.convert._sinusoids import recognise_sinusoids
+from attend.convert._source import Tensors, model
 
 SIDES = {"encoder": "src", "decoder": "tgt"}
 SINUSOIDS = {"SinusoidalInterleaved": "interleaved", "SinusoidalConcat": "timing_signal"}
@@ -114,3 +115,11 @@ def special_ids(path: pathlib.Path, names: dict[str, Any], source: list[str], ta
         if others != ids[kind]:
             raise InputError(f"{path}: {token} has id {others} in the source's vocabulary and {ids[kind]} in the target's; expected one id")
     return ids
+
+
+def model_of(
+        tokens: list[list[str]], special: dict[str, int], ties: tuple[bool, bool], shape: dict[str, Any], tensors: Tensors) -> dict[str, Any]:
+    """config.json's model: `tokens` and `ties` as above, `shape` has the stacks."""
+    return model(
+        source_vocab_size=len(tokens[0]), target_vocab_size=len(tokens[1]), special_ids=special, source_eos=False,
+        head_bias="head.bias" in tensors, tie_source_target=ties[0], tie_target_output=ties[1], **shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,14 @@ from attend.convert import _shortlist
 from attend.convert._whole import whole_folder
 
 Tensors = dict[str, np.ndarray[Any, Any]]
+
+
+class NamedTensors(Tensors):
+    """Tensors by attend's names, and what the source calls those that stand in it as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: dict[str, str] = {}
 
 
 @dataclass
@@ -67,6 +76,13 @@ class Converted:
             write_model(json.dumps(self.model), self.tensors, *vocabularies, json.dumps(provenance), self.texts, folder)
             if self.shortlist is not None:
                 self.shortlist.write(folder / _shortlist.FILE, vocabularies)
+
+
+    def source_of(self, message: str) -> str:
+        """To add to an error that names a tensor: what the source calls it, if that is known."""
+        found = re.search(r"tensor '([^']+)'", message)
+        sources = self.tensors.sources if isinstance(self.tensors, NamedTensors) else {}
+        return f"; the source calls it '{sources[found[1]]}'" if found and found[1] in sources else ""
 
 
 @dataclass
