@@ -119,8 +119,8 @@ class Ter : public Metric {
  public:
   explicit Ter(const TerOptions& options = {}) : options_(options) {}
   std::string Name() const override { return "TER"; }
-  // Edits against the nearest reference, 720,720 times the references' mean number of words: a whole
-  // number for up to 16 references.
+  // Edits against the nearest reference, 720,720 times the references' mean number of words: a
+  // whole number for up to 16 references.
   MetricStatistics Statistics(std::string_view hypothesis,
                               const std::vector<std::string_view>& references) const override;
   double Score(const MetricStatistics& sums) const override;

@@ -268,6 +268,33 @@ int64_t NumberAfter(std::string_view message, std::string_view before) {
               fmt::format("SentencePiece can't train the vocabulary: {}", message));
 }
 
+// Those of tokens that stand in a text as they are.
+FieldList SymbolFields(VocabularyOptions& options, bool recipe) {
+  FieldList fields;
+  fields
+      .Add("user_defined_symbols", &options.user_defined_symbols,
+           "texts that are always one token each", kMaking)
+      .Add("placeholders", &options.placeholders, 0, kMostPlaceholders,
+           recipe ? "number of placeholder tokens for protected spans; 0: none, or 32 with protect"
+                  : "number of placeholder tokens for protected spans, for training with protect; "
+                    "0: none",
+           kMaking)
+      .Add("sentinels", &options.sentinels, 0, kMostSentinels,
+           recipe
+               ? fmt::format("number of tokens <extra_id_0>, <extra_id_1> ..., which stand for "
+                             "hidden spans; 0: none, or {} with denoising = spans",
+                             kSentinels)
+               : "number of tokens <extra_id_0>, <extra_id_1> ..., which stand for hidden spans, "
+                 "for training with objective = denoising; 0: none",
+           kMaking)
+      .Add("newline", &options.newline,
+           "make a token of <newline>, which stands for the end of a line in language models",
+           kMaking)
+      .Add("mask", &options.mask,
+           "make a token of [MASK], for masked language models and denoising = infilling", kMaking);
+  return fields;
+}
+
 }  // namespace
 
 FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
@@ -289,26 +316,7 @@ FieldList Fields(VocabularyOptions& options, const std::string& prefix) {
            kMaking)
       .Add("byte_fallback", &options.byte_fallback,
            "spell characters without a token of their own by their bytes", kMaking)
-      .Add("user_defined_symbols", &options.user_defined_symbols,
-           "texts that are always one token each", kMaking)
-      .Add("placeholders", &options.placeholders, 0, kMostPlaceholders,
-           recipe ? "number of placeholder tokens for protected spans; 0: none, or 32 with protect"
-                  : "number of placeholder tokens for protected spans, for training with protect; "
-                    "0: none",
-           kMaking)
-      .Add("sentinels", &options.sentinels, 0, kMostSentinels,
-           recipe
-               ? fmt::format("number of tokens <extra_id_0>, <extra_id_1> ..., which stand for "
-                             "hidden spans; 0: none, or {} with denoising = spans",
-                             kSentinels)
-               : "number of tokens <extra_id_0>, <extra_id_1> ..., which stand for hidden spans, "
-                 "for training with objective = denoising; 0: none",
-           kMaking)
-      .Add("newline", &options.newline,
-           "make a token of <newline>, which stands for the end of a line in language models",
-           kMaking)
-      .Add("mask", &options.mask,
-           "make a token of [MASK], for masked language models and denoising = infilling", kMaking)
+      .Nest("", SymbolFields(options, recipe))
       .Add("normalization", &options.normalization, {"none", "nfkc"},
            "nfkc: Unicode NFKC, with white space joined and control characters dropped; none: text "
            "stays as it is",

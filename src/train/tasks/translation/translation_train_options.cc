@@ -29,6 +29,47 @@ FieldList VocabularyFields(CorpusOptions& options) {
   return fields;
 }
 
+// How the training text is read.
+FieldList ReadingFields(CorpusOptions& options) {
+  FieldList fields;
+  fields
+      .Add("stream", &options.stream,
+           "read the training text from disk during training, in bounded memory; train_weights, "
+           "mixing_temperature, bpe_dropout and sampling_alpha turn this on",
+           kIdentity)
+      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
+           "number of pairs of streamed text that are shuffled together", kIdentity)
+      .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
+           "BPE-dropout: probability of skipping a merge when training text is tokenized (0.1 is "
+           "usual); for BPE vocabularies; 0: off",
+           kIdentity)
+      .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
+           "subword sampling: exponent of the probabilities of tokenizations that each epoch draws "
+           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off",
+           kIdentity)
+      .Add("case_noise", &options.case_noise, 0, 0.5,
+           "with case = factor: share of training pairs that are put into capitals, and the same "
+           "share into title case, so that the model learns to translate such text; 0: none",
+           kIdentity);
+  return fields;
+}
+
+// The text that is not trained on.
+FieldList HeldOutFields(CorpusOptions& options) {
+  FieldList fields;
+  fields.Add("valid_source", &options.valid_source, "source text to validate on", kPath)
+      .Add("valid_target", &options.valid_target, "its translation", kPath)
+      .Add("valid_prefixes", &options.valid_prefixes, "as train_prefixes, of valid_source")
+      .Add("valid_text", &options.valid_text,
+           "with objective = denoising: plain text to validate on, its noise always the same",
+           kPath)
+      .Add("test_source", &options.test_source, "source text to translate and score at the end",
+           kPath)
+      .Add("test_target", &options.test_target, "its translation", kPath)
+      .Add("test_prefixes", &options.test_prefixes, "as train_prefixes, of test_source");
+  return fields;
+}
+
 FieldList CorpusFields(CorpusOptions& options) {
   FieldList fields;
   fields.Group("Text")
@@ -62,34 +103,8 @@ FieldList CorpusFields(CorpusOptions& options) {
       .Add("mixing_limit", &options.mixing_limit, 0, 1e15,
            "with mixing_temperature: larger files count as one of so many lines; 0: no limit",
            kIdentity)
-      .Add("stream", &options.stream,
-           "read the training text from disk during training, in bounded memory; train_weights, "
-           "mixing_temperature, bpe_dropout and sampling_alpha turn this on",
-           kIdentity)
-      .Add("shuffle_buffer", &options.shuffle_buffer, 1, 1e9,
-           "number of pairs of streamed text that are shuffled together", kIdentity)
-      .Add("bpe_dropout", &options.bpe_dropout, 0, 1,
-           "BPE-dropout: probability of skipping a merge when training text is tokenized (0.1 is "
-           "usual); for BPE vocabularies; 0: off",
-           kIdentity)
-      .Add("sampling_alpha", &options.sampling_alpha, 0, 1000,
-           "subword sampling: exponent of the probabilities of tokenizations that each epoch draws "
-           "(0.1 to 0.5 is usual); for unigram vocabularies; 0: off",
-           kIdentity)
-      .Add("case_noise", &options.case_noise, 0, 0.5,
-           "with case = factor: share of training pairs that are put into capitals, and the same "
-           "share into title case, so that the model learns to translate such text; 0: none",
-           kIdentity)
-      .Add("valid_source", &options.valid_source, "source text to validate on", kPath)
-      .Add("valid_target", &options.valid_target, "its translation", kPath)
-      .Add("valid_prefixes", &options.valid_prefixes, "as train_prefixes, of valid_source")
-      .Add("valid_text", &options.valid_text,
-           "with objective = denoising: plain text to validate on, its noise always the same",
-           kPath)
-      .Add("test_source", &options.test_source, "source text to translate and score at the end",
-           kPath)
-      .Add("test_target", &options.test_target, "its translation", kPath)
-      .Add("test_prefixes", &options.test_prefixes, "as train_prefixes, of test_source")
+      .Nest("", ReadingFields(options))
+      .Nest("", HeldOutFields(options))
       .Nest("", Fields(options.protection), kIdentity)
       .Add("protect_examples", &options.protect_examples, 0, 1,
            "with protect: share of training pairs that get extra placeholders, in place of words "
