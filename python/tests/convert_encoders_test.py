@@ -24,8 +24,7 @@ from attend.convert import _compare  # noqa: E402
 WORDS = "lumi tavo keri sona mipa rudu vesta olin paku neri dosa ilvo brant grau holm jarn kvist myrr noord prax Ähre æon naïve".split()
 SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 66}
 DISTILLED = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 64}
-ENTITIES = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
-INSIDE = {0: "I-PER", 1: "O", 2: "I-LOC", 3: "I-MISC"}
+ENTITIES, INSIDE = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}, {0: "I-PER", 1: "O", 2: "I-LOC", 3: "I-MISC"}
 COLOURS = {0: "red", 1: "green", 2: "blue"}
 
 
@@ -481,18 +480,15 @@ def test_a_list_of_words_gives_the_same_vectors(tmp_path):
     (tmp_path / "old/tokenizer.json").unlink()
     (tmp_path / "old/vocab.txt").write_text("\n".join(sorted(vocabulary, key=vocabulary.get)) + "\n", encoding="utf-8")
     old, new = (attend.Encoder(imported(tmp_path / name)) for name in ("old", "bert"))
-    for text in TEXTS:
-        assert np.array_equal(old.embed(text), new.embed(text))
+    assert all(np.array_equal(old.embed(text), new.embed(text)) for text in TEXTS)
 
 
 @pytest.mark.parametrize(("change", "part"), [
-    ({"hidden_act": "tanh"}, 'hidden_act is "tanh", which attend lacks'),
+    ({"hidden_act": "tanh"}, 'hidden_act is "tanh", which attend lacks'), ({"architectures": 5}, "architectures is 5, expected list"),
     ({"position_embedding_type": "relative_key"}, 'position_embedding_type is "relative_key"'),
     ({"architectures": ["BertForQuestionAnswering"]}, 'architectures is "BertForQuestionAnswering"'),
     ({"num_hidden_layers": 3}, "tensor 'encoder.layer.2.attention.self.query.weight' is missing"),
-    ({"num_hidden_layers": 1}, "is one that attend lacks a place for"),
-    ({"is_decoder": True}, "is_decoder is true"),
-    ({"architectures": 5}, "architectures is 5, expected list"),
+    ({"num_hidden_layers": 1}, "is one that attend lacks a place for"), ({"is_decoder": True}, "is_decoder is true"),
     ({"architectures": ["BertForTokenClassification"], "id2label": 5}, "tensor 'classifier.weight' is missing"),
     ({"model_type": "llama"}, 'model_type of its config.json is "llama", expected one of marian, bart'),
 ])

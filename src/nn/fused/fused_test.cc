@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "kernels/inference/dispatch.h"
 #include "nn/fused/embedding.h"
+#include "nn/fused/fused_expectations.h"
 #include "nn/fused/fused_function.h"
 #include "nn/fused/label_smoothed_cross_entropy.h"
 #include "nn/fused/packed_attention.h"
@@ -15,74 +16,6 @@
 
 namespace attend::nn {
 namespace {
-
-using Tensors = std::vector<torch::Tensor>;
-using Function = std::function<torch::Tensor(const Tensors&)>;
-
-constexpr DropoutSite kNone{};
-constexpr DropoutSite kSome{0.3, 0x123456789abcdef0u, 5, 7};
-
-torch::Tensor Random(at::IntArrayRef shape) { return torch::randn(shape, torch::kFloat64); }
-
-// Value and gradients of sum(f(inputs) * weights).
-Tensors ValueAndGradients(const Function& function, const Tensors& inputs,
-                          torch::ScalarType dtype) {
-  Tensors own;
-  for (const torch::Tensor& input : inputs) own.push_back(input.to(dtype).clone().requires_grad_());
-  const torch::Tensor value = function(own);
-  torch::manual_seed(99);
-  const torch::Tensor weights = torch::randn(value.sizes(), torch::kFloat64).to(dtype);
-  Tensors result{value};
-  for (const torch::Tensor& gradient : torch::autograd::grad({(value * weights).sum()}, own)) {
-    result.push_back(gradient);
-  }
-  return result;
-}
-
-void ExpectClose(const Tensors& found, const Tensors& expected, double tolerance,
-                 const std::string& what) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    ASSERT_EQ(found[i].sizes(), expected[i].sizes()) << what;
-    const double difference = (found[i] - expected[i]).norm().item<double>();
-    EXPECT_LE(difference, tolerance * (1 + expected[i].norm().item<double>()))
-        << what << ", " << (i == 0 ? "value" : "gradient " + std::to_string(i));
-  }
-}
-
-// The gradients of the function in f64 against a central difference in a random direction.
-void ExpectGradientsOfTheValue(const Function& function, const Tensors& inputs,
-                               const std::string& what) {
-  constexpr double kStep = 1e-6;
-  const Tensors found = ValueAndGradients(function, inputs, torch::kFloat64);
-  torch::manual_seed(99);
-  const torch::Tensor weights = Random(found[0].sizes());
-  Tensors above, below;
-  double expected = 0;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const torch::Tensor input = inputs[i].to(torch::kFloat64), direction = Random(input.sizes());
-    above.push_back(input + kStep * direction);
-    below.push_back(input - kStep * direction);
-    expected += (found[i + 1] * direction).sum().item<double>();
-  }
-  const auto loss = [&](const Tensors& at) {
-    return (function(at) * weights).sum().item<double>();
-  };
-  EXPECT_NEAR((loss(above) - loss(below)) / (2 * kStep), expected, 1e-6 * (1 + std::abs(expected)))
-      << what;
-}
-
-// The fused function in f64 and f32 against the plain one in f64.
-void ExpectEqual(const Function& fused, const Function& plain, const Tensors& inputs,
-                 const std::string& what) {
-  const Tensors expected = ValueAndGradients(plain, inputs, torch::kFloat64);
-  ExpectClose(ValueAndGradients(fused, inputs, torch::kFloat64), expected, 1e-12, what + " f64");
-  ExpectGradientsOfTheValue(fused, inputs, what);
-  const Tensors once = ValueAndGradients(fused, inputs, torch::kFloat32);
-  ExpectClose(once, expected, 1e-5, what + " f32");
-  const Tensors again = ValueAndGradients(fused, inputs, torch::kFloat32);
-  for (size_t i = 0; i < once.size(); ++i) EXPECT_TRUE(torch::equal(once[i], again[i])) << what;
-}
 
 // All tests run again with the sets below the machine's best (CMakeLists.txt).
 TEST(TrainKernelsTest, AreOfTheEnginesSet) {
@@ -215,101 +148,6 @@ TEST(ResidualNormTest, AddsWhatIsDropped) {
   EXPECT_TRUE(AddDropped({}, x, kNone).is_same(x));
 }
 
-torch::Tensor Offsets(const std::vector<int64_t>& lengths) {
-  torch::Tensor offsets = torch::zeros({static_cast<int64_t>(lengths.size()) + 1}, torch::kInt64);
-  offsets.slice(0, 1) = torch::tensor(lengths).cumsum(0);
-  return offsets;
-}
-
-TEST(PackedAttentionTest, EqualsThePlainVersion) {
-  torch::manual_seed(3);
-  // Sentences of one token, of none, of lengths around the vectors', and one that windows cut into
-  // blocks.
-  const std::vector<int64_t> targets = {1, 7, 0, 8, 17, 33, 3, 1, 150},
-                             sources = {1, 9, 4, 16, 15, 34, 0, 5, 2};
-  const torch::Tensor target_offsets = Offsets(targets), source_offsets = Offsets(sources);
-  const int64_t target_rows = target_offsets[-1].item<int64_t>(),
-                source_rows = source_offsets[-1].item<int64_t>();
-  for (const HeadShape& shape : {HeadShape{1, 8, 8}, HeadShape{4, 32, 32}, HeadShape{3, 5, 7},
-                                 HeadShape{2, 17, 1}, HeadShape{1, 1, 33}}) {
-    const int64_t keys = shape.heads * shape.key_width, values = shape.heads * shape.value_width;
-    for (const DropoutSite& site : {kNone, kSome}) {
-      for (const bool causal : {false, true}) {
-        for (const int64_t window : {0, 1, 6, 20, 40}) {
-          const auto mask =
-              AttentionMask::Packed(target_offsets, target_offsets, causal).Near(window);
-          ExpectEqual(
-              [&](const Tensors& x) { return PackedAttention(x[0], {}, shape, mask, site); },
-              [&](const Tensors& x) { return PlainPackedAttention(x[0], {}, shape, mask, site); },
-              {Random({target_rows, 2 * keys + values})}, "self");
-        }
-      }
-      const auto mask = AttentionMask::Packed(target_offsets, source_offsets, false);
-      ExpectEqual(
-          [&](const Tensors& x) { return PackedAttention(x[0], x[1], shape, mask, site); },
-          [&](const Tensors& x) { return PlainPackedAttention(x[0], x[1], shape, mask, site); },
-          {Random({target_rows, keys}), Random({source_rows, keys + values})}, "cross");
-    }
-  }
-}
-
-TEST(PackedAttentionTest, EqualsThePlainVersionWithABiasOfDistances) {
-  torch::manual_seed(4);
-  const torch::Tensor offsets = Offsets({1, 7, 0, 8, 17, 33, 3, 90});
-  const int64_t rows = offsets[-1].item<int64_t>();
-  for (const HeadShape& shape : {HeadShape{1, 8, 8}, HeadShape{4, 32, 32}, HeadShape{3, 5, 7}}) {
-    const int64_t width = shape.heads * (2 * shape.key_width + shape.value_width);
-    for (const DropoutSite& site : {kNone, kSome}) {
-      for (const bool causal : {false, true}) {
-        for (const int64_t window : {0, 6, 40}) {
-          const auto with = [&](auto attention) {
-            return [&, attention](const Tensors& x) {
-              auto mask = AttentionMask::Packed(offsets, offsets, causal).Near(window);
-              mask.bias_HN = x[1];
-              return attention(x[0], torch::Tensor(), shape, mask, site);
-            };
-          };
-          // As many distances as the longest sentence has, and more.
-          for (const int64_t distances : {179, 201}) {
-            ExpectEqual(with(PackedAttention), with(PlainPackedAttention),
-                        {Random({rows, width}), Random({shape.heads, distances})}, "biased");
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(PackedAttentionTest, BiasesThatDoNotFitAreErrors) {
-  const HeadShape shape{2, 4, 4};
-  const torch::Tensor offsets = Offsets({2, 3});
-  const auto attend = [&](int64_t heads, int64_t distances) {
-    auto mask = AttentionMask::Packed(offsets, offsets, false);
-    mask.bias_HN = torch::zeros({heads, distances});
-    return PackedAttention(torch::randn({5, 24}), {}, shape, mask, kNone);
-  };
-  EXPECT_NO_THROW(attend(2, 5));
-  EXPECT_THROW(attend(1, 5), Error);
-  EXPECT_THROW(attend(2, 3), Error);
-  EXPECT_THROW(attend(2, 6), Error);
-}
-
-TEST(PackedAttentionTest, OffsetsThatDoNotFitAreErrors) {
-  const HeadShape shape{2, 4, 4};
-  const torch::Tensor query = torch::randn({5, 8}), memory = torch::randn({7, 16});
-  const torch::Tensor queries = Offsets({2, 3}), keys = Offsets({3, 4});
-  const auto attend = [&](const torch::Tensor& query_offsets, const torch::Tensor& key_offsets) {
-    const auto mask = AttentionMask::Packed(query_offsets, key_offsets, false);
-    return PackedAttention(query, memory, shape, mask, kNone);
-  };
-  EXPECT_NO_THROW(attend(queries, keys));
-  EXPECT_THROW(attend(Offsets({2, 4}), keys), Error);
-  EXPECT_THROW(attend(queries, Offsets({3, 3})), Error);
-  EXPECT_THROW(attend(torch::tensor({0, 7, 5}), keys), Error);
-  EXPECT_THROW(attend(Offsets({2, 1, 2}), keys), Error);
-}
-
-// The places of sentences of one token are a single 0 that is read again and again.
 TEST(EmbeddingTest, TakesIdsAndPlacesWithStrides) {
   const torch::Tensor table = torch::randn({9, 4}), positions = torch::randn({3, 4});
   const torch::Tensor ids =
