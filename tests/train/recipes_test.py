@@ -6,6 +6,7 @@ import subprocess
 import tomllib
 
 import pytest
+import resume_test
 import tiny_run
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "recipes"
@@ -55,6 +56,8 @@ def text_of(task, options, folder, recipe=None):
     recipe = recipe or {}
     if task == "translation":
         text = {option: value for option, value in options.items() if option.startswith(("train_", "valid_", "encoder.", "decoder."))}
+        if recipe.get("preset") in ("lstm", "convolution"):
+            text = resume_test.of_architecture(recipe["preset"], text)
         if recipe.get("objective") == "denoising":
             text = {option: value for option, value in text.items() if not option.startswith(("train_", "valid_"))}
             return text | {"train_text": [options["train_source"], options["train_target"]], "valid_text": options["valid_source"]} | vocabulary_of(recipe, options)

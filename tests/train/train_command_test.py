@@ -45,7 +45,7 @@ def test_loss_goes_down_and_the_test_set_is_scored(run):
     assert 0 <= result["cut"] <= 12
     assert len((output / "test_output.txt").read_text(encoding="utf-8").splitlines()) == 12
     validations = [line["validation"] for line in tiny_run.metrics(output) if "validation" in line]
-    assert [set(line) for line in validations] == [{"loss", "perplexity", "bleu", "chrf", "cut"}] * 3
+    assert [set(line) for line in validations] == [{"loss", "perplexity", "bleu", "chrf", "exact_match", "cut"}] * 3
 
 
 def test_progress_tells_speed_and_time_left(options, tmp_path):
