@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "metrics/signature.h"
 
 namespace attend {
 namespace {
@@ -53,8 +54,6 @@ std::string Aer::Settings() const {
   return fmt::format("swap:{}", options_.swap_reference ? "yes" : "no");
 }
 
-std::string Aer::Signature(size_t references) const {
-  return fmt::format("nrefs:{}|{}", references, Settings());
-}
+std::string Aer::Signature(size_t references) const { return SignatureOf(references, Settings()); }
 
 }  // namespace attend

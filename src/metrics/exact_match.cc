@@ -6,6 +6,7 @@
 
 #include "metrics/characters.h"
 #include "metrics/percent.h"
+#include "metrics/signature.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -34,7 +35,7 @@ std::string ExactMatch::Settings() const {
 }
 
 std::string ExactMatch::Signature(size_t references) const {
-  return fmt::format("nrefs:{}|{}", NumberOfReferences(references), Settings());
+  return SignatureOf(references, Settings());
 }
 
 }  // namespace attend

@@ -6,7 +6,7 @@
 
 #include "attend/error.h"
 #include "attend/metrics.h"
-#include "metrics/percent.h"
+#include "metrics/signature.h"
 
 namespace attend {
 namespace {
@@ -25,11 +25,11 @@ std::vector<std::string_view> ReferencesOf(size_t i, const ReferenceSets& refere
 std::string Metric::Details(const MetricStatistics&) const { return ""; }
 
 std::string Metric::Signature(size_t references) const {
-  return fmt::format("nrefs:{}|{}|version:2.6.0", NumberOfReferences(references), Settings());
+  return SignatureOf(references, Settings()) + "|version:2.6.0";
 }
 
-std::string NumberOfReferences(size_t references) {
-  return references == 0 ? "var" : std::to_string(references);
+std::string SignatureOf(size_t references, const std::string& settings) {
+  return fmt::format("nrefs:{}|{}", references == 0 ? "var" : std::to_string(references), settings);
 }
 
 std::vector<MetricStatistics> CorpusStatistics(const Metric& metric,
