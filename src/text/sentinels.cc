@@ -5,19 +5,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "text/numbered_tokens.h"
+
 namespace attend {
 
 std::string SentinelText(int64_t number) { return fmt::format("<extra_id_{}>", number); }
 
 std::vector<int32_t> SentinelIds(const Vocabulary& vocabulary) {
-  std::vector<int32_t> ids;
-  const auto unknown = static_cast<int32_t>(vocabulary.special_ids().unk);
-  while (std::ssize(ids) < kMostSentinels) {
-    const int32_t id = vocabulary.Id(SentinelText(std::ssize(ids)));
-    if (id < 0 || id == unknown) break;
-    ids.push_back(id);
-  }
-  return ids;
+  return NumberedIds(vocabulary, SentinelText, kMostSentinels);
 }
 
 std::string DecodeWithMarks(const Vocabulary& vocabulary, std::span<const int32_t> ids,

@@ -10,6 +10,7 @@
 
 #include "text/ascii.h"
 #include "text/lines.h"
+#include "text/numbered_tokens.h"
 #include "text/words.h"
 
 namespace attend {
@@ -180,11 +181,7 @@ void InsertAround(const std::string& placeholder, uint64_t form, std::string* te
 std::string PlaceholderText(int64_t number) { return fmt::format("{}{}{}", kOpen, number, kClose); }
 
 std::vector<int32_t> PlaceholderIds(const Vocabulary& vocabulary) {
-  std::vector<int32_t> ids;
-  for (int32_t id; (id = vocabulary.Id(PlaceholderText(std::ssize(ids)))) !=
-                   static_cast<int32_t>(vocabulary.special_ids().unk);)
-    ids.push_back(id);
-  return ids;
+  return NumberedIds(vocabulary, PlaceholderText);
 }
 
 SpanMasker::SpanMasker(const ProtectionOptions& options, int64_t placeholders)
