@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/random.h"
+
 namespace attend {
 namespace {
 
@@ -30,6 +32,10 @@ class ChangedWindows : public WindowReader {
 };
 
 }  // namespace
+
+uint64_t ChangeKey(uint64_t seed, uint64_t epoch, uint64_t number) {
+  return Random{seed, epoch, number}.Next();
+}
 
 std::unique_ptr<WindowReader> ChangeWindows(std::unique_ptr<WindowReader> windows,
                                             ChangeExamples change) {

@@ -1,9 +1,7 @@
 #include "data/denoised_corpus.h"
 
-#include <limits>
 #include <utility>
 
-#include "base/random.h"
 #include "data/changed_windows.h"
 
 namespace attend {
@@ -24,7 +22,7 @@ std::unique_ptr<WindowReader> DenoisedCorpus::Open(int64_t epoch, const WindowSt
 }
 
 ExampleTable DenoisedCorpus::AddNoise(const ExampleTable& examples) const {
-  return AddNoise(examples, std::numeric_limits<uint64_t>::max(), 0);
+  return AddNoise(examples, kNoEpoch, 0);
 }
 
 ExampleTable DenoisedCorpus::AddNoise(const ExampleTable& examples, uint64_t epoch,
@@ -40,7 +38,7 @@ ExampleTable DenoisedCorpus::AddNoise(const ExampleTable& examples, uint64_t epo
     } else {
       const std::span<const int32_t> framed = example.Ids(1);
       const auto ids = framed.subspan(around[0], framed.size() - around[0] - around[1]);
-      const uint64_t key = Random{seed_, epoch, first + static_cast<uint64_t>(row)}.Next();
+      const uint64_t key = ChangeKey(seed_, epoch, first + static_cast<uint64_t>(row));
       const NoisedText text = denoising_->AddNoise(ids, key);
       table.Append(0, source.Around(text.input));
       table.Append(1, target.Around(text.output));

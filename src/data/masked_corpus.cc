@@ -1,10 +1,8 @@
 #include "data/masked_corpus.h"
 
-#include <limits>
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
 #include "data/changed_windows.h"
 
 namespace attend {
@@ -25,7 +23,7 @@ std::unique_ptr<WindowReader> MaskedCorpus::Open(int64_t epoch, const WindowStar
 }
 
 ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts) const {
-  return Mask(contexts, std::numeric_limits<uint64_t>::max(), 0);
+  return Mask(contexts, kNoEpoch, 0);
 }
 
 ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts, uint64_t epoch,
@@ -34,7 +32,7 @@ ExampleTable MaskedCorpus::Mask(const ExampleTable& contexts, uint64_t epoch,
   std::vector<int32_t> labels;
   for (int64_t row = 0; row < contexts.size(); ++row) {
     const std::span<const int32_t> ids = contexts[row].Ids(0);
-    const uint64_t key = Random{seed_, epoch, first + static_cast<uint64_t>(row)}.Next();
+    const uint64_t key = ChangeKey(seed_, epoch, first + static_cast<uint64_t>(row));
     const MaskedTokens masked = masking_->Mask(ids, key);
     if (masked.chosen.empty()) continue;  // there is nothing to learn from it
     labels.assign(ids.size(), kNotMasked);
