@@ -3,8 +3,6 @@ All that takes long is kept under OUTPUT/runs and goes on where it stopped."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import multiprocessing
 import pathlib
 import signal
@@ -14,7 +12,7 @@ from typing import Any
 from attend.paper import _pcfg, _treebanks
 from attend.paper._cells import Result
 from attend.paper._table4_rows import Bank
-from attend.paper._work import RECIPES, Work
+from attend.paper._work import RECIPES, Work, digest, json_lines
 
 FIGURES = ("f1", "precision", "recall", "exact_match", "tagging_accuracy", "errors", "sentences")
 RAW_SENTENCES = 20000  # that are parsed at most, at equal distances in the text
@@ -30,7 +28,7 @@ def recipe(bank: Bank) -> pathlib.Path:
 
 def settings(work: Work, bank: Bank) -> Result:
     """What decides a training."""
-    return {"recipe": hashlib.sha256(recipe(bank).read_bytes()).hexdigest(), "updates": work.settings.updates}
+    return {"recipe": digest(recipe(bank)), "updates": work.settings.updates}
 
 
 def silver_settings(work: Work, bank: Bank) -> Result:
@@ -169,7 +167,7 @@ def write_silver(work: Work, bank: Bank, folder: pathlib.Path) -> int | None:
     found = folder / "parsed.jsonl"
     if not _extend(work, found, raw_sentences(work, bank), parse, CHUNK):
         return None
-    trees = [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
+    trees = json_lines(found)
     sure = [tree["log_probability"] / symbols(tree) for tree in trees]
     best = sorted(range(len(trees)), key=lambda i: -sure[i])[: round(KEPT * len(trees))]
     kept = [trees[i]["tree"] for i in sorted(best)]

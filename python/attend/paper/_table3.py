@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import statistics
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from attend.paper._plots import COLOURS, drawing
 from attend.paper._ranks import spearman
 from attend.paper._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._table3_rows import FULL_SIZE, NAMES, ROWS, SMALL, Row, with_stacks
-from attend.paper._work import Work
+from attend.paper._work import Work, json_lines
 
 FULL_VOCABULARY, VOCABULARY = 37000, 6000
 UPDATES = 8000  # where --updates is not given
@@ -54,8 +53,7 @@ def train(work: Work, name: str, options: Result) -> Result | None:
 
 
 def last_validation(folder: pathlib.Path) -> Result:
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    validations = [line for line in lines if "validation" in line]
+    validations = [line for line in json_lines(folder / "metrics.jsonl") if "validation" in line]
     if not validations:
         raise RunError(f"{folder}: no validation within the time of a row; raise --row-minutes, or lower --updates")
     last = validations[-1]

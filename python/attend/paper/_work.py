@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import pathlib
 import signal
@@ -20,6 +21,15 @@ from attend._train import train as _train
 from attend.paper._cells import Cells, Result
 
 RECIPES = pathlib.Path(__file__).with_name("recipes")  # as the project's folder has them
+
+
+def digest(recipe: pathlib.Path) -> str:
+    """What tells a recipe from others, in a cell's settings."""
+    return hashlib.sha256(recipe.read_bytes()).hexdigest()
+
+
+def json_lines(path: pathlib.Path) -> list[Result]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @dataclass
