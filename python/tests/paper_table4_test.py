@@ -22,7 +22,7 @@ ICEPAHC = """( (IP-MAT (NP-SBJ (NS-N tungur$-tunga) (D-N $nar-hinn) (CODE <dash/
   (" "-") (C 0) (, ---) (. <dash/>-<dash/>)) (ID 1150.FIRSTGRAMMAR.SCI-LIN,.%d))
 
 ( (META (CODE <heading>) (N-N a-a)) (ID 1150.FIRSTGRAMMAR.SCI-LIN,.3))
-( (CODE *XXX*) (CP-QUE (N-A m-%d-m)) (ID 1150.X.Y-Z,.%d))
+( (CODE *EXM*) (CP-QUE (N-A m-%d-m)) (ID 1150.X.Y-Z,.%d))
 ( (IP-MAT (N-N x-x)) (CODE {COM:no number}))
 """
 WIKITEXT = """ \n = Heading . = \n
