@@ -41,6 +41,13 @@ def test_a_text_is_translated_to_a_str_that_knows_more(translator):
     assert translator.target_vocabulary.decode(translation.ids) == translation
 
 
+def test_a_prefix_stands_before_each_text(translator):
+    with_prefix = translator.translate(["keri", "neri dosa"], prefix="lumi tavo ")
+    whole = translator.translate(["lumi tavo keri", "lumi tavo neri dosa"])
+    assert [each.hypotheses for each in with_prefix] == [each.hypotheses for each in whole]
+    assert with_prefix[0].score != translator.translate("keri").score
+
+
 def test_results_are_plain_values(translator):
     translation = translator.translate("neri dosa", n_best=2)
     again = pickle.loads(pickle.dumps(translation))
