@@ -17,6 +17,17 @@ find_library(ATTEND_ZSTD_LIBRARY zstd REQUIRED)
 add_library(attend::zstd INTERFACE IMPORTED)
 target_include_directories(attend::zstd INTERFACE ${ATTEND_ZSTD_INCLUDE})
 target_link_libraries(attend::zstd INTERFACE ${ATTEND_ZSTD_LIBRARY})
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+foreach(library sndfile samplerate)
+  string(TOUPPER ${library} name)
+  find_path(ATTEND_${name}_INCLUDE ${library}.h REQUIRED)
+  find_library(ATTEND_${name}_LIBRARY ${library} REQUIRED)
+  add_library(attend::${library} INTERFACE IMPORTED)
+  target_include_directories(attend::${library} INTERFACE ${ATTEND_${name}_INCLUDE})
+  target_link_libraries(attend::${library} INTERFACE ${ATTEND_${name}_LIBRARY})
+endforeach()
+find_path(ATTEND_KISSFFT_INCLUDE kissfft/kissfft.hh REQUIRED)  # a header alone
 find_package(Boost 1.74 CONFIG REQUIRED)
 
 # The metrics themselves: prometheus-cpp's own package would also ask for libcurl and civetweb.

@@ -1,0 +1,71 @@
+// Shows a test in another language what attend makes of pictures. A raw picture is a line "WIDTH
+// HEIGHT CHANNELS" and its pixels.
+//   picture_probe decode CHANNELS FILE...   the raw pictures; a file that is refused: its message
+//   picture_probe CHANGE ARGUMENT...        a raw picture from standard input, changed, raw
+#include <fmt/format.h>
+
+#include <iostream>
+#include <iterator>
+
+#include "attend/error.h"
+#include "media/crop.h"
+#include "media/picture_codec.h"
+#include "media/resize.h"
+
+namespace {
+
+using attend::Interpolation;
+using attend::Picture;
+
+void Write(const Picture& picture) {
+  std::cout << fmt::format("{} {} {}\n", picture.width, picture.height, picture.channels);
+  std::cout.write(reinterpret_cast<const char*>(picture.pixels.data()), std::ssize(picture.pixels));
+}
+
+Picture Read() {
+  int64_t width = 0, height = 0, channels = 0;
+  std::cin >> width >> height >> channels;
+  std::cin.get();
+  Picture picture(width, height, channels);
+  std::cin.read(reinterpret_cast<char*>(picture.pixels.data()), std::ssize(picture.pixels));
+  if (!std::cin) throw std::runtime_error("no raw picture on standard input");
+  return picture;
+}
+
+Picture Change(const std::string& what, const std::vector<std::string>& arguments) {
+  const auto number = [&](size_t i) { return std::stoll(arguments.at(i)); };
+  const auto interpolation = [&](size_t i) {
+    return arguments.at(i) == "bicubic" ? Interpolation::kBicubic : Interpolation::kBilinear;
+  };
+  const Picture picture = Read();
+  if (what == "resize") return Resize(picture, number(0), number(1), interpolation(2));
+  if (what == "shorter") return ResizeShorterSide(picture, number(0), interpolation(1));
+  if (what == "centre") return CentreCrop(picture, number(0), number(1));
+  if (what == "channels") return ToChannels(picture, number(0));
+  if (what == "png") return attend::DecodePicture(EncodePng(picture), "picture", picture.channels);
+  throw std::runtime_error("unknown change " + what);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
+  const std::string what = argc > 1 ? argv[1] : "";
+  try {
+    if (what != "decode") {
+      Write(Change(what, arguments));
+      return 0;
+    }
+    for (size_t i = 1; i < arguments.size(); ++i) {
+      try {
+        Write(attend::ReadPicture(arguments[i], std::stoll(arguments[0])));
+      } catch (const attend::Error& error) {
+        std::cout << error.what() << '\n';
+      }
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 2;
+  }
+}

@@ -1,0 +1,47 @@
+#include "media/picture_set.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+// The last `from` of a file's name becomes `to`.
+std::string Replaced(std::string path, std::string_view from, std::string_view to) {
+  const size_t at = path.rfind(from);
+  if (at != path.npos && path.find('/', at) == path.npos) path.replace(at, from.size(), to);
+  return path;
+}
+
+std::string WithoutGz(const std::string& path) {
+  return path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
+}
+
+}  // namespace
+
+std::unique_ptr<PictureSet> OpenPictures(const std::vector<std::string>& paths,
+                                         const PictureSetOptions& options) {
+  if (paths.empty()) throw Error(ErrorKind::kUsage, "no pictures were named");
+  const auto all_end_in = [&](std::string_view ending) {
+    for (const std::string& path : paths)
+      if (!WithoutGz(path).ends_with(ending)) return false;
+    return true;
+  };
+  if (paths.size() == 1 && std::filesystem::is_directory(paths[0]))
+    return OpenPictureFolder(paths[0], options);
+  if (paths.size() == 1 && WithoutGz(paths[0]).ends_with("idx3-ubyte"))
+    return OpenIdx(paths[0], Replaced(Replaced(paths[0], "images", "labels"), "idx3", "idx1"),
+                   options);
+  if (all_end_in(".bin")) return OpenCifar10(paths, options);
+  if (all_end_in(".tsv")) return OpenPictureTables(paths, options);
+  throw Error(ErrorKind::kInput,
+              fmt::format("'{}'{} is no set of pictures: expected a folder with a sub-folder for "
+                          "each label, .tsv files of paths and labels, .bin files of CIFAR-10, or "
+                          "a file whose name ends in images-idx3-ubyte",
+                          paths[0], paths.size() > 1 ? " and what follows it" : ""));
+}
+
+}  // namespace attend

@@ -1,0 +1,237 @@
+"""Decoders and sizes of pictures against Pillow, pixel for pixel."""
+
+import io
+import os
+import pathlib
+import struct
+import subprocess
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps
+
+PROBE = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "picture_probe"
+DRAW = np.random.default_rng(1)
+
+
+def run(*arguments, data=b""):
+    done = subprocess.run([PROBE, *map(str, arguments)], input=data, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b"", "a library wrote to standard error"
+    return done.stdout
+
+
+def parse(output):
+    """Raw pictures and messages, in order."""
+    found = []
+    while output:
+        line, _, output = output.partition(b"\n")
+        try:
+            width, height, channels = map(int, line.split())
+        except ValueError:
+            found.append(line.decode())
+            continue
+        size = width * height * channels
+        found.append(np.frombuffer(output[:size], np.uint8).reshape(height, width, channels))
+        output = output[size:]
+    return found
+
+
+def decode(folder, files, channels):
+    """Of bytes by name: what the decoder makes of each."""
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return dict(zip(files, parse(run("decode", channels, *[folder / name for name in files])), strict=True))
+
+
+def by_pillow(data, channels):
+    """What the header promises, of Pillow's parts."""
+    image = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+    if image.mode.startswith("I;16"):  # Pillow would clip
+        image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        alpha = image.convert("RGBA")
+        image = Image.new("RGB", image.size, "white")
+        image.paste(alpha.convert("RGB"), mask=alpha.getchannel("A"))
+    image = image.convert("RGB" if channels == 3 else "L")
+    return np.asarray(image).reshape(image.height, image.width, channels)
+
+
+def smooth(width, height, channels=3):
+    """A picture with edges and slopes, which a codec for photographs can hold."""
+    y, x = np.mgrid[:height, :width]
+    waves = [128 + 100 * np.sin(x / (3 + c) + y / (5 + 2 * c)) + 20 * (x > width / 2) for c in range(channels)]
+    noise = DRAW.normal(0, 4, (height, width, channels))
+    return np.clip(np.stack(waves, 2) + noise, 0, 255).astype(np.uint8)
+
+
+def image_of(pixels):
+    return Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+
+
+def saved(image, format_name, **options):
+    stream = io.BytesIO()
+    image.save(stream, format_name, **options)
+    return stream.getvalue()
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+PASSES = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+
+
+def png_of(samples, depth, colour, interlaced=False, extra=b""):
+    """A PNG file of samples [height, width, channels], written by the format's description."""
+    height, width, _ = samples.shape
+
+    def lines(part):
+        out = b""
+        for row in part:
+            if depth == 16:
+                data = row.astype(">u2").tobytes()
+            else:
+                bits = np.unpackbits(row.reshape(-1, 1).astype(np.uint8), axis=1)[:, 8 - depth :]
+                data = np.packbits(bits.reshape(-1)).tobytes()
+            out += b"\0" + data
+        return out
+
+    parts = [samples[y::dy, x::dx] for x, y, dx, dy in PASSES] if interlaced else [samples]
+    data = b"".join(lines(part) for part in parts if part.size)
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, int(interlaced))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+
+
+def png_files():
+    palette = chunk(b"PLTE", DRAW.integers(0, 256, 48, dtype=np.uint8).tobytes())
+    files = {}
+    for width, height in ((1, 1), (13, 9), (40, 33)):
+        for interlaced in (False, True):
+            for colour, channels, depths in ((0, 1, (1, 2, 4, 8, 16)), (2, 3, (8, 16)), (3, 1, (1, 2, 4)), (4, 2, (8, 16)), (6, 4, (8, 16))):
+                for depth in depths:
+                    samples = DRAW.integers(0, 1 << depth, (height, width, channels))
+                    extra = palette if colour == 3 else b""
+                    name = f"{width}-{colour}-{depth}-{interlaced}.png"
+                    files[name] = png_of(samples, depth, colour, interlaced, extra)
+    grey = DRAW.integers(0, 4, (9, 13, 1)) * 60
+    files["key-grey.png"] = png_of(grey, 8, 0, extra=chunk(b"tRNS", struct.pack(">H", 120)))
+    files["key-colour.png"] = png_of(np.repeat(grey, 3, 2), 8, 2, extra=chunk(b"tRNS", struct.pack(">HHH", 60, 60, 60)))
+    alphas = chunk(b"tRNS", bytes([0, 40, 128, 200, 255]))
+    files["palette-alpha.png"] = png_of(DRAW.integers(0, 16, (9, 13, 1)), 4, 3, extra=palette + alphas)
+    files["gamma.png"] = png_of(grey, 8, 0, extra=chunk(b"gAMA", struct.pack(">I", 20000)))
+    return files
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_png_files_of_every_kind(tmp_path, channels):
+    files = png_files()
+    for name, picture in decode(tmp_path, files, channels).items():
+        expected = by_pillow(files[name], channels)
+        assert not isinstance(picture, str), picture
+        assert np.array_equal(picture, expected), name
+
+
+def jpeg_files():
+    files = {}
+    for width, height in ((1, 1), (17, 23), (64, 48), (121, 90)):
+        pixels = smooth(width, height)
+        for subsampling in (0, 1, 2):
+            for progressive in (False, True):
+                options = {"quality": 85, "subsampling": subsampling, "progressive": progressive}
+                files[f"{width}-{subsampling}-{progressive}.jpg"] = saved(Image.fromarray(pixels), "JPEG", **options)
+        files[f"{width}-grey.jpg"] = saved(Image.fromarray(pixels[:, :, 0]), "JPEG")
+        files[f"{width}-cmyk.jpg"] = saved(Image.fromarray(pixels).convert("CMYK"), "JPEG")
+        files[f"{width}-restarts.jpg"] = saved(Image.fromarray(pixels), "JPEG", restart_marker_rows=1)
+    inks = files["64-cmyk.jpg"]
+    adobe = inks.index(b"Adobe") + 11
+    files["ycck.jpg"] = inks[:adobe] + b"\2" + inks[adobe + 1 :]
+    return files
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_jpeg_files_of_every_kind(tmp_path, channels):
+    files = jpeg_files()
+    for name, picture in decode(tmp_path, files, channels).items():
+        expected = by_pillow(files[name], channels)
+        assert not isinstance(picture, str), picture
+        assert np.array_equal(picture, expected), (name, np.abs(picture.astype(int) - expected).max())
+
+
+def test_every_orientation(tmp_path):
+    files = {}
+    for orientation in range(10):
+        for order in "<>":
+            exif = Image.Exif()
+            exif.endian = order
+            exif[0x0112] = orientation
+            exif[0x010F] = "a maker"
+            for kind in ("PNG", "JPEG"):
+                files[f"{orientation}{order}.{kind}"] = saved(Image.fromarray(smooth(20, 12)), kind, exif=exif)
+    for name, picture in decode(tmp_path, files, 3).items():
+        assert np.array_equal(picture, by_pillow(files[name], 3)), name
+    assert decode(tmp_path, files, 3)["6<.PNG"].shape == (20, 12, 3)
+
+
+def raw(pixels):
+    height, width, channels = pixels.shape
+    return f"{width} {height} {channels}\n".encode() + pixels.tobytes()
+
+
+def change(pixels, *arguments):
+    (picture,) = parse(run(*arguments, data=raw(pixels)))
+    return picture
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("method", ["bilinear", "bicubic"])
+def test_sizes_equal_pillow(method, channels):
+    resample = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[method]
+    for size in ((31, 17), (64, 64), (1, 5), (200, 3)):
+        pixels = DRAW.integers(0, 256, (size[1], size[0], channels), dtype=np.uint8)
+        for target in ((31, 17), (8, 8), (5, 90), (100, 64), (1, 1)):
+            expected = np.asarray(image_of(pixels).resize(target, resample)).reshape(target[1], target[0], channels)
+            assert np.array_equal(change(pixels, "resize", *target, method), expected), (size, target)
+
+
+def test_shorter_side_and_centre():
+    for width, height in ((50, 31), (31, 50), (40, 40)):
+        pixels = smooth(width, height)
+        picture = change(pixels, "shorter", 24, "bilinear")
+        size = (24, 24 * height // width) if width <= height else (24 * width // height, 24)
+        expected = np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BILINEAR))
+        assert np.array_equal(picture, expected)
+        for side in (16, 21, 31):
+            left, top = round((width - side) / 2), round((height - side) / 2)
+            assert np.array_equal(change(pixels, "centre", side, side), pixels[top : top + side, left : left + side])
+    assert np.array_equal(change(smooth(5, 3), "centre", 8, 8).nonzero()[0].min(), 2)
+
+
+def test_grey_and_written_pictures():
+    pixels = smooth(31, 9)
+    assert np.array_equal(change(pixels, "channels", 1)[:, :, 0], np.asarray(Image.fromarray(pixels).convert("L")))
+    for each in (pixels, pixels[:, :, :1]):
+        assert np.array_equal(change(each, "png"), each)
+
+
+def test_damaged_files_are_named_and_pillow_agrees(tmp_path):
+    good = {"cut.png": saved(Image.fromarray(smooth(40, 30)), "PNG"), "cut.jpg": saved(Image.fromarray(smooth(40, 30)), "JPEG"),
+            "cut-progressive.jpg": saved(Image.fromarray(smooth(40, 30)), "JPEG", progressive=True)}
+    files = {f"{length}-{name}": data[:length] for name, data in good.items() for length in range(0, len(data), 37)}
+    for name, message in decode(tmp_path, files, 3).items():
+        assert isinstance(message, str) and name in message, name
+
+
+def test_pictures_of_real_data(tmp_path):
+    data = os.environ.get("ATTEND_DATA")
+    if not data:
+        pytest.skip("ATTEND_DATA names no folder of corpora")
+    import zipfile
+
+    with zipfile.ZipFile(pathlib.Path(data) / "clothing-cc0/images.zip") as archive:
+        names = [name for name in archive.namelist() if name.endswith(".jpg")][::40]
+        files = {name.replace("/", "-"): archive.read(name) for name in names}
+    assert len(files) > 50
+    for name, picture in decode(tmp_path, files, 3).items():
+        assert np.array_equal(picture, by_pillow(files[name], 3)), name
