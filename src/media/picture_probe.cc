@@ -1,6 +1,7 @@
 // Shows a test in another language what attend makes of pictures. A raw picture is a line "WIDTH
 // HEIGHT CHANNELS" and its pixels.
 //   picture_probe decode CHANNELS FILE...   the raw pictures; a file that is refused: its message
+//   picture_probe values MAGNITUDE WIDTH HEIGHT   ChangeValue of every change
 //   picture_probe CHANGE ARGUMENT...        a raw picture from standard input, changed, raw
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 
 #include "attend/error.h"
 #include "media/crop.h"
+#include "media/picture_changes.h"
 #include "media/picture_codec.h"
 #include "media/resize.h"
 
@@ -42,6 +44,9 @@ Picture Change(const std::string& what, const std::vector<std::string>& argument
   if (what == "shorter") return ResizeShorterSide(picture, number(0), interpolation(1));
   if (what == "centre") return CentreCrop(picture, number(0), number(1));
   if (what == "channels") return ToChannels(picture, number(0));
+  if (what == "change")
+    return Change(picture, static_cast<attend::PictureChange>(number(0)),
+                  std::stod(arguments.at(1)));
   if (what == "png") return attend::DecodePicture(EncodePng(picture), "picture", picture.channels);
   throw std::runtime_error("unknown change " + what);
 }
@@ -52,6 +57,14 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   const std::string what = argc > 1 ? argv[1] : "";
   try {
+    if (what == "values") {
+      for (int64_t change = 0; change < attend::kPictureChanges; ++change)
+        std::cout << fmt::format(
+            "{}\n",
+            ChangeValue(static_cast<attend::PictureChange>(change), std::stoll(arguments.at(0)),
+                        std::stoll(arguments.at(1)), std::stoll(arguments.at(2))));
+      return 0;
+    }
     if (what != "decode") {
       Write(Change(what, arguments));
       return 0;

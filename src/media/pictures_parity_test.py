@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image, ImageOps
+from PIL import Image, ImageEnhance, ImageOps
 
 PROBE = pathlib.Path(os.environ["BUILD_DIR"]) / "tests" / "picture_probe"
 DRAW = np.random.default_rng(1)
@@ -206,6 +206,50 @@ def test_shorter_side_and_centre():
             left, top = round((width - side) / 2), round((height - side) / 2)
             assert np.array_equal(change(pixels, "centre", side, side), pixels[top : top + side, left : left + side])
     assert np.array_equal(change(smooth(5, 3), "centre", 8, 8).nonzero()[0].min(), 2)
+
+
+def sheared(image, matrix):
+    return image.transform(image.size, Image.Transform.AFFINE, matrix, Image.Resampling.NEAREST)
+
+
+# As torchvision's RandAugment calls Pillow, in the order of PictureChange.
+CHANGES = [
+    lambda image, value: image,
+    lambda image, value: sheared(image, (1, value, 0, 0, 1, 0)),
+    lambda image, value: sheared(image, (1, 0, 0, value, 1, 0)),
+    lambda image, value: sheared(image, (1, 0, -int(value), 0, 1, 0)),
+    lambda image, value: sheared(image, (1, 0, 0, 0, 1, -int(value))),
+    lambda image, value: image.rotate(value),
+    lambda image, value: ImageEnhance.Brightness(image).enhance(1 + value),
+    lambda image, value: ImageEnhance.Color(image).enhance(1 + value),
+    lambda image, value: ImageEnhance.Contrast(image).enhance(1 + value),
+    lambda image, value: ImageEnhance.Sharpness(image).enhance(1 + value),
+    lambda image, value: ImageOps.posterize(image, int(value)),
+    ImageOps.solarize,
+    lambda image, value: ImageOps.autocontrast(image),
+    lambda image, value: ImageOps.equalize(image),
+]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("number", range(14))
+def test_changes_of_rand_augment_equal_pillow(number, channels):
+    values = {3: [-5.7, 3], 4: [-2, 6.2], 5: [-30, -7.3, 12, 90, 180], 10: [4, 7, 8], 11: [0, 100.5, 255]}
+    pictures = [smooth(33, 20, channels), DRAW.integers(60, 180, (14, 15, channels), dtype=np.uint8), np.full((3, 3, channels), 9, np.uint8)]
+    for pixels in pictures:
+        for value in values.get(number, [-0.9, -0.27, 0, 0.13, 0.27]):
+            expected = np.asarray(CHANGES[number](image_of(pixels), value)).reshape(pixels.shape)
+            assert np.array_equal(change(pixels, "change", number, value), expected), value
+
+
+def test_strengths_are_those_of_torchvision():
+    for magnitude in (0, 9, 30):
+        part = np.float64(magnitude) / 30
+        shear, blend = 0.3 * part, 0.9 * part
+        expected = [0, shear, shear, 150 / 331 * 40 * part, 150 / 331 * 20 * part, 30 * part, blend, blend, blend, blend]
+        expected += [8 - round(magnitude / (30 / 4)), 255 - 255 * part, 0, 0]
+        found = [float(line) for line in run("values", magnitude, 40, 20).split()]
+        assert found == pytest.approx(expected)
 
 
 def test_grey_and_written_pictures():

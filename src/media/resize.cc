@@ -59,7 +59,7 @@ std::vector<Window> MakeWindows(int64_t from, int64_t to, Interpolation interpol
 
 constexpr int32_t kHalf = 1 << (kWeightBits - 1);
 
-uint8_t Rounded(int32_t sum) {
+uint8_t PixelOf(int32_t sum) {
   return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
 }
 
@@ -76,7 +76,7 @@ Picture ResizeRows(const Picture& picture, int64_t width, Interpolation interpol
           sum += *value * weight;
           value += picture.channels;
         }
-        *to++ = Rounded(sum);
+        *to++ = PixelOf(sum);
       }
     }
   }
@@ -95,7 +95,7 @@ Picture ResizeColumns(const Picture& picture, int64_t height, Interpolation inte
       for (int64_t i = 0; i < row; ++i) sums[i] += values[i] * weight;
       values += row;
     }
-    std::ranges::transform(sums, resized.row(y), Rounded);
+    std::ranges::transform(sums, resized.row(y), PixelOf);
   }
   return resized;
 }
