@@ -236,6 +236,8 @@ CHANGES = [
 def test_changes_of_rand_augment_equal_pillow(number, channels):
     values = {3: [-5.7, 3], 4: [-2, 6.2], 5: [-30, -7.3, 12, 90, 180], 10: [4, 7, 8], 11: [0, 100.5, 255]}
     pictures = [smooth(33, 20, channels), DRAW.integers(60, 180, (14, 15, channels), dtype=np.uint8), np.full((3, 3, channels), 9, np.uint8)]
+    noise = DRAW.integers(0, 256, (300, 400, channels), dtype=np.uint8)
+    pictures += [np.where(noise > 100, 255, noise)[:40, :40].copy(), noise]
     for pixels in pictures:
         for value in values.get(number, [-0.9, -0.27, 0, 0.13, 0.27]):
             expected = np.asarray(CHANGES[number](image_of(pixels), value)).reshape(pixels.shape)
