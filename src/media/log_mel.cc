@@ -1,0 +1,144 @@
+#include "media/log_mel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <kissfft/kissfft.hh>
+#include <numbers>
+
+#include "attend/error.h"
+#include "media/mel_filters.h"
+
+namespace attend {
+namespace {
+
+constexpr double kFloor = 1e-10;  // of a band's energy, whose logarithm has to be finite
+
+// Position `i` of a sequence of `size` that is mirrored at its first and last member.
+int64_t Mirrored(int64_t i, int64_t size) {
+  if (size == 1) return 0;
+  const int64_t period = 2 * (size - 1);
+  i = ((i % period) + period) % period;
+  return std::min(i, period - i);
+}
+
+// Mean 0 and deviation 1 of `count` numbers that lie `step` apart.
+void Standardise(double* numbers, int64_t count, int64_t step) {
+  double mean = 0, variance = 0;
+  for (int64_t i = 0; i < count; ++i) mean += numbers[i * step];
+  mean /= static_cast<double>(count);
+  for (int64_t i = 0; i < count; ++i) {
+    numbers[i * step] -= mean;
+    variance += numbers[i * step] * numbers[i * step];
+  }
+  // Digital silence has no deviation.
+  const double deviation = std::max(std::sqrt(variance / static_cast<double>(count)), 1e-5);
+  for (int64_t i = 0; i < count; ++i) numbers[i * step] /= deviation;
+}
+
+void Scale(FrameScale scale, int64_t mels, std::vector<double>* energies) {
+  std::vector<double>& numbers = *energies;
+  const int64_t count = std::ssize(numbers);
+  for (double& number : numbers) number = std::log10(std::max(number, kFloor));
+  switch (scale) {
+    case FrameScale::kWhisper: {
+      const double least = *std::ranges::max_element(numbers) - 8;
+      for (double& number : numbers) number = (std::max(number, least) + 4) / 4;
+      break;
+    }
+    case FrameScale::kRecording:
+      Standardise(numbers.data(), count, 1);
+      break;
+    case FrameScale::kBands:
+      for (int64_t mel = 0; mel < mels; ++mel)
+        Standardise(numbers.data() + mel, count / mels, mels);
+      break;
+  }
+}
+
+}  // namespace
+
+struct LogMel::Tables {
+  std::vector<double> window;
+  std::vector<MelFilter> filters;
+};
+
+FieldList Fields(LogMelOptions& options) {
+  FieldList fields;
+  fields.Add("rate", &options.rate, 100, 1e6, "samples a second of the sound that the model reads")
+      .Add("fft", &options.fft, 2, 1 << 16, "samples that one frame sees")
+      .Add("hop", &options.hop, 1, 1 << 16, "samples from one frame to the next")
+      .Add("mels", &options.mels, 1, 1024, "bands of frequencies in a frame")
+      .Add("low", &options.low, 0, 1e6, "frequency in Hz where the lowest band begins")
+      .Add("high", &options.high, 0, 1e6,
+           "frequency in Hz where the highest band ends; 0: half the rate")
+      .Add("scale", &options.scale, {"whisper", "recording", "bands"},
+           "how frames are scaled: as Whisper's, or to mean 0 and deviation 1 over a recording, or "
+           "over each band of it");
+  return fields;
+}
+
+LogMel::LogMel(const LogMelOptions& options) : options_(options) {
+  if (options_.high == 0) options_.high = static_cast<double>(options_.rate) / 2;
+  if (options_.fft < 2 || options_.fft % 2 != 0) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("a frame sees {} samples (fft), expected an even number", options_.fft));
+  }
+  if (options_.rate < 1 || options_.hop < 1 || options_.mels < 1 || options_.low < 0 ||
+      options_.low >= options_.high || options_.high > static_cast<double>(options_.rate) / 2) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("{} bands from {} to {} Hz of {} samples a second, every {}: expected "
+                    "positive numbers, and frequencies that rise to at most half the rate",
+                    options_.mels, options_.low, options_.high, options_.rate, options_.hop));
+  }
+  auto tables = std::make_unique<Tables>();
+  for (int64_t i = 0; i < options_.fft; ++i) {
+    const double turn = static_cast<double>(i) / static_cast<double>(options_.fft);
+    tables->window.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));
+  }
+  tables->filters =
+      MakeMelFilters(options_.rate, options_.fft, options_.mels, options_.low, options_.high);
+  tables_ = std::move(tables);
+}
+
+LogMel::~LogMel() = default;
+
+int64_t LogMel::FrameCount(int64_t samples) const {
+  return samples == 0 ? 0 : std::max<int64_t>(1, samples / options_.hop);
+}
+
+std::vector<float> LogMel::Frames(std::span<const float> samples) const {
+  const int64_t fft = options_.fft, frames = FrameCount(std::ssize(samples));
+  if (frames == 0) return {};
+  // A transform has memory of its own, so each call makes one. It takes pairs of real numbers as
+  // complex ones.
+  const kissfft<double> transform(static_cast<size_t>(fft / 2), /*inverse=*/false);
+  std::vector<double> seen(fft), power(fft / 2 + 1);
+  std::vector<std::complex<double>> spectrum(fft / 2);
+  std::vector<double> energies(frames * options_.mels);
+  for (int64_t t = 0; t < frames; ++t) {
+    const int64_t begin = t * options_.hop - fft / 2;
+    for (int64_t i = 0; i < fft; ++i)
+      seen[i] = tables_->window[i] * samples[Mirrored(begin + i, std::ssize(samples))];
+    transform.transform_real(seen.data(), spectrum.data());
+    // The first and last bin are real, and share a place.
+    power[0] = spectrum[0].real() * spectrum[0].real();
+    power[fft / 2] = spectrum[0].imag() * spectrum[0].imag();
+    for (int64_t bin = 1; bin < fft / 2; ++bin) power[bin] = std::norm(spectrum[bin]);
+    for (int64_t mel = 0; mel < options_.mels; ++mel) {
+      const MelFilter& filter = tables_->filters[mel];
+      double sum = 0;
+      for (size_t i = 0; i < filter.weights.size(); ++i)
+        sum += filter.weights[i] * power[filter.first + i];
+      energies[t * options_.mels + mel] = sum;
+    }
+  }
+  Scale(options_.scale, options_.mels, &energies);
+  return {energies.begin(), energies.end()};
+}
+
+}  // namespace attend

@@ -1,0 +1,47 @@
+// Sound in memory, from files and to them.
+#ifndef ATTEND_MEDIA_SOUND_H_
+#define ATTEND_MEDIA_SOUND_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attend {
+
+// One channel; samples are mostly between -1 and 1.
+struct Sound {
+  double seconds() const { return static_cast<double>(samples.size()) / static_cast<double>(rate); }
+
+  int64_t rate = 16000;  // samples a second
+  std::vector<float> samples;
+};
+
+// What a foreign recording may ask for. A decoder takes 4 bytes a sample of one channel.
+struct SoundLimits {
+  size_t max_bytes = size_t{1} << 31;  // of the file
+  double max_seconds = 4 * 3600;
+  int64_t max_samples = int64_t{1} << 28;  // of one channel, before and after another rate
+};
+
+// Decodes WAV, FLAC, Ogg (Vorbis, Opus), AIFF, AU, CAF and W64 by libsndfile; several channels
+// become their mean. `name` stands in messages. Throws Error(kInput) that names the sound for one
+// of another format, one beyond a limit (from its header, before memory is taken), one that is
+// damaged, cut short or empty, and one with numbers that are no sound (NaN). Safe to call from many
+// threads.
+Sound DecodeSound(std::string_view bytes, const std::string& name, const SoundLimits& limits = {});
+Sound ReadSound(const std::filesystem::path& path, const SoundLimits& limits = {});
+
+// A WAV file of 16 bits, one channel; what is beyond -1 and 1 is cut.
+std::string EncodeWav(const Sound& sound);
+
+// The same sound at another rate, by libsamplerate's best filter; ceil(samples * rate / its rate)
+// samples. Throws Error(kInput) for rates that are more than 256 times apart, and for a result
+// beyond `limits`.
+Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits = {});
+
+}  // namespace attend
+
+#endif  // ATTEND_MEDIA_SOUND_H_

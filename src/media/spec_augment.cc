@@ -1,0 +1,55 @@
+#include "media/spec_augment.h"
+
+#include <algorithm>
+
+namespace attend {
+namespace {
+
+struct MaskedRange {
+  int64_t begin = 0, end = 0;
+};
+
+MaskedRange DrawMask(int64_t whole, int64_t widest, Random* random) {
+  widest = std::min(widest, whole);
+  const auto width = static_cast<int64_t>(random->Below(static_cast<uint64_t>(widest) + 1));
+  const auto begin = static_cast<int64_t>(random->Below(static_cast<uint64_t>(whole - width) + 1));
+  return {begin, begin + width};
+}
+
+}  // namespace
+
+FieldList Fields(SpecAugmentOptions& options) {
+  FieldList fields;
+  fields
+      .Add("frequency_masks", &options.frequency_masks, 0, 100,
+           "masks over bands of frequencies of each recording (SpecAugment)")
+      .Add("frequency_width", &options.frequency_width, 0, 1024,
+           "bands that one of them covers at most")
+      .Add("time_masks", &options.time_masks, 0, 100,
+           "masks over frames of each recording (SpecAugment)")
+      .Add("time_width", &options.time_width, 0, 100000, "frames that one of them covers at most")
+      .Add("time_share", &options.time_share, 0, 1,
+           "share of the frames that one of them covers at most");
+  return fields;
+}
+
+void MaskFrames(const SpecAugmentOptions& options, int64_t mels, Random* random,
+                std::span<float> frames_TF) {
+  const int64_t frames = std::ssize(frames_TF) / mels;
+  if (frames == 0) return;
+  double sum = 0;
+  for (const float number : frames_TF) sum += number;
+  const auto mean = static_cast<float>(sum / static_cast<double>(frames_TF.size()));
+  for (int64_t i = 0; i < options.frequency_masks; ++i) {
+    const MaskedRange bands = DrawMask(mels, options.frequency_width, random);
+    for (int64_t t = 0; t < frames; ++t)
+      std::fill_n(frames_TF.data() + t * mels + bands.begin, bands.end - bands.begin, mean);
+  }
+  const auto share = static_cast<int64_t>(options.time_share * static_cast<double>(frames));
+  for (int64_t i = 0; i < options.time_masks; ++i) {
+    const MaskedRange times = DrawMask(frames, std::min(options.time_width, share), random);
+    std::fill_n(frames_TF.data() + times.begin * mels, (times.end - times.begin) * mels, mean);
+  }
+}
+
+}  // namespace attend
