@@ -26,7 +26,7 @@ struct SoundLimits {
   int64_t max_samples = int64_t{1} << 28;  // of one channel, before and after another rate
 };
 
-// Decodes WAV, FLAC, Ogg (Vorbis, Opus), AIFF, AU, CAF and W64 by libsndfile; several channels
+// Decodes WAV, FLAC, Opus in Ogg, AIFF, AU, CAF and W64 by libsndfile; several channels
 // become their mean. `name` stands in messages. Throws Error(kInput) that names the sound for one
 // of another format, one beyond a limit (from its header, before memory is taken), one that is
 // damaged, cut short or empty, and one with numbers that are no sound (NaN). Safe to call from many
