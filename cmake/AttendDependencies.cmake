@@ -27,7 +27,9 @@ foreach(library sndfile samplerate)
   target_include_directories(attend::${library} INTERFACE ${ATTEND_${name}_INCLUDE})
   target_link_libraries(attend::${library} INTERFACE ${ATTEND_${name}_LIBRARY})
 endforeach()
-find_path(ATTEND_KISSFFT_INCLUDE kissfft/kissfft.hh REQUIRED)  # a header alone
+find_path(ATTEND_KISSFFT_INCLUDE kissfft/kissfft.hh REQUIRED)
+add_library(attend::kissfft INTERFACE IMPORTED)
+target_include_directories(attend::kissfft INTERFACE ${ATTEND_KISSFFT_INCLUDE})
 find_package(Boost 1.74 CONFIG REQUIRED)
 
 # The metrics themselves: prometheus-cpp's own package would also ask for libcurl and civetweb.

@@ -2,8 +2,14 @@
 // HEIGHT CHANNELS" and its pixels.
 //   picture_probe decode CHANNELS FILE...   the raw pictures; a file that is refused: its message
 //   picture_probe values MAGNITUDE WIDTH HEIGHT   ChangeValue of every change
+//   picture_probe set CHANNELS PATH...   of a set: its size, labels, means, deviations, sizes, what
+//   is
+//                                        left out, and the number and crc32 of every 1,000th
+//                                        picture
 //   picture_probe CHANGE ARGUMENT...        a raw picture from standard input, changed, raw
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <zlib.h>
 
 #include <iostream>
 #include <iterator>
@@ -12,12 +18,29 @@
 #include "media/crop.h"
 #include "media/picture_changes.h"
 #include "media/picture_codec.h"
+#include "media/picture_set.h"
+#include "media/picture_survey.h"
 #include "media/resize.h"
 
 namespace {
 
 using attend::Interpolation;
 using attend::Picture;
+
+void WriteSet(int64_t channels, const std::vector<std::string>& paths) {
+  const auto set = attend::OpenPictures(paths, {.channels = channels});
+  attend::ThreadPool pool(2);
+  const attend::PictureSurvey survey = SurveyPictures(*set, &pool);
+  std::cout << fmt::format("{}\n{}\n{}\n{}\n{} {} {} {}\n{}\n", set->size(),
+                           fmt::join(set->label_names(), " "), fmt::join(survey.mean, " "),
+                           fmt::join(survey.deviation, " "), survey.min_width, survey.max_width,
+                           survey.min_height, survey.max_height, LeftOutMessage(survey));
+  for (int64_t i = 0; i < set->size(); i += 1000) {
+    const Picture picture = set->Get(i);
+    std::cout << fmt::format("{} {}\n", set->label(i),
+                             crc32(0, picture.pixels.data(), std::ssize(picture.pixels)));
+  }
+}
 
 void Write(const Picture& picture) {
   std::cout << fmt::format("{} {} {}\n", picture.width, picture.height, picture.channels);
@@ -63,6 +86,10 @@ int main(int argc, char** argv) {
             "{}\n",
             ChangeValue(static_cast<attend::PictureChange>(change), std::stoll(arguments.at(0)),
                         std::stoll(arguments.at(1)), std::stoll(arguments.at(2))));
+      return 0;
+    }
+    if (what == "set") {
+      WriteSet(std::stoll(arguments.at(0)), {arguments.begin() + 1, arguments.end()});
       return 0;
     }
     if (what != "decode") {

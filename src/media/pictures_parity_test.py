@@ -1,10 +1,12 @@
 """Decoders and sizes of pictures against Pillow, pixel for pixel."""
 
+import gzip
 import io
 import os
 import pathlib
 import struct
 import subprocess
+import zipfile
 import zlib
 
 import numpy as np
@@ -269,13 +271,41 @@ def test_damaged_files_are_named_and_pillow_agrees(tmp_path):
         assert isinstance(message, str) and name in message, name
 
 
-def test_pictures_of_real_data(tmp_path):
-    data = os.environ.get("ATTEND_DATA")
-    if not data:
+@pytest.fixture(name="data")
+def find_data():
+    if not os.environ.get("ATTEND_DATA"):
         pytest.skip("ATTEND_DATA names no folder of corpora")
-    import zipfile
+    return pathlib.Path(os.environ["ATTEND_DATA"])
 
-    with zipfile.ZipFile(pathlib.Path(data) / "clothing-cc0/images.zip") as archive:
+
+def check_set(found, pixels, labels):
+    """What the probe says of a set, whose pictures [N, height, width, channels] NumPy has read."""
+    size, names, mean, deviation, sides, left_out, *each = found.decode().split("\n")[:-1]
+    assert int(size) == len(pixels) == len(labels) and names.split() == [str(label) for label in range(10)]
+    channels = pixels.astype(np.float64) / 255
+    assert [float(number) for number in mean.split()] == pytest.approx(channels.mean((0, 1, 2)))
+    assert [float(number) for number in deviation.split()] == pytest.approx(channels.std((0, 1, 2)))
+    height, width = pixels.shape[1:3]
+    assert sides == f"{width} {width} {height} {height}" and left_out == ""
+    assert each == [f"{labels[i]} {zlib.crc32(pixels[i].tobytes())}" for i in range(0, len(pixels), 1000)]
+
+
+@pytest.mark.parametrize("corpus", ["mnist", "fashion-mnist"])
+def test_idx_of_real_data(data, corpus):
+    pictures = data / corpus / "t10k-images-idx3-ubyte.gz"
+    pixels = np.frombuffer(gzip.decompress(pictures.read_bytes()), np.uint8)[16:].reshape(-1, 28, 28, 1)
+    labels = np.frombuffer(gzip.decompress((data / corpus / "t10k-labels-idx1-ubyte.gz").read_bytes()), np.uint8)[8:]
+    check_set(run("set", 1, pictures), pixels, labels)
+
+
+def test_cifar_of_real_data(data):
+    files = [data / "cifar10-subset" / name for name in ("cifar10_train_5000.bin.gz", "cifar10_test_1000.bin.gz")]
+    records = np.concatenate([np.frombuffer(gzip.decompress(file.read_bytes()), np.uint8) for file in files]).reshape(-1, 3073)
+    check_set(run("set", 3, *files), records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), records[:, 0])
+
+
+def test_jpeg_files_of_real_data(tmp_path, data):
+    with zipfile.ZipFile(data / "clothing-cc0/images.zip") as archive:
         names = [name for name in archive.namelist() if name.endswith(".jpg")][::40]
         files = {name.replace("/", "-"): archive.read(name) for name in names}
     assert len(files) > 50
