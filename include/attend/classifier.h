@@ -50,6 +50,17 @@ class Classifier {
   std::vector<Classification> Classify(std::span<const std::string> texts,
                                        const std::atomic<bool>* stop = nullptr) const;
 
+  // The same of pictures, each a PNG or JPEG file's bytes, with a model that reads pictures. Throws
+  // Error(kInput) naming the first that is none, by `names` or its number.
+  std::vector<Classification> ClassifyPictures(std::span<const std::string> files,
+                                               std::span<const std::string> names = {},
+                                               const std::atomic<bool>* stop = nullptr) const;
+  // The same of pictures of the model's size: pixels row by row, channels side by side.
+  std::vector<Classification> ClassifyPixels(std::span<const std::vector<uint8_t>> pictures,
+                                             const std::atomic<bool>* stop = nullptr) const;
+
+  // What the model reads.
+  bool reads_pictures() const;
   const std::vector<std::string>& labels() const;
   std::string instruction_set() const;
 

@@ -57,7 +57,7 @@ enum class SinusoidConvention {
   kHalves,       // all sines, then all cosines, same exponents
   kTimingSignal  // the same in halves, with exponents i / (d_model / 2 - 1): tensor2tensor's
 };
-enum class InputKind { kTokens };
+enum class InputKind { kTokens, kPatches };
 enum class HeadKind { kNone, kVocabulary, kLabels };
 // What a head of labels labels.
 enum class Pooling {
@@ -83,6 +83,32 @@ enum class LabelScheme {
   kIobes,  // S alone, else B at the first word, E at the last, I between
   kNone,   // labels of another kind
   kIob,    // B begins an entity, so does I after O or another type; any label may follow any
+};
+
+// How a picture of another size becomes one of the model's.
+enum class PictureFit {
+  kStretch,  // each side to its own size
+  kCrop,     // the shorter side to its size, then the middle of the longer one
+};
+enum class Resampling { kBilinear, kBicubic };
+
+// What an encoder of pictures reads: a picture cut into squares, row by row. A square is patch *
+// patch * channels numbers: its pixels row by row, the channels of each side by side, from 0 to 1,
+// less `mean` and divided by `deviation` (the Vision Transformer, Dosovitskiy et al. 2021).
+struct PatchInput {
+  int64_t height = 224, width = 224;  // of a picture, in pixels; multiples of `patch`
+  int64_t channels = 3;               // 1: grey; 3: red, green and blue
+  int64_t patch = 16;                 // side of a square
+  bool class_token = true;            // a learned vector before those of the squares
+  PictureFit fit = PictureFit::kStretch;
+  Resampling resampling = Resampling::kBilinear;
+  std::vector<double> mean = {0.5}, deviation = {0.5};  // of each channel, or of all
+
+  int64_t patches() const { return (height / patch) * (width / patch); }
+  int64_t rows() const { return patches() + (class_token ? 1 : 0); }  // that the stack has
+  int64_t patch_size() const { return patch * patch * channels; }     // numbers
+  int64_t bytes() const { return height * width * channels; }         // of a picture
+  bool operator==(const PatchInput&) const = default;
 };
 
 // One stack of layers, encoder or decoder. Sizes count elements.
@@ -147,7 +173,8 @@ struct ModelConfig {
   Architecture architecture = Architecture::kTransformer;
   std::vector<std::string> languages;  // source, target; may be empty
   InputKind input = InputKind::kTokens;
-  int64_t source_vocab_size = 0;  // rows of the encoder's embedding
+  std::optional<PatchInput> patches;  // of an encoder that reads them in place of tokens
+  int64_t source_vocab_size = 0;      // rows of the encoder's embedding
   int64_t target_vocab_size = 0;  // rows of the decoder's embedding and of the output projection
   SpecialIds special_ids;
   // What an encoder before a decoder reads beside the tokens of every source, and a decoder after
@@ -209,9 +236,10 @@ struct ModelConfig {
 
 // base and big (the paper), tiny (4+4 layers, 128 wide, 4 heads, d_ff 256), student (6+2 layers,
 // 256 wide, 8 heads, d_ff 1536); decoders alone: gpt-char, gpt2-small; encoders alone: bert-tiny
-// (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base; other architectures: lstm (2+2 layers, 256
-// wide), convolution (4+3 layers, 256 wide). Throws Error(kConfiguration) for another
-// name, naming the nearest.
+// (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base; encoders of pictures: vit-tiny (6 layers, 96
+// wide, 4 heads, d_ff 192, patches of 4 x 4 of 28 x 28 grey pixels), vit-base; other architectures:
+// lstm (2+2 layers, 256 wide), convolution (4+3 layers, 256 wide). Throws Error(kConfiguration) for
+// another name, naming the nearest.
 ModelConfig PresetConfig(const std::string& name);
 
 // The one that training starts from where none is named.

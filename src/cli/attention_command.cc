@@ -222,7 +222,7 @@ std::string Statistics(const std::shared_ptr<const LoadedModel>& loaded,
                                            : StatisticsToSvg(statistics);
 }
 
-std::string Picture(const AttentionView& view, const AttentionOptions& options) {
+std::string DrawView(const AttentionView& view, const AttentionOptions& options) {
   const std::string kind = kKindNames[static_cast<size_t>(options.kind)];
   if (options.output.ends_with(".json")) return AttentionToJson(view).dump() + "\n";
   return options.output.ends_with(".html") ? AttentionToHtml(view, kind, options.layer)
@@ -281,7 +281,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
                           has_target ? std::vector{options.target} : std::vector<std::string>()};
   const std::string text =
       options.statistics ? Statistics(loaded, options, common)
-                         : Picture(ViewsOf(loaded, texts, common.ThreadCount()).at(0), options);
+                         : DrawView(ViewsOf(loaded, texts, common.ThreadCount()).at(0), options);
   WriteFileAtomically(options.output, text);
   common.MakeLog()(LogLevel::kInfo, fmt::format("wrote {}", options.output));
   return 0;

@@ -10,6 +10,10 @@ ModelConfig PresetModel(const std::string& preset, int64_t vocab_size) {
   ModelConfig config = PresetConfig(preset);
   if (!config.encoder) config.task = "language_model";
   if (!config.decoder) config.task = "masked_language_model";
+  if (config.patches) {
+    config.task = "classification";
+    return config;
+  }
   if (config.encoder) config.source_vocab_size = vocab_size;
   config.target_vocab_size = vocab_size;
   return config;

@@ -191,6 +191,12 @@ std::string DescribeRival(const StackConfig& stack, const ModelConfig& config) {
                  : layers;
 }
 
+std::string DescribePatches(const PatchInput& patches) {
+  return fmt::format("pictures, {} wide and {} high, {}, in patches of {} x {}{}", patches.width,
+                     patches.height, patches.channels == 1 ? "grey" : "colour", patches.patch,
+                     patches.patch, patches.class_token ? ", after a class token" : "");
+}
+
 std::string DescribeStack(const StackConfig& stack, const ModelConfig& whole) {
   if (whole.architecture != Architecture::kTransformer) return DescribeRival(stack, whole);
   const Json fields = [&] {
@@ -253,6 +259,7 @@ void PrintArchitecture(const ModelConfig& config) {
   line("task", config.task);
   if (!config.languages.empty())
     line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
+  if (config.patches) line("input", DescribePatches(*config.patches));
   line("encoder", config.encoder ? DescribeStack(*config.encoder, config) : "none");
   line("decoder", config.decoder ? DescribeStack(*config.decoder, config) : "none");
   if (config.alignment_layer > 0)

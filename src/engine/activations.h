@@ -32,7 +32,7 @@ struct Activations {
   Buffer hidden_RD;  // of the rows last decoded
   Buffer logits;
   OutputScratch output;
-  std::vector<std::span<const int32_t>> sources;
+  std::vector<EncoderItem> sources;
   std::vector<NewSource> new_sources;
 };
 

@@ -5,9 +5,9 @@
 
 namespace attend {
 
-void Encode(const Weights& weights, std::span<const std::span<const int32_t>> sentences,
-            const Sinks& sinks, Activations* activations) {
-  weights.encoder->Run(sentences, &activations->encoder_positions, &activations->scratch, sinks,
+void Encode(const Weights& weights, std::span<const EncoderItem> items, const Sinks& sinks,
+            Activations* activations) {
+  weights.encoder->Run(items, &activations->encoder_positions, &activations->scratch, sinks,
                        &activations->memory_SD);
 }
 

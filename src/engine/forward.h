@@ -12,10 +12,10 @@
 
 namespace attend {
 
-// Writes [rows, D] of the sentences, one after another, into memory_SD. Precondition: the model has
+// Writes [rows, D] of the items, one after another, into memory_SD. Precondition: the model has
 // an encoder.
-void Encode(const Weights& weights, std::span<const std::span<const int32_t>> sentences,
-            const Sinks& sinks, Activations* activations);
+void Encode(const Weights& weights, std::span<const EncoderItem> items, const Sinks& sinks,
+            Activations* activations);
 
 // Puts the rows with these numbers, which rise, at the front of memory_SD.
 void KeepEncoded(const Weights& weights, std::span<const int64_t> rows, Activations* activations);

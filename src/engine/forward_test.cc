@@ -12,6 +12,13 @@ namespace {
 
 class ForwardTest : public testing::TestWithParam<std::string> {};
 
+std::vector<EncoderItem> ItemsOf(const std::vector<std::vector<int32_t>>& sentences) {
+  std::vector<EncoderItem> items;
+  for (const std::vector<int32_t>& sentence : sentences)
+    items.emplace_back(std::span<const int32_t>(sentence));
+  return items;
+}
+
 TEST_P(ForwardTest, AnEncoderAloneGivesHiddenStates) {
   ModelConfig config = SmallConfig();
   config.decoder.reset();
@@ -22,7 +29,7 @@ TEST_P(ForwardTest, AnEncoderAloneGivesHiddenStates) {
   EXPECT_FALSE(weights.decoder);
   EXPECT_FALSE(weights.vocabulary_head);
   const std::vector<std::vector<int32_t>> sentences = RandomSentences(3, 9, 1);
-  const std::vector<std::span<const int32_t>> given(sentences.begin(), sentences.end());
+  const std::vector<EncoderItem> given = ItemsOf(sentences);
   Activations activations;
   Encode(weights, given, {}, &activations);
   const float* row_D = activations.memory_SD.Get(0);
@@ -67,7 +74,7 @@ TEST_P(ForwardTest, AnEncoderHasHeads) {
     const auto model = MakeModel(config);
     const Weights weights(model, GetParam());
     const std::vector<std::vector<int32_t>> sentences = RandomSentences(3, 9, 1);
-    const std::vector<std::span<const int32_t>> given(sentences.begin(), sentences.end());
+    const std::vector<EncoderItem> given = ItemsOf(sentences);
     std::vector<int64_t> lengths;
     for (const auto& sentence : sentences) lengths.push_back(std::ssize(sentence));
     Activations activations;
@@ -82,6 +89,51 @@ TEST_P(ForwardTest, AnEncoderHasHeads) {
       }
     }
     EXPECT_EQ(found, end);
+  }
+}
+
+// Pictures of 6 x 8 colour pixels in patches of 2.
+ModelConfig SmallVit(Pooling pooling, bool class_token) {
+  ModelConfig config = LabelsOf(pooling);
+  config.input = InputKind::kPatches;
+  config.patches = {.height = 6, .width = 8, .patch = 2, .class_token = class_token};
+  config.source_vocab_size = config.target_vocab_size = 0;
+  config.head_pooler = false;
+  config.encoder->norm_place = NormPlace::kPre;
+  config.encoder->max_positions = config.patches->rows();
+  return config;
+}
+
+TEST_P(ForwardTest, AnEncoderReadsPictures) {
+  ModelConfig sinusoids = SmallVit(Pooling::kMean, false);
+  sinusoids.encoder->positions = PositionKind::kSinusoidal;
+  sinusoids.encoder->embedding_norm = false;
+  for (const ModelConfig& config :
+       {SmallVit(Pooling::kFirst, true), SmallVit(Pooling::kMean, true), sinusoids}) {
+    CheckModelConfig(config);
+    const auto model = MakeModel(config);
+    const Weights weights(model, GetParam());
+    Random random({3});
+    std::vector<std::vector<float>> pictures(3);
+    std::vector<EncoderItem> given;
+    for (std::vector<float>& picture : pictures) {
+      for (int64_t i = 0; i < config.patches->patches() * config.patches->patch_size(); ++i)
+        picture.push_back(static_cast<float>(2 * random.Uniform() - 1));
+      given.emplace_back(std::span<const float>(picture));
+    }
+    Activations activations;
+    Encode(weights, given, {}, &activations);
+    const std::vector<int64_t> lengths(given.size(), config.patches->rows());
+    EncoderLogits(weights, Pool(weights, config.pooling, lengths, &activations), &activations);
+    const float* found = activations.logits.Get(0);
+    for (const std::vector<float>& picture : pictures) {
+      Matrix patches;
+      for (auto at = picture.begin(); at != picture.end(); at += config.patches->patch_size())
+        patches.emplace_back(at, at + config.patches->patch_size());
+      const Matrix logits = Plain(*model).EncoderLogits(patches);
+      ASSERT_EQ(logits.size(), 1);
+      for (const double logit : logits[0]) EXPECT_NEAR(*found++, logit, 1e-5);
+    }
   }
 }
 

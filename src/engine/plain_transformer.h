@@ -47,7 +47,22 @@ class Plain {
 
   // What the encoder makes of these ids.
   Matrix Encode(const std::vector<int32_t>& ids) {
-    return Stack("encoder", *model_.config.encoder, "encoder.embedding.weight", ids, {});
+    const StackConfig& config = *model_.config.encoder;
+    return Layers("encoder", config, Embed("encoder", config, "encoder.embedding.weight", ids), {});
+  }
+
+  // What it makes of these patches.
+  Matrix Encode(const Matrix& patches) {
+    const StackConfig& config = *model_.config.encoder;
+    Matrix x = Linear(patches, "encoder.patches");
+    if (model_.config.patches->class_token) {
+      const float* token = model_.tensors.Get("encoder.patches.class_token").f32();
+      x.insert(x.begin(), {token, token + config.d_model});
+    }
+    for (size_t t = 0; t < x.size(); ++t)
+      for (int64_t d = 0; d < config.d_model; ++d) x[t][d] += Position(config, "encoder", t, d);
+    if (config.embedding_norm) x = Norm(x, "encoder.embedding_norm", config);
+    return Layers("encoder", config, x, {});
   }
 
   // [T, V] after each id that the decoder reads. A model without encoder reads no source.
@@ -60,19 +75,23 @@ class Plain {
     const Matrix memory = config.encoder ? Encode(source) : Matrix();
     Matrix added;
     for (const int32_t place : next_words) added.push_back(memory[place]);
-    const Matrix hidden = Stack("decoder", *config.decoder, embedding, read, memory, added);
+    Matrix x = Embed("decoder", *config.decoder, embedding, read);
+    for (size_t t = 0; t < added.size(); ++t)
+      for (size_t d = 0; d < x[t].size(); ++d) x[t][d] += added[t][d];
+    const Matrix hidden = Layers("decoder", *config.decoder, x, memory);
     return Product(hidden, config.tie_target_output ? embedding : "head.weight", "head.bias");
   }
 
-  // Of an encoder with a head: a row for each id, or one for the text.
-  Matrix EncoderLogits(const std::vector<int32_t>& ids) {
+  // Of an encoder with a head: a row for each id, or one for the text; of ids or patches.
+  template <class Input>
+  Matrix EncoderLogits(const Input& input) {
     const ModelConfig& config = model_.config;
-    Matrix x = Encode(ids);
+    Matrix x = Encode(input);
+    const double rows = static_cast<double>(x.size());
     if (config.pooling == Pooling::kMean) {
-      for (double& value : x[0]) value /= static_cast<double>(ids.size());
-      for (size_t t = 1; t < ids.size(); ++t) {
-        for (size_t d = 0; d < x[0].size(); ++d)
-          x[0][d] += x[t][d] / static_cast<double>(ids.size());
+      for (double& value : x[0]) value /= rows;
+      for (size_t t = 1; t < x.size(); ++t) {
+        for (size_t d = 0; d < x[0].size(); ++d) x[0][d] += x[t][d] / rows;
       }
     }
     if (config.pooling != Pooling::kTokens) x.resize(1);
@@ -237,8 +256,8 @@ class Plain {
     const double angle = static_cast<double>(position) / std::pow(10000.0, exponent);
     return (halves ? column < c.d_model / 2 : column % 2 == 0) ? std::sin(angle) : std::cos(angle);
   }
-  Matrix Stack(const std::string& name, const StackConfig& c, const std::string& embedding,
-               const std::vector<int32_t>& ids, const Matrix& memory, const Matrix& added = {}) {
+  Matrix Embed(const std::string& name, const StackConfig& c, const std::string& embedding,
+               const std::vector<int32_t>& ids) {
     Matrix x(ids.size(), std::vector<double>(c.d_model));
     for (size_t t = 0; t < ids.size(); ++t) {
       for (int64_t d = 0; d < c.d_model; ++d) {
@@ -247,9 +266,9 @@ class Plain {
         x[t][d] = token + Position(c, name, t, d);
       }
     }
-    if (c.embedding_norm) x = Norm(x, name + ".embedding_norm", c);
-    for (size_t t = 0; t < added.size(); ++t)
-      for (int64_t d = 0; d < c.d_model; ++d) x[t][d] += added[t][d];
+    return c.embedding_norm ? Norm(x, name + ".embedding_norm", c) : x;
+  }
+  Matrix Layers(const std::string& name, const StackConfig& c, Matrix x, const Matrix& memory) {
     const bool pre = c.norm_place == NormPlace::kPre;
     const auto sublayer = [&](const std::string& norm, auto f) {
       Matrix y = f(pre ? Norm(x, norm, c) : x);

@@ -21,7 +21,7 @@ void Weights::Pack(const TensorTable* adapted) {
   if (config().architecture != Architecture::kTransformer) return;
   const WeightSource source{kernels, model->tensors, &packed, adapted,
                             base == nullptr ? nullptr : &base->packed};
-  if (config().encoder) encoder.emplace(source, *config().encoder);
+  if (config().encoder) encoder.emplace(source, config());
   if (config().decoder) decoder.emplace(source, config());
   if (config().decoder && config().head == HeadKind::kVocabulary) {
     vocabulary_head.emplace(source, std::vector{OutputWeightName(config())}, "head.bias");

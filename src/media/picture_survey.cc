@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/sha256.h"
 
 namespace attend {
 namespace {
@@ -37,6 +38,7 @@ struct PixelSums {
 
 struct Seen {
   int64_t width = 0, height = 0, channels = 0;
+  std::string sha256;  // of its pixels
   std::string reason;  // empty: it was read
 };
 
@@ -49,7 +51,10 @@ PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool) {
     try {
       const Picture picture = pictures.Get(i);
       by_worker[worker].Add(picture);
-      seen[i] = {picture.width, picture.height, picture.channels, ""};
+      seen[i] = {
+          picture.width, picture.height, picture.channels,
+          Sha256({reinterpret_cast<const char*>(picture.pixels.data()), picture.pixels.size()}),
+          ""};
     } catch (const Error& error) {
       seen[i].reason = error.what();
     }
@@ -58,6 +63,7 @@ PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool) {
   PixelSums all;
   for (const PixelSums& each : by_worker) all.Add(each);
   int64_t channels = 0;
+  std::string facts;
   survey.min_width = survey.min_height = INT64_MAX;
   for (int64_t i = 0; i < pictures.size(); ++i) {
     if (!seen[i].reason.empty()) {
@@ -66,6 +72,8 @@ PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool) {
     }
     survey.kept.push_back(i);
     channels = seen[i].channels;
+    facts += fmt::format("{} {} {} {}\n", seen[i].width, seen[i].height,
+                         pictures.label_names()[pictures.label(i)], seen[i].sha256);
     survey.min_width = std::min(survey.min_width, seen[i].width);
     survey.max_width = std::max(survey.max_width, seen[i].width);
     survey.min_height = std::min(survey.min_height, seen[i].height);
@@ -76,6 +84,7 @@ PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool) {
                 fmt::format("none of the {} can be read; the first: {}",
                             Counted(pictures.size(), "picture"), survey.left_out[0].reason));
   }
+  survey.sha256 = Sha256(facts);
   const auto pixels = static_cast<double>(all.pixels);
   for (int64_t c = 0; c < channels; ++c) {
     const double mean = static_cast<double>(all.sums[c]) / pixels;

@@ -21,6 +21,7 @@ struct PictureSurvey {
   std::vector<LeftOutPicture> left_out;
   // Over all pixels of the kept pictures, of 0 to 1, by channel. The same with any threads.
   std::vector<double> mean, deviation;
+  std::string sha256;  // of the kept pictures' labels and pixels, in their order
   int64_t min_width = 0, max_width = 0, min_height = 0, max_height = 0;
 };
 

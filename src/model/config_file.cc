@@ -81,6 +81,9 @@ void RemoveKeysOf8(Json* model) {
 // Leaves what versions before 9 had.
 void RemoveKeysOf9(Json* model) { model->erase("alignment_layer"); }
 
+// Leaves what versions before 10 had.
+void RemoveKeysOf10(Json* model) { model->erase("patches"); }
+
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
   const auto refuse = [&](int64_t first, bool found, const char* what) {
@@ -105,10 +108,7 @@ void CheckValues(const ModelConfig& config, int64_t version, const std::string& 
 ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& where) {
   if (!object.is_object()) Damaged(where, "'model' is not a JSON object");
   ModelConfig config;
-  for (const auto& [name, stack] :
-       {std::pair{"encoder", &config.encoder}, std::pair{"decoder", &config.decoder}}) {
-    if (object.contains(name) && object[name].is_null()) stack->reset();
-  }
+  TakeParts(object, &config);
   Json expected = ModelConfigToJson(config);
   if (version < 3) RemoveKeysOf3(&expected);
   if (version < 4) RemoveKeysOf4(&expected);
@@ -117,9 +117,11 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 7) RemoveKeysOf7(&expected);
   if (version < 8) RemoveKeysOf8(&expected);
   if (version < 9) RemoveKeysOf9(&expected);
+  if (version < 10) RemoveKeysOf10(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
+  if (!config.patches) object.erase("patches");
   try {
     FieldsFromJson(object, Fields(config), where);
     CheckValues(config, version, where);
@@ -256,8 +258,8 @@ void Damaged(const std::string& where, const std::string& message) {
 
 Json ModelConfigToJson(ModelConfig config) {
   Json object = FieldsToJson(Fields(config));
-  for (const char* stack : {"encoder", "decoder"}) {
-    if (!object.contains(stack)) object[stack] = nullptr;
+  for (const char* part : {"patches", "encoder", "decoder"}) {
+    if (!object.contains(part)) object[part] = nullptr;
   }
   return object;
 }

@@ -14,12 +14,6 @@
 namespace attend {
 namespace {
 
-constexpr double kMaxWidth = 1 << 20;
-constexpr double kMaxLayers = 1000;
-constexpr double kMaxPositions = 1 << 24;
-constexpr double kMaxVocabulary = 1 << 24;
-constexpr double kMaxKernelWidth = 1023;
-
 [[noreturn]] void Refuse(const std::string& message) {
   throw Error(ErrorKind::kConfiguration, message);
 }
@@ -66,132 +60,6 @@ void CheckStack(const StackConfig& config, const std::string& name) {
 }
 
 }  // namespace
-
-FieldList Fields(StackConfig& config) {
-  FieldList fields;
-  fields.Add("layers", &config.layers, 1, kMaxLayers, "number of layers (the paper's N)")
-      .Add("d_model", &config.d_model, 1, kMaxWidth, "width of the residual stream")
-      .Add("heads", &config.heads, 1, kMaxWidth, "attention heads (the paper's h)")
-      .Add("d_k", &config.d_k, 0, kMaxWidth,
-           "width of a head's queries and keys; 0: d_model / heads")
-      .Add("d_v", &config.d_v, 0, kMaxWidth, "width of a head's values; 0: d_model / heads")
-      .Add("d_ff", &config.d_ff, 1, kMaxWidth, "width inside the feed-forward layer")
-      .Add("activation", &config.activation,
-           {"relu", "gelu", "swiglu", "gelu_tanh", "silu", "geglu_tanh"},
-           "activation of the feed-forward layer")
-      .Add("norm", &config.norm, {"layer_norm", "rms_norm"}, "kind of normalisation")
-      .Add("norm_place", &config.norm_place, {"post", "pre"},
-           "post: after the residual sum (the paper); pre: before the sub-layer")
-      .Add("norm_epsilon", &config.norm_epsilon, 1e-12, 1, "added to the variance in normalisation")
-      .Add("positions", &config.positions, {"sinusoidal", "learned", "none", "relative"},
-           "how positions are told apart; relative: by distances, as T5's")
-      .Add("position_convention", &config.position_convention,
-           {"interleaved", "halves", "timing_signal"}, "order of the sinusoids' columns")
-      .Add("position_offset", &config.position_offset, 0, kMaxPositions,
-           "position of the first token")
-      .Add("max_positions", &config.max_positions, 1, kMaxPositions,
-           "rows of a learned position table")
-      .Add("relative_buckets", &config.relative_buckets, 2, kMaxPositions,
-           "buckets of distances, of relative positions")
-      .Add("relative_max_distance", &config.relative_max_distance, 2, kMaxPositions,
-           "distance from which on all are in one bucket, of relative positions")
-      .Add("attention_window", &config.attention_window, 0, kMaxPositions,
-           "self-attention sees keys at most so many positions away, on both sides, or before the "
-           "query in a decoder; 0: all (the paper's section 4 restricts it to r)")
-      .Add("attention_bias", &config.attention_bias, "biases on the attention projections")
-      .Add("feed_forward_bias", &config.feed_forward_bias, "biases in the feed-forward layer")
-      .Add("scale_embedding", &config.scale_embedding,
-           "embeddings times the square root of d_model")
-      .Add("embedding_norm", &config.embedding_norm,
-           "layer norm of the sum of embedding and position, as BERT's")
-      .Add("recurrence", &config.recurrence, {"none", "ssru"},
-           "what a decoder has in place of self-attention; ssru: a simpler simple recurrent unit")
-      .Add("kernel_width", &config.kernel_width, 1, kMaxKernelWidth,
-           "tokens that a convolution sees, of architecture convolution");
-  return fields;
-}
-
-FieldList Fields(SpecialIds& ids) {
-  FieldList fields;
-  fields.Add("pad", &ids.pad, -1, kMaxVocabulary, "id of padding; -1: none")
-      .Add("unk", &ids.unk, -1, kMaxVocabulary, "id of an unknown piece; -1: none")
-      .Add("bos", &ids.bos, -1, kMaxVocabulary,
-           "id that starts a target; -1: none, a decoder starts from a vector of zeros")
-      .Add("eos", &ids.eos, 0, kMaxVocabulary, "id that ends a sentence");
-  return fields;
-}
-
-FieldList Fields(ModelConfig& config) {
-  FieldList fields;
-  fields.Add("task", &config.task, "what the model does, such as translation", kDerived)
-      .Add("architecture", &config.architecture, {"transformer", "lstm", "gru", "convolution"},
-           "what the stacks are made of; lstm, gru and convolution are what the paper compares the "
-           "transformer with: they are trained and run through LibTorch",
-           kIdentity)
-      .Add("languages", &config.languages, "two languages, the source first")
-      .Add("input", &config.input, {"tokens"}, "what the first stack reads", kDerived)
-      .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
-           "rows of the encoder's embedding", kDerived)
-      .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
-           "rows of the decoder's embedding", kDerived)
-      .Nest("special_ids", Fields(config.special_ids), kDerived)
-      .Add("source_eos", &config.source_eos, "the encoder reads eos after a source", kDerived)
-      .Add("source_begin", &config.source_begin, 0, kMaxVocabulary,
-           "ids that the encoder reads before a source", kDerived)
-      .Add("source_end", &config.source_end, 0, kMaxVocabulary,
-           "ids that the encoder reads after a source and its eos", kDerived)
-      .Add("target_begin", &config.target_begin, 0, kMaxVocabulary,
-           "ids that the decoder reads after bos, before what it writes", kDerived)
-      .Add("constituents", &config.constituents, "labels of a parser's constituents", kDerived)
-      .Add("tags", &config.tags, "tags of a parser's words", kDerived)
-      .Add("next_word_input", &config.next_word_input,
-           "the decoder's input has the encoder's vector of the next word added", kDerived)
-      .Add("alignment_layer", &config.alignment_layer, 0, kMaxLayers,
-           "decoder layer whose cross-attention learned word alignments, from 1; 0: none",
-           kDerived);
-  if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
-  if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
-  fields.Nest("", HeadFields(config))
-      .Add("tie_source_target", &config.tie_source_target,
-           "encoder and decoder share one embedding", kIdentity)
-      .Add("tie_target_output", &config.tie_target_output,
-           "the output projection is the last stack's embedding", kIdentity);
-  return fields;
-}
-
-std::string ArchitectureName(Architecture architecture) {
-  ModelConfig config;
-  config.architecture = architecture;
-  return Fields(config).Find("architecture")->ValueText();
-}
-
-FieldList HeadFields(ModelConfig& config) {
-  FieldList fields;
-  fields
-      .Add("head", &config.head, {"none", "vocabulary", "labels"}, "what stands on the last stack",
-           kDerived)
-      .Add("head_bias", &config.head_bias, "bias of the output projection", kIdentity)
-      .Add("head_transform", &config.head_transform,
-           "a dense layer, activation and norm before the output projection, as BERT's", kDerived)
-      .Add("head_pooler", &config.head_pooler,
-           "a dense layer between a text's vector and its labels, as BERT's", kDerived)
-      .Add("pooler_activation", &config.pooler_activation, {"tanh", "relu"},
-           "activation of that layer: tanh is BERT's, relu DistilBERT's", kDerived)
-      .Add("pooling", &config.pooling, {"tokens", "first", "mean"},
-           "what is labelled: every token, or the text by its first token or by their mean",
-           kDerived)
-      .Add("labels", &config.labels, "names of the labels", kDerived)
-      .Add("label_scheme", &config.label_scheme, {"iob1", "iob2", "iobes", "none", "iob"},
-           "how labels spell entities", kDerived)
-      .Add("crf", &config.crf,
-           "scores of labels that follow each other (a conditional random field)", kDerived);
-  return fields;
-}
-
-void TakeHead(ModelConfig from, ModelConfig* to) {
-  FieldsFromJson(FieldsToJson(HeadFields(from)), HeadFields(*to), "head");
-  to->tie_target_output = from.tie_target_output;
-}
 
 bool IsRecurrent(Architecture architecture) {
   return architecture == Architecture::kLstm || architecture == Architecture::kGru;
@@ -419,6 +287,40 @@ void CheckTrees(const ModelConfig& config) {
   }
 }
 
+void CheckPatches(const ModelConfig& config) {
+  if ((config.input == InputKind::kPatches) != config.patches.has_value())
+    Refuse("patches and input contradict each other, expected patches where input is patches");
+  if (!config.patches) return;
+  const PatchInput& patches = *config.patches;
+  if (!config.encoder || config.decoder)
+    Refuse("input is patches, expected tokens: patches are for an encoder alone");
+  if (config.head == HeadKind::kVocabulary)
+    Refuse("head is vocabulary, expected labels or none: an encoder of patches has no vocabulary");
+  if (patches.channels == 2) Refuse("patches.channels is 2, expected 1 or 3");
+  for (const auto& [name, side] :
+       {std::pair{"height", patches.height}, std::pair{"width", patches.width}}) {
+    if (side % patches.patch == 0) continue;
+    Refuse(fmt::format("patches.{} is {}, expected a multiple of patches.patch ({})", name, side,
+                       patches.patch));
+  }
+  for (const auto& [name, numbers] :
+       {std::pair{"mean", &patches.mean}, std::pair{"deviation", &patches.deviation}}) {
+    const auto count = std::ssize(*numbers);
+    if (count == 1 || count == patches.channels) continue;
+    Refuse(fmt::format("patches.{} has {} numbers, expected 1 or one for each of {} channels", name,
+                       count, patches.channels));
+  }
+  const StackConfig& stack = *config.encoder;
+  if (stack.positions == PositionKind::kLearned &&
+      stack.max_positions - stack.position_offset != patches.rows()) {
+    Refuse(fmt::format("encoder.max_positions is {}, expected {}: the patches of a picture{}",
+                       stack.max_positions, patches.rows() + stack.position_offset,
+                       patches.class_token ? " and the class token" : ""));
+  }
+  if (config.pooling == Pooling::kFirst && !patches.class_token)
+    Refuse("pooling is first, expected mean: patches.class_token is off");
+}
+
 void CheckAlignment(const ModelConfig& config) {
   const int64_t layers = config.encoder && config.decoder ? config.decoder->layers : 0;
   if (config.alignment_layer <= layers) return;
@@ -436,7 +338,8 @@ void CheckModelConfig(const ModelConfig& config) {
   if (config.encoder && config.encoder->recurrence != Recurrence::kNone)
     Refuse("encoder.recurrence is ssru, expected none: it is for decoders");
   if (config.decoder) CheckStack(*config.decoder, "decoder");
-  if (config.encoder && config.source_vocab_size < 1)
+  const bool reads_tokens = config.encoder && config.input == InputKind::kTokens;
+  if (reads_tokens && config.source_vocab_size < 1)
     Refuse("source_vocab_size is 0, expected at least 1");
   if (config.decoder && config.target_vocab_size < 1)
     Refuse("target_vocab_size is 0, expected at least 1");
@@ -459,9 +362,10 @@ void CheckModelConfig(const ModelConfig& config) {
   CheckFrames(config);
   CheckTrees(config);
   CheckAlignment(config);
+  CheckPatches(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
-    if ((config.encoder && id >= config.source_vocab_size) ||
+    if ((reads_tokens && id >= config.source_vocab_size) ||
         (config.decoder && id >= config.target_vocab_size)) {
       Refuse(fmt::format("special id {} is not in the vocabulary", id));
     }

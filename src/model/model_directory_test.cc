@@ -172,8 +172,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 10; }),
-              HasSubstr("format_version is 10, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 11; }),
+              HasSubstr("format_version is 11, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -186,7 +186,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 9; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 10; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -204,10 +204,10 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
-    "architecture",   "labels", "pooling",      "head_transform",  "head_pooler",
-    "label_scheme",   "crf",    "source_eos",   "source_begin",    "source_end",
-    "target_begin",   "tags",   "constituents", "next_word_input", "pooler_activation",
-    "alignment_layer"};
+    "architecture",    "labels", "pooling",      "head_transform",  "head_pooler",
+    "label_scheme",    "crf",    "source_eos",   "source_begin",    "source_end",
+    "target_begin",    "tags",   "constituents", "next_word_input", "pooler_activation",
+    "alignment_layer", "patches"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -223,7 +223,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 9"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 10"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -284,6 +284,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
+      erase(10, model, {"patches"});
       erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
@@ -308,6 +309,12 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
   const auto iob = [](Json& model) { model["label_scheme"] = "iob"; };
   EXPECT_EQ(message(7, iob), "");
   EXPECT_THAT(message(6, iob), HasSubstr("label_scheme is iob, which format_version 6 has not"));
+  const auto rms = [](Json& model) { model["decoder"]["norm"] = "rms_norm"; };
+  EXPECT_THAT(message(5, rms), HasSubstr("norm is rms_norm, which format_version 5 has not"));
+}
+
+// Keys that came after a version are named.
+TEST_F(ModelDirectoryTest, OlderVersionsLackKeys) {
   const auto with_keys_of = [&](int version, const std::vector<const char*>& erased) {
     return ConfigMessage([&](Json& c) {
       c["format_version"] = version;
@@ -315,14 +322,13 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
     });
   };
   EXPECT_THAT(with_keys_of(6, {"architecture", "constituents", "tags", "next_word_input",
-                               "alignment_layer"}),
+                               "alignment_layer", "patches"}),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
-  EXPECT_THAT(with_keys_of(7, {"alignment_layer"}),
+  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches"}),
               HasSubstr("'model.architecture' is unknown to format_version 7"));
-  EXPECT_THAT(with_keys_of(8, {}),
+  EXPECT_THAT(with_keys_of(8, {"patches"}),
               HasSubstr("'model.alignment_layer' is unknown to format_versio"));
-  const auto rms = [](Json& model) { model["decoder"]["norm"] = "rms_norm"; };
-  EXPECT_THAT(message(5, rms), HasSubstr("norm is rms_norm, which format_version 5 has not"));
+  EXPECT_THAT(with_keys_of(9, {}), HasSubstr("'model.patches' is unknown to format_version 9"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

@@ -67,7 +67,6 @@ double SelfPairs(const StackConfig& config, int64_t length, bool both_ways) {
 void AddStack(const std::string& name, const StackConfig& config, int64_t length, int64_t memory,
               std::vector<OperationPart>* parts) {
   StackCounter counter(name, config, parts);
-  parts->push_back({name + ".embedding", 0});
   if (config.recurrence == Recurrence::kSsru) {
     counter.AddProduct("recurrence", length, config.d_model, 2 * config.d_model);
   } else {
@@ -77,6 +76,17 @@ void AddStack(const std::string& name, const StackConfig& config, int64_t length
   if (memory >= 0) counter.AddAttention("cross_attention", length, memory, PairsOf(length, memory));
   counter.AddProduct("feed_forward", length, config.d_model,
                      config.d_ff * (IsGated(config.activation) ? 3 : 2));
+}
+
+// What makes the encoder's rows.
+void AddInput(const ModelConfig& config, int64_t rows, std::vector<OperationPart>* parts) {
+  if (config.input == InputKind::kTokens) {
+    parts->push_back({"encoder.embedding", 0});
+    return;
+  }
+  const int64_t squares = rows - (config.patches->class_token ? 1 : 0);
+  parts->push_back(
+      {"encoder.patches", Product(squares, config.patches->patch_size(), config.encoder->d_model)});
 }
 
 // Of one head, over projections of the stack's width where there are any.
@@ -151,8 +161,12 @@ std::vector<OperationPart> CountOperations(const ModelConfig& config, const Text
     AddHead(config, lengths.outputs, &parts);
     return parts;
   }
-  if (config.encoder) AddStack("encoder", *config.encoder, lengths.source, -1, &parts);
+  if (config.encoder) {
+    AddInput(config, lengths.source, &parts);
+    AddStack("encoder", *config.encoder, lengths.source, -1, &parts);
+  }
   if (config.decoder) {
+    parts.push_back({"decoder.embedding", 0});
     const int64_t memory = config.encoder ? lengths.source : -1;
     AddStack("decoder", *config.decoder, lengths.target, memory, &parts);
   }

@@ -46,6 +46,17 @@ StackConfig Bert(StackConfig config) {
   return config;
 }
 
+// The Vision Transformer's (Dosovitskiy et al. 2021): norms before the sub-layers, learned
+// positions, biases.
+StackConfig Vit(StackConfig config) {
+  config.norm_place = NormPlace::kPre;
+  config.activation = Activation::kGelu;
+  config.positions = PositionKind::kLearned;
+  config.attention_bias = true;
+  config.scale_embedding = false;
+  return config;
+}
+
 // LSTMs or GRUs, which need no positions and tell neighbours by their order.
 StackConfig Recurrent(int64_t layers, int64_t d_model) {
   StackConfig config = Stack(layers, d_model, 1, StackConfig().d_ff);
@@ -62,6 +73,13 @@ StackConfig Convolution(int64_t layers, int64_t d_model) {
   return config;
 }
 
+void ReadPatches(const PatchInput& patches, ModelConfig* config) {
+  config->input = InputKind::kPatches;
+  config->patches = patches;
+  config->encoder->max_positions = patches.rows();
+  config->head = HeadKind::kNone;
+}
+
 }  // namespace
 
 ModelConfig PresetConfig(const std::string& name) {
@@ -75,6 +93,8 @@ ModelConfig PresetConfig(const std::string& name) {
       {"gpt2-small", {std::nullopt, Gpt(Stack(12, 768, 12, 3072), 1024)}},
       {"bert-tiny", {Bert(Stack(4, 256, 4, 1024)), std::nullopt}},
       {"bert-base", {Bert(Stack(12, 768, 12, 3072)), std::nullopt}},
+      {"vit-tiny", {Vit(Stack(6, 96, 4, 192)), std::nullopt}},
+      {"vit-base", {Vit(Stack(12, 768, 12, 3072)), std::nullopt}},
       {"lstm", {Recurrent(2, 256), Recurrent(2, 256)}},
       {"convolution", {Convolution(4, 256), Convolution(3, 256)}},
   };
@@ -89,6 +109,9 @@ ModelConfig PresetConfig(const std::string& name) {
   ModelConfig config;
   config.encoder = found->second.first;
   config.decoder = found->second.second;
+  if (name == "vit-tiny")
+    ReadPatches({.height = 28, .width = 28, .channels = 1, .patch = 4}, &config);
+  if (name == "vit-base") ReadPatches({}, &config);
   if (name == "lstm") config.architecture = Architecture::kLstm;
   if (name == "convolution") config.architecture = Architecture::kConvolution;
   return config;

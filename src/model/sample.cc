@@ -87,18 +87,53 @@ class ObjectReader {
   std::string where_;
 };
 
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+std::string HexOf(const std::vector<uint8_t>& bytes) {
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    text += kHexDigits[byte >> 4];
+    text += kHexDigits[byte & 15];
+  }
+  return text;
+}
+
+// Empty where the text is no hexadecimal one.
+std::vector<uint8_t> BytesOfHex(const std::string& text) {
+  const std::string_view digits = kHexDigits;
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i + 1 < text.size(); i += 2) {
+    const size_t high = digits.find(text[i]), low = digits.find(text[i + 1]);
+    if (high == digits.npos || low == digits.npos) return {};
+    bytes.push_back(static_cast<uint8_t>(16 * high + low));
+  }
+  return text.size() % 2 == 0 ? bytes : std::vector<uint8_t>();
+}
+
+// What the encoder reads.
+void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sample) {
+  const bool tokens = config.encoder && config.input == InputKind::kTokens;
+  sample->source = reader.Text("source");
+  sample->source_ids = reader.Ids("source_ids", tokens ? config.source_vocab_size : int64_t{0});
+  if (tokens && sample->source_ids.empty()) reader.Fail("has no source_ids, expected at least one");
+  if (!config.patches) return;
+  sample->pixels = BytesOfHex(reader.Text("pixels"));
+  const int64_t expected = config.patches->bytes();
+  if (std::ssize(sample->pixels) != expected) {
+    reader.Fail(fmt::format("has pixels of {} bytes, expected {}, two hexadecimal digits each",
+                            sample->pixels.size(), expected));
+  }
+}
+
 Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::string& where) {
   std::vector<std::string> keys = {"source",     "source_ids", "target",
                                    "target_ids", "score",      "token_log_probabilities",
                                    "top_logits"};
   if (config.next_word_input) keys.emplace_back("next_words");
+  if (config.patches) keys.emplace_back("pixels");
   const ObjectReader reader(object, std::move(keys), where);
   Sample sample;
-  sample.source = reader.Text("source");
-  sample.source_ids =
-      reader.Ids("source_ids", config.encoder ? config.source_vocab_size : int64_t{0});
-  if (config.encoder && sample.source_ids.empty())
-    reader.Fail("has no source_ids, expected at least one");
+  ReadInput(reader, config, &sample);
   sample.target = reader.Text("target");
   const int64_t target_ids = config.head_width();
   sample.target_ids = reader.Ids("target_ids", target_ids);
@@ -148,6 +183,7 @@ Json SamplesToJson(const std::vector<Sample>& samples) {
                     {"score", sample.score},
                     {"token_log_probabilities", sample.token_log_probabilities},
                     {"top_logits", std::move(top_logits)}});
+    if (!sample.pixels.empty()) list.back()["pixels"] = HexOf(sample.pixels);
     if (!sample.next_words.empty()) list.back()["next_words"] = sample.next_words;
   }
   return list;

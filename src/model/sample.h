@@ -26,6 +26,9 @@ struct Sample {
   std::string source;  // text; empty for a model without vocabulary
   std::vector<int32_t>
       source_ids;  // as the encoder reads them, closing eos included; empty without encoder
+  // Of a model that reads patches, in place of ids: a picture of its size, row by row, the channels
+  // of a pixel side by side.
+  std::vector<uint8_t> pixels;
   std::string target;
   // As the decoder gave them, without bos, with the closing eos where there is one. Without decoder
   // tokens or labels: one for each of source_ids, or one for the text.

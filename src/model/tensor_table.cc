@@ -151,6 +151,17 @@ void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
   if (config.head_pooler) AddLinear(specs, "head.pooler", width, width, true);
 }
 
+// What makes rows of an encoder of what it reads.
+void AddInput(std::vector<TensorSpec>* specs, const ModelConfig& config) {
+  const int64_t width = config.encoder->d_model;
+  if (config.input == InputKind::kTokens) {
+    specs->push_back({"encoder.embedding.weight", {config.source_vocab_size, width}});
+    return;
+  }
+  AddLinear(specs, "encoder.patches", width, config.patches->patch_size(), true);
+  if (config.patches->class_token) specs->push_back({"encoder.patches.class_token", {width}});
+}
+
 bool SourceTargetTied(const ModelConfig& config) {
   return config.encoder && config.decoder && config.tie_source_target;
 }
@@ -210,8 +221,7 @@ const TensorView& TensorTable::Get(const std::string& name) const {
 std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
   std::vector<TensorSpec> specs;
   if (config.encoder) {
-    specs.push_back(
-        {"encoder.embedding.weight", {config.source_vocab_size, config.encoder->d_model}});
+    AddInput(&specs, config);
     AddStackOf(&specs, "encoder", config);
   }
   if (config.decoder) {

@@ -41,12 +41,14 @@ std::vector<int32_t> ReadText(const LoadedModel& loaded, const std::string& text
 }  // namespace
 
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text) {
+  if (loaded.config().input != InputKind::kTokens)
+    throw Error(ErrorKind::kUsage, "the model reads pictures, expected one of text");
   EncoderAttention found;
   found.ids = ReadText(loaded, RepairUtf8(text));
   const Sinks sinks = {KeepAttention(*loaded.config().encoder, &found.weights), nullptr};
   Activations activations;
-  const std::span<const int32_t> ids = found.ids;
-  Encode(loaded.weights, {&ids, 1}, sinks, &activations);
+  const EncoderItem item{std::span<const int32_t>(found.ids)};
+  Encode(loaded.weights, {&item, 1}, sinks, &activations);
   return found;
 }
 

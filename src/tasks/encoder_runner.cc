@@ -16,6 +16,14 @@
 #include "text/word_ids.h"
 
 namespace attend {
+namespace {
+
+EncoderItem ItemOf(const EncoderInput& input) {
+  if (!input.numbers.empty()) return EncoderItem(std::span<const float>(input.numbers));
+  return std::span<const int32_t>(input.ids);
+}
+
+}  // namespace
 
 int64_t MaxEncoderTokens(const ModelConfig& config) {
   constexpr int64_t kMost = int64_t{1} << 30;
@@ -71,7 +79,8 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int thre
                 fmt::format("the model's task is {}, expected a model of an encoder alone{}",
                             loaded_->config().task, RightCommand(loaded_->config())));
   }
-  if (loaded_->config().special_ids.bos >= 0) return;
+  if (loaded_->config().input != InputKind::kTokens || loaded_->config().special_ids.bos >= 0)
+    return;
   throw Error(ErrorKind::kInput, "special_ids.bos is -1, expected an id: texts begin with it");
 }
 
@@ -79,7 +88,7 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, const Pu
                              int threads)
     : EncoderRunner((CheckTask(loaded->config(), {purpose.task}), std::move(loaded)), threads) {
   CheckPurpose(loaded_->config(), purpose);
-  loaded_->source();  // throws
+  if (loaded_->config().input == InputKind::kTokens) loaded_->source();  // throws
 }
 
 void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpose) {
@@ -95,8 +104,10 @@ void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpo
 void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Finish& finish,
                            const TakeRow& take, const std::atomic<bool>* stop) const {
   constexpr int64_t kBatchTokens = 2048;
+  const Weights& weights = loaded_->weights;
   std::vector<int64_t> lengths;
-  for (const EncoderInput& input : inputs) lengths.push_back(std::ssize(input.ids));
+  for (const EncoderInput& input : inputs)
+    lengths.push_back(weights.encoder->RowsOf(ItemOf(input)));
   const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
   Threads& threads = threads_.Get();
   // Few texts still give every thread something to do.
@@ -104,9 +115,9 @@ void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Finish& f
   threads.ForEach(batches.size(), [&](int64_t b, Activations* activations) {
     CheckNotStopped(stop);
     const std::span<const int64_t> batch = batches[b];
-    std::vector<std::span<const int32_t>> texts;
-    for (const int64_t item : batch) texts.emplace_back(inputs[item].ids);
-    Encode(loaded_->weights, texts, {}, activations);
+    std::vector<EncoderItem> items;
+    for (const int64_t item : batch) items.push_back(ItemOf(inputs[item]));
+    Encode(weights, items, {}, activations);
     const Rows rows = finish(batch, activations);
     const float* next = rows.found;
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -135,7 +146,8 @@ void EncoderRunner::Vectors(std::span<const EncoderInput> inputs, Pooling poolin
                             const TakeRow& take, const std::atomic<bool>* stop) const {
   const auto finish = [&](std::span<const int64_t> batch, Activations* activations) {
     std::vector<int64_t> lengths;
-    for (const int64_t item : batch) lengths.push_back(std::ssize(inputs[item].ids));
+    for (const int64_t item : batch)
+      lengths.push_back(loaded_->weights.encoder->RowsOf(ItemOf(inputs[item])));
     Pool(loaded_->weights, pooling, lengths, activations);
     return Rows{activations->memory_SD.Get(0), loaded_->config().encoder->d_model,
                 std::vector<int64_t>(batch.size(), 1)};
@@ -152,7 +164,7 @@ EncoderRunner::Rows EncoderRunner::HeadOf(std::span<const EncoderInput> inputs,
   int64_t first = 0;
   for (const int64_t item : batch) {
     const EncoderInput& input = inputs[item];
-    lengths.push_back(std::ssize(input.ids));
+    lengths.push_back(weights.encoder->RowsOf(ItemOf(input)));
     for (const int32_t row : input.rows) rows.push_back(first + row);
     counts.push_back(whole_texts ? 1 : std::ssize(input.rows));
     first += lengths.back();

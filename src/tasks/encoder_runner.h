@@ -1,4 +1,4 @@
-// Texts through an encoder: what its head says of them, or their vectors.
+// Texts or pictures through an encoder: what its head says of them, or their vectors.
 #ifndef ATTEND_TASKS_ENCODER_RUNNER_H_
 #define ATTEND_TASKS_ENCODER_RUNNER_H_
 
@@ -25,6 +25,7 @@ namespace attend {
 struct EncoderInput {
   std::vector<int32_t> ids;  // bos and eos included
   std::vector<int32_t> rows;
+  std::vector<float> numbers = {};  // in place of ids: patches of a picture
 };
 
 // Tokens of a text that the model can read beside bos and eos; 2^30 where positions have no end.
@@ -42,7 +43,7 @@ class EncoderRunner {
   // Throws Error(kUsage) for a model that is not an encoder alone.
   EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int threads);
   // The same for a model of this task alone, with a head that says something of tokens or of texts.
-  // Throws Error(kInput) for another head, Error(kUsage) for a model without vocabulary.
+  // Throws Error(kInput) for another head, Error(kUsage) for a model of texts without vocabulary.
   struct Purpose {
     const char* task;
     HeadKind head;

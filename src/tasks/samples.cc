@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "engine/forward.h"
 #include "engine/output_layer.h"
+#include "media/patch_numbers.h"
 #include "search/scores.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
@@ -20,9 +21,14 @@ namespace {
 // Of a model without decoder: one row for each token, or one for the text.
 std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   Activations activations;
-  const std::span<const int32_t> text(sample.source_ids);
-  const int64_t length = std::ssize(text);
-  Encode(weights, {&text, 1}, {}, &activations);
+  std::vector<float> numbers;
+  EncoderItem item{std::span<const int32_t>(sample.source_ids)};
+  if (weights.config().patches) {
+    numbers = PatchNumbers(sample.pixels, *weights.config().patches);
+    item = EncoderItem(std::span<const float>(numbers));
+  }
+  const int64_t length = weights.encoder->RowsOf(item);
+  Encode(weights, {&item, 1}, {}, &activations);
   const int64_t rows = Pool(weights, weights.config().pooling, {&length, 1}, &activations);
   if (rows != std::ssize(sample.target_ids)) {
     throw Error(ErrorKind::kInput, fmt::format("a sample has {} target_ids, expected {}",

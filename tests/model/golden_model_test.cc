@@ -59,6 +59,7 @@ void AddDefaults(nlohmann::json* config) {
                 {"tags", Json::array()},
                 {"next_word_input", false},
                 {"alignment_layer", 0},
+                {"patches", nullptr},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

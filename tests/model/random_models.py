@@ -109,11 +109,11 @@ def write_language_model(folder, **decoder):
 
 def write_parser(folder, **model):
     """A parser with the golden model's vocabulary; its configuration has these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 9, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 10, "training_text": None}
     constituents, tags = ["NP", "PP", "S", "VP"], [".", "DT", "NN", "VBZ"]
     config["model"] |= {
         "task": "parsing", "architecture": "transformer", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],
-        "constituents": constituents, "tags": tags, "next_word_input": True, "alignment_layer": 0,
+        "constituents": constituents, "tags": tags, "next_word_input": True, "alignment_layer": 0, "patches": None,
         "target_vocab_size": 4 + 2 * len(constituents) + len(tags),
         "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
         "label_scheme": "none", "crf": False, "tie_source_target": False, **model}

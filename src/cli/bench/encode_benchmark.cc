@@ -1,5 +1,5 @@
-// `attend bench encode`: the speed of an encoder that makes a vector of each text, beside what the
-// machine could do.
+// `attend bench encode`: the speed of an encoder that makes a vector of each text or picture,
+// beside what the machine could do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attend/loaded_model.h"
+#include "base/random.h"
 #include "cli/bench/benchmarks.h"
 #include "cli/bench/model_benchmark.h"
 #include "tasks/encoder_runner.h"
@@ -21,9 +22,10 @@ struct EncodeBenchOptions {
 };
 
 FieldList EncodeFields(EncodeBenchOptions& options) {
-  FieldList fields = ModelFields(options.model, "bert-base or bert-tiny");
-  fields.Add("texts", &options.texts, 1, 1e6, "random texts")
-      .Add("length", &options.length, 1, 1e6, "tokens of a random text")
+  FieldList fields = ModelFields(options.model, "bert-base, bert-tiny, vit-base or vit-tiny");
+  fields.Add("texts", &options.texts, 1, 1e6, "random texts or pictures")
+      .Add("length", &options.length, 1, 1e6,
+           "tokens of a random text; a picture has as many rows as the model says")
       .Nest("", RepeatFields(options.model, "texts"));
   return fields;
 }
@@ -33,6 +35,24 @@ void PrintEncodeReport(const Json& report) {
                            report["texts_per_s"].get<double>(),
                            report["tokens_per_s"].get<double>());
   PrintMeasurement(report);
+}
+
+// Texts, or of a model that reads pictures their numbers.
+std::vector<EncoderInput> InputsOf(const ModelConfig& config, const EncodeBenchOptions& options,
+                                   int64_t seed) {
+  std::vector<EncoderInput> inputs;
+  if (!config.patches) {
+    for (std::vector<int32_t>& ids : RandomTexts(config, options.texts, options.length, seed))
+      inputs.push_back({std::move(ids), {}});
+    return inputs;
+  }
+  Random random({static_cast<uint64_t>(seed)});
+  while (std::ssize(inputs) < options.texts) {
+    std::vector<float>& numbers = inputs.emplace_back().numbers;
+    for (int64_t i = 0; i < config.patches->bytes(); ++i)
+      numbers.push_back(static_cast<float>(2 * random.Uniform() - 1));
+  }
+  return inputs;
 }
 
 }  // namespace
@@ -52,10 +72,8 @@ int RunBenchEncode(const std::vector<std::string>& arguments) {
   const auto loaded = Load(model, {.type = options.model.weight_type()});
   const EncoderRunner runner(loaded, common.ThreadCount());
   const double load_seconds = timer.Seconds();
-  std::vector<EncoderInput> inputs;
-  for (std::vector<int32_t>& ids :
-       RandomTexts(model->config, options.texts, options.length, common.seed))
-    inputs.push_back({std::move(ids), {}});
+  if (const auto& patches = model->config.patches) options.length = patches->rows();
+  const std::vector<EncoderInput> inputs = InputsOf(model->config, options, common.seed);
   // A batch at a time, as a program that gets so many texts at once would call it.
   const auto run = [&](int64_t first, int64_t size) {
     for (int64_t end = first + size; first < end; first += options.model.batch_size) {

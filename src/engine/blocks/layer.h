@@ -31,6 +31,7 @@ class Buffer {
 struct Scratch {
   Buffer normal_RD, projected, context, inner_RF, gate_RF, weights, near_weights, attention;
   std::vector<const float*> key_rows;
+  std::vector<int64_t> lengths;  // rows of each item that an encoder reads
   LinearScratch linear;
   WorkTimer timer;
 };

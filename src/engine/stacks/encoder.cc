@@ -6,12 +6,13 @@
 
 namespace attend {
 
-Encoder::Encoder(const WeightSource& weights, const StackConfig& config)
+Encoder::Encoder(const WeightSource& weights, const ModelConfig& model)
     : kernels_(&weights.kernels),
-      config_(config),
-      sizes_(config),
-      embedding_(weights, "encoder.embedding.weight", "encoder", config),
-      relative_bias_(weights, "encoder", config) {
+      config_(*model.encoder),
+      sizes_(config_),
+      input_(weights, model),
+      relative_bias_(weights, "encoder", config_) {
+  const StackConfig& config = config_;
   for (int64_t i = 0; i < config.layers; ++i) {
     const std::string name = fmt::format("encoder.layers.{}.", i);
     const std::string self = name + "self_attention";
@@ -36,8 +37,7 @@ void Encoder::SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, S
   product.Apply(x_RD, batch.rows, &scratch->linear, projected);
   float* context = scratch->context.Get(batch.rows * sizes_.value_columns());
   int64_t first = 0;
-  for (const std::span<const int32_t> sentence : batch.sentences) {
-    const int64_t count = std::ssize(sentence);
+  for (const int64_t count : batch.lengths) {
     scratch->key_rows.clear();
     for (int64_t r = first; r < first + count; ++r) {
       scratch->key_rows.push_back(projected + r * stride);
@@ -60,29 +60,28 @@ void Encoder::SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, S
   }
 }
 
-void Encoder::Run(std::span<const std::span<const int32_t>> sentences, PositionTable* positions,
-                  Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const {
+void Encoder::Run(std::span<const EncoderItem> items, PositionTable* positions, Scratch* scratch,
+                  const Sinks& sinks, Buffer* output_RD) const {
+  std::vector<int64_t>& lengths = scratch->lengths;
+  lengths.clear();
   int64_t rows = 0, longest = 0;
-  for (const std::span<const int32_t> sentence : sentences) {
-    rows += std::ssize(sentence);
-    longest = std::max<int64_t>(longest, std::ssize(sentence));
+  for (const EncoderItem& item : items) {
+    lengths.push_back(input_.RowsOf(item));
+    rows += lengths.back();
+    longest = std::max(longest, lengths.back());
   }
   float* x_RD = output_RD->Get(rows * config_.d_model);
-  float* row_D = x_RD;
-  for (const std::span<const int32_t> sentence : sentences) {
-    for (int64_t t = 0; t < std::ssize(sentence); ++t, row_D += config_.d_model) {
-      embedding_.Apply(sentence[t], t, positions, row_D);
-    }
-  }
+  input_.Apply(items, positions, scratch, x_RD);
   const ScoreBias bias = positions->Bias(relative_bias_, longest);
-  if (sinks.any()) return RunLayers({sentences, rows, bias}, scratch, sinks, x_RD);
-  for (size_t first = 0, last; first < sentences.size(); first = last) {
-    int64_t some = std::ssize(sentences[first]);
-    for (last = first + 1; last < sentences.size(); ++last) {
-      if (some + std::ssize(sentences[last]) > kRowsTogether) break;
-      some += std::ssize(sentences[last]);
+  if (sinks.any()) return RunLayers({lengths, rows, bias}, scratch, sinks, x_RD);
+  for (size_t first = 0, last; first < lengths.size(); first = last) {
+    int64_t some = lengths[first];
+    for (last = first + 1; last < lengths.size(); ++last) {
+      if (some + lengths[last] > kRowsTogether) break;
+      some += lengths[last];
     }
-    RunLayers({sentences.subspan(first, last - first), some, bias}, scratch, sinks, x_RD);
+    const std::span<const int64_t> together(lengths.data() + first, last - first);
+    RunLayers({together, some, bias}, scratch, sinks, x_RD);
     x_RD += some * config_.d_model;
   }
 }

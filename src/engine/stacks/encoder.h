@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/blocks/input.h"
 #include "engine/blocks/layer.h"
 
 namespace attend {
@@ -34,12 +35,15 @@ constexpr int64_t kRowsTogether = 512;
 // Immutable; shared between threads, each with a Scratch and PositionTable of its own.
 class Encoder {
  public:
-  Encoder(const WeightSource& weights, const StackConfig& config);
+  // Precondition: the model has an encoder.
+  Encoder(const WeightSource& weights, const ModelConfig& config);
 
-  // Writes [rows, D] into `output`; the sentences' rows follow each other. Precondition: ids are in
-  // the vocabulary.
-  void Run(std::span<const std::span<const int32_t>> sentences, PositionTable* positions,
-           Scratch* scratch, const Sinks& sinks, Buffer* output_RD) const;
+  // Rows that the encoder makes of an item.
+  int64_t RowsOf(const EncoderItem& item) const { return input_.RowsOf(item); }
+  // Writes [rows, D] into `output`; the items' rows follow each other. Precondition: ids are in the
+  // vocabulary.
+  void Run(std::span<const EncoderItem> items, PositionTable* positions, Scratch* scratch,
+           const Sinks& sinks, Buffer* output_RD) const;
 
  private:
   struct Layer {
@@ -47,10 +51,10 @@ class Encoder {
     Norm attention_norm, feed_forward_norm;
     FeedForward feed_forward;
   };
-  // Sentences that pass through the layers together.
+  // Items that pass through the layers together.
   struct Batch {
-    std::span<const std::span<const int32_t>> sentences;
-    int64_t rows = 0;  // of all of them
+    std::span<const int64_t> lengths;  // rows of each
+    int64_t rows = 0;                  // of all of them
     ScoreBias bias;
   };
   // The layers, in place.
@@ -61,7 +65,7 @@ class Encoder {
   const KernelTable* kernels_;
   StackConfig config_;
   AttentionSizes sizes_;
-  Embedding embedding_;
+  InputLayer input_;
   RelativeBias relative_bias_;
   std::vector<Layer> layers_;
   Norm norm_;  // pre-norm only

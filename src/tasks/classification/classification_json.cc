@@ -9,11 +9,25 @@ std::span<const ClassProbability> LikeliestClasses(const Classification& found, 
   return all.first(std::min(all.size(), static_cast<size_t>(top)));
 }
 
-Json ClassificationToJson(const std::string& text, const Classification& found, int64_t top) {
+namespace {
+
+Json ClassesToJson(const Classification& found, int64_t top) {
   Json classes = Json::array();
   for (const ClassProbability& each : LikeliestClasses(found, top))
     classes.push_back({{"label", each.label}, {"probability", each.probability}});
-  return {{"text", text}, {"classes", std::move(classes)}, {"cut", found.cut}};
+  return classes;
+}
+
+}  // namespace
+
+Json ClassificationToJson(const std::string& text, const Classification& found, int64_t top) {
+  return {{"text", text}, {"classes", ClassesToJson(found, top)}, {"cut", found.cut}};
+}
+
+Json PictureToJson(const std::string& picture, const Classification& found,
+                   const std::string& error, int64_t top) {
+  if (!error.empty()) return {{"picture", picture}, {"error", error}};
+  return {{"picture", picture}, {"classes", ClassesToJson(found, top)}};
 }
 
 }  // namespace attend

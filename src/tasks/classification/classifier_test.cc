@@ -9,6 +9,8 @@
 #include "attend/vocabulary.h"
 #include "engine/plain_transformer.h"
 #include "kernels/inference/dispatch.h"
+#include "media/picture_codec.h"
+#include "media/resize.h"
 #include "tasks/label_model_fixture.h"
 #include "text/word_ids.h"
 
@@ -113,6 +115,89 @@ TEST(Classifier, ACallThatIsStoppedEnds) {
                               {.threads = 1});
   const std::atomic<bool> stop = true;
   EXPECT_THROW(classifier.Classify(Texts(), &stop), Error);
+}
+
+std::shared_ptr<Model> MakePictureModel() {
+  auto model = std::make_shared<Model>();
+  ModelConfig& config = model->config = PresetConfig("vit-tiny");
+  config.task = "classification";
+  config.source_vocab_size = config.target_vocab_size = 0;
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c"};
+  config.pooling = Pooling::kFirst;
+  config.encoder->layers = 2;
+  config.patches->mean = {0.25};
+  model->tensors = RandomTensors(config, 7, 0.5);
+  return model;
+}
+
+Picture RandomPicture(int64_t width, int64_t height, int64_t channels, uint64_t seed) {
+  Picture picture(width, height, channels);
+  Random random({seed});
+  for (uint8_t& pixel : picture.pixels) pixel = static_cast<uint8_t>(random.Below(256));
+  return picture;
+}
+
+class PictureClassifierTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(PictureClassifierTest, GivesTheSameBitsWhateverSharesTheCall) {
+  const auto model = MakePictureModel();
+  std::vector<std::vector<uint8_t>> pictures;
+  for (uint64_t i = 0; i < 70; ++i) pictures.push_back(RandomPicture(28, 28, 1, i).pixels);
+  for (const WeightType type : {WeightType::kF32, WeightType::kInt8}) {
+    const Classifier one(model, {.threads = 1, .type = type, .instruction_set = "reference"});
+    const Classifier all(model, {.threads = 3, .type = type, .instruction_set = GetParam()});
+    const auto found = all.ClassifyPixels(pictures);
+    ASSERT_EQ(found.size(), pictures.size());
+    for (size_t i = 0; i < pictures.size(); i += 7) {
+      const Classification alone = one.ClassifyPixels({&pictures[i], 1})[0];
+      for (size_t c = 0; c < alone.classes.size(); ++c) {
+        EXPECT_EQ(found[i].classes[c].label, alone.classes[c].label);
+        EXPECT_EQ(found[i].classes[c].probability, alone.classes[c].probability);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PictureClassifierTest, testing::ValuesIn(AvailableInstructionSets()));
+
+// A file is read as its pixels are, brought to the model's size and channels.
+TEST(PictureFilesTest, FilesAreWhatTheirPixelsAre) {
+  const auto model = MakePictureModel();
+  const Classifier classifier(model, {.threads = 1});
+  EXPECT_TRUE(classifier.reads_pictures());
+  const Picture picture = RandomPicture(40, 31, 3, 5);
+  const std::string png = EncodePng(picture);
+  const std::vector<uint8_t> pixels =
+      Resize(ToChannels(picture, 1), 28, 28, Interpolation::kBilinear).pixels;
+  const auto from_file = classifier.ClassifyPictures({&png, 1});
+  const auto from_pixels = classifier.ClassifyPixels({&pixels, 1});
+  EXPECT_EQ(from_file[0].classes[0].probability, from_pixels[0].classes[0].probability);
+}
+
+TEST(PictureFilesTest, OtherInputIsRefused) {
+  const Classifier of_pictures(MakePictureModel(), {.threads = 1});
+  const Classifier of_text(MakeLabelModel("classification", Pooling::kMean, {"a", "b"}),
+                           {.threads = 1});
+  const std::string text = "lumi";
+  const auto message = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([&] { of_pictures.Classify({&text, 1}); }),
+            "the model reads pictures, expected one of text");
+  EXPECT_EQ(message([&] { of_text.ClassifyPictures({&text, 1}); }),
+            "the model reads text, expected one of pictures");
+  const std::string name = "scan.png";
+  EXPECT_THAT(message([&] { of_pictures.ClassifyPictures({&text, 1}, {&name, 1}); }),
+              testing::HasSubstr("scan.png"));
+  const std::vector<uint8_t> few(10);
+  EXPECT_THAT(message([&] { of_pictures.ClassifyPixels({&few, 1}); }),
+              testing::HasSubstr("has 10 bytes, expected 784"));
 }
 
 }  // namespace

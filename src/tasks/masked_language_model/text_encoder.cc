@@ -65,6 +65,8 @@ TextEncoder::TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOp
 
 TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
     : impl_(new Impl{EncoderRunner(std::move(loaded), threads)}) {
+  if (impl_->runner.loaded().config().input != InputKind::kTokens)
+    throw Error(ErrorKind::kUsage, "the model reads pictures, expected one of text");
   impl_->runner.loaded().source();  // throws where there is no vocabulary
 }
 
@@ -105,9 +107,9 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
   };
   impl_->runner.Run(inputs, take, stop);
   for (size_t i = 0; i < texts.size(); ++i) {
-    auto& [ids, rows] = inputs[i];
-    for (size_t m = 0; m < rows.size(); ++m) ids[rows[m]] = likeliest[i][m];
-    filled[i].text = vocabulary.Decode(ids);
+    EncoderInput& read = inputs[i];
+    for (size_t m = 0; m < read.rows.size(); ++m) read.ids[read.rows[m]] = likeliest[i][m];
+    filled[i].text = vocabulary.Decode(read.ids);
   }
   return filled;
 }

@@ -116,8 +116,7 @@ RunIdentity RunOf(const Json& state, const std::string& where) {
 
 ModelConfig ModelConfigOf(const Json& model, const std::string& where) {
   ModelConfig config;
-  if (model.value("encoder", Json()).is_null()) config.encoder.reset();
-  if (model.value("decoder", Json()).is_null()) config.decoder.reset();
+  TakeParts(model, &config);
   try {
     FieldsFromJson(model, Fields(config), where);
   } catch (const Error& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/classifier.h"
+#include "attend/error.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
@@ -18,7 +19,13 @@ class ServedClassifier final : public ServedEncoder {
  public:
   ServedClassifier(const ModelToServe& model, const ServeOptions& options, WorkPool* pool)
       : ServedEncoder(model, {kClassifyRoute, kEmbeddingsRoute}, options, pool),
-        classifier_(loaded(), kCallersThread) {}
+        classifier_(loaded(), kCallersThread) {
+    if (classifier_.reads_pictures()) {
+      throw Error(ErrorKind::kUsage,
+                  "the model reads pictures, which the service does not take; run it with `attend "
+                  "classify`");
+    }
+  }
   ~ServedClassifier() override { Stop(); }
 
   std::vector<Json> Classify(std::span<EncoderText* const> texts, int64_t top) const {
