@@ -57,7 +57,7 @@ torch::Tensor Windows::Of(const torch::Tensor& x_RD) const {
 
 ConvolutionalEncoderImpl::ConvolutionalEncoderImpl(const StackConfig& config,
                                                    const Dropout& dropout, int64_t vocab_size)
-    : StackImpl(config, dropout, vocab_size, /*both_ways=*/true),
+    : StackImpl(config, dropout, {vocab_size}, /*both_ways=*/true),
       kernel_width_(config.kernel_width),
       dropout_(dropout.residual) {
   input = register_module("input", LinearLayer(config.d_model, config.d_model, true));
@@ -106,7 +106,7 @@ torch::Tensor ConvolutionalDecoderLayerImpl::Finish(const torch::Tensor& x_RD,
 
 ConvolutionalDecoderImpl::ConvolutionalDecoderImpl(const StackConfig& config,
                                                    const Dropout& dropout, int64_t vocab_size)
-    : StackImpl(config, dropout, vocab_size, /*both_ways=*/false),
+    : StackImpl(config, dropout, {vocab_size}, /*both_ways=*/false),
       kernel_width_(config.kernel_width),
       dropout_(dropout.residual) {
   input = register_module("input", LinearLayer(config.d_model, config.d_model, true));

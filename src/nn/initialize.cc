@@ -7,6 +7,7 @@
 #include "attend/nn/convolutional_model.h"
 #include "attend/nn/head.h"
 #include "attend/nn/norm.h"
+#include "attend/nn/patch_embedding.h"
 #include "attend/nn/positions.h"
 #include "attend/nn/recurrent_model.h"
 
@@ -47,6 +48,9 @@ void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
   if (auto* linear = module.as<torch::nn::LinearImpl>()) {
     FillXavierUniform(linear->weight, generator);
     if (linear->bias.defined()) linear->bias.zero_();
+    auto* patches = module.as<PatchEmbeddingImpl>();
+    if (patches != nullptr && patches->class_token.defined())
+      FillEmbedding(patches->class_token.unsqueeze(0), generator);
   } else if (auto* embedding = module.as<torch::nn::EmbeddingImpl>()) {
     FillEmbedding(embedding->weight, generator);
   } else if (auto* positions = module.as<LearnedPositionalEncodingImpl>()) {

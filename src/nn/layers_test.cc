@@ -7,8 +7,10 @@
 #include <cmath>
 
 #include "attend/error.h"
+#include "attend/nn/loss.h"
 #include "attend/nn/masks.h"
 #include "attend/nn/stacks.h"
+#include "attend/nn/transformer.h"
 #include "nn/test_models.h"
 
 namespace attend::nn {
@@ -94,7 +96,7 @@ TEST(AttentionTest, ALongWindowIsCutIntoBlocks) {
 TEST(DropoutTest, EachSiteZeroesItsShareInTrainingOnly) {
   torch::manual_seed(1);
   const StackConfig config = SmallStack();
-  TransformerEncoder embedded(config, Dropout{0, 0.3}, 30);
+  TransformerEncoder embedded(config, Dropout{0, 0.3}, StackInput{30});
   const torch::Tensor ids = SmallIds(200, 1, false);
   EXPECT_NEAR(ZeroShare(embedded->Embed(ids)), 0.3, 0.02);
   embedded->eval();
@@ -159,6 +161,72 @@ TEST(StacksTest, WorkAloneOnVectors) {
     parameter.value().copy_(encoder->named_parameters()[parameter.key()]);
   }
   EXPECT_TRUE(torch::equal(decoder(x, causal), encoder(x, causal)));
+}
+
+// A patch embedding is a convolution whose stride is its kernel (Dosovitskiy et al. 2021).
+TEST(PatchEmbeddingTest, IsAConvolutionAfterAClassToken) {
+  torch::manual_seed(5);
+  const PatchInput input{.height = 6, .width = 8, .channels = 3, .patch = 2};
+  constexpr int64_t kPictures = 2, kWidth = 10;
+  PatchEmbedding embedding(input, kWidth);
+  embedding->to(torch::kFloat64);
+  for (torch::Tensor& parameter : embedding->parameters())
+    parameter.set_data(torch::randn_like(parameter));
+  const torch::Tensor pixels_BHWC = torch::randn({kPictures, 6, 8, 3}, torch::kFloat64);
+  const torch::Tensor patches_PE = pixels_BHWC.reshape({kPictures, 3, 2, 4, 2, 3})
+                                       .permute({0, 1, 3, 2, 4, 5})
+                                       .reshape({kPictures * 12, 12});
+  const torch::Tensor kernel_DCPP =
+      embedding->weight.detach().reshape({kWidth, 2, 2, 3}).permute({0, 3, 1, 2}).clone();
+  kernel_DCPP.set_requires_grad(true);
+  const torch::Tensor expected_BPD =
+      torch::conv2d(pixels_BHWC.permute({0, 3, 1, 2}), kernel_DCPP, embedding->bias.detach(), 2)
+          .flatten(2)
+          .transpose(1, 2);
+  const torch::Tensor found_BTD = embedding(patches_PE);
+  ASSERT_EQ(found_BTD.sizes(), (std::vector<int64_t>{kPictures, input.rows(), kWidth}));
+  EXPECT_TRUE(torch::allclose(found_BTD.slice(1, 1), expected_BPD, 1e-10, 1e-10));
+  for (int64_t b = 0; b < kPictures; ++b)
+    EXPECT_TRUE(torch::equal(found_BTD[b][0], embedding->class_token));
+  const torch::Tensor factors = torch::randn_like(found_BTD);
+  (found_BTD * factors).sum().backward();
+  (expected_BPD * factors.slice(1, 1)).sum().backward();
+  EXPECT_TRUE(torch::allclose(embedding->weight.grad(),
+                              kernel_DCPP.grad().permute({0, 2, 3, 1}).reshape({kWidth, 12}), 1e-10,
+                              1e-10));
+  EXPECT_TRUE(
+      torch::allclose(embedding->class_token.grad(), factors.select(1, 0).sum(0), 1e-10, 1e-10));
+}
+
+// Packed pictures have the states of whole ones, and the loss of mixtures of one class is the loss.
+TEST(PatchEmbeddingTest, PackedPicturesAreWholeOnes) {
+  torch::manual_seed(6);
+  ModelConfig config = PresetConfig("vit-tiny");
+  config.task = "classification";
+  config.source_vocab_size = config.target_vocab_size = 0;
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c"};
+  config.pooling = Pooling::kFirst;
+  config.encoder->layers = 2;
+  Transformer model(config);
+  model->eval();
+  PackedIds read;
+  read.longest = config.patches->rows();
+  read.offsets_B1 = torch::arange(4, torch::kInt64) * read.longest;
+  read.positions_R = torch::arange(read.longest, torch::kInt64).repeat({3});
+  read.patches_PE = torch::randn({3 * config.patches->patches(), config.patches->patch_size()});
+  const torch::Tensor packed_RD = model->PackedEncode(read);
+  const torch::Tensor whole_BTD = model->EncodePictures(read.patches_PE);
+  EXPECT_TRUE(torch::allclose(packed_RD, whole_BTD.flatten(0, 1), 1e-4, 1e-5));
+  const torch::Tensor logits_BL = model->Logits(model->Pool(packed_RD, read));
+  const torch::Tensor labels_B = torch::tensor({2, 0, 1}, torch::kInt64);
+  LabelSmoothingLoss loss(0.1, -1);
+  const LossSums expected = loss(logits_BL, labels_B);
+  const LossSums found =
+      loss->FromMixtures(logits_BL, torch::one_hot(labels_B, 3).to(torch::kFloat32));
+  EXPECT_NEAR(found.loss.item<double>(), expected.loss.item<double>(), 1e-5);
+  EXPECT_NEAR(found.nll.item<double>(), expected.nll.item<double>(), 1e-5);
+  EXPECT_EQ(found.tokens, 3);
 }
 
 }  // namespace

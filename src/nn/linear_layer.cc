@@ -6,7 +6,7 @@ namespace attend::nn {
 namespace {
 
 bool IsAdapted(const std::string& name, AdaptedMatrices matrices) {
-  if (!name.starts_with("encoder.") && !name.starts_with("decoder.")) return false;
+  if (name.find(".layers.") == name.npos) return false;
   return matrices == AdaptedMatrices::kAll || name.ends_with(".query") || name.ends_with(".value");
 }
 

@@ -55,6 +55,15 @@ LossSums LabelSmoothingLossImpl::forward(const torch::Tensor& logits_RV,
       targets.size(0));
 }
 
+LossSums LabelSmoothingLossImpl::FromMixtures(const torch::Tensor& logits_RV,
+                                              const torch::Tensor& shares_RV) {
+  const SmoothingWeights weights = WeightsFor(smoothing_, mass_, logits_RV.size(-1));
+  const torch::Tensor log_RV = logits_RV.log_softmax(-1);
+  const torch::Tensor nll = -(log_RV * shares_RV).sum();
+  return {weights.target * nll - weights.each_class * log_RV.sum(), logits_RV.size(0),
+          nll.detach()};
+}
+
 LossSums LabelSmoothingLossImpl::FromHidden(const torch::Tensor& hidden_RD,
                                             const torch::Tensor& weight_VD,
                                             const torch::Tensor& bias_V,

@@ -77,7 +77,7 @@ torch::Tensor StepOrder::ToRows(const torch::Tensor& x_TBD) const {
 
 RecurrentEncoderImpl::RecurrentEncoderImpl(Architecture cell, const StackConfig& config,
                                            const Dropout& dropout, int64_t vocab_size)
-    : StackImpl(config, dropout, vocab_size, /*both_ways=*/true), dropout_(dropout.residual) {
+    : StackImpl(config, dropout, {vocab_size}, /*both_ways=*/true), dropout_(dropout.residual) {
   const int64_t width = config.d_model;
   forward_layer = register_module("forward_layer", RecurrentLayer(cell, width, width / 2));
   backward_layer = register_module("backward_layer", RecurrentLayer(cell, width, width / 2));
@@ -104,7 +104,7 @@ torch::Tensor RecurrentEncoderImpl::forward(const PackedIds& ids, DropoutStream*
 
 RecurrentDecoderImpl::RecurrentDecoderImpl(Architecture cell, const StackConfig& config,
                                            const Dropout& dropout, int64_t vocab_size)
-    : StackImpl(config, dropout, vocab_size, /*both_ways=*/false), dropout_(dropout.residual) {
+    : StackImpl(config, dropout, {vocab_size}, /*both_ways=*/false), dropout_(dropout.residual) {
   attention = register_module("attention", MultiHeadAttention(config, dropout.attention));
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     const int64_t width = config.d_model;

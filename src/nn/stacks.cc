@@ -9,14 +9,17 @@
 
 namespace attend::nn {
 
-StackImpl::StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size,
+StackImpl::StackImpl(const StackConfig& config, const Dropout& dropout, const StackInput& input,
                      bool both_ways)
     : embedding_scale_(config.scale_embedding ? std::sqrt(static_cast<double>(config.d_model)) : 1),
       embedding_dropout_(dropout.embedding),
       attention_window_(config.attention_window) {
-  if (vocab_size > 0) {
-    embedding = register_module("embedding", torch::nn::Embedding(vocab_size, config.d_model));
+  if (input.vocab_size > 0) {
+    embedding =
+        register_module("embedding", torch::nn::Embedding(input.vocab_size, config.d_model));
   }
+  if (input.patches)
+    patches = register_module("patches", PatchEmbedding(*input.patches, config.d_model));
   if (config.embedding_norm) embedding_norm = register_module("embedding_norm", Norm(config));
   if (config.positions == PositionKind::kSinusoidal) {
     sinusoidal_positions = register_module(
@@ -47,21 +50,31 @@ torch::Tensor StackImpl::Embed(const torch::Tensor& ids_BT, const torch::Tensor&
 
 torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight_VD,
                                DropoutStream* dropout) {
+  if (ids.patches_PE.defined()) return EmbedPatches(ids.patches_PE, dropout);
   if (!weight_VD.defined() && embedding.is_empty()) {
     throw Error(ErrorKind::kUsage,
                 "Embed was called on a stack without vocabulary; give it a weight");
   }
   const torch::Tensor& table_VD = weight_VD.defined() ? weight_VD : embedding->weight;
-  torch::Tensor positions_TD;
-  if (!sinusoidal_positions.is_empty()) {
-    positions_TD = sinusoidal_positions->Table(ids.longest, table_VD.options());
-  }
-  if (!learned_positions.is_empty()) positions_TD = learned_positions->Table(ids.longest);
-  const EmbeddingInputs inputs{table_VD, positions_TD, ids.ids_R, ids.positions_R,
-                               embedding_scale_};
+  const EmbeddingInputs inputs{table_VD, Positions(ids.longest, table_VD.options()), ids.ids_R,
+                               ids.positions_R, embedding_scale_};
   const DropoutSite site = NextSite(dropout, embedding_dropout_, is_training());
   if (embedding_norm.is_empty()) return FusedEmbedding(inputs, site);
   return AddDropped({}, embedding_norm(FusedEmbedding(inputs, {})), site);
+}
+
+torch::Tensor StackImpl::Positions(int64_t length, const torch::TensorOptions& options) {
+  if (!sinusoidal_positions.is_empty()) return sinusoidal_positions->Table(length, options);
+  if (!learned_positions.is_empty()) return learned_positions->Table(length);
+  return {};
+}
+
+torch::Tensor StackImpl::EmbedPatches(const torch::Tensor& patches_PE, DropoutStream* dropout) {
+  torch::Tensor x_BTD = patches(patches_PE);
+  const torch::Tensor positions_TD = Positions(x_BTD.size(1), x_BTD.options());
+  if (positions_TD.defined()) x_BTD = x_BTD + positions_TD;
+  if (!embedding_norm.is_empty()) x_BTD = embedding_norm(x_BTD);
+  return AddDropped({}, x_BTD.flatten(0, 1), NextSite(dropout, embedding_dropout_, is_training()));
 }
 
 AttentionMask StackImpl::OfSelfAttention(const AttentionMask& given, const torch::Tensor& x_BTD) {
@@ -96,8 +109,8 @@ LayerTrace* Begin(StackTrace* trace, size_t position, const torch::Tensor& x_BTD
 }  // namespace
 
 TransformerEncoderImpl::TransformerEncoderImpl(const StackConfig& config, const Dropout& dropout,
-                                               int64_t vocab_size)
-    : StackImpl(config, dropout, vocab_size, /*both_ways=*/true) {
+                                               const StackInput& input)
+    : StackImpl(config, dropout, input, /*both_ways=*/true) {
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     layers->push_back(EncoderLayer(config, dropout));
   }
@@ -116,7 +129,7 @@ torch::Tensor TransformerEncoderImpl::forward(torch::Tensor x_BSD, const Attenti
 
 TransformerDecoderImpl::TransformerDecoderImpl(const StackConfig& config, const Dropout& dropout,
                                                int64_t vocab_size, bool with_cross_attention)
-    : StackImpl(config, dropout, vocab_size, /*both_ways=*/false) {
+    : StackImpl(config, dropout, {vocab_size}, /*both_ways=*/false) {
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     layers->push_back(DecoderLayer(config, dropout, with_cross_attention));
   }

@@ -10,7 +10,8 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropo
     : SequenceModelImpl(config) {
   if (config.encoder) {
     encoder = register_module(
-        "encoder", TransformerEncoder(*config.encoder, dropout, config.source_vocab_size));
+        "encoder", TransformerEncoder(*config.encoder, dropout,
+                                      StackInput{config.source_vocab_size, config.patches}));
   }
   if (config.decoder) {
     decoder = register_module("decoder",
@@ -78,10 +79,17 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
 
 torch::Tensor TransformerImpl::PackedEncode(const PackedIds& source,
                                             const std::optional<DropoutKey>& dropout) {
-  PassStreams streams(dropout, encoder->embedding->weight);
+  PassStreams streams(dropout, encoder->parameters()[0]);
   const auto mask = AttentionMask::Packed(source.offsets_B1, source.offsets_B1, /*causal=*/false);
   return encoder->forward(encoder->Embed(source, {}, streams.encoder()), mask, nullptr,
                           streams.encoder());
+}
+
+torch::Tensor TransformerImpl::EncodePictures(const torch::Tensor& patches_PE) {
+  PackedIds read;
+  read.patches_PE = patches_PE;
+  const torch::Tensor x_RD = encoder->Embed(read);
+  return encoder(x_RD.unflatten(0, {-1, config().patches->rows()}));
 }
 
 DecoderState TransformerImpl::Start(const PackedIds& source) {

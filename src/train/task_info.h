@@ -25,6 +25,7 @@ struct FigureChart {
 struct TaskInfo {
   std::string name;
   bool encoder = false, decoder = false;  // the stacks that its models have
+  bool reads_pictures = false;            // an encoder may read patches in place of tokens
   bool init_without_decoder = false;  // the model to fine-tune may be an encoder of another task
   std::string validation_options;     // that give its text: "valid_source and valid_target"
   std::vector<Figure> validation;     // early_stopping_metric names one; "loss" is the first

@@ -153,6 +153,10 @@ ModelConfig PresetFor(const TaskInfo& task, const std::string& preset) {
                          name, task.name));
     }
   };
+  if (model.patches && !task.reads_pictures) {
+    Refuse(fmt::format("preset {} reads pictures, which task {} does not; choose another preset",
+                       preset, task.name));
+  }
   take(task.encoder, "encoder", &model.encoder);
   take(task.decoder, "decoder", &model.decoder);
   return model;
@@ -216,8 +220,9 @@ FieldList Fields(TrainOptions& options) {
            task.name == ModelConfig().task ? kNotRecorded : kIdentity)
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; decoders alone: gpt-char, gpt2-small; "
-           "encoders alone: bert-tiny, bert-base; of other architectures: lstm, convolution; "
-           "encoder.* and decoder.* change it",
+           "encoders alone: bert-tiny, bert-base; of pictures: vit-tiny, vit-base; of other "
+           "architectures: lstm, convolution; "
+           "encoder.*, decoder.* and patches.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))
       .Nest("adapter", AdapterFields(options.adapter))

@@ -37,6 +37,7 @@ VARIANTS = {
     "lstm": {},
     "gru": {},
     "convolution": {},
+    "pictures": {},
     **{task: {} for task in resume_test.TASKS},
     "classification": {"peak_learning_rate": 0.005},  # at twice that, losses differ by 2e-4 between instruction sets
 }
@@ -48,9 +49,9 @@ def losses(variant, folder, threads):
     options = tiny_run.prepare(folder, *(["unigram", 45] if variant == "streamed_unigram" else []))
     if variant.startswith("streamed"):
         options = tiny_run.streamed(options, folder)
-    if variant in (*resume_test.TASKS, "denoising", "infilling"):
+    if variant in (*resume_test.TASKS, "denoising", "infilling", "pictures"):
         options = resume_test.options_of_kind(variant, options, folder)
-    if variant not in resume_test.TASKS:
+    if variant not in (*resume_test.TASKS, "pictures"):
         options |= {"validate_translations=false": []}
     if variant in ARCHITECTURES:
         options = resume_test.of_architecture(variant, options)

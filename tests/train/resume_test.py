@@ -138,6 +138,8 @@ def options_of_kind(kind, options, folder):
     """Of translation, trained in one of several ways, of another architecture or of another task."""
     if kind in RIVALS:
         return of_architecture(kind, options)
+    if kind == "pictures":
+        return tiny_run.of_pictures(options, folder)
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
         if kind in ("denoising", "infilling"):
@@ -161,7 +163,7 @@ def test_every_task_is_killed():
     assert {"translation", *TASKS} == set(re.search(r"--task (\S+)", told)[1].split("|"))
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", "denoising", "infilling", *RIVALS, *TASKS])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", "denoising", "infilling", "pictures", *RIVALS, *TASKS])
 def test_killed_at_random_instants(options, kind, tmp_path):
     options = options_of_kind(kind, options, tmp_path) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")

@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,31 @@ def guided(options, folder):
     links = folder / "train.align"
     links.write_text("".join(" ".join(f"{i}-{i}" for i in range(len(line.split()))) + "\n" for line in lines), encoding="utf-8")
     return {"train_alignments": links, "guided_alignment_weight": 0.5}
+
+
+def write_pictures(folder, name, count, seed):
+    """Grey pictures of 8 x 8 in IDX: a bright row is label 0, a bright column 1, over noise."""
+    draw = random.Random(seed)
+    pixels, labels = bytearray(), bytearray()
+    for _ in range(count):
+        label, line = draw.randrange(2), draw.randrange(8)
+        labels.append(label)
+        pixels += bytes(255 if line == (row, column)[label] else draw.randrange(120) for row in range(8) for column in range(8))
+    pictures = folder / f"{name}-images-idx3-ubyte"
+    pictures.write_bytes(struct.pack(">4I", 2051, count, 8, 8) + bytes(pixels))
+    (folder / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 2049, count) + bytes(labels))
+    return pictures
+
+
+def of_pictures(options, folder):
+    """A small classification of pictures that are changed and mixed, without what a text needs."""
+    text = ("train_", "valid_", "encoder.", "decoder.", "vocab", "beam_size", "preset")
+    kept = {name: value for name, value in options.items() if not name.startswith(text)}
+    shape = {"encoder.layers": 1, "encoder.d_model": 16, "encoder.heads": 2, "encoder.d_ff": 32, "patches.height": 8, "patches.width": 8}
+    changes = {"augment.shift": 1, "augment.flip": 0.5, "augment.rand_augment": 1, "augment.erase": 0.2, "augment.mixup": 0.4, "augment.cutmix": 1}
+    return kept | shape | changes | {
+        "task": "classification", "preset": "vit-tiny", "pooling": "first", "train_pictures": write_pictures(folder, "train", 150, 1),
+        "valid_pictures": write_pictures(folder, "valid", 40, 2)}
 
 
 def streamed_documents(options, folder):

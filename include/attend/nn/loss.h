@@ -34,6 +34,8 @@ class LabelSmoothingLossImpl : public torch::nn::Module {
                                   SmoothingMass mass = SmoothingMass::kAllClasses);
   // Logits [..., V] for targets [...].
   LossSums forward(const torch::Tensor& logits_RV, const torch::Tensor& targets_R);
+  // The same of targets that are mixtures of classes: rows of shares [R, V] that add up to 1.
+  LossSums FromMixtures(const torch::Tensor& logits_RV, const torch::Tensor& shares_RV);
   // The same from what the output projection takes: hidden states [..., D], its weight [V, D] and
   // its bias (may be undefined). Logits are made only for targets that are not padding, and only
   // some rows at a time, with their gradients: memory stays far below [R, V]. Differentiable once.

@@ -3,10 +3,12 @@
 #ifndef ATTEND_NN_STACKS_H_
 #define ATTEND_NN_STACKS_H_
 
+#include <optional>
 #include <vector>
 
 #include "attend/nn/decoder_state.h"
 #include "attend/nn/layers.h"
+#include "attend/nn/patch_embedding.h"
 #include "attend/nn/positions.h"
 #include "attend/nn/torch.h"
 
@@ -20,15 +22,24 @@ struct StackTrace {
   torch::Tensor output_BTD;
 };
 
-// Ids of a batch's sentences one after the other, without padding.
+// Ids of a batch's sentences one after the other, without padding; or squares of its pictures.
 struct PackedIds {
-  torch::Tensor ids_R;        // int64
+  torch::Tensor ids_R;        // int64; undefined for pictures
   torch::Tensor positions_R;  // int64, each token's place in its sentence
   torch::Tensor offsets_B1;   // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
   int64_t longest = 0;        // tokens of the longest sentence
   // Of targets, with ModelConfig::next_word_input: for each token the row of the packed sources,
   // int64, whose encoding is added to it.
   torch::Tensor next_words_R = {};
+  // Of pictures, E numbers a square. The rows that are counted above are those of the stack, class
+  // tokens among them.
+  torch::Tensor patches_PE = {};
+};
+
+// What a stack makes its first rows of: rows of an embedding, or squares of pictures.
+struct StackInput {
+  int64_t vocab_size = 0;  // 0: no embedding
+  std::optional<PatchInput> patches = {};
 };
 
 // What both stacks have: an optional embedding, positions, layers, and a norm at the end of a
@@ -44,6 +55,7 @@ class StackImpl : public torch::nn::Module {
                       DropoutStream* dropout = nullptr);  // [R, D]
 
   torch::nn::Embedding embedding{nullptr};  // empty without vocabulary
+  PatchEmbedding patches{nullptr};          // of pictures
   Norm embedding_norm{nullptr};             // of the sum of embedding and position
   SinusoidalPositionalEncoding sinusoidal_positions{nullptr};
   LearnedPositionalEncoding learned_positions{nullptr};
@@ -52,9 +64,9 @@ class StackImpl : public torch::nn::Module {
   Norm norm{nullptr};  // pre-norm only
 
  protected:
-  // Registers the parts before the layers; `vocab_size` 0: no embedding. An encoder looks both
-  // ways.
-  StackImpl(const StackConfig& config, const Dropout& dropout, int64_t vocab_size, bool both_ways);
+  // Registers the parts before the layers. An encoder looks both ways.
+  StackImpl(const StackConfig& config, const Dropout& dropout, const StackInput& input,
+            bool both_ways);
   // Registers `layers`, filled by the caller, and what comes after them.
   void RegisterLayers(const StackConfig& config);
   // The mask of self-attention over these rows, with the stack's window and what relative positions
@@ -64,6 +76,11 @@ class StackImpl : public torch::nn::Module {
   torch::Tensor Finish(const torch::Tensor& x_BTD, StackTrace* trace);
 
  private:
+  // Of the first `length` positions [T, D]; undefined where nothing is added to embeddings.
+  torch::Tensor Positions(int64_t length, const torch::TensorOptions& options);
+  // [R, D]
+  torch::Tensor EmbedPatches(const torch::Tensor& patches_PE, DropoutStream* dropout);
+
   double embedding_scale_;
   double embedding_dropout_;
   int64_t attention_window_;
@@ -73,7 +90,7 @@ class StackImpl : public torch::nn::Module {
 class TransformerEncoderImpl : public StackImpl {
  public:
   explicit TransformerEncoderImpl(const StackConfig& config, const Dropout& dropout = {},
-                                  int64_t vocab_size = 0);
+                                  const StackInput& input = {});
   torch::Tensor forward(torch::Tensor x_BSD, const AttentionMask& mask = {},
                         StackTrace* trace = nullptr, DropoutStream* dropout = nullptr);
 };

@@ -49,6 +49,9 @@ class TransformerImpl : public SequenceModelImpl {
   // PackedHidden has it.
   torch::Tensor PackedEncode(const PackedIds& source,
                              const std::optional<DropoutKey>& dropout = {});
+  // The encoder's output [B, rows, D] of whole pictures, on any device. Precondition: it reads
+  // patches.
+  torch::Tensor EncodePictures(const torch::Tensor& patches_PE);
   // What the head labels: all rows, or one for each text [B, D].
   torch::Tensor Pool(const torch::Tensor& hidden_RD, const PackedIds& source) const;
   // Logits [B, T, V].

@@ -5,19 +5,14 @@
 
 #include <algorithm>
 
-#include "attend/nn/transformer.h"
-#include "model/sample.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/text_export.h"
 
 namespace attend {
-namespace {
 
-// The likeliest label of each token, or of the text.
-Sample LabelSample(nn::Transformer& transformer, std::vector<int32_t> ids) {
+Sample LabelSample(nn::Transformer& transformer, const nn::PackedIds& read) {
   const torch::NoGradGuard no_grad;
-  const nn::PackedIds read = PackIds(ids);
   const torch::Tensor hidden_RD = transformer->PackedEncode(read);
   const torch::Tensor logits_TL =
       transformer->Logits(transformer->Pool(hidden_RD, read)).to(torch::kFloat64);
@@ -28,12 +23,9 @@ Sample LabelSample(nn::Transformer& transformer, std::vector<int32_t> ids) {
     AddStep(logits_TL[t], label, &sample);
     names.push_back(transformer->config().labels[label]);
   }
-  sample.source_ids = std::move(ids);
   sample.target = fmt::format("{}", fmt::join(names, " "));
   return sample;
 }
-
-}  // namespace
 
 void CompleteLabelModel(const ExportedRun& run, Model* model) {
   nn::Transformer transformer = CompleteTextModel(run, model).transformer;
@@ -43,8 +35,9 @@ void CompleteLabelModel(const ExportedRun& run, Model* model) {
   const auto ids =
       MemberOf<std::vector<std::vector<int32_t>>>(run.identity.task, "sample_ids", run.where);
   for (size_t i = 0; i < std::min(texts.size(), ids.size()); ++i) {
-    samples.push_back(LabelSample(transformer, ids[i]));
-    samples.back().source = texts[i];
+    Sample& sample = samples.emplace_back(LabelSample(transformer, PackIds(ids[i])));
+    sample.source = texts[i];
+    sample.source_ids = ids[i];
   }
   model->samples = SamplesToJson(samples);
 }

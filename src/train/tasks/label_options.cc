@@ -26,11 +26,11 @@ void LabelOptions::Check(const TrainOptions& options) const {
   }
 }
 
-FieldList LabelOptions::FilesFields(const std::string& what) {
+FieldList LabelOptions::FilesFields(const std::string& what, Traits of_train) {
   FieldList fields;
   fields.Group("Text")
       .Add("train_" + kind(), &train, what + " to train on; several files are one text",
-           kPath | kRequired)
+           kPath | of_train)
       .Add("valid_" + kind(), &valid, what + " to validate on", kPath)
       .Add("test_" + kind(), &test, what + " to score the finished model on", kPath);
   return fields;

@@ -26,7 +26,7 @@ struct LabelOptions : TaskOptions {
 
  protected:
   // Under those names; `what` tells what they hold.
-  FieldList FilesFields(const std::string& what);
+  FieldList FilesFields(const std::string& what, Traits of_train = kRequired);
   FieldList WordDropoutField();
 };
 

@@ -45,6 +45,33 @@ nn::PackedIds PackIds(std::span<const int32_t> ids) {
   return PackIds(ids, {&length, 1}, torch::kCPU);
 }
 
+namespace {
+
+// So many pictures, whose patches are to be filled in.
+nn::PackedIds EmptyPictures(int64_t pictures, const PatchInput& input) {
+  nn::PackedIds packed;
+  packed.longest = input.rows();
+  packed.offsets_B1 = torch::arange(pictures + 1, torch::kInt64) * packed.longest;
+  packed.positions_R = torch::arange(packed.longest, torch::kInt64).repeat({pictures});
+  packed.patches_PE = torch::empty({pictures * input.patches(), input.patch_size()});
+  return packed;
+}
+
+}  // namespace
+
+nn::PackedIds PackPatches(const Examples& examples, int64_t column, const PatchInput& input) {
+  nn::PackedIds packed = EmptyPictures(examples.size(), input);
+  float* to = packed.patches_PE.mutable_data_ptr<float>();
+  for (const Example example : examples) to = std::ranges::copy(example.Numbers(column), to).out;
+  return packed;
+}
+
+nn::PackedIds PackPatches(std::span<const float> patches, const PatchInput& input) {
+  nn::PackedIds packed = EmptyPictures(1, input);
+  std::ranges::copy(patches, packed.patches_PE.mutable_data_ptr<float>());
+  return packed;
+}
+
 torch::Tensor PaddedRows(const nn::PackedIds& packed) {
   const torch::Tensor lengths_B = packed.offsets_B1.diff();
   const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;

@@ -22,6 +22,10 @@ nn::PackedIds PackIds(std::span<const int32_t> ids, std::span<const int64_t> len
 // One sentence.
 nn::PackedIds PackIds(std::span<const int32_t> ids);
 
+// Pictures: a column of patches, or the patches of one.
+nn::PackedIds PackPatches(const Examples& examples, int64_t column, const PatchInput& input);
+nn::PackedIds PackPatches(std::span<const float> patches, const PatchInput& input);
+
 // The same, padded on the right: ids [B, longest], and where each of them stands in [B * longest].
 torch::Tensor PadIds(const nn::PackedIds& packed, int64_t pad_id);
 torch::Tensor PaddedRows(const nn::PackedIds& packed);

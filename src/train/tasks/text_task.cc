@@ -8,31 +8,12 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "model/config_file.h"
-#include "nn/bf16_products.h"
 #include "train/tasks/packed_batch.h"
-#include "train/tasks/run_model.h"
 
 namespace attend {
 
 TextTask::TextTask(const TaskSetup& setup, TaskTexts texts)
-    : options_(*setup.options),
-      threads_(setup.settings->threads),
-      device_(setup.device),
-      transformer_(MakeTransformer(options_, setup.device)),
-      loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
-            options_.optimization.label_smoothing_mass),
-      uploader_(setup.device),
-      texts_(std::move(texts)) {}
-
-torch::Tensor TextTask::Loss(const Shard& shard, uint64_t seed) {
-  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-  // A GPU takes its numbers from LibTorch's generator.
-  if (!device_.is_cpu()) {
-    torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
-    return LossOf(shard.examples, std::nullopt).loss;
-  }
-  return LossOf(shard.examples, KeyOf(shard, seed)).loss;
-}
+    : ModelTask(setup), texts_(std::move(texts)) {}
 
 nn::DropoutKey TextTask::KeyOf(const Shard& shard, uint64_t seed) const {
   // A decoder does not read an example's last token.

@@ -2,6 +2,7 @@
 
 #include "train/tasks/classification/classification_options.h"
 #include "train/tasks/classification/classification_task.h"
+#include "train/tasks/classification/picture_task.h"
 #include "train/tasks/label_export.h"
 
 namespace attend {
@@ -11,23 +12,27 @@ TaskInfo DescribeClassification() {
   TaskInfo info;
   info.name = "classification";
   info.encoder = true;
-  info.validation_options = "valid_table";
+  info.reads_pictures = true;
+  info.validation_options = "valid_table or valid_pictures";
   info.validation = {
       {"loss", "loss"}, {"accuracy", "accuracy", true}, {"macro_f1", "macro F1", true}};
   info.charts = {{"Validation accuracy", "percent", {"accuracy", "macro_f1"}, 100}};
   info.test = {{"accuracy", "accuracy"}, {"macro_f1", "macro F1"}};
-  info.samples = "Sample texts";
-  info.sample_input = "text";
+  info.samples = "Samples";
+  info.sample_input = "item";
   return info;
 }
 
 }  // namespace
 
 const TrainableTask& TrainableClassification() {
+  const auto complete = [](const ExportedRun& run, Model* model) {
+    model->config.patches ? CompletePictureModel(run, model) : CompleteLabelModel(run, model);
+  };
   static const TrainableTask task{
       DescribeClassification(),
       []() -> std::unique_ptr<TaskOptions> { return std::make_unique<ClassificationOptions>(); },
-      SetUpClassification, CompleteLabelModel};
+      SetUpClassification, complete};
   return task;
 }
 

@@ -1,5 +1,9 @@
 #include "train/tasks/classification/classification_options.h"
 
+#include <fmt/format.h>
+
+#include "attend/error.h"
+
 namespace attend {
 
 std::unique_ptr<TaskOptions> ClassificationOptions::Clone() const {
@@ -8,7 +12,8 @@ std::unique_ptr<TaskOptions> ClassificationOptions::Clone() const {
 
 FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
-  fields.Nest("", FilesFields("lines of label, tab and text"))
+  fields.Nest("", FilesFields("lines of label, tab and text", 0))
+      .Nest("", pictures.OwnFields())
       .Add("pooling", &pooling, {"first", "mean"},
            "a text's vector: its first token's, or the mean of all its tokens'", kIdentity)
       .Add("head_pooler", &head_pooler,
@@ -16,6 +21,27 @@ FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
       .Nest("", WordDropoutField())
       .Nest("", vocabulary.FieldsFor(options));
   return fields;
+}
+
+void ClassificationOptions::Check(const TrainOptions& options) const {
+  const auto refuse = [&](const char* given, const char* reads) {
+    throw Error(
+        ErrorKind::kConfiguration,
+        fmt::format("{} is given, but preset {} reads {}; choose another preset, or leave it "
+                    "out",
+                    given, options.preset, reads));
+  };
+  if (!options.model.patches) {
+    if (pictures.any()) refuse("train_pictures, valid_pictures or test_pictures", "text");
+    LabelOptions::Check(options);
+    return;
+  }
+  if (!train.empty() || !valid.empty() || !test.empty())
+    refuse("train_table, valid_table or test_table", "pictures");
+  if (word_dropout > 0) refuse("word_dropout", "pictures");
+  if (!vocabulary.vocab.empty()) refuse("vocab", "pictures");
+  if (vocabulary.made.size > 0) refuse("vocab_size", "pictures");
+  pictures.Check(options);
 }
 
 std::vector<LabelledItem> ClassificationOptions::Read(const std::vector<std::string>& files) const {

@@ -11,6 +11,7 @@
 #include "text/utf8.h"
 #include "train/tasks/classification/classification.h"
 #include "train/tasks/classification/classification_options.h"
+#include "train/tasks/classification/picture_task.h"
 
 namespace attend {
 
@@ -65,6 +66,7 @@ std::unique_ptr<TrainingTask> SetUpClassification(const TaskSetup& setup) {
   TakeHeadOption(setup, "pooling", &pooling, &model.pooling);
   own.pooling = pooling == Pooling::kFirst ? TextPooling::kFirst : TextPooling::kMean;
   TakeHeadOption(setup, "head_pooler", &own.head_pooler, &model.head_pooler);
+  if (model.patches) return SetUpPictures(setup);
   LabelledTexts texts = ReadTexts(setup);
   return std::make_unique<ClassificationTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));
 }

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attend/error.h"
+#include "base/random.h"
+#include "base/thread_pool.h"
+#include "train/tasks/classification/classification_options.h"
+#include "train/tasks/classification/picture_task.h"
+
+namespace attend {
+namespace {
+
+// As many digits as a reader of config.json wants to see.
+std::vector<double> Rounded(std::vector<double> numbers, double least) {
+  for (double& number : numbers) number = std::max(std::round(number * 1e4) / 1e4, least);
+  return numbers;
+}
+
+// What a picture is, where options and the model to fine-tune leave it open.
+void CompletePatches(const TaskSetup& setup, const PictureSurvey& survey) {
+  constexpr double kLeastDeviation = 1e-4;
+  if (setup.init != nullptr) return;
+  ModelConfig& model = setup.options->model;
+  if (!setup.settings->is_given("patches.mean")) model.patches->mean = Rounded(survey.mean, 0);
+  if (!setup.settings->is_given("patches.deviation"))
+    model.patches->deviation = Rounded(survey.deviation, kLeastDeviation);
+  if (!setup.settings->is_given("encoder.max_positions"))
+    model.encoder->max_positions = model.patches->rows() + model.encoder->position_offset;
+}
+
+// Draws what is held out of the training pictures, and what of the others is learned from.
+struct Division {
+  std::vector<int64_t> train, valid;
+};
+
+Division Divide(std::vector<int64_t> kept, const PictureOptions& options) {
+  constexpr uint64_t kDivisionKey = 0x64697669;  // "divi"
+  const int64_t needed = options.valid_count + std::max<int64_t>(options.train_count, 1);
+  if (std::ssize(kept) < needed) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("there are {} training pictures, expected at least {} for valid_count "
+                            "and train_count",
+                            kept.size(), needed));
+  }
+  Random{kDivisionKey}.Shuffle(&kept);
+  const auto valid_end = kept.begin() + options.valid_count;
+  const auto train_end = options.train_count > 0 ? valid_end + options.train_count : kept.end();
+  Division division{{valid_end, train_end}, {kept.begin(), valid_end}};
+  std::ranges::sort(division.train);
+  std::ranges::sort(division.valid);
+  return division;
+}
+
+struct SurveyedPictures {
+  std::shared_ptr<const PictureSet> set;
+  PictureSurvey survey;
+};
+
+SurveyedPictures Open(const TaskSetup& setup, const std::vector<std::string>& paths,
+                      const std::vector<std::string>& label_names) {
+  PictureSetOptions options;
+  options.channels = setup.options->model.patches->channels;
+  options.label_names = label_names;
+  SurveyedPictures pictures{OpenPictures(paths, options), {}};
+  ThreadPool pool(setup.settings->threads);
+  pictures.survey = SurveyPictures(*pictures.set, &pool);
+  if (const std::string left_out = LeftOutMessage(pictures.survey); !left_out.empty())
+    setup.log(LogLevel::kWarning, left_out);
+  return pictures;
+}
+
+}  // namespace
+
+std::unique_ptr<TrainingTask> SetUpPictures(const TaskSetup& setup) {
+  TrainOptions& options = *setup.options;
+  ModelConfig& model = options.model;
+  const PictureOptions& own = dynamic_cast<ClassificationOptions&>(*options.task).pictures;
+  SurveyedPictures train =
+      Open(setup, own.train, model.labels.empty() ? own.label_names : model.labels);
+  model.head = HeadKind::kLabels;
+  model.head_bias = model.head_transform = false;
+  model.labels = train.set->label_names();
+  model.source_vocab_size = model.target_vocab_size = 0;
+  if (model.labels.size() < 2) {
+    throw Error(ErrorKind::kInput, fmt::format("the training pictures have the label '{}' alone, "
+                                               "expected at least two",
+                                               model.labels[0]));
+  }
+  CompletePatches(setup, train.survey);
+  CheckModelConfig(model);
+  const PictureCorpusOptions reading{*model.patches, static_cast<uint64_t>(options.seed),
+                                     own.augmentation, own.mixing};
+  const auto corpus = [&](SurveyedPictures pictures) {
+    return std::make_shared<const PictureCorpus>(std::move(pictures.set),
+                                                 std::move(pictures.survey), reading);
+  };
+  const auto further = [&](const std::vector<std::string>& paths) {
+    return paths.empty() ? nullptr : corpus(Open(setup, paths, model.labels));
+  };
+  PictureCorpora pictures;
+  const Division division = Divide(train.survey.kept, own);
+  const auto part = [&](const std::vector<int64_t>& kept) {
+    SurveyedPictures some = train;
+    some.survey.kept = kept;
+    return corpus(std::move(some));
+  };
+  pictures.train = part(division.train);
+  pictures.valid = own.valid_count > 0 ? part(division.valid) : further(own.valid);
+  if (setup.group->first()) pictures.test = further(own.test);
+  return std::make_unique<PictureTask>(setup, std::move(pictures));
+}
+
+}  // namespace attend
