@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
 from attend._attend import model_config
 from attend._errors import InputError, UsageError
 
-__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Recurrence", "RelativeBias", "Stack", "Transformer", "load"]
+__all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Patches", "Recurrence", "RelativeBias", "Stack", "Transformer", "load"]
 
 Config = SimpleNamespace  # `model` of config.json, or one of its stacks, with the keys as attributes
 
@@ -187,12 +187,29 @@ class Layer(nn.Module):
         return x_BTD
 
 
-class Stack(nn.Module):
-    """An encoder or a decoder: embeddings plus positions, then N layers."""
+class Patches(nn.Linear):
+    """Squares of a picture times a matrix, after a learned vector (the Vision Transformer, Dosovitskiy et al. 2021)."""
 
-    def __init__(self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True) -> None:
+    def __init__(self, patches: Config, d_model: int) -> None:
+        super().__init__(patches.patch * patches.patch * patches.channels, d_model)
+        self.class_token = nn.Parameter(torch.zeros(d_model)) if patches.class_token else None
+
+    def forward(self, squares_BPE: Tensor) -> Tensor:
+        x_BPD = super().forward(squares_BPE)
+        if self.class_token is None:
+            return x_BPD
+        return torch.cat([self.class_token.expand(len(x_BPD), 1, -1), x_BPD], 1)
+
+
+class Stack(nn.Module):
+    """An encoder or a decoder: embeddings (or patches of pictures) plus positions, then N layers."""
+
+    def __init__(
+        self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True, patches: Config | None = None,
+    ) -> None:
         super().__init__()
         self.config = stack
+        self.patches = None if patches is None else Patches(patches, stack.d_model)
         # None: it reads the encoder's (section 3.4 shares them).
         self.embedding: Any = nn.Embedding(vocab_size, stack.d_model) if vocab_size else None
         self.positions = nn.Embedding(stack.max_positions, stack.d_model) if stack.positions == "learned" else None
@@ -202,29 +219,36 @@ class Stack(nn.Module):
         self.norm = norm_of(stack) if stack.norm_place == "pre" else None
 
     def forward(
-        self, ids_BT: Tensor, embedding_VD: Tensor, visible: Tensor, memory: tuple[Tensor, Tensor | None] | None = None,
+        self, ids_BT: Tensor, embedding_VD: Tensor | None, visible: Tensor, memory: tuple[Tensor, Tensor | None] | None = None,
         added_BTD: Tensor | None = None,
     ) -> Tensor:
         memory_BSD, memory_visible = memory or (None, None)
-        # A decoder without bos starts from -1, a vector of zeros, as Marian's.
-        x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
-        if self.config.scale_embedding:
-            x_BTD = x_BTD * math.sqrt(self.config.d_model)
+        x_BTD = self.embed(ids_BT, embedding_VD)
         if self.config.positions in ("sinusoidal", "learned"):
-            x_BTD = x_BTD + self.position_table(ids_BT.size(1)).to(x_BTD)
+            x_BTD = x_BTD + self.position_table(x_BTD.size(1)).to(x_BTD)
         if self.embedding_norm is not None:
             x_BTD = self.embedding_norm(x_BTD)
         if added_BTD is not None:
             x_BTD = x_BTD + added_BTD
-        bias_HTT = None if self.relative_bias is None else self.relative_bias(ids_BT.size(1))
+        bias_HTT = None if self.relative_bias is None else self.relative_bias(x_BTD.size(1))
         if self.config.attention_window:  # restricted self-attention, section 4: keys at most so far away
-            places_T = torch.arange(ids_BT.size(1), device=ids_BT.device)
+            places_T = torch.arange(x_BTD.size(1), device=ids_BT.device)
             visible = visible & ((places_T - places_T.unsqueeze(1)).abs() <= self.config.attention_window)
         for layer in self.layers:
             x_BTD = layer(x_BTD, visible, bias_HTT, memory_BSD, memory_visible)
         if self.norm is not None:
             x_BTD = self.norm(x_BTD)
         return x_BTD
+
+    def embed(self, ids_BT: Tensor, embedding_VD: Tensor | None) -> Tensor:
+        """Of ids, or of squares of pictures [B, P, E], before positions."""
+        if self.patches is not None:
+            x_BPD: Tensor = self.patches(ids_BT)
+            return x_BPD
+        assert embedding_VD is not None
+        # A decoder without bos starts from -1, a vector of zeros, as Marian's.
+        x_BTD = functional.embedding(ids_BT.clamp(min=0), embedding_VD) * (ids_BT >= 0).unsqueeze(-1)
+        return x_BTD * math.sqrt(self.config.d_model) if self.config.scale_embedding else x_BTD
 
     def position_table(self, length: int) -> Tensor:
         """Section 3.5: what is added to the embeddings, [T, D]."""
@@ -270,7 +294,7 @@ class Head(nn.Module):
             self.transitions = nn.Parameter(torch.zeros(width, width))  # of a label (row) and the next word's (column)
         self.config = config
 
-    def forward(self, x: Tensor, tied_weight_VD: Tensor) -> Tensor:
+    def forward(self, x: Tensor, tied_weight_VD: Tensor | None) -> Tensor:
         """[..., D] to [..., V]."""
         if self.config.head_transform:
             x = self.norm(ACTIVATIONS[self.activation](self.transform(x)))
@@ -292,7 +316,7 @@ class Transformer(nn.Module):
         share = config.encoder is not None and config.decoder is not None and config.tie_source_target
         self.encoder = self.decoder = self.head = None
         if config.encoder is not None:
-            self.encoder = Stack(config.encoder, config.source_vocab_size)
+            self.encoder = Stack(config.encoder, config.source_vocab_size, patches=config.patches)
         if config.decoder is not None:
             self.decoder = Stack(
                 config.decoder, 0 if share else config.target_vocab_size, cross_attention=config.encoder is not None, both_ways=False)
@@ -300,8 +324,9 @@ class Transformer(nn.Module):
             self.head = Head(config)
 
     def forward(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
-        """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's.
+        """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's or a picture's.
 
+        A model that reads pictures takes their squares [B, P, E], which squares() makes of pixels, in place of ids.
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
         reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
         around a translation's tokens. `next_words` [B, T] is for a parser with next_word_input: for each id of `target` the place
@@ -313,7 +338,7 @@ class Transformer(nn.Module):
         if self.config.pooling == "first":
             hidden = hidden[:, 0]
         elif self.config.pooling == "mean":
-            words_BS1 = self.not_pad(source).unsqueeze(-1)
+            words_BS1 = self.not_pad(source).unsqueeze(-1).expand(*hidden.shape[:2], 1)
             hidden = (hidden * words_BS1).sum(1) / words_BS1.sum(1)
         logits: Tensor = self.head(hidden, self.embedding(self.decoder or self.encoder))
         return logits
@@ -354,11 +379,23 @@ class Transformer(nn.Module):
         """What the decoder reads before a target's tokens: bos, and what every target begins with."""
         return [self.config.special_ids.bos, *self.config.target_begin]
 
+    def squares(self, pixels_BHWC: Tensor) -> Tensor:
+        """What a model of pictures reads of pixels from 0 to 255, a picture of its size each: [B, P, E] (docs/model_file.md)."""
+        patches = self.config.patches
+        numbers_BHWC = (pixels_BHWC.double() / 255 - torch.tensor(patches.mean)) / torch.tensor(patches.deviation)
+        side = patches.patch
+        split = numbers_BHWC.unflatten(2, (-1, side)).unflatten(1, (-1, side))  # [B, rows, side, columns, side, C]
+        return split.transpose(2, 3).flatten(3).flatten(1, 2).float()
+
     def not_pad(self, ids_BS: Tensor) -> Tensor:
+        if self.config.patches is not None:  # all pictures have the same squares
+            return torch.ones(len(ids_BS), 1, dtype=torch.bool, device=ids_BS.device)
         return ids_BS.ne(self.config.special_ids.pad)
 
-    def embedding(self, stack: Stack) -> Tensor:
-        """The stack's own embedding [V, D], or the encoder's where both share it."""
+    def embedding(self, stack: Stack) -> Tensor | None:
+        """The stack's own embedding [V, D], or the encoder's where both share it; None where it reads pictures."""
+        if self.config.patches is not None:
+            return None
         weight_VD: Tensor = (self.encoder if stack.embedding is None else stack).embedding.weight
         return weight_VD
 

@@ -9,6 +9,8 @@
 #include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/tagger.h"
+#include "base/files.h"
+#include "media/picture_codec.h"
 #include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
@@ -68,6 +70,33 @@ nb::list LabelAll(const Runner<Task>& self, const std::vector<std::string>& text
     }
   });
   Warn(cut);
+  return results;
+}
+
+// The bytes of a picture's file, or of the file at a path.
+std::string PictureFileOf(const nb::handle& picture, std::string* name) {
+  if (PyBytes_Check(picture.ptr())) {
+    const nb::bytes bytes = nb::borrow<nb::bytes>(picture);
+    return {bytes.c_str(), bytes.size()};
+  }
+  const nb::object path = nb::module_::import_("os").attr("fsdecode")(picture);
+  *name = nb::cast<std::string>(path);
+  return ReadFile(*name, PictureLimits().max_bytes);
+}
+
+nb::list ClassifyPictures(const Runner<Classifier>& self, const nb::iterable& pictures) {
+  std::vector<std::string> files, names;
+  for (const nb::handle picture : pictures) {
+    names.push_back(fmt::format("picture {}", names.size() + 1));
+    files.push_back(PictureFileOf(picture, &names.back()));
+  }
+  std::vector<Classification> found;
+  {
+    const nb::gil_scoped_release release;
+    found = self.task.ClassifyPictures(files, names);
+  }
+  nb::list results;
+  for (const Classification& each : found) results.append(ResultOf(each));
   return results;
 }
 
@@ -170,6 +199,17 @@ void BindLabels(nb::module_& module) {
                 "The classes of a text, the likeliest first, or of each of a list.",
                 "Classification");
   BindAttention(classifier);
+  classifier
+      .def("classify_pictures", &ClassifyPictures, nb::arg("pictures"),
+           nb::sig("def classify_pictures(self, pictures: collections.abc.Iterable[str | "
+                   "os.PathLike[str] | bytes]) -> list[attend._results.Classification]"),
+           "The classes of pictures, with a model that reads pictures: paths of PNG or JPEG files, "
+           "or their bytes.")
+      .def_prop_ro(
+          "reads_pictures",
+          [](const Runner<Classifier>& self) { return self.task.reads_pictures(); },
+          nb::sig("def reads_pictures(self, /) -> bool"),
+          "Whether the model reads pictures in place of text.");
 }
 
 }  // namespace attend

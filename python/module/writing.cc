@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "attend/vocabulary.h"
+#include "base/random.h"
 #include "model/config_file.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
@@ -33,9 +34,27 @@ TensorTable TableOf(const nb::dict& tensors, std::vector<Array>* kept) {
   return table;
 }
 
+// Pictures of random pixels that have these names.
+std::vector<Sample> RandomPictures(const PatchInput& input, const std::vector<std::string>& names) {
+  constexpr int64_t kMostBytes = int64_t{1} << 20;  // samples.json has two digits for each
+  std::vector<Sample> samples;
+  int64_t bytes = 0;
+  for (const std::string& name : names) {
+    if ((bytes += input.bytes()) > kMostBytes) break;
+    Random random({samples.size()});
+    Sample& sample = samples.emplace_back();
+    sample.source = name;
+    for (int64_t i = 0; i < input.bytes(); ++i)
+      sample.pixels.push_back(static_cast<uint8_t>(random.Below(256)));
+  }
+  return samples;
+}
+
 // What the model proves itself by: outputs for these texts, as the reference kernels give them.
 std::vector<Sample> SamplesOf(const std::shared_ptr<const Model>& model,
                               const std::vector<std::string>& texts) {
+  if (model->config.patches)
+    return RemakeSamples(model, RandomPictures(*model->config.patches, texts));
   const auto vocabulary = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   std::vector<Sample> samples;
   for (const std::string& text : texts)
@@ -84,7 +103,8 @@ void BindWriting(nb::module_& module) {
       nb::sig("def write_model(config: str, tensors: dict[str, numpy.ndarray], "
               "source_vocabulary: bytes, target_vocabulary: bytes, provenance: str, "
               "texts: list[str], output: str | os.PathLike[str]) -> None"),
-      "Writes a model directory, with samples of what the model makes of `texts`. `config` is\n"
+      "Writes a model directory, with samples of what the model makes of `texts`, or of random\n"
+      "pictures of these names where it reads pictures. `config` is\n"
       "`model` of its config.json; tensors are f32.");
 }
 

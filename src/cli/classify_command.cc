@@ -1,4 +1,4 @@
-// `attend classify`: a class for each text.
+// `attend classify`: a class for each text or picture.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "attend/classifier.h"
 #include "base/excerpt.h"
 #include "base/json.h"
+#include "cli/classify_pictures.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/text_commands.h"
@@ -32,11 +33,9 @@ FieldList Fields(ClassifyOptions& options) {
   return fields;
 }
 
-void Print(const std::string& text, const Classification& found, int64_t top, bool json) {
-  if (json) {
-    std::cout << Printable(Dump(ClassificationToJson(text, found, top))) << '\n';
-    return;
-  }
+void Print(const Json& report) { std::cout << Printable(Dump(report)) << '\n'; }
+
+void Print(const Classification& found, int64_t top) {
   std::string line;
   for (const ClassProbability& each : LikeliestClasses(found, top))
     line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
@@ -49,12 +48,18 @@ int RunClassify(const std::vector<std::string>& arguments) {
   CommonOptions common;
   ClassifyOptions options;
   std::vector<std::string> files;
-  CommandLine command_line("classify", "tell the class of texts with a model of classification",
+  CommandLine command_line("classify",
+                           "tell the class of texts or pictures with a model of classification",
                            "attend classify --model MODEL names.txt\n"
-                           "echo \"Bonjour\" | attend classify --model MODEL --top 3 --json");
+                           "echo \"Bonjour\" | attend classify --model MODEL --top 3 --json\n"
+                           "attend classify --model MODEL photo.jpg drawing.png\n"
+                           "ls photos/*.jpg | attend classify --model MODEL");
   command_line
-      .Positional("FILE", &files, "text, a line an item; none: standard input",
-                  /*required=*/false)
+      .Positional(
+          "FILE", &files,
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
+          "none: standard input has a path on each line",
+          /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
@@ -62,10 +67,20 @@ int RunClassify(const std::vector<std::string>& arguments) {
   const auto loaded = Load(
       options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const Classifier classifier(loaded, common.ThreadCount());
+  const int64_t top = options.classification.top;
+  if (classifier.reads_pictures()) {
+    ClassifyPictures(
+        classifier, *loaded->config().patches, files, common,
+        [&](const std::string& path, const Classification& found, const std::string& error) {
+          common.json ? Print(PictureToJson(path, found, error, top)) : Print(found, top);
+        });
+    return 0;
+  }
   RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
-      Print(lines.lines()[i], found[i], options.classification.top, common.json);
+      common.json ? Print(ClassificationToJson(lines.lines()[i], found[i], top))
+                  : Print(found[i], top);
     return std::ranges::count_if(found, &Classification::cut);
   });
   return 0;

@@ -90,7 +90,7 @@ def _embeddings(renamed: Renamed, first_position: int, prefix: str) -> None:
     renamed.drop(prefix + "embeddings.position_ids")
 
 
-def _labels(config: Keys) -> list[str]:
+def labels_of(config: Keys) -> list[str]:
     """Names by id, as transformers keeps them."""
     names = config.values.get("id2label", {"0": "LABEL_0", "1": "LABEL_1"})
     if not isinstance(names, dict) or sorted(map(str, names)) != sorted(str(i) for i in range(len(names))):
@@ -156,18 +156,18 @@ class _Head:
     def tokens(self) -> dict[str, Any]:
         self.drop_pooler()
         self.renamed.linear("head", "classifier")
-        labels = _labels(self.config)
+        labels = labels_of(self.config)
         return {"task": "tagging", "head": "labels", "labels": labels, "label_scheme": _scheme(labels), "pooling": "tokens"}
 
     def text(self) -> dict[str, Any]:
-        if self.config.values.get("problem_type") not in (None, "single_label_classification") or len(_labels(self.config)) < 2:
+        if self.config.values.get("problem_type") not in (None, "single_label_classification") or len(labels_of(self.config)) < 2:
             raise InputError(f"{self.config.path}: problem_type or id2label is of a regression or of several labels, which attend lacks")
         layer, activation, labels = self.family.text
         self.renamed.linear("head.pooler", layer)
         self.renamed.linear("head", labels)
         self.drop_pooler()
         return {
-            "task": "classification", "head": "labels", "labels": _labels(self.config), "pooling": "first", "head_pooler": True,
+            "task": "classification", "head": "labels", "labels": labels_of(self.config), "pooling": "first", "head_pooler": True,
             "pooler_activation": activation}
 
 

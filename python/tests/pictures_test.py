@@ -1,0 +1,151 @@
+"""Models of pictures: the engine, attend.torch and transformers' Vision Transformer agree."""
+
+import io
+import json
+import subprocess
+
+import numpy
+import pytest
+import tiny_run
+
+import attend
+
+attend.convert = pytest.importorskip("attend.convert")
+pytest.importorskip("safetensors")
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+Image = pytest.importorskip("PIL.Image")
+import attend.torch  # noqa: E402
+from transformers import ViTConfig, ViTForImageClassification, ViTModel  # noqa: E402
+
+LABELS = ["cat", "dog", "owl"]
+
+
+def vit(**more):
+    torch.manual_seed(1)
+    config = ViTConfig(
+        hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, image_size=24, patch_size=4, num_channels=3,
+        id2label=dict(enumerate(LABELS)), **more)
+    model = ViTForImageClassification(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+    return model
+
+
+@pytest.fixture(name="model", scope="module")
+def a_vision_transformer():
+    return vit()
+
+
+MEAN, DEVIATION = [0.4, 0.5, 0.6], [0.5, 0.25, 0.5]
+
+
+def saved(model, folder, **processor):
+    """As transformers saves it, with the file that its ViTImageProcessor writes."""
+    model.save_pretrained(folder)
+    settings = {
+        "do_normalize": True, "do_rescale": True, "do_resize": True, "image_mean": MEAN, "image_processor_type": "ViTImageProcessor",
+        "image_std": DEVIATION, "resample": 2, "rescale_factor": 1 / 255, "size": {"height": 24, "width": 24}} | processor
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    return folder
+
+
+def logits_of(model, pixels):
+    numbers = (torch.tensor(pixels) / 255 - torch.tensor(MEAN)) / torch.tensor(DEVIATION)
+    with torch.no_grad():
+        return model(pixel_values=numbers.permute(0, 3, 1, 2)).logits
+
+
+@pytest.fixture(name="source", scope="module")
+def as_transformers_saves_it(model, tmp_path_factory):
+    return saved(model, tmp_path_factory.mktemp("vit") / "source")
+
+
+@pytest.fixture(name="directory", scope="module")
+def as_a_model_directory(source):
+    attend.convert.convert(source, source.parent / "model")
+    return source.parent / "model"
+
+
+def pictures(count, size=(24, 24)):
+    return numpy.random.default_rng(3).integers(0, 256, (count, *size, 3), dtype=numpy.uint8)
+
+
+def as_png(picture):
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_logits_are_those_of_transformers(model, directory):
+    pixels = pictures(5)
+    expected = logits_of(model, pixels)
+    with torch.no_grad():
+        ours = attend.torch.load(directory)
+        found = ours(ours.squares(torch.tensor(pixels)))
+    assert (found - expected).abs().max() < 1e-4
+    classified = attend.Classifier(directory).classify_pictures([as_png(picture) for picture in pixels])
+    for row, classes in zip(expected.softmax(-1), classified, strict=True):
+        for label, probability in classes.classes:
+            assert probability == pytest.approx(float(row[LABELS.index(label)]), abs=1e-4)
+
+
+def test_files_of_any_size_by_path(directory, tmp_path):
+    picture = pictures(1, (31, 50))[0]
+    path = tmp_path / "photo.png"
+    path.write_bytes(as_png(picture))
+    small = numpy.asarray(Image.fromarray(picture).resize((24, 24), Image.Resampling.BILINEAR))
+    classifier = attend.load(directory)
+    assert classifier.reads_pictures
+    by_path, by_bytes = classifier.classify_pictures([path, as_png(small)])
+    assert by_path.classes == by_bytes.classes
+
+
+def test_what_is_no_picture_is_named(directory, tmp_path):
+    classifier = attend.Classifier(directory)
+    (tmp_path / "text.jpg").write_bytes(b"no picture")
+    with pytest.raises(attend.InputError, match=r"text\.jpg.*expected a PNG or JPEG"):
+        classifier.classify_pictures([tmp_path / "text.jpg"])
+    with pytest.raises(attend.InputError, match="picture 2"):
+        classifier.classify_pictures([as_png(pictures(1)[0]), b"no picture"])
+    with pytest.raises(attend.UsageError, match="reads pictures"):
+        classifier.classify("a text")
+    with pytest.raises(attend.UsageError, match="reads pictures"):
+        attend.Encoder(directory)
+
+
+def test_import_says_what_it_found_and_verifies(source, tmp_path):
+    command = [tiny_run.ATTEND, "import", source, "--output", tmp_path / "model", "--verify"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, env=tiny_run.environment())
+    assert "found ViTForImageClassification" in told.stdout and "4 samples agree" in told.stdout
+    subprocess.run([tiny_run.ATTEND, "verify", tmp_path / "model"], check=True, capture_output=True)
+
+
+def test_variants_of_the_source(tmp_path):
+    for more in ({"qkv_bias": False}, {"hidden_act": "gelu_new", "layer_norm_eps": 1e-6}):
+        folder = tmp_path / "-".join(more)
+        model = vit(**more)
+        saved(model, folder, resample=3)
+        attend.convert.convert(folder, folder / "model")
+        pixels = pictures(3)
+        expected = logits_of(model, pixels).softmax(-1)
+        for row, found in zip(expected, attend.Classifier(folder / "model").classify_pictures(map(as_png, pixels)), strict=True):
+            assert dict(found.classes)["owl"] == pytest.approx(float(row[2]), abs=1e-4)
+    ViTModel(model.config).save_pretrained(tmp_path / "headless")
+    converted = attend.convert.convert(tmp_path / "headless", tmp_path / "headless/model")
+    assert converted.model["head"] == "none" and any("pooler" in part for part in converted.left_out)
+
+
+def test_what_attend_lacks_is_named(source, tmp_path):
+    for number, (name, key, value, expected) in enumerate([
+        ("preprocessor_config.json", "resample", 0, "resample is 0"), ("preprocessor_config.json", "size", {"height": 8, "width": 8}, "size is"),
+        ("preprocessor_config.json", "do_center_crop", True, "do_center_crop is"), ("config.json", "hidden_act", "tanh", "hidden_act is"),
+        ("config.json", "image_size", "large", "image_size is"), ("config.json", "patch_size", 5, "multiple of patches.patch")]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for file in source.iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())
+        (folder / name).write_text(json.dumps(json.loads((source / name).read_text(encoding="utf-8")) | {key: value}), encoding="utf-8")
+        with pytest.raises(attend.InputError, match=expected):
+            attend.convert.convert(folder, tmp_path / f"{number}.model")
