@@ -10,7 +10,7 @@ namespace attend {
 namespace {
 
 void ReadForeignSound(std::string_view bytes) {
-  static const LogMel kLogMel({});
+  static const LogMel log_mel({});
   const SoundLimits limits{.max_bytes = 1 << 20, .max_samples = 1 << 18};
   const Sound sound = DecodeSound(bytes, "f", limits);
   if (sound.rate <= 0 || sound.samples.empty() || std::ssize(sound.samples) > limits.max_samples)
@@ -22,7 +22,7 @@ void ReadForeignSound(std::string_view bytes) {
   }
   if (end > std::ssize(sound.samples)) std::abort();
   const size_t few = std::min<size_t>(sound.samples.size(), 1000);
-  for (const float number : kLogMel.Frames(std::span(sound.samples).first(few)))
+  for (const float number : log_mel.Frames(std::span(sound.samples).first(few)))
     if (!std::isfinite(number)) std::abort();
   Sound beginning = sound;
   beginning.samples.resize(few);

@@ -15,7 +15,7 @@ namespace attend {
 namespace {
 
 // A progressive file has about ten scans; each costs a pass over all pixels.
-constexpr int kMaxScans = 100;
+constexpr int kMaxScans = 50;
 
 // Cameras and editors leave these behind; the pixels are whole.
 bool IsHarmless(int warning) {
@@ -76,7 +76,7 @@ class JpegReader {
   }
   static void OnProgress(j_common_ptr jpeg) {
     if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number > kMaxScans)
-      Fail(jpeg, "it has more than 100 scans");
+      Fail(jpeg, "it has more than 50 scans");
   }
 
   void ReadHeader() {

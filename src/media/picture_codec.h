@@ -16,7 +16,7 @@
 
 namespace attend {
 
-// What a foreign picture may ask for. A decoder takes at most some 10 bytes a pixel.
+// What a foreign picture may ask for. A decoder takes at most some 15 bytes a pixel.
 struct PictureLimits {
   size_t max_bytes = size_t{1} << 26;     // of the file
   int64_t max_pixels = int64_t{1} << 26;  // width times height

@@ -77,6 +77,10 @@ TEST(PictureCodecTest, SizesBeyondLimitsAreRefusedFromTheHeader) {
 TEST(PictureCodecTest, FilesThatLieAboutTheirContentsAreRefused) {
   EXPECT_THAT(Refusal(GreyPng(0, 3, 1, 3)), HasSubstr("damaged PNG"));
   EXPECT_THAT(Refusal(GreyPng(8, 8, 8, 5)), HasSubstr("damaged PNG"));  // rows are missing
+  const std::string claim = "\x70" + std::string(3, '\0') + "eXIfMM";   // two gigabytes
+  const std::string good = GreyPng(4, 3, 4, 3);
+  EXPECT_THAT(Refusal(good.substr(0, 33) + claim + good.substr(33)), HasSubstr("cut short"));
+  EXPECT_EQ(Refusal(good + "more"), "");  // after the end
   EXPECT_THAT(Refusal(""), HasSubstr("is empty"));
   EXPECT_THAT(Refusal("GIF89a"), HasSubstr("begins with 'GIF89a', expected a PNG or JPEG"));
   EXPECT_THAT(Refusal("\xff\xd8\xff\xe0"), HasSubstr("damaged JPEG file: it is cut short"));

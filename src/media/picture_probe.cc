@@ -6,13 +6,14 @@
 //   is
 //                                        left out, and the number and crc32 of every 1,000th
 //                                        picture
-//   picture_probe CHANGE ARGUMENT...        a raw picture from standard input, changed, raw
+//   picture_probe change   of each line "CHANGE ARGUMENT..." and raw picture after it on standard
+//                          input: the picture, changed, raw
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <iostream>
-#include <iterator>
+#include <sstream>
 
 #include "attend/error.h"
 #include "media/crop.h"
@@ -57,20 +58,27 @@ Picture Read() {
   return picture;
 }
 
-Picture Change(const std::string& what, const std::vector<std::string>& arguments) {
-  const auto number = [&](size_t i) { return std::stoll(arguments.at(i)); };
-  const auto interpolation = [&](size_t i) {
-    return arguments.at(i) == "bicubic" ? Interpolation::kBicubic : Interpolation::kBilinear;
+Picture Changed(const Picture& picture, std::istringstream words) {
+  std::string what, interpolation;
+  words >> what;
+  const auto number = [&] {
+    double value = 0;
+    words >> value;
+    return value;
   };
-  const Picture picture = Read();
-  if (what == "resize") return Resize(picture, number(0), number(1), interpolation(2));
-  if (what == "shorter") return ResizeShorterSide(picture, number(0), interpolation(1));
-  if (what == "centre") return CentreCrop(picture, number(0), number(1));
-  if (what == "channels") return ToChannels(picture, number(0));
-  if (what == "change")
-    return Change(picture, static_cast<attend::PictureChange>(number(0)),
-                  std::stod(arguments.at(1)));
+  const auto whole = [&] { return static_cast<int64_t>(number()); };
+  const auto filter = [&] {
+    words >> interpolation;
+    return interpolation == "bicubic" ? Interpolation::kBicubic : Interpolation::kBilinear;
+  };
+  const int64_t first = what == "png" ? 0 : whole();
   if (what == "png") return attend::DecodePicture(EncodePng(picture), "picture", picture.channels);
+  if (what == "channels") return ToChannels(picture, first);
+  if (what == "shorter") return ResizeShorterSide(picture, first, filter());
+  if (what == "change") return Change(picture, static_cast<attend::PictureChange>(first), number());
+  const int64_t second = whole();
+  if (what == "resize") return Resize(picture, first, second, filter());
+  if (what == "centre") return CentreCrop(picture, first, second);
   throw std::runtime_error("unknown change " + what);
 }
 
@@ -92,8 +100,9 @@ int main(int argc, char** argv) {
       WriteSet(std::stoll(arguments.at(0)), {arguments.begin() + 1, arguments.end()});
       return 0;
     }
-    if (what != "decode") {
-      Write(Change(what, arguments));
+    if (what == "change") {
+      for (std::string line; std::getline(std::cin, line);)
+        Write(Changed(Read(), std::istringstream(line)));
       return 0;
     }
     for (size_t i = 1; i < arguments.size(); ++i) {

@@ -181,20 +181,26 @@ def raw(pixels):
     return f"{width} {height} {channels}\n".encode() + pixels.tobytes()
 
 
-def change(pixels, *arguments):
-    (picture,) = parse(run(*arguments, data=raw(pixels)))
-    return picture
+def changes(cases):
+    """Of pairs of pixels and a change's words: the pixels, changed."""
+    lines = [" ".join(map(str, words)).encode() + b"\n" + raw(pixels) for pixels, words in cases]
+    return parse(run("change", data=b"".join(lines)))
+
+
+def change(pixels, *words):
+    return changes([(pixels, words)])[0]
 
 
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("method", ["bilinear", "bicubic"])
 def test_sizes_equal_pillow(method, channels):
     resample = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[method]
-    for size in ((31, 17), (64, 64), (1, 5), (200, 3)):
-        pixels = DRAW.integers(0, 256, (size[1], size[0], channels), dtype=np.uint8)
-        for target in ((31, 17), (8, 8), (5, 90), (100, 64), (1, 1)):
-            expected = np.asarray(image_of(pixels).resize(target, resample)).reshape(target[1], target[0], channels)
-            assert np.array_equal(change(pixels, "resize", *target, method), expected), (size, target)
+    pictures = [DRAW.integers(0, 256, (height, width, channels), dtype=np.uint8) for width, height in ((31, 17), (64, 64), (1, 5), (200, 3))]
+    cases = [(pixels, target) for pixels in pictures for target in ((31, 17), (8, 8), (5, 90), (100, 64), (1, 1))]
+    found = changes([(pixels, ("resize", *target, method)) for pixels, target in cases])
+    for (pixels, target), picture in zip(cases, found, strict=True):
+        expected = np.asarray(image_of(pixels).resize(target, resample)).reshape(target[1], target[0], channels)
+        assert np.array_equal(picture, expected), (pixels.shape, target)
 
 
 def test_shorter_side_and_centre():
@@ -240,10 +246,11 @@ def test_changes_of_rand_augment_equal_pillow(number, channels):
     pictures = [smooth(33, 20, channels), DRAW.integers(60, 180, (14, 15, channels), dtype=np.uint8), np.full((3, 3, channels), 9, np.uint8)]
     noise = DRAW.integers(0, 256, (300, 400, channels), dtype=np.uint8)
     pictures += [np.where(noise > 100, 255, noise)[:40, :40].copy(), noise]
-    for pixels in pictures:
-        for value in values.get(number, [-0.9, -0.27, 0, 0.13, 0.27]):
-            expected = np.asarray(CHANGES[number](image_of(pixels), value)).reshape(pixels.shape)
-            assert np.array_equal(change(pixels, "change", number, value), expected), value
+    cases = [(pixels, value) for pixels in pictures for value in values.get(number, [-0.9, -0.27, 0, 0.13, 0.27])]
+    found = changes([(pixels, ("change", number, value)) for pixels, value in cases])
+    for (pixels, value), picture in zip(cases, found, strict=True):
+        expected = np.asarray(CHANGES[number](image_of(pixels), value)).reshape(pixels.shape)
+        assert np.array_equal(picture, expected), value
 
 
 def test_strengths_are_those_of_torchvision():

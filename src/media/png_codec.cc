@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <png.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <vector>
@@ -19,6 +20,23 @@ constexpr png_byte kIgnoredChunks[] =
     "zTXt";
 constexpr int kIgnoredCount = sizeof(kIgnoredChunks) / 5;
 static_assert(sizeof(kIgnoredChunks) % 5 == 0);
+
+// A chunk that claims more bytes than there are is refused here: libpng takes memory for all of
+// some before it reads them.
+void CheckChunks(std::string_view bytes, const std::string& name) {
+  constexpr size_t kFrame = 12;  // length, kind and sum of a chunk
+  for (size_t at = kPngMagic.size(); at < bytes.size();) {
+    const size_t left = bytes.size() - at;
+    size_t size = 0;
+    for (size_t i = 0; i < std::min<size_t>(left, 4); ++i)
+      size = size << 8 | static_cast<uint8_t>(bytes[at + i]);
+    if (left < kFrame || size > left - kFrame)
+      throw Error(ErrorKind::kInput,
+                  fmt::format("'{}' is a damaged PNG file: it is cut short", name));
+    if (bytes.substr(at + 4, 4) == "IEND") return;
+    at += kFrame + size;
+  }
+}
 
 // libpng leaves its functions by longjmp. What it leaves has nothing to destroy: all that owns
 // memory is a member.
@@ -172,6 +190,7 @@ class PngWriter {
 
 Picture DecodePng(std::string_view bytes, const std::string& name, int64_t channels,
                   const PictureLimits& limits) {
+  CheckChunks(bytes, name);
   return PngReader(bytes, name).Decode(channels, limits);
 }
 

@@ -94,7 +94,8 @@ class SoundReader {
   SoundReader(std::string_view bytes, const std::string& name) : stream_{bytes}, name_(name) {
     SF_VIRTUAL_IO io = {StreamLength, SeekStream, ReadStream, WriteNothing, TellStream};
     file_.reset(sf_open_virtual(&io, SFM_READ, &info_, &stream_));
-    if (file_ == nullptr) Refuse(sf_strerror(nullptr));
+    // sf_strerror(nullptr) may tell what another thread met.
+    if (file_ == nullptr) Refuse("its header makes no sense, or its encoding is not known");
   }
 
   Sound Decode(const SoundLimits& limits) {
