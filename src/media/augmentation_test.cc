@@ -9,7 +9,6 @@
 #include "attend/error.h"
 #include "media/mixing.h"
 #include "media/picture_changes.h"
-#include "media/pixel_table.h"
 
 namespace attend {
 namespace {
@@ -188,33 +187,6 @@ TEST(MixingTest, SharesAreWhatIsSeen) {
   std::vector<float> own = {1, 2}, others = {3, 6};
   MixInto(others, 0.75, own);
   EXPECT_THAT(own, ElementsAre(1.5f, 3.0f));
-}
-
-TEST(PixelTableTest, PlanesAndPatchesHoldTheSameNumbers) {
-  const Picture picture = Noise(6, 4, 3, 6);
-  const std::vector<double> mean = {0.5, 0.25, 0}, deviation = {0.5, 0.25, 1};
-  const PixelTable table(mean, deviation);
-  std::vector<float> planes(72), patches(72);
-  table.ToPlanes(picture, planes);
-  table.ToPatches(picture, 2, patches);
-  size_t next = 0;
-  for (int top = 0; top < 4; top += 2) {
-    for (int left = 0; left < 6; left += 2) {
-      for (int y = top; y < top + 2; ++y) {
-        for (int x = left; x < left + 2; ++x) {
-          for (int c = 0; c < 3; ++c) {
-            const double pixel = picture.row(y)[3 * x + c] / 255.0;
-            const float value = planes[c * 24 + y * 6 + x];
-            EXPECT_NEAR(value, (pixel - mean[c]) / deviation[c], 1e-6);
-            EXPECT_EQ(patches[next++], value);
-          }
-        }
-      }
-    }
-  }
-  const std::vector<double> zero = {0, 0, 0}, one = {1};
-  EXPECT_THROW(PixelTable(mean, zero), Error);
-  EXPECT_THROW(PixelTable(mean, one), Error);
 }
 
 }  // namespace
