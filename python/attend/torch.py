@@ -300,7 +300,9 @@ class Head(nn.Module):
             x = self.norm(ACTIVATIONS[self.activation](self.transform(x)))
         if self.config.head_pooler:
             x = POOLER_ACTIVATIONS[self.config.pooler_activation](self.pooler(x))
-        return functional.linear(x, tied_weight_VD if self.weight is None else self.weight, self.bias)
+        weight_VD = tied_weight_VD if self.weight is None else self.weight
+        assert weight_VD is not None  # where nothing is tied, the head has its own
+        return functional.linear(x, weight_VD, self.bias)
 
 
 class Transformer(nn.Module):
@@ -384,8 +386,9 @@ class Transformer(nn.Module):
         patches = self.config.patches
         numbers_BHWC = (pixels_BHWC.double() / 255 - torch.tensor(patches.mean)) / torch.tensor(patches.deviation)
         side = patches.patch
-        split = numbers_BHWC.unflatten(2, (-1, side)).unflatten(1, (-1, side))  # [B, rows, side, columns, side, C]
-        return split.transpose(2, 3).flatten(3).flatten(1, 2).float()
+        shape = (len(pixels_BHWC), patches.height // side, side, patches.width // side, side, patches.channels)
+        squares: Tensor = numbers_BHWC.reshape(shape).transpose(2, 3)  # [B, rows, columns, side, side, C]
+        return squares.reshape(len(squares), -1, side * side * patches.channels).float()
 
     def not_pad(self, ids_BS: Tensor) -> Tensor:
         if self.config.patches is not None:  # all pictures have the same squares

@@ -149,3 +149,34 @@ def test_what_attend_lacks_is_named(source, tmp_path):
         (folder / name).write_text(json.dumps(json.loads((source / name).read_text(encoding="utf-8")) | {key: value}), encoding="utf-8")
         with pytest.raises(attend.InputError, match=expected):
             attend.convert.convert(folder, tmp_path / f"{number}.model")
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run([tiny_run.ATTEND, *arguments], input=stdin, capture_output=True, text=True, check=False, env=tiny_run.environment())
+
+
+def test_classify_by_command(directory, tmp_path):
+    paths = [tmp_path / f"{i}.png" for i in range(3)]
+    for path, picture in zip(paths, pictures(3), strict=True):
+        path.write_bytes(as_png(picture))
+    expected = [found.label for found in attend.Classifier(directory).classify_pictures(paths)]
+    told = run("classify", "--model", directory, *paths)
+    assert [line.split("\t")[0] for line in told.stdout.splitlines()] == expected
+    paths.insert(1, tmp_path / "broken.png")
+    paths[1].write_bytes(as_png(pictures(1)[0])[:-20])
+    told = run("classify", "--model", directory, "--json", stdin="".join(f"{path}\n" for path in paths))
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    assert told.returncode == 0 and [line["picture"] for line in lines] == list(map(str, paths))
+    assert "broken.png" in lines[1]["error"] and [line["classes"][0]["label"] for line in lines[:1] + lines[2:]] == expected
+    assert "1 of 4 pictures could not be read" in told.stderr
+    told = run("classify", "--model", directory, paths[1])
+    assert told.returncode == 3 and "broken.png" in told.stderr
+
+
+def test_other_commands_know_that_it_reads_pictures(directory, tmp_path):
+    assert "pictures, 24 wide and 24 high, colour, in patches of 4 x 4, after a class token" in run("inspect", directory).stdout
+    assert run("quantize", directory, "--output", tmp_path / "int8").returncode == 0
+    assert run("verify", tmp_path / "int8").returncode == 0
+    for command in (["embed", "--model", directory], ["serve", "--model", directory, "--port", "0"]):
+        told = run(*command, stdin="a text\n")
+        assert told.returncode != 0 and "reads pictures" in told.stderr, (command, told)
