@@ -15,6 +15,7 @@ import sys
 import encoder_models
 import pytest
 import random_models
+import tiny_run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
@@ -149,6 +150,32 @@ def test_the_recipes_of_the_pages(page, number, vocab_size, encoders, tmp_path):
     (tmp_path / "build").symlink_to(BUILD)
     run(tmp_path, f"build/attend train --config recipe.toml --output run --vocab-size {vocab_size} {' '.join(FEW)}")
     assert (tmp_path / "run/model/config.json").exists()
+
+
+def test_the_page_of_pictures(encoders, tmp_path):
+    del encoders  # skipped where this build can't train
+    image = pytest.importorskip("PIL.Image")
+    (tmp_path / "build").symlink_to(BUILD)
+    (tmp_path / "recipes").symlink_to(ROOT / "recipes")
+    (tmp_path / "DATA/fashion-mnist").mkdir(parents=True)
+    for name in ("train", "t10k"):
+        pixels = tiny_run.write_pictures(tmp_path, name, 40, 1, side=28)
+        for path in (pixels, pixels.with_name(f"{name}-labels-idx1-ubyte")):
+            (tmp_path / "DATA/fashion-mnist" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    (tmp_path / "photos").mkdir()
+    for path, kind in (("shirt.png", "PNG"), ("shoe.jpg", "JPEG"), ("photos/1.jpg", "JPEG")):
+        image.new("RGB", (30, 40), (200, 30, 60)).save(tmp_path / path, kind)
+    few = " --max-updates 2 --validate-every 1 --batch-tokens 500 --valid-count 10"
+    told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/pictures.md")]
+    assert len(told) == 3 and len(told[1].splitlines()) == 2
+    assert json.loads((tmp_path / "classes.jsonl").read_text(encoding="utf-8"))["picture"] == "photos/1.jpg"
+    for part in ("train", "validation"):
+        for number, label in enumerate(("saree", "shirt")):
+            (tmp_path / "shop" / part / label).mkdir(parents=True)
+            image.new("RGB", (96, 120), (0, 90 * number, 90)).save(tmp_path / "shop" / part / label / "1.jpg")
+    (tmp_path / "recipe.toml").write_text(blocks("toml", "docs/pictures.md")[0], encoding="utf-8")
+    run(tmp_path, f"build/attend train --config recipe.toml --output run {' '.join(FEW)}")
+    assert "saree, shirt" in run(tmp_path, "build/attend inspect run/model")
 
 
 def test_the_page_of_text_to_text(folder):

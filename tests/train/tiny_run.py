@@ -110,16 +110,16 @@ def guided(options, folder):
     return {"train_alignments": links, "guided_alignment_weight": 0.5}
 
 
-def write_pictures(folder, name, count, seed):
-    """Grey pictures of 8 x 8 in IDX: a bright row is label 0, a bright column 1, over noise."""
+def write_pictures(folder, name, count, seed, side=8):
+    """Grey square pictures in IDX: a bright row is label 0, a bright column 1, over noise."""
     draw = random.Random(seed)
     pixels, labels = bytearray(), bytearray()
     for _ in range(count):
-        label, line = draw.randrange(2), draw.randrange(8)
+        label, line = draw.randrange(2), draw.randrange(side)
         labels.append(label)
-        pixels += bytes(255 if line == (row, column)[label] else draw.randrange(120) for row in range(8) for column in range(8))
+        pixels += bytes(255 if line == (row, column)[label] else draw.randrange(120) for row in range(side) for column in range(side))
     pictures = folder / f"{name}-images-idx3-ubyte"
-    pictures.write_bytes(struct.pack(">4I", 2051, count, 8, 8) + bytes(pixels))
+    pictures.write_bytes(struct.pack(">4I", 2051, count, side, side) + bytes(pixels))
     (folder / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 2049, count) + bytes(labels))
     return pictures
 
