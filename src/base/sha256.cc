@@ -3,17 +3,11 @@
 #include <sodium.h>
 
 #include "base/files.h"
+#include "base/hex.h"
 
 namespace attend {
 
 namespace {
-
-std::string Hexadecimal(const unsigned char (&digest)[crypto_hash_sha256_BYTES]) {
-  std::string text(2 * sizeof(digest) + 1, '\0');
-  sodium_bin2hex(text.data(), text.size(), digest, sizeof(digest));
-  text.pop_back();
-  return text;
-}
 
 const unsigned char* Bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -24,7 +18,7 @@ const unsigned char* Bytes(std::string_view text) {
 std::string Sha256(std::string_view bytes) {
   unsigned char digest[crypto_hash_sha256_BYTES];
   crypto_hash_sha256(digest, Bytes(bytes), bytes.size());
-  return Hexadecimal(digest);
+  return HexOf(digest);
 }
 
 std::string Sha256OfFile(const std::filesystem::path& path) {
@@ -59,7 +53,7 @@ std::string Sha256Stream::Digest() const {
   crypto_hash_sha256_state copy = state_->sums;
   unsigned char digest[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&copy, digest);
-  return Hexadecimal(digest);
+  return HexOf(digest);
 }
 
 }  // namespace attend

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/edit_distance.h"
 #include "base/excerpt.h"
+#include "base/hex.h"
 
 namespace attend {
 namespace {
@@ -87,29 +88,6 @@ class ObjectReader {
   std::string where_;
 };
 
-constexpr char kHexDigits[] = "0123456789abcdef";
-
-std::string HexOf(const std::vector<uint8_t>& bytes) {
-  std::string text;
-  for (const uint8_t byte : bytes) {
-    text += kHexDigits[byte >> 4];
-    text += kHexDigits[byte & 15];
-  }
-  return text;
-}
-
-// Empty where the text is no hexadecimal one.
-std::vector<uint8_t> BytesOfHex(const std::string& text) {
-  const std::string_view digits = kHexDigits;
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    const size_t high = digits.find(text[i]), low = digits.find(text[i + 1]);
-    if (high == digits.npos || low == digits.npos) return {};
-    bytes.push_back(static_cast<uint8_t>(16 * high + low));
-  }
-  return text.size() % 2 == 0 ? bytes : std::vector<uint8_t>();
-}
-
 // What the encoder reads.
 void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sample) {
   const bool tokens = config.encoder && config.input == InputKind::kTokens;
@@ -117,7 +95,7 @@ void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sa
   sample->source_ids = reader.Ids("source_ids", tokens ? config.source_vocab_size : int64_t{0});
   if (tokens && sample->source_ids.empty()) reader.Fail("has no source_ids, expected at least one");
   if (!config.patches) return;
-  sample->pixels = BytesOfHex(reader.Text("pixels"));
+  sample->pixels = BytesOfHex(reader.Text("pixels")).value_or(std::vector<uint8_t>());
   const int64_t expected = config.patches->bytes();
   if (std::ssize(sample->pixels) != expected) {
     reader.Fail(fmt::format("has pixels of {} bytes, expected {}, two hexadecimal digits each",
