@@ -12,7 +12,6 @@
 #include "base/random.h"
 #include "data/changed_windows.h"
 #include "media/fit_picture.h"
-#include "media/patch_numbers.h"
 
 namespace attend {
 namespace {
@@ -21,6 +20,15 @@ constexpr int64_t kWindowBytes = int64_t{1} << 26;
 constexpr int64_t kMinWindow = 64;
 constexpr uint64_t kMixingKey = 0x6d6978;          // "mix"
 constexpr uint64_t kPictureOrderKey = 0x70696374;  // "pict"
+
+std::vector<uint8_t> MeanColour(const PatchInput& input) {
+  std::vector<uint8_t> colour;
+  for (int64_t channel = 0; channel < input.channels; ++channel) {
+    const double mean = input.mean[input.mean.size() == 1 ? 0 : channel];
+    colour.push_back(static_cast<uint8_t>(std::lround(255 * mean)));
+  }
+  return colour;
+}
 
 }  // namespace
 
@@ -70,6 +78,8 @@ PictureCorpus::PictureCorpus(std::shared_ptr<const PictureSet> pictures, Picture
     : pictures_(std::move(pictures)),
       survey_(std::move(survey)),
       options_(std::move(options)),
+      numbers_(options_.input),
+      fill_(MeanColour(options_.input)),
       window_(std::max(kMinWindow, kWindowBytes / (4 * options_.input.bytes()))) {}
 
 Picture PictureCorpus::Get(int64_t i) const {
@@ -83,7 +93,7 @@ ExampleTable PictureCorpus::EmptyTable() const {
 }
 
 void PictureCorpus::Add(const Picture& picture, int64_t i, ExampleTable* table) const {
-  table->Append(kPatchColumn, PatchNumbers(picture.pixels, options_.input));
+  table->Append(kPatchColumn, numbers_.Of(picture.pixels));
   const auto label_of = static_cast<int32_t>(label(i));
   table->Append(kPictureLabelColumn, {&label_of, 1});
   const float whole = 1;
@@ -113,15 +123,10 @@ ExampleTable PictureCorpus::Changed(const std::vector<int64_t>& order, int64_t e
 
 Picture PictureCorpus::Augmented(int64_t i, uint64_t key) const {
   const PatchInput& input = options_.input;
-  std::vector<uint8_t> fill;  // of what is erased: the mean colour
-  for (int64_t channel = 0; channel < input.channels; ++channel) {
-    const double mean = input.mean[input.mean.size() == 1 ? 0 : channel];
-    fill.push_back(static_cast<uint8_t>(std::lround(255 * mean)));
-  }
   // A part that is cut at random comes from all pixels that the file has.
   const bool cuts = options_.augmentation.crop_area < 1;
   const Picture picture = cuts ? pictures_->Get(survey_.kept[i]) : Get(i);
-  return Augment(picture, options_.augmentation, input.width, input.height, fill, key);
+  return Augment(picture, options_.augmentation, input.width, input.height, fill_, key);
 }
 
 void PictureCorpus::AddMixed(Picture picture, int64_t i, uint64_t key, ExampleTable* table) const {
@@ -131,8 +136,8 @@ void PictureCorpus::AddMixed(Picture picture, int64_t i, uint64_t key, ExampleTa
   const Mixing mixing =
       DrawMixing(options_.mixing, options_.input.width, options_.input.height, &random);
   if (mixing.cuts()) Paste(with, mixing.box, &picture);
-  std::vector<float> numbers = PatchNumbers(picture.pixels, options_.input);
-  if (!mixing.cuts()) MixInto(PatchNumbers(with.pixels, options_.input), mixing.own_share, numbers);
+  std::vector<float> numbers = numbers_.Of(picture.pixels);
+  if (!mixing.cuts()) MixInto(numbers_.Of(with.pixels), mixing.own_share, numbers);
   table->Append(kPatchColumn, numbers);
   const int32_t labels[] = {static_cast<int32_t>(label(i)), static_cast<int32_t>(label(other))};
   table->Append(kPictureLabelColumn, labels);

@@ -11,6 +11,7 @@
 #include "data/example_source.h"
 #include "media/augmentation.h"
 #include "media/mixing.h"
+#include "media/patch_numbers.h"
 #include "media/picture_set.h"
 #include "media/picture_survey.h"
 
@@ -69,7 +70,9 @@ class PictureCorpus : public ExampleSource {
   std::shared_ptr<const PictureSet> pictures_;
   PictureSurvey survey_;
   PictureCorpusOptions options_;
-  int64_t window_;  // pictures
+  PatchNumbers numbers_;
+  std::vector<uint8_t> fill_;  // of what is erased: the mean colour
+  int64_t window_;             // pictures
 };
 
 }  // namespace attend

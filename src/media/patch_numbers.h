@@ -2,6 +2,7 @@
 #ifndef ATTEND_MEDIA_PATCH_NUMBERS_H_
 #define ATTEND_MEDIA_PATCH_NUMBERS_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,10 +11,20 @@
 
 namespace attend {
 
-// [patches, patch size], as PatchInput describes them, of a picture of its size: `pixels` [height,
-// width, channels]. Each number follows from one pixel, by f64 arithmetic that is rounded once.
-// Throws Error(kUsage) for pixels of another size.
-std::vector<float> PatchNumbers(std::span<const uint8_t> pixels, const PatchInput& input);
+// Immutable; safe to use from many threads.
+class PatchNumbers {
+ public:
+  explicit PatchNumbers(const PatchInput& input);
+
+  // [patches, patch size], as PatchInput describes them, of a picture of its size: `pixels`
+  // [height, width, channels]. Each number follows from one pixel, by f64 arithmetic that is
+  // rounded once. Throws Error(kUsage) for pixels of another size.
+  std::vector<float> Of(std::span<const uint8_t> pixels) const;
+
+ private:
+  PatchInput input_;
+  std::vector<std::array<float, 256>> tables_;  // by channel and pixel
+};
 
 }  // namespace attend
 

@@ -20,7 +20,7 @@ TEST(PatchNumbersTest, SquaresRowByRowChannelsSideBySide) {
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 6; ++x)
       for (int c = 0; c < 3; ++c) pixels.push_back(static_cast<uint8_t>(60 * y + 10 * x + c));
-  const std::vector<float> numbers = PatchNumbers(pixels, input);
+  const std::vector<float> numbers = PatchNumbers(input).Of(pixels);
   size_t next = 0;
   for (int top = 0; top < 4; top += 2)
     for (int left = 0; left < 6; left += 2)
@@ -30,7 +30,7 @@ TEST(PatchNumbersTest, SquaresRowByRowChannelsSideBySide) {
             EXPECT_NEAR(numbers[next++], 60 * y + 10 * x + c - (c == 1 ? 127.5 : 0), 1e-4);
   EXPECT_EQ(next, numbers.size());
   pixels.pop_back();
-  EXPECT_THROW(PatchNumbers(pixels, input), Error);
+  EXPECT_THROW(PatchNumbers(input).Of(pixels), Error);
 }
 
 TEST(FitPictureTest, StretchesOrCutsTheMiddle) {

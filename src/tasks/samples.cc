@@ -24,7 +24,7 @@ std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   std::vector<float> numbers;
   EncoderItem item{std::span<const int32_t>(sample.source_ids)};
   if (weights.config().patches) {
-    numbers = PatchNumbers(sample.pixels, *weights.config().patches);
+    numbers = PatchNumbers(*weights.config().patches).Of(sample.pixels);
     item = EncoderItem(std::span<const float>(numbers));
   }
   const int64_t length = weights.encoder->RowsOf(item);

@@ -102,13 +102,13 @@ std::vector<Classification> Classifier::ClassifyPictures(std::span<const std::st
 std::vector<Classification> Classifier::ClassifyPixels(
     std::span<const std::vector<uint8_t>> pictures, const std::atomic<bool>* stop) const {
   impl_->CheckReads(/*pictures=*/true);
-  const PatchInput& input = *impl_->runner.loaded().config().patches;
+  const PatchNumbers numbers(*impl_->runner.loaded().config().patches);
   std::vector<Classification> all;
   for (size_t first = 0; first < pictures.size(); first += kPicturesTogether) {
     std::vector<EncoderInput> inputs;
     for (const std::vector<uint8_t>& pixels :
          pictures.subspan(first, std::min(kPicturesTogether, pictures.size() - first)))
-      inputs.push_back({{}, {}, PatchNumbers(pixels, input)});
+      inputs.push_back({{}, {}, numbers.Of(pixels)});
     std::ranges::move(impl_->Run(inputs, stop), std::back_inserter(all));
   }
   return all;

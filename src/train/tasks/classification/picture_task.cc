@@ -201,12 +201,13 @@ void CompletePictureModel(const ExportedRun& run, Model* model) {
   ReadParameters(model->tensors, transformer.ptr().get());
   transformer->eval();
   const PatchInput& input = *model->config.patches;
+  const PatchNumbers numbers(input);
   std::vector<Sample> samples;
   for (const Sample& picture :
        SamplesFromJson(MemberOf<Json>(run.identity.task, "sample_pictures", run.where),
                        model->config, run.where)) {
     Sample& sample = samples.emplace_back(
-        LabelSample(transformer, PackPatches(PatchNumbers(picture.pixels, input), input)));
+        LabelSample(transformer, PackPatches(numbers.Of(picture.pixels), input)));
     sample.source = picture.source;
     sample.pixels = picture.pixels;
   }
