@@ -79,7 +79,8 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
 
 torch::Tensor TransformerImpl::PackedEncode(const PackedIds& source,
                                             const std::optional<DropoutKey>& dropout) {
-  PassStreams streams(dropout, encoder->parameters()[0]);
+  PassStreams streams(
+      dropout, encoder->patches.is_empty() ? encoder->embedding->weight : encoder->patches->weight);
   const auto mask = AttentionMask::Packed(source.offsets_B1, source.offsets_B1, /*causal=*/false);
   return encoder->forward(encoder->Embed(source, {}, streams.encoder()), mask, nullptr,
                           streams.encoder());

@@ -12,20 +12,19 @@ Encoder::Encoder(const WeightSource& weights, const ModelConfig& model)
       sizes_(config_),
       input_(weights, model),
       relative_bias_(weights, "encoder", config_) {
-  const StackConfig& config = config_;
-  for (int64_t i = 0; i < config.layers; ++i) {
+  for (int64_t i = 0; i < config_.layers; ++i) {
     const std::string name = fmt::format("encoder.layers.{}.", i);
     const std::string self = name + "self_attention";
     layers_.push_back(
         {.query_key_value = Linear(
              weights, {self + ".query.weight", self + ".key.weight", self + ".value.weight"}),
          .output = Linear(weights, {self + ".output.weight"}),
-         .attention_norm = Norm(weights, self + "_norm", config),
-         .feed_forward_norm = Norm(weights, name + "feed_forward_norm", config),
-         .feed_forward = FeedForward(weights, name + "feed_forward", config)});
+         .attention_norm = Norm(weights, self + "_norm", config_),
+         .feed_forward_norm = Norm(weights, name + "feed_forward_norm", config_),
+         .feed_forward = FeedForward(weights, name + "feed_forward", config_)});
   }
-  if (config.norm_place == NormPlace::kPre) {
-    norm_ = Norm(weights, "encoder.norm", config);
+  if (config_.norm_place == NormPlace::kPre) {
+    norm_ = Norm(weights, "encoder.norm", config_);
   }
 }
 
