@@ -240,10 +240,12 @@ std::string DescribeHead(const ModelConfig& config) {
                        config.head_bias ? ", with a bias" : "",
                        config.head_transform ? ", after a dense layer and a norm" : "");
   }
-  static const std::map<Pooling, std::string> of = {
+  const std::map<Pooling, std::string> of = {
       {Pooling::kTokens, "words"},
-      {Pooling::kFirst, "texts, by the first token"},
-      {Pooling::kMean, "texts, by the mean of the tokens"}};
+      {Pooling::kFirst,
+       config.patches ? "pictures, by the first row" : "texts, by the first token"},
+      {Pooling::kMean,
+       config.patches ? "pictures, by the mean of the rows" : "texts, by the mean of the tokens"}};
   const bool tanh = config.pooler_activation == PoolerActivation::kTanh;
   const std::string pooler = fmt::format(", after a dense layer and {}", tanh ? "tanh" : "relu");
   return fmt::format("{} labels of {}{}: {}{}", config.labels.size(), of.at(config.pooling),

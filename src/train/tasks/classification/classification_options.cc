@@ -13,7 +13,7 @@ std::unique_ptr<TaskOptions> ClassificationOptions::Clone() const {
 FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Nest("", FilesFields("lines of label, tab and text", 0))
-      .Nest("", pictures.OwnFields())
+      .Nest("", Fields(pictures))
       .Add("pooling", &pooling, {"first", "mean"},
            "a text's vector: its first token's, or the mean of all its tokens'", kIdentity)
       .Add("head_pooler", &head_pooler,

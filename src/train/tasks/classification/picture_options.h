@@ -15,7 +15,6 @@ namespace attend {
 struct TrainOptions;
 
 struct PictureOptions {
-  FieldList OwnFields();
   // Throws Error(kConfiguration) for options that contradict each other.
   void Check(const TrainOptions& options) const;
   bool validates() const { return !valid.empty() || valid_count > 0; }
@@ -28,6 +27,8 @@ struct PictureOptions {
   AugmentationOptions augmentation;
   MixingOptions mixing;
 };
+
+FieldList Fields(PictureOptions& options);
 
 }  // namespace attend
 
