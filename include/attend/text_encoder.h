@@ -1,5 +1,5 @@
 // What an encoder alone tells of texts: tokens that fit where [MASK] stands (a masked language
-// model), and a vector for each text (any encoder).
+// model), and a vector for each text (any encoder), or for each picture (one of pictures).
 //
 // A TextEncoder is immutable and safe to use from many threads, as a Translator is. A text always
 // gives the same numbers, bit for bit: other texts and the number of threads change nothing.
@@ -48,8 +48,8 @@ struct TextVector {
 
 class TextEncoder {
  public:
-  // Throws Error(kInput) for a file that can't be read, Error(kUsage) for a model with a decoder or
-  // without vocabulary.
+  // Throws Error(kInput) for a file that can't be read, Error(kUsage) for a model with a decoder,
+  // or for one of texts without vocabulary.
   static std::unique_ptr<TextEncoder> Load(const std::string& directory,
                                            const TextEncoderOptions& options = {});
   TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOptions& options);
@@ -69,7 +69,19 @@ class TextEncoder {
                                 const EmbeddingOptions& options = {},
                                 const std::atomic<bool>* stop = nullptr) const;
 
-  int64_t width() const;  // of a text's vector
+  // The same of pictures, each a PNG or JPEG file's bytes, with a model that reads pictures. Throws
+  // Error(kInput) naming the first that is none, by `names` or its number.
+  std::vector<TextVector> EmbedPictures(std::span<const std::string> files,
+                                        std::span<const std::string> names = {},
+                                        const EmbeddingOptions& options = {},
+                                        const std::atomic<bool>* stop = nullptr) const;
+  // The same of pictures of the model's size: pixels row by row, channels side by side.
+  std::vector<TextVector> EmbedPixels(std::span<const std::vector<uint8_t>> pictures,
+                                      const EmbeddingOptions& options = {},
+                                      const std::atomic<bool>* stop = nullptr) const;
+
+  bool reads_pictures() const;
+  int64_t width() const;  // of a vector
   std::string instruction_set() const;
 
  private:

@@ -17,6 +17,7 @@
 #include "python/module/making.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
+#include "python/module/pictures.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
 
@@ -73,28 +74,12 @@ nb::list LabelAll(const Runner<Task>& self, const std::vector<std::string>& text
   return results;
 }
 
-// The bytes of a picture's file, or of the file at a path.
-std::string PictureFileOf(const nb::handle& picture, std::string* name) {
-  if (PyBytes_Check(picture.ptr())) {
-    const nb::bytes bytes = nb::borrow<nb::bytes>(picture);
-    return {bytes.c_str(), bytes.size()};
-  }
-  const nb::object path = nb::module_::import_("os").attr("fsdecode")(picture);
-  *name = nb::cast<std::string>(path);
-  return ReadFile(*name, PictureLimits().max_bytes);
-}
-
 nb::list ClassifyPictures(const Runner<Classifier>& self, const nb::iterable& pictures) {
-  std::vector<std::string> files, names;
-  for (const nb::handle picture : pictures) {
-    names.push_back(fmt::format("picture {}", names.size() + 1));
-    files.push_back(PictureFileOf(picture, &names.back()));
-  }
+  const GivenPictures given = PicturesOf(pictures);
   std::vector<Classification> found;
-  {
-    const nb::gil_scoped_release release;
-    found = self.task.ClassifyPictures(files, names);
-  }
+  Windows().Run([&](const std::atomic<bool>* stop) {
+    found = self.task.ClassifyPictures(given.files, given.names, stop);
+  });
   nb::list results;
   for (const Classification& each : found) results.append(ResultOf(each));
   return results;
@@ -201,8 +186,10 @@ void BindLabels(nb::module_& module) {
   BindAttention(classifier);
   classifier
       .def("classify_pictures", &ClassifyPictures, nb::arg("pictures"),
-           nb::sig("def classify_pictures(self, pictures: collections.abc.Iterable[str | "
-                   "os.PathLike[str] | bytes]) -> list[attend._results.Classification]"),
+           nb::sig(fmt::format("def classify_pictures(self, pictures: {}) -> "
+                               "list[attend._results.Classification]",
+                               kPicturesType)
+                       .c_str()),
            "The classes of pictures, with a model that reads pictures: paths of PNG or JPEG files, "
            "or their bytes.")
       .def_prop_ro(

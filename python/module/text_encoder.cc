@@ -8,6 +8,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "python/module/attention.h"
 #include "python/module/bindings.h"
@@ -15,6 +17,7 @@
 #include "python/module/making.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
+#include "python/module/pictures.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
@@ -61,31 +64,60 @@ nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& tex
   return results;
 }
 
-// NumPy's [texts, width], or [width] of `one`.
+// Takes the vectors of items that come one after another.
+class VectorRows {
+ public:
+  explicit VectorRows(int64_t width) : width_(static_cast<size_t>(width)) {}
+
+  void Add(const TextVector& vector) {
+    values_->insert(values_->end(), vector.values_D.begin(), vector.values_D.end());
+    cut_.Add(vector.cut, rows_++);
+  }
+
+  // NumPy's [rows, width], or [width] of `one`. Warns of texts that were cut.
+  nb::object ToNumpy(bool one) && {
+    Warn(cut_);
+    float* const data = values_->data();
+    const nb::capsule owner(
+        values_.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+    values_.release();
+    NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
+    if (one) return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {width_}, owner));
+    const auto rows = static_cast<size_t>(rows_);
+    return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {rows, width_}, owner));
+  }
+
+ private:
+  std::unique_ptr<std::vector<float>> values_ = std::make_unique<std::vector<float>>();
+  CutTexts cut_;
+  int64_t rows_ = 0;
+  size_t width_;
+};
+
 nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& texts, bool one,
                     const nb::kwargs& options) {
   EmbeddingOptions given;
   SetOptions(Fields(given), options, "embed");
-  auto values = std::make_unique<std::vector<float>>();
-  CutTexts cut;
-  int64_t number = 0;
+  VectorRows rows(self.task.width());
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>* stop) {
-      for (const TextVector& each : self.task.Embed(window, given, stop)) {
-        values->insert(values->end(), each.values_D.begin(), each.values_D.end());
-        cut.Add(each.cut, number++);
-      }
+      for (const TextVector& each : self.task.Embed(window, given, stop)) rows.Add(each);
     });
   });
-  Warn(cut);
-  float* const data = values->data();
-  const nb::capsule owner(
-      values.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
-  values.release();
-  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
-  const auto width = static_cast<size_t>(self.task.width());
-  if (one) return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {width}, owner));
-  return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {texts.size(), width}, owner));
+  return std::move(rows).ToNumpy(one);
+}
+
+nb::object EmbedPictures(const EncoderOfTexts& self, const nb::iterable& pictures,
+                         const nb::kwargs& options) {
+  EmbeddingOptions given;
+  SetOptions(Fields(given), options, "embed_pictures");
+  const GivenPictures read = PicturesOf(pictures);
+  VectorRows rows(self.task.width());
+  Windows().Run([&](const std::atomic<bool>* stop) {
+    for (const TextVector& each : self.task.EmbedPictures(read.files, read.names, given, stop))
+      rows.Add(each);
+  });
+  return std::move(rows).ToNumpy(/*one=*/false);
 }
 
 void BindFill(nb::class_<EncoderOfTexts>& encoder) {
@@ -145,7 +177,19 @@ void BindEmbed(nb::class_<EncoderOfTexts>& encoder) {
           nb::sig(fmt::format("def embed(self, texts: collections.abc.Iterable[str], {}) -> {}",
                               OptionsSignature(fields), returned)
                       .c_str()),
-          help.c_str());
+          help.c_str())
+      .def("embed_pictures", &EmbedPictures, nb::arg("pictures"), nb::arg("options"),
+           nb::sig(fmt::format("def embed_pictures(self, pictures: {}, {}) -> {}", kPicturesType,
+                               OptionsSignature(fields), returned)
+                       .c_str()),
+           OptionsHelp("The vectors [pictures, width] of pictures, with a model that reads "
+                       "pictures: paths of PNG or JPEG files, or their bytes.",
+                       fields)
+               .c_str())
+      .def_prop_ro(
+          "reads_pictures", [](const EncoderOfTexts& self) { return self.task.reads_pictures(); },
+          nb::sig("def reads_pictures(self, /) -> bool"),
+          "Whether the model reads pictures in place of text.");
 }
 
 }  // namespace

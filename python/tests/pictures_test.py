@@ -1,8 +1,10 @@
 """Models of pictures: the engine, attend.torch and transformers' Vision Transformer agree."""
 
+import base64
 import io
 import json
 import subprocess
+from xml.etree import ElementTree
 
 import numpy
 import pytest
@@ -111,8 +113,6 @@ def test_what_is_no_picture_is_named(directory, tmp_path):
         classifier.classify_pictures([as_png(pictures(1)[0]), b"no picture"])
     with pytest.raises(attend.UsageError, match="reads pictures"):
         classifier.classify("a text")
-    with pytest.raises(attend.UsageError, match="reads pictures"):
-        attend.Encoder(directory)
 
 
 def test_import_says_what_it_found_and_verifies(source, tmp_path):
@@ -177,6 +177,62 @@ def test_other_commands_know_that_it_reads_pictures(directory, tmp_path):
     assert "pictures, 24 wide and 24 high, colour, in patches of 4 x 4, after a class token" in run("inspect", directory).stdout
     assert run("quantize", directory, "--output", tmp_path / "int8").returncode == 0
     assert run("verify", tmp_path / "int8").returncode == 0
-    for command in (["embed", "--model", directory], ["serve", "--model", directory, "--port", "0"]):
-        told = run(*command, stdin="a text\n")
-        assert told.returncode != 0 and "reads pictures" in told.stderr, (command, told)
+
+
+def test_vectors_are_those_of_transformers(model, directory, tmp_path):
+    pixels = pictures(3)
+    numbers = (torch.tensor(pixels) / 255 - torch.tensor(MEAN)) / torch.tensor(DEVIATION)
+    with torch.no_grad():
+        hidden = model.vit(pixel_values=numbers.permute(0, 3, 1, 2)).last_hidden_state.numpy()
+    encoder = attend.Encoder(directory)
+    assert encoder.reads_pictures and encoder.width == 32
+    files = [as_png(picture) for picture in pixels]
+    numpy.testing.assert_allclose(encoder.embed_pictures(files, pooling="first"), hidden[:, 0], atol=1e-4)
+    numpy.testing.assert_allclose(encoder.embed_pictures(files), hidden.mean(1), atol=1e-4)
+    with pytest.raises(attend.UsageError, match="reads pictures"):
+        encoder.embed("a text")
+    paths = [tmp_path / f"{i}.png" for i in range(3)]
+    for path, file in zip(paths, files, strict=True):
+        path.write_bytes(file)
+    paths[1].write_bytes(files[1][:-20])
+    told = run("embed", "--model", directory, "--output", tmp_path / "vectors.npy", *paths)
+    assert told.returncode == 0 and "1 of 3 pictures could not be read" in told.stderr
+    found, wanted = numpy.load(tmp_path / "vectors.npy"), encoder.embed_pictures([files[0], files[2]])
+    assert numpy.isnan(found[1]).all()
+    numpy.testing.assert_array_equal(found[[0, 2]], wanted)
+    lines = [json.loads(line) for line in run("embed", "--model", directory, *paths).stdout.splitlines()]
+    assert [line["picture"] for line in lines] == list(map(str, paths)) and "1.png" in lines[1]["error"]
+    numpy.testing.assert_array_equal(numpy.float32(lines[2]["embedding"]), wanted[1])
+
+
+def test_attention_is_that_of_transformers(model, directory, tmp_path):
+    pixels = pictures(1)[0]
+    numbers = (torch.tensor(pixels)[None] / 255 - torch.tensor(MEAN)) / torch.tensor(DEVIATION)
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        layers = model(pixel_values=numbers.permute(0, 3, 1, 2), output_attentions=True).attentions
+    rollout = torch.eye(37)
+    for weights_BHQK in layers:
+        rollout = (weights_BHQK[0].mean(0) + torch.eye(37)) / 2 @ rollout
+    (tmp_path / "a.png").write_bytes(as_png(pixels))
+    for kind in ("json", "svg", "html"):
+        told = run("attention", "--model", directory, "--picture", tmp_path / "a.png", "--output", tmp_path / f"a.{kind}")
+        assert told.returncode == 0, told.stderr
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert (found["rows"], found["columns"], found["name"]) == (6, 6, "a.png")
+    numpy.testing.assert_allclose(found["heads"], [weights[0, :, 0, 1:].numpy() for weights in layers], atol=1e-5)
+    numpy.testing.assert_allclose(found["rollout"], rollout[0, 1:].numpy(), atol=1e-5)
+    kind, _, encoded = found["picture"].partition(",")
+    assert kind == "data:image/png;base64"
+    numpy.testing.assert_array_equal(numpy.asarray(Image.open(io.BytesIO(base64.b64decode(encoded)))), pixels)
+    panels = ElementTree.parse(tmp_path / "a.svg").getroot().findall(".//*[@class='panel']")
+    assert len(panels) == 2 + 4 and panels[2].find("{*}text").text == f"head 1, most {100 * max(found['heads'][2][0]):.1f} %"
+
+
+def test_attention_refuses_what_it_cannot_draw(directory, tmp_path):
+    (tmp_path / "a.png").write_bytes(as_png(pictures(1)[0]))
+    for arguments, expected in [
+            ([], "--picture is missing"), (["--source", "a"], "give --picture"), (["--picture", tmp_path / "none.png"], "none.png"),
+            (["--picture", tmp_path / "a.png", "--layer", "4"], "layer is 4, expected 1 to 3")]:
+        told = run("attention", "--model", directory, "--output", tmp_path / "a.svg", *arguments)
+        assert told.returncode != 0 and expected in told.stderr, told.stderr

@@ -3,18 +3,24 @@
 
 #include <filesystem>
 
+#include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/scorer.h"
 #include "attend/translator.h"
 #include "attend/vocabulary.h"
 #include "base/files.h"
 #include "cli/attention_view/attention_view.h"
+#include "cli/attention_view/picture_view.h"
 #include "cli/attention_view/statistics.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/line_windows.h"
+#include "media/fit_picture.h"
+#include "media/picture_codec.h"
 #include "model/quantize.h"
 #include "tasks/attention_labels.h"
+#include "tasks/classification/classification_json.h"
+#include "tasks/classification/picture_attention.h"
 #include "tasks/encoder_attention.h"
 #include "tasks/language_model/text_attention.h"
 #include "tasks/loaded_model.h"
@@ -29,7 +35,7 @@ enum class KindOption { kEncoder, kDecoder, kCross };
 constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
-  std::string model, adapter, source, target, output, input, references;
+  std::string model, adapter, source, target, picture, output, input, references;
   bool statistics = false;
   WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
@@ -43,6 +49,8 @@ FieldList Fields(AttentionOptions& options) {
       .Nest("", TypeField(&options.type))
       .Add("source", &options.source, "the input text, or the text of a model that reads one")
       .Add("target", &options.target, "the output text; where it is not given the model translates")
+      .Add("picture", &options.picture,
+           "of a model that reads pictures: a PNG or JPEG file, over which attention is drawn")
       .Add("output", &options.output,
            "file to write: .svg (one layer), .html (all), .json (numbers)")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
@@ -73,6 +81,7 @@ void CheckOptions(const AttentionOptions& options) {
   check(options.input, "--input", true);
   check(options.references, "--references", true);
   check(options.source, "--source", false);
+  check(options.picture, "--picture", false);
   check(options.target, "--target", false);
   const bool missing = options.statistics && options.input.empty();
   if (missing) RefuseUse("--statistics needs --input, the texts");
@@ -229,6 +238,42 @@ std::string DrawView(const AttentionView& view, const AttentionOptions& options)
                                            : AttentionToSvg(view, kind, options.layer);
 }
 
+// Over the picture, with the likeliest classes.
+std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
+                        const AttentionOptions& options, const CommonOptions& common) {
+  constexpr size_t kToldClasses = 3;
+  const PatchInput& input = *loaded->config().patches;
+  const std::filesystem::path path = common.DataPath(options.picture);
+  PictureView view{.name = path.filename().string(),
+                   .told = "",
+                   .picture = FitPicture(ReadPicture(path, input.channels), input),
+                   .attention = {}};
+  const Classifier classifier(loaded, /*threads=*/1);
+  const Classification found = classifier.ClassifyPixels({&view.picture.pixels, 1})[0];
+  for (const ClassProbability& each : LikeliestClasses(found, kToldClasses)) {
+    view.told += fmt::format("{}{} {:.1f} %", view.told.empty() ? "" : ", ", each.label,
+                             100 * each.probability);
+  }
+  view.attention =
+      PictureAttentionOf(AttentionOfPicture(*loaded, view.picture.pixels), loaded->config());
+  if (options.output.ends_with(".json")) return Dump(PictureViewToJson(view)) + "\n";
+  return options.output.ends_with(".html") ? PictureViewToHtml(view, options.layer)
+                                           : PictureViewToSvg(view, options.layer);
+}
+
+// Throws Error(kUsage) for what a model of pictures, or one of texts, has no use for.
+void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
+  if (!config.patches) {
+    if (!options.picture.empty())
+      RefuseUse("the model reads text; give --source in place of --picture");
+    if (!options.statistics && !source) RefuseUse("--source is missing");
+    return;
+  }
+  if (options.statistics) RefuseUse("--statistics is for models of text");
+  if (source) RefuseUse("the model reads pictures; give --picture in place of --source");
+  if (options.picture.empty()) RefuseUse("--picture is missing");
+}
+
 // What is not said follows from the model's stacks.
 void ChooseKind(const ModelConfig& config, bool given, KindOption* kind) {
   if (!given) {
@@ -243,6 +288,13 @@ void ChooseKind(const ModelConfig& config, bool given, KindOption* kind) {
   }
 }
 
+int WriteView(const std::string& text, const AttentionOptions& options,
+              const CommonOptions& common) {
+  WriteFileAtomically(options.output, text);
+  common.MakeLog()(LogLevel::kInfo, fmt::format("wrote {}", options.output));
+  return 0;
+}
+
 }  // namespace
 
 int RunAttention(const std::vector<std::string>& arguments) {
@@ -253,13 +305,13 @@ int RunAttention(const std::vector<std::string>& arguments) {
       "attend attention --model model --source 'A dog runs.' --output attention.html\n"
       "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
       "--kind encoder --output attention.svg\n"
+      "attend attention --model model --picture shoe.png --output attention.svg\n"
       "attend attention --model model --statistics --input valid.en --output heads.svg");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model", "output"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
-  if (!options.statistics && !command_line.IsSet("source")) RefuseUse("--source is missing");
   for (const char* name : {"kind", "layer"}) {
     if (options.statistics && command_line.IsSet(name))
       RefuseUse(fmt::format("--{} is not for --statistics, which is of all", name));
@@ -273,8 +325,11 @@ int RunAttention(const std::vector<std::string>& arguments) {
                 fmt::format("a model of task {} reads one text, the source; leave out the target",
                             model->config.task));
   }
+  CheckReads(model->config, options, command_line.IsSet("source"));
   if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
+  if (model->config.patches)
+    return WriteView(DrawPicture(loaded, options, common), options, common);
   if (loaded->source_vocabulary == nullptr && loaded->target_vocabulary == nullptr)
     RefuseUse(fmt::format("'{}' has no vocabulary, which the text needs", options.model));
   const ViewedTexts texts{{options.source},
@@ -282,9 +337,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
   const std::string text =
       options.statistics ? Statistics(loaded, options, common)
                          : DrawView(ViewsOf(loaded, texts, common.ThreadCount()).at(0), options);
-  WriteFileAtomically(options.output, text);
-  common.MakeLog()(LogLevel::kInfo, fmt::format("wrote {}", options.output));
-  return 0;
+  return WriteView(text, options, common);
 }
 
 }  // namespace attend

@@ -7,9 +7,9 @@
 #include "attend/classifier.h"
 #include "base/excerpt.h"
 #include "base/json.h"
-#include "cli/classify_pictures.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/picture_commands.h"
 #include "cli/text_commands.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"
@@ -32,6 +32,8 @@ FieldList Fields(ClassifyOptions& options) {
       .Nest("", Fields(options.classification));
   return fields;
 }
+
+const Classification kNothing;  // what is said of a picture that can't be read
 
 void Print(const Json& report) { std::cout << Printable(Dump(report)) << '\n'; }
 
@@ -69,11 +71,15 @@ int RunClassify(const std::vector<std::string>& arguments) {
   const Classifier classifier(loaded, common.ThreadCount());
   const int64_t top = options.classification.top;
   if (classifier.reads_pictures()) {
-    ClassifyPictures(
-        classifier, *loaded->config().patches, files, common,
-        [&](const std::string& path, const Classification& found, const std::string& error) {
-          common.json ? Print(PictureToJson(path, found, error, top)) : Print(found, top);
-        });
+    RunOnPictures(files, *loaded->config().patches, common, [&](const PictureWindow& window) {
+      const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
+      size_t next = 0;
+      for (size_t i = 0; i < window.paths.size(); ++i) {
+        const std::string& error = window.errors[i];
+        const Classification& said = error.empty() ? found[next++] : kNothing;
+        common.json ? Print(PictureToJson(window.paths[i], said, error, top)) : Print(said, top);
+      }
+    });
     return 0;
   }
   RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {

@@ -1,6 +1,7 @@
-// `attend embed`: a vector for each text.
+// `attend embed`: a vector for each text or picture.
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 
 #include "attend/error.h"
@@ -10,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/npy_file.h"
+#include "cli/picture_commands.h"
 #include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
@@ -30,7 +32,8 @@ FieldList Fields(EmbedCommandOptions& options) {
       .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.embedding))
       .Add("output", &options.output,
-           "write a NumPy file [texts, width] in place of JSON lines on standard output");
+           "write a NumPy file [texts, width] in place of JSON lines on standard output; a "
+           "picture that can't be read has a row of NaN");
   return fields;
 }
 
@@ -41,18 +44,48 @@ void PrintVector(const std::string& text, const TextVector& vector) {
             << '\n';
 }
 
+// One that can't be read has a row of NaN, and in JSON an error.
+void EmbedPictures(const TextEncoder& encoder, const LoadedModel& loaded,
+                   const std::vector<std::string>& files, const EmbeddingOptions& options,
+                   const CommonOptions& common, NpyFile* output) {
+  const std::vector<float> none(encoder.width(), std::numeric_limits<float>::quiet_NaN());
+  RunOnPictures(files, *loaded.config().patches, common, [&](const PictureWindow& window) {
+    const std::vector<TextVector> found = encoder.EmbedPixels(window.pixels, options);
+    size_t next = 0;
+    for (size_t i = 0; i < window.paths.size(); ++i) {
+      const std::string& error = window.errors[i];
+      const std::vector<float>& values = error.empty() ? found[next++].values_D : none;
+      if (output != nullptr) {
+        output->Add(values);
+        continue;
+      }
+      Json line = {{"picture", window.paths[i]}};
+      if (error.empty()) {
+        line["embedding"] = FloatsToJson(values);
+      } else {
+        line["error"] = error;
+      }
+      std::cout << Printable(Dump(line)) << '\n';
+    }
+  });
+}
+
 }  // namespace
 
 int RunEmbed(const std::vector<std::string>& arguments) {
   CommonOptions common;
   EmbedCommandOptions options;
   std::vector<std::string> files;
-  CommandLine command_line("embed", "give each text a vector",
+  CommandLine command_line("embed", "give each text or picture a vector",
                            "attend embed --model MODEL texts.txt > vectors.jsonl\n"
-                           "attend embed --model MODEL texts.txt --normalize --output vectors.npy");
+                           "attend embed --model MODEL texts.txt --normalize --output vectors.npy\n"
+                           "attend embed --model MODEL photo.jpg drawing.png");
   command_line
-      .Positional("FILE", &files, "text, a line an item; none: standard input",
-                  /*required=*/false)
+      .Positional(
+          "FILE", &files,
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
+          "none: standard input has a path on each line",
+          /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
@@ -64,6 +97,11 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   const TextEncoder encoder(loaded, common.ThreadCount());
   std::unique_ptr<NpyFile> output;
   if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder.width());
+  if (encoder.reads_pictures()) {
+    EmbedPictures(encoder, *loaded, files, options.embedding, common, output.get());
+    if (output != nullptr) output->Commit();
+    return 0;
+  }
   RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<TextVector> found = encoder.Embed(lines.lines(), options.embedding);
     for (size_t i = 0; i < found.size(); ++i) {

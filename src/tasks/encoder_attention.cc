@@ -6,6 +6,7 @@
 
 #include "attend/error.h"
 #include "engine/forward.h"
+#include "media/patch_numbers.h"
 #include "tasks/attention_sink.h"
 #include "tasks/encoder_runner.h"
 #include "text/mask_token.h"
@@ -38,6 +39,14 @@ std::vector<int32_t> ReadText(const LoadedModel& loaded, const std::string& text
                           most));
 }
 
+AttentionWeights AttentionOf(const LoadedModel& loaded, const EncoderItem& item) {
+  AttentionWeights weights;
+  const Sinks sinks = {KeepAttention(*loaded.config().encoder, &weights), nullptr};
+  Activations activations;
+  Encode(loaded.weights, {&item, 1}, sinks, &activations);
+  return weights;
+}
+
 }  // namespace
 
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text) {
@@ -45,11 +54,15 @@ EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string
     throw Error(ErrorKind::kUsage, "the model reads pictures, expected one of text");
   EncoderAttention found;
   found.ids = ReadText(loaded, RepairUtf8(text));
-  const Sinks sinks = {KeepAttention(*loaded.config().encoder, &found.weights), nullptr};
-  Activations activations;
-  const EncoderItem item{std::span<const int32_t>(found.ids)};
-  Encode(loaded.weights, {&item, 1}, sinks, &activations);
+  found.weights = AttentionOf(loaded, EncoderItem(std::span<const int32_t>(found.ids)));
   return found;
+}
+
+AttentionWeights AttentionOfPicture(const LoadedModel& loaded, std::span<const uint8_t> pixels) {
+  if (!loaded.config().patches)
+    throw Error(ErrorKind::kUsage, "the model reads text, expected one of pictures");
+  const std::vector<float> numbers = PatchNumbers(*loaded.config().patches).Of(pixels);
+  return AttentionOf(loaded, EncoderItem(std::span<const float>(numbers)));
 }
 
 }  // namespace attend

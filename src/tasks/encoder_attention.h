@@ -1,8 +1,9 @@
-// What the tokens of a text look at in an encoder alone.
+// What the rows of a text or a picture look at in an encoder alone.
 #ifndef ATTEND_TASKS_ENCODER_ATTENTION_H_
 #define ATTEND_TASKS_ENCODER_ATTENTION_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,14 @@ struct EncoderAttention {
   AttentionWeights weights;  // [layers][heads][queries][keys]
 };
 
-// Throws Error(kInput) for a text that is longer than the model can read. Precondition: the model
-// has no decoder.
+// Throws Error(kInput) for a text that is longer than the model can read, Error(kUsage) for a model
+// of pictures. Precondition: the model has no decoder.
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text);
+
+// The same of a picture of the model's size, `pixels` [height, width, channels]. The rows are the
+// class token, where there is one, and the squares, row by row. Throws Error(kUsage) for a model
+// that reads none.
+AttentionWeights AttentionOfPicture(const LoadedModel& loaded, std::span<const uint8_t> pixels);
 
 }  // namespace attend
 

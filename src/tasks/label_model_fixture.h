@@ -33,6 +33,21 @@ inline std::shared_ptr<Model> MakeLabelModel(const std::string& task, Pooling po
   return model;
 }
 
+// A classifier of pictures of 28 x 28 pixels in squares of 4, with random weights.
+inline std::shared_ptr<Model> MakePictureModel() {
+  auto model = std::make_shared<Model>();
+  ModelConfig& config = model->config = PresetConfig("vit-tiny");
+  config.task = "classification";
+  config.source_vocab_size = config.target_vocab_size = 0;
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c"};
+  config.pooling = Pooling::kFirst;
+  config.encoder->layers = 2;
+  config.patches->mean = {0.25};
+  model->tensors = RandomTensors(config, 7, 0.5);
+  return model;
+}
+
 }  // namespace attend
 
 #endif  // ATTEND_TASKS_LABEL_MODEL_FIXTURE_H_

@@ -43,7 +43,13 @@ def tensors_of(model):
     if model["decoder"]:
         yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"])
         return
-    yield from tensors_of_stack("encoder", model["encoder"], model["source_vocab_size"])
+    stack = tensors_of_stack("encoder", model["encoder"], model["source_vocab_size"])
+    if patches := model.get("patches"):
+        next(stack)  # of an embedding of tokens
+        d_model = model["encoder"]["d_model"]
+        yield from [("encoder.patches.weight", [d_model, patches["patch"] ** 2 * patches["channels"]]), ("encoder.patches.bias", [d_model]),
+                    ("encoder.patches.class_token", [d_model])]
+    yield from stack
     if labels := len(model["labels"]):
         yield "head.weight", [labels, model["encoder"]["d_model"]]
         yield "head.bias", [labels]
@@ -107,21 +113,39 @@ def write_language_model(folder, **decoder):
     return write_model(folder, config)
 
 
+def newest_config(**model):
+    """The golden model's configuration as the newest version of the format has it, and in it these values."""
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 10, "training_text": None}
+    config["model"] |= {
+        "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "constituents": [], "tags": [],
+        "next_word_input": False, "alignment_layer": 0, "patches": None, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh",
+        "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False, **model}
+    for stack in ("encoder", "decoder"):
+        if config["model"][stack] is not None:
+            config["model"][stack] |= {
+                "embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128, "kernel_width": 3,
+                "attention_window": 0}
+    return config
+
+
 def write_parser(folder, **model):
     """A parser with the golden model's vocabulary; its configuration has these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 10, "training_text": None}
     constituents, tags = ["NP", "PP", "S", "VP"], [".", "DT", "NN", "VBZ"]
-    config["model"] |= {
-        "task": "parsing", "architecture": "transformer", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],
-        "constituents": constituents, "tags": tags, "next_word_input": True, "alignment_layer": 0, "patches": None,
-        "target_vocab_size": 4 + 2 * len(constituents) + len(tags),
-        "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
-        "label_scheme": "none", "crf": False, "tie_source_target": False, **model}
-    for stack in ("encoder", "decoder"):
-        config["model"][stack] |= {
-            "embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128, "kernel_width": 3,
-            "attention_window": 0}
+    config = newest_config(**{
+        "task": "parsing", "languages": ["ka"], "source_begin": [2], "constituents": constituents, "tags": tags, "next_word_input": True,
+        "target_vocab_size": 4 + 2 * len(constituents) + len(tags), "tie_source_target": False, **model})
     shutil.copy(GOLDEN / "vocab.spm", folder)
+    return write_model(folder, config)
+
+
+def write_picture_model(folder):
+    """A classifier of coloured pictures of 12 by 8 pixels in squares of 4."""
+    patches = {"height": 8, "width": 12, "channels": 3, "patch": 4, "class_token": True, "fit": "stretch", "resampling": "bilinear",
+               "mean": [0.5], "deviation": [0.25]}
+    config = newest_config(task="classification", languages=[], decoder=None, source_vocab_size=0, target_vocab_size=0, input="patches",
+                           patches=patches, head="labels", labels=["cat", "dog", "owl"], pooling="first")
+    config["model"]["encoder"] |= {"positions": "learned", "max_positions": 7}
+    config["sha256"] = {name: "" for name in config["sha256"] if name != "vocab.spm"}
     return write_model(folder, config)
 
 

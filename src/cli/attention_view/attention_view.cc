@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "attend/error.h"
-#include "web/web_files.h"
+#include "cli/attention_view/html_page.h"
 
 namespace attend {
 
@@ -22,12 +21,9 @@ const AttentionKind& AttentionView::Kind(const std::string& name) const {
       fmt::format("this model has no attention of kind '{}', expected one of {}", name, names));
 }
 
-int64_t LayerIndex(const AttentionKind& kind, int64_t layer) {
-  const auto layers = static_cast<int64_t>(kind.weights.size());
+int64_t LayerIndex(int64_t layers, int64_t layer) {
   if (layer < 0 || layer > layers) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("layer is {}, expected 1 to {} for attention of kind '{}'", layer,
-                            layers, kind.name));
+    throw Error(ErrorKind::kUsage, fmt::format("layer is {}, expected 1 to {}", layer, layers));
   }
   return layer == 0 ? layers - 1 : layer - 1;
 }
@@ -66,20 +62,8 @@ std::string AttentionToHtml(const AttentionView& view, const std::string& kind, 
                              {"weights", std::move(weights)}});
   }
   data["kind"] = view.Kind(kind).name;
-  data["layer"] = LayerIndex(view.Kind(kind), layer);
-  std::string text = data.dump();
-  // Inside a script element only "<" could end it.
-  for (size_t place = 0; (place = text.find('<', place)) != std::string::npos;)
-    text.replace(place, 1, "\\u003c");
-  std::string page(FindWebFile("attention.html").content);
-  const auto put = [&page](std::string_view mark, std::string_view what) {
-    page.replace(page.find(mark), mark.size(), what);
-  };
-  for (const std::string name : {"attention.css", "attention.js"}) {
-    put("@" + name + "@", FindWebFile(name).content);
-  }
-  put("@DATA@", text);  // last: it may hold any text
-  return page;
+  data["layer"] = LayerIndex(std::ssize(view.Kind(kind).weights), layer);
+  return HtmlPage("attention.html", {"attention.css", "attention.js"}, {}, data);
 }
 
 }  // namespace attend

@@ -44,8 +44,9 @@ std::string AttentionToHtml(const AttentionView& view, const std::string& kind, 
 // eye, and lightness alone tells them apart in print or to the colour-blind. From 0 to 1.
 std::string WeightColor(double weight);
 
-// `layer` counted from 0, with 0 for the last resolved and the range checked.
-int64_t LayerIndex(const AttentionKind& kind, int64_t layer);
+// `layer`, counted from 1 with 0 for the last, as an index. Throws Error(kUsage) for one that is
+// not there.
+int64_t LayerIndex(int64_t layers, int64_t layer);
 
 }  // namespace attend
 

@@ -190,7 +190,7 @@ void AddCells(const AttentionKind& kind, const std::vector<std::vector<float>>& 
 std::string AttentionToSvg(const AttentionView& view, const std::string& kind_name,
                            int64_t layer_number) {
   const AttentionKind& kind = view.Kind(kind_name);
-  const int64_t layer = LayerIndex(kind, layer_number);
+  const int64_t layer = LayerIndex(std::ssize(kind.weights), layer_number);
   const auto& heads = kind.weights[layer];
   const Layout layout = LayoutOf(kind, static_cast<int64_t>(heads.size()));
   Svg svg;

@@ -9,16 +9,12 @@ std::span<const ClassProbability> LikeliestClasses(const Classification& found, 
   return all.first(std::min(all.size(), static_cast<size_t>(top)));
 }
 
-namespace {
-
 Json ClassesToJson(const Classification& found, int64_t top) {
   Json classes = Json::array();
   for (const ClassProbability& each : LikeliestClasses(found, top))
     classes.push_back({{"label", each.label}, {"probability", each.probability}});
   return classes;
 }
-
-}  // namespace
 
 Json ClassificationToJson(const std::string& text, const Classification& found, int64_t top) {
   return {{"text", text}, {"classes", ClassesToJson(found, top)}, {"cut", found.cut}};

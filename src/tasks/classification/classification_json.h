@@ -13,6 +13,7 @@ namespace attend {
 
 // At most `top` of them.
 std::span<const ClassProbability> LikeliestClasses(const Classification& found, int64_t top);
+Json ClassesToJson(const Classification& found, int64_t top);
 Json ClassificationToJson(const std::string& text, const Classification& found, int64_t top);
 // Of a picture that could not be read, `error` says why.
 Json PictureToJson(const std::string& picture, const Classification& found,

@@ -1,18 +1,14 @@
 #include "attend/classifier.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "attend/error.h"
-#include "media/fit_picture.h"
-#include "media/patch_numbers.h"
-#include "media/picture_codec.h"
 #include "model/model_directory.h"
 #include "search/scores.h"
 #include "tasks/encoder_runner.h"
+#include "tasks/picture_inputs.h"
 #include "text/word_ids.h"
 
 namespace attend {
@@ -20,9 +16,6 @@ namespace {
 
 constexpr EncoderRunner::Purpose kClassification = {"classification", HeadKind::kLabels,
                                                     /*of_tokens=*/false};
-
-// Whose numbers are in memory at once.
-constexpr size_t kPicturesTogether = 256;
 
 // Softmax.
 std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
@@ -38,12 +31,7 @@ std::vector<ClassProbability> ProbabilitiesOf(std::span<const float> logits_L,
 }  // namespace
 
 struct Classifier::Impl {
-  // Throws Error(kUsage) for a model that reads something else.
-  void CheckReads(bool pictures) const {
-    if (runner.loaded().config().patches.has_value() == pictures) return;
-    throw Error(ErrorKind::kUsage, pictures ? "the model reads text, expected one of pictures"
-                                            : "the model reads pictures, expected one of text");
-  }
+  const ModelConfig& config() const { return runner.loaded().config(); }
   std::vector<Classification> Run(std::span<const EncoderInput> inputs,
                                   const std::atomic<bool>* stop) const {
     std::vector<Classification> found(inputs.size());
@@ -73,7 +61,7 @@ Classifier::~Classifier() = default;
 std::vector<Classification> Classifier::Classify(std::span<const std::string> texts,
                                                  const std::atomic<bool>* stop) const {
   const EncoderRunner& runner = impl_->runner;
-  impl_->CheckReads(/*pictures=*/false);
+  CheckReads(impl_->config(), /*pictures=*/false);
   std::vector<EncoderInput> inputs;
   std::vector<bool> cut;
   for (const std::string& text : texts) {
@@ -89,34 +77,22 @@ std::vector<Classification> Classifier::Classify(std::span<const std::string> te
 std::vector<Classification> Classifier::ClassifyPictures(std::span<const std::string> files,
                                                          std::span<const std::string> names,
                                                          const std::atomic<bool>* stop) const {
-  impl_->CheckReads(/*pictures=*/true);
-  const PatchInput& input = *impl_->runner.loaded().config().patches;
-  std::vector<std::vector<uint8_t>> pictures;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const std::string name = i < names.size() ? names[i] : fmt::format("picture {}", i + 1);
-    pictures.push_back(FitPicture(DecodePicture(files[i], name, input.channels), input).pixels);
-  }
-  return ClassifyPixels(pictures, stop);
+  CheckReads(impl_->config(), /*pictures=*/true);
+  return ClassifyPixels(PixelsOfFiles(files, names, *impl_->config().patches), stop);
 }
 
 std::vector<Classification> Classifier::ClassifyPixels(
     std::span<const std::vector<uint8_t>> pictures, const std::atomic<bool>* stop) const {
-  impl_->CheckReads(/*pictures=*/true);
-  const PatchNumbers numbers(*impl_->runner.loaded().config().patches);
+  CheckReads(impl_->config(), /*pictures=*/true);
   std::vector<Classification> all;
-  for (size_t first = 0; first < pictures.size(); first += kPicturesTogether) {
-    std::vector<EncoderInput> inputs;
-    for (const std::vector<uint8_t>& pixels :
-         pictures.subspan(first, std::min(kPicturesTogether, pictures.size() - first)))
-      inputs.push_back({{}, {}, numbers.Of(pixels)});
-    std::ranges::move(impl_->Run(inputs, stop), std::back_inserter(all));
-  }
+  ForPictures(pictures, *impl_->config().patches,
+              [&](std::span<const EncoderInput> inputs, size_t) {
+                std::ranges::move(impl_->Run(inputs, stop), std::back_inserter(all));
+              });
   return all;
 }
 
-bool Classifier::reads_pictures() const {
-  return impl_->runner.loaded().config().patches.has_value();
-}
+bool Classifier::reads_pictures() const { return impl_->config().patches.has_value(); }
 
 const std::vector<std::string>& Classifier::labels() const { return impl_->runner.labels(); }
 

@@ -117,20 +117,6 @@ TEST(Classifier, ACallThatIsStoppedEnds) {
   EXPECT_THROW(classifier.Classify(Texts(), &stop), Error);
 }
 
-std::shared_ptr<Model> MakePictureModel() {
-  auto model = std::make_shared<Model>();
-  ModelConfig& config = model->config = PresetConfig("vit-tiny");
-  config.task = "classification";
-  config.source_vocab_size = config.target_vocab_size = 0;
-  config.head = HeadKind::kLabels;
-  config.labels = {"a", "b", "c"};
-  config.pooling = Pooling::kFirst;
-  config.encoder->layers = 2;
-  config.patches->mean = {0.25};
-  model->tensors = RandomTensors(config, 7, 0.5);
-  return model;
-}
-
 Picture RandomPicture(int64_t width, int64_t height, int64_t channels, uint64_t seed) {
   Picture picture(width, height, channels);
   Random random({seed});

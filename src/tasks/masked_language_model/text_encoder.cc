@@ -11,6 +11,7 @@
 #include "model/model_directory.h"
 #include "search/scores.h"
 #include "tasks/encoder_runner.h"
+#include "tasks/picture_inputs.h"
 #include "text/mask_token.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
@@ -52,6 +53,21 @@ std::string Shown(const Vocabulary& vocabulary, const TokenText& token, int32_t 
 }  // namespace
 
 struct TextEncoder::Impl {
+  // Writes the vector of each input.
+  void Vectors(std::span<const EncoderInput> inputs, const EmbeddingOptions& options,
+               std::span<TextVector> vectors, const std::atomic<bool>* stop) const {
+    const auto take = [&](size_t item, std::span<const float> vector_D) {
+      std::vector<float>& values = vectors[item].values_D;
+      values.assign(vector_D.begin(), vector_D.end());
+      if (!options.normalize) return;
+      double squares = 0;
+      for (const float x : values) squares += static_cast<double>(x) * x;
+      const double length = std::max(std::sqrt(squares), 1e-12);
+      for (float& x : values) x = static_cast<float>(x / length);
+    };
+    runner.Vectors(inputs, PoolingOf(options.pooling), take, stop);
+  }
+
   EncoderRunner runner;
 };
 
@@ -65,9 +81,7 @@ TextEncoder::TextEncoder(std::shared_ptr<const Model> model, const TextEncoderOp
 
 TextEncoder::TextEncoder(std::shared_ptr<const LoadedModel> loaded, int threads)
     : impl_(new Impl{EncoderRunner(std::move(loaded), threads)}) {
-  if (impl_->runner.loaded().config().input != InputKind::kTokens)
-    throw Error(ErrorKind::kUsage, "the model reads pictures, expected one of text");
-  impl_->runner.loaded().source();  // throws where there is no vocabulary
+  if (!reads_pictures()) impl_->runner.loaded().source();  // throws where there is no vocabulary
 }
 
 TextEncoder::~TextEncoder() = default;
@@ -75,6 +89,7 @@ TextEncoder::~TextEncoder() = default;
 std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, int64_t top,
                                           const std::atomic<bool>* stop) const {
   const LoadedModel& loaded = impl_->runner.loaded();
+  CheckReads(loaded.config(), /*pictures=*/false);
   EncoderRunner::CheckPurpose(loaded.config(), kFilling);
   const Vocabulary& vocabulary = loaded.source();
   const int32_t mask = MaskId(vocabulary);
@@ -117,6 +132,7 @@ std::vector<FilledText> TextEncoder::Fill(std::span<const std::string> texts, in
 std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
                                            const EmbeddingOptions& options,
                                            const std::atomic<bool>* stop) const {
+  CheckReads(impl_->runner.loaded().config(), /*pictures=*/false);
   std::vector<EncoderInput> inputs;
   std::vector<TextVector> vectors(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -125,17 +141,33 @@ std::vector<TextVector> TextEncoder::Embed(std::span<const std::string> texts,
     vectors[i].cut = read.cut;
     inputs.push_back({std::move(read.ids), {}});
   }
-  const auto take = [&](size_t text, std::span<const float> vector_D) {
-    std::vector<float>& values = vectors[text].values_D;
-    values.assign(vector_D.begin(), vector_D.end());
-    if (!options.normalize) return;
-    double squares = 0;
-    for (const float x : values) squares += static_cast<double>(x) * x;
-    const double length = std::max(std::sqrt(squares), 1e-12);
-    for (float& x : values) x = static_cast<float>(x / length);
-  };
-  impl_->runner.Vectors(inputs, PoolingOf(options.pooling), take, stop);
+  impl_->Vectors(inputs, options, vectors, stop);
   return vectors;
+}
+
+std::vector<TextVector> TextEncoder::EmbedPictures(std::span<const std::string> files,
+                                                   std::span<const std::string> names,
+                                                   const EmbeddingOptions& options,
+                                                   const std::atomic<bool>* stop) const {
+  CheckReads(impl_->runner.loaded().config(), /*pictures=*/true);
+  return EmbedPixels(PixelsOfFiles(files, names, *impl_->runner.loaded().config().patches), options,
+                     stop);
+}
+
+std::vector<TextVector> TextEncoder::EmbedPixels(std::span<const std::vector<uint8_t>> pictures,
+                                                 const EmbeddingOptions& options,
+                                                 const std::atomic<bool>* stop) const {
+  const ModelConfig& config = impl_->runner.loaded().config();
+  CheckReads(config, /*pictures=*/true);
+  std::vector<TextVector> vectors(pictures.size());
+  ForPictures(pictures, *config.patches, [&](std::span<const EncoderInput> inputs, size_t first) {
+    impl_->Vectors(inputs, options, std::span(vectors).subspan(first, inputs.size()), stop);
+  });
+  return vectors;
+}
+
+bool TextEncoder::reads_pictures() const {
+  return impl_->runner.loaded().config().patches.has_value();
 }
 
 int64_t TextEncoder::width() const { return impl_->runner.loaded().config().encoder->d_model; }

@@ -1,0 +1,35 @@
+// What a model of pictures looks at, as maps over the squares of the picture.
+#ifndef ATTEND_TASKS_CLASSIFICATION_PICTURE_ATTENTION_H_
+#define ATTEND_TASKS_CLASSIFICATION_PICTURE_ATTENTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "attend/model_config.h"
+#include "attend/scorer.h"
+#include "base/json.h"
+#include "media/picture.h"
+
+namespace attend {
+
+// Numbers of the squares, row by row. P of a map: rows * columns.
+struct PictureAttention {
+  int64_t rows = 0, columns = 0;  // of squares
+  // What each head gives to each square: by the class token, or where there is none the mean over
+  // all squares. [layers][heads][P]; with a class token a map adds to less than 1, because the
+  // token looks at itself, too.
+  std::vector<std::vector<std::vector<float>>> heads;
+  // How much of each square comes into what the class is told by, through all layers: attention
+  // rollout (Abnar and Zuidema 2020, section 3). [P]
+  std::vector<float> rollout;
+};
+
+PictureAttention PictureAttentionOf(const AttentionWeights& weights, const ModelConfig& config);
+
+// {"picture", "rows", "columns", "heads", "rollout"}; the picture is what the model read, as the
+// URL of a PNG ("data:image/png;base64,...").
+Json PictureAttentionToJson(const PictureAttention& attention, const Picture& picture);
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_CLASSIFICATION_PICTURE_ATTENTION_H_

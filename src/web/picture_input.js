@@ -1,0 +1,33 @@
+// A place that takes a picture: dropped, pasted while it shows, or chosen.
+const kKinds = ["image/png", "image/jpeg"];
+
+export class PictureInput {
+  // Inside `place`: an input of files, an img and an element of class "hint". `changed` is called with each new picture.
+  constructor(place, changed) {
+    Object.assign(this, {place, changed, picture: null});  // a data URL
+    const input = place.querySelector("input");
+    input.accept = kKinds.join();
+    input.addEventListener("change", () => { this.open(input.files); input.value = ""; });
+    for (const name of ["dragenter", "dragover"]) place.addEventListener(name, event => { event.preventDefault(); place.classList.add("over"); });
+    for (const name of ["dragleave", "drop"]) place.addEventListener(name, () => place.classList.remove("over"));
+    place.addEventListener("drop", event => { event.preventDefault(); this.open(event.dataTransfer.files); });
+    addEventListener("paste", event => { if (place.offsetParent !== null && event.clipboardData.files.length) this.open(event.clipboardData.files); });
+  }
+
+  open(files) {
+    const file = [...files].find(each => kKinds.includes(each.type)), hint = this.place.querySelector(".hint");
+    hint.textContent = file ? file.name : "That is no PNG or JPEG picture.";
+    if (!file) return this.set(null);
+    const reader = new FileReader();
+    reader.addEventListener("load", () => this.set(reader.result));
+    reader.readAsDataURL(file);
+  }
+
+  set(picture) {
+    this.picture = picture;
+    const image = this.place.querySelector("img");
+    image.hidden = picture === null;
+    if (picture === null) image.removeAttribute("src"); else image.src = picture;
+    this.changed();
+  }
+}
