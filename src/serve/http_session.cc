@@ -61,7 +61,8 @@ void SetCommonHeaders(const HttpOptions& options, const std::string& id, Message
   message->set("X-Frame-Options", "DENY");
   message->set("Referrer-Policy", "no-referrer");
   message->set("Content-Security-Policy",
-               "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
+               "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "
+               "form-action 'self'");
   message->set(http::field::cache_control, "no-store");
 }
 

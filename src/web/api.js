@@ -89,7 +89,7 @@ function problemOf({status, headers}, text) {
   }
 }
 
-// [{name, routes, source, target, beams, labels}]; a language is "" where the model does not name it, `beams` are what a request
+// [{name, routes, source, target, beams, labels, picture}]; a model that reads pictures has `picture`, their size; a language is "" where the model does not name it, `beams` are what a request
 // gets.
 export async function listModels(signal) {
   const {models} = await request(kModels, null, signal);
@@ -164,6 +164,11 @@ async function resultOf(route, {text, ...body}, signal) {
   return result;
 }
 export const tag = (model, text, signal) => resultOf(kTag, {model, text}, signal);
+// `picture` is a data URL.
+export async function classifyPicture(model, picture, signal) {
+  const {results: [result]} = await request(kClassify, {model, picture, top: kMostClasses, attention: true, priority: "interactive"}, signal);
+  return result;
+}
 export const classify = (model, text, signal) => resultOf(kClassify, {model, text, top: kMostClasses}, signal);
 export const parse = (model, text, signal) => resultOf(kParse, {model, text}, signal);
 export const fillIn = (model, text, signal) => resultOf(kFill, {model, text, top: kFillings}, signal);

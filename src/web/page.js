@@ -2,7 +2,7 @@
 import {Alternatives} from "./alternatives.js";
 import {listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
-import {classificationPanel} from "./classification.js";
+import {ClassificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
 import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
@@ -35,7 +35,7 @@ const panels = {  // by route
   "/v1/completions": new GenerationPanel(say, copy),
   "/v1/tag": taggingPanel(sayTyped),
   "/v1/parse": parsingPanel(sayTyped),
-  "/v1/classify": classificationPanel(sayTyped),
+  "/v1/classify": new ClassificationPanel(sayTyped),
   "/v1/fill": new FillingPanel(sayTyped),
 };
 const fileJob = new FileJob(() => languages.model, say);

@@ -1,4 +1,4 @@
-// What the panels of encoders share: a model, a text, and what the model says of it while it is typed.
+// What the panels of encoders share: a model, a text (or, of a class that derives from it, another item), and what the model says of it while it is typed.
 import {fill} from "./languages.js";
 import {hideRefusal, patiently, showRefusal} from "./server.js";
 
@@ -20,6 +20,8 @@ export class TextPanel {
 
   part(name) { return document.getElementById(`${this.name}-${name}`); }
   get text() { return this.part("text").value; }
+  // What the model is asked about, or null for nothing.
+  get item() { return this.text.trim() ? this.text : null; }
   get model() { return this.models.find(model => model.name === this.part("model").value); }
 
   set(models) {
@@ -49,15 +51,15 @@ export class TextPanel {
   async run() {
     this.stop();
     hideRefusal();
-    const {text, model} = this;
-    if (!model || !text.trim()) {
+    const {item, model} = this;
+    if (!model || item === null) {
       this.busy(false);
       return this.display(null);
     }
     const {signal} = this.running = new AbortController();
     this.busy(true);
     try {
-      const answer = await patiently(() => this.ask(model.name, text, signal), signal);
+      const answer = await patiently(() => this.ask(model.name, item, signal), signal);
       if (signal.aborted) return;
       this.display(answer);
     } catch (error) {

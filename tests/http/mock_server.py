@@ -13,7 +13,7 @@ import time
 WEB = pathlib.Path(__file__).resolve().parents[2] / "src" / "web"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 SUFFIXES = [".txt", ".html", ".htm"]
-POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+POLICY = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 MODELS = [
     {"name": "en-de", "task": "translation", "routes": ["/v1/translate"], "source": "en", "target": "de", "beam_size": 4},
     {"name": "de-en", "task": "translation", "routes": ["/v1/translate"], "source": "de", "target": "en", "beam_size": 4},

@@ -167,7 +167,8 @@ def test_the_page_of_pictures(encoders, tmp_path):
         image.new("RGB", (30, 40), (200, 30, 60)).save(tmp_path / path, kind)
     few = " --max-updates 2 --validate-every 1 --batch-tokens 500 --valid-count 10"
     told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/pictures.md")]
-    assert len(told) == 3 and len(told[1].splitlines()) == 2
+    assert len(told) == 5 and len(told[1].splitlines()) == 2
+    assert "<svg" in (tmp_path / "shoe.svg").read_text(encoding="utf-8") and "<html" in (tmp_path / "shoe.html").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "classes.jsonl").read_text(encoding="utf-8"))["picture"] == "photos/1.jpg"
     for part in ("train", "validation"):
         for number, label in enumerate(("saree", "shirt")):

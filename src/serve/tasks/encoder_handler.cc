@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "attend/error.h"
+#include "base/base64.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/refusal.h"
@@ -17,7 +20,50 @@ constexpr int64_t kMostAnswerItems = 200000;
 // From so many texts on an answer is large to write.
 constexpr int64_t kManyTexts = 32;
 
+constexpr const char* kPicture = "picture";
+
+// Of "data:image/png;base64,", as browsers give files.
+size_t DataUrlPrefix(std::string_view text) {
+  if (!text.starts_with("data:")) return 0;
+  const size_t comma = text.find(',');
+  return comma == std::string_view::npos ? 0 : comma + 1;
+}
+
 }  // namespace
+
+void TakeItems(Json* body, const std::string& name, EncoderRequest* asked) {
+  asked->pictures = body->is_object() && body->contains(kPicture);
+  if (asked->pictures && body->contains(name)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("request body: {} and {} are given; leave out one", name, kPicture));
+  }
+  asked->texts = TakeTexts(body, asked->pictures ? kPicture : name);
+  if (!asked->pictures) return;
+  for (size_t i = 0; i < asked->texts.size(); ++i) {
+    std::string& text = asked->texts[i];
+    std::optional<std::string> bytes =
+        BytesOfBase64(std::string_view(text).substr(DataUrlPrefix(text)));
+    if (!bytes || bytes->empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("request body: picture {} is not base64, expected the bytes of a PNG "
+                              "or JPEG file in base64",
+                              i + 1));
+    }
+    text = std::move(*bytes);
+  }
+}
+
+Json ItemSchemas(const std::string& name, const std::string& description) {
+  return {{name, openapi::TextOrMoreTexts(description)},
+          {kPicture, openapi::TextOrMoreTexts(
+                         fmt::format("in place of {}, for a model that reads pictures: a PNG or "
+                                     "JPEG file in base64, which \"data:...;base64,\" may precede",
+                                     name))}};
+}
+
+void RequireItems(const std::string& name, Json* schema) {
+  (*schema)["oneOf"] = Json::array({{{"required", {name}}}, {{"required", {kPicture}}}});
+}
 
 FieldList CommonFields(EncoderRequest* asked) {
   FieldList fields;
@@ -54,11 +100,11 @@ std::vector<Route> EncoderHandler::Routes() {
 void EncoderHandler::Describe(Json* document) const { route_.describe(context_.models, document); }
 
 void EncoderHandler::CheckSize(const EncoderRequest& asked) const {
-  CheckCharacters(asked.texts, context_.options);
+  if (!asked.pictures) CheckCharacters(asked.texts, context_.options);
   const int64_t texts = std::ssize(asked.texts), most = context_.options.max_sentences;
   if (texts == 0 || texts > most) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("the request has {} texts, expected 1 to {}", texts, most));
+    throw Error(ErrorKind::kInput, fmt::format("the request has {} {}, expected 1 to {}", texts,
+                                               asked.pictures ? "pictures" : "texts", most));
   }
   if (asked.answer_items > kMostAnswerItems) {
     throw Error(ErrorKind::kInput,
@@ -74,11 +120,16 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
   job->model =
       std::static_pointer_cast<ServedEncoder>(context_.models.Find(route_.path, asked.model));
   if (!job->model->HasRoom()) context_.router.RefuseWork();
+  job->model->CheckReads(asked.pictures);
   job->call = std::make_shared<const EncoderCall>(std::move(asked.call));
   job->bulk = asked.queue.IsBulk(std::ssize(asked.texts));
   for (size_t i = 0; i < asked.texts.size(); ++i) {
     if (!exchange.Wanted()) throw Refusal(504, "nobody waits for the answer any more");
     EncoderText& text = job->texts.emplace_back();
+    if (asked.pictures) {
+      job->model->TakePicture(asked.texts[i], fmt::format("picture {}", i + 1), &text);
+      continue;
+    }
     text.text = std::move(asked.texts[i]);
     if (!asked.words.empty()) text.words = std::move(asked.words[i]);
     job->model->Measure(fmt::format("text {}", i + 1), &text);

@@ -18,12 +18,19 @@ namespace attend {
 struct EncoderRequest {
   std::string model;  // its name; empty: the only one that answers at the route
   QueueOptions queue;
-  std::vector<std::string> texts;
+  std::vector<std::string> texts;  // or files, of a model that reads pictures
+  bool pictures = false;
   std::vector<std::vector<std::string>> words;  // of each text; or empty
   int64_t answer_items = 0;                     // classes or tokens that the answer may have
   EncoderCall call;
 };
 
+// Takes from the body what it asks about: `name`, a text or a list of texts, or else `picture`, a
+// PNG or JPEG file in base64 or a list of them. Throws Error(kInput) for neither and for both.
+void TakeItems(Json* body, const std::string& name, EncoderRequest* asked);
+// The members in the description of a request, of which it must have one.
+Json ItemSchemas(const std::string& name, const std::string& description);
+void RequireItems(const std::string& name, Json* schema);
 // Members that every request has: model, and how long it may wait.
 FieldList CommonFields(EncoderRequest* asked);
 

@@ -5,6 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "attend/error.h"
+#include "media/fit_picture.h"
+#include "media/picture_codec.h"
 #include "tasks/encoder_runner.h"
 #include "tasks/loaded_model.h"
 
@@ -96,6 +99,12 @@ std::vector<std::string> TextsOf(std::span<EncoderText* const> texts) {
   return copies;
 }
 
+std::vector<std::vector<uint8_t>> PixelsOf(std::span<EncoderText* const> texts) {
+  std::vector<std::vector<uint8_t>> pixels;
+  for (const EncoderText* text : texts) pixels.push_back(text->picture.pixels);
+  return pixels;
+}
+
 std::vector<JobItem*> EncoderJob::Items() {
   std::vector<JobItem*> items;
   for (EncoderText& text : texts) items.push_back(&text);
@@ -125,6 +134,20 @@ ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string>
 
 int64_t ServedEncoder::max_tokens() const { return MaxEncoderTokens(config()); }
 
+void ServedEncoder::CheckReads(bool pictures) const {
+  if (reads_pictures() == pictures) return;
+  throw Error(ErrorKind::kInput,
+              pictures ? "the model reads text, but the request has pictures"
+                       : "the model reads pictures, but the request has text; send `picture`");
+}
+
+void ServedEncoder::TakePicture(const std::string& file, const std::string& name,
+                                EncoderText* text) const {
+  const PatchInput& input = *config().patches;
+  text->picture = FitPicture(DecodePicture(file, name, input.channels), input);
+  text->room = input.rows();
+}
+
 void ServedEncoder::Measure(const std::string& name, EncoderText* text) const {
   limit_.CheckBytes(name, std::ssize(text->text));
   text->room = std::ssize(loaded()->source().Encode(text->text));
@@ -132,7 +155,11 @@ void ServedEncoder::Measure(const std::string& name, EncoderText* text) const {
 }
 
 void ServedEncoder::Describe(Json* json) const {
-  (*json)["max_text_tokens"] = limit_.tokens();
+  if (reads_pictures()) {
+    (*json)["picture"] = {{"width", config().patches->width}, {"height", config().patches->height}};
+  } else {
+    (*json)["max_text_tokens"] = limit_.tokens();
+  }
   if (encoder_ != nullptr) (*json)["embedding_width"] = encoder_->width();
   if (!config().labels.empty()) (*json)["labels"] = config().labels;
 }

@@ -15,6 +15,7 @@
 #include "attend/text_encoder.h"
 #include "attend/vocabulary.h"
 #include "base/json.h"
+#include "media/picture.h"
 #include "serve/request_queue.h"
 #include "serve/serve_options.h"
 #include "serve/served_model.h"
@@ -22,9 +23,10 @@
 
 namespace attend {
 
-// A text of a request.
+// A text of a request, or a picture.
 struct EncoderText : JobItem {
   std::string text;
+  Picture picture;                 // as the model reads it; empty of a text
   std::vector<std::string> words;  // of the text, where the request divides it
   Json answer;                     // once it has run
 };
@@ -40,6 +42,8 @@ struct EncoderCall {
 };
 
 std::vector<std::string> TextsOf(std::span<EncoderText* const> texts);
+// Of pictures.
+std::vector<std::vector<uint8_t>> PixelsOf(std::span<EncoderText* const> texts);
 
 // What one request asks.
 struct EncoderJob : Job {
@@ -67,6 +71,12 @@ class ServedEncoder : public ServedModel {
   RequestQueue& queue() { return queue_; }
   // Of a text the model reads so many tokens at once.
   int64_t max_tokens() const;
+  bool reads_pictures() const { return config().patches.has_value(); }
+  // Throws Error(kInput) where the model reads something else.
+  void CheckReads(bool pictures) const;
+  // Makes a picture of a PNG or JPEG file's bytes, of the model's size, and tells how much room it
+  // takes. Throws Error(kInput) for what is none, named `name`.
+  void TakePicture(const std::string& file, const std::string& name, EncoderText* text) const;
   // Tells how much room a text takes: its tokens. Throws Error(kInput) for one that is too long;
   // `name` opens the message.
   void Measure(const std::string& name, EncoderText* text) const;

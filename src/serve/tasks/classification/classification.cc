@@ -9,6 +9,8 @@
 #include "serve/tasks/embeddings/embeddings.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"
+#include "tasks/classification/picture_attention.h"
+#include "tasks/encoder_attention.h"
 
 namespace attend {
 namespace {
@@ -19,43 +21,63 @@ class ServedClassifier final : public ServedEncoder {
  public:
   ServedClassifier(const ModelToServe& model, const ServeOptions& options, WorkPool* pool)
       : ServedEncoder(model, {kClassifyRoute, kEmbeddingsRoute}, options, pool),
-        classifier_(loaded(), kCallersThread) {
-    if (classifier_.reads_pictures()) {
-      throw Error(ErrorKind::kUsage,
-                  "the model reads pictures, which the service does not take; run it with `attend "
-                  "classify`");
-    }
-  }
+        classifier_(loaded(), kCallersThread) {}
   ~ServedClassifier() override { Stop(); }
 
-  std::vector<Json> Classify(std::span<EncoderText* const> texts, int64_t top) const {
-    const std::vector<Classification> found = classifier_.Classify(TextsOf(texts));
+  std::vector<Json> Classify(std::span<EncoderText* const> texts, int64_t top,
+                             bool attention) const {
+    const bool pictures = reads_pictures();
+    const std::vector<Classification> found = pictures ? classifier_.ClassifyPixels(PixelsOf(texts))
+                                                       : classifier_.Classify(TextsOf(texts));
     std::vector<Json> answers;
-    for (size_t i = 0; i < texts.size(); ++i)
-      answers.push_back(ClassificationToJson(texts[i]->text, found[i], top));
+    for (size_t i = 0; i < texts.size(); ++i) {
+      if (!pictures) {
+        answers.push_back(ClassificationToJson(texts[i]->text, found[i], top));
+        continue;
+      }
+      Json& answer = answers.emplace_back(Json{{"classes", ClassesToJson(found[i], top)}});
+      if (attention) answer["attention"] = AttentionOf(texts[i]->picture);
+    }
     return answers;
   }
 
  private:
+  Json AttentionOf(const Picture& picture) const {
+    return PictureAttentionToJson(
+        PictureAttentionOf(AttentionOfPicture(*loaded(), picture.pixels), config()), picture);
+  }
+
   const Classifier classifier_;
 };
 
-FieldList ClassifyFields(EncoderRequest* asked, ClassificationOptions* options) {
-  FieldList fields = Fields(*options);
-  fields.Nest("", CommonFields(asked));
+struct ClassifyOptions {
+  ClassificationOptions classification;
+  bool attention = false;
+};
+
+FieldList ClassifyFields(EncoderRequest* asked, ClassifyOptions* options) {
+  FieldList fields = Fields(options->classification);
+  fields
+      .Add("attention", &options->attention,
+           "tell what the model looks at in each picture, as maps over its squares")
+      .Nest("", CommonFields(asked));
   return fields;
 }
 
 EncoderRequest ReadClassify(Json body) {
   EncoderRequest asked;
-  asked.texts = TakeTexts(&body, "text");
-  ClassificationOptions options;
+  TakeItems(&body, "text", &asked);
+  ClassifyOptions options;
   FieldsFromJson(body, ClassifyFields(&asked, &options), "request body");
-  const int64_t top = options.top;
+  const int64_t top = options.classification.top;
+  const bool attention = options.attention;
+  if (attention && !asked.pictures)
+    throw Error(ErrorKind::kInput, "attention is for pictures; leave it out");
   asked.answer_items = top * std::ssize(asked.texts);
-  asked.call = {fmt::format("classify {}", top),
-                [top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
-                  return static_cast<const ServedClassifier&>(model).Classify(texts, top);
+  asked.call = {fmt::format("classify {} {}", top, attention),
+                [top, attention](const ServedEncoder& model, std::span<EncoderText* const> texts) {
+                  return static_cast<const ServedClassifier&>(model).Classify(texts, top,
+                                                                              attention);
                 }};
   return asked;
 }
@@ -64,13 +86,13 @@ void DescribeClassify(const ModelStore& models, Json* document) {
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("classification_openapi.json"));
   EncoderRequest asked;
-  ClassificationOptions options;
+  ClassifyOptions options;
   Json& request = schemas["ClassifyRequest"];
-  request = openapi::RequestSchema({{"text", openapi::TextOrMoreTexts("what to classify")}},
+  request = openapi::RequestSchema(ItemSchemas("text", "what to classify"),
                                    ClassifyFields(&asked, &options), models, kClassifyRoute);
-  request["required"] = {"text"};
+  RequireItems("text", &request);
   (*document)["paths"][kClassifyRoute]["post"] =
-      EncoderOperation("tell the class of texts", "ClassifyRequest", "ClassifyResults");
+      EncoderOperation("tell the class of texts or pictures", "ClassifyRequest", "ClassifyResults");
 }
 
 }  // namespace

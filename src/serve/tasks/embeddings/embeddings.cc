@@ -1,13 +1,13 @@
 #include "serve/tasks/embeddings/embeddings.h"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "attend/error.h"
+#include "base/base64.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
@@ -35,26 +35,26 @@ FieldList EmbeddingsFields(EncoderRequest* asked, EmbeddingsOptions* options) {
   return fields;
 }
 
-std::string Base64(std::span<const float> values) {
+// Of f32, the lowest byte first.
+std::string Base64OfFloats(std::span<const float> values) {
   static_assert(std::endian::native == std::endian::little);
-  std::string text(sodium_base64_ENCODED_LEN(values.size_bytes(), sodium_base64_VARIANT_ORIGINAL),
-                   '\0');
-  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(values.data()),
-                    values.size_bytes(), sodium_base64_VARIANT_ORIGINAL);
-  text.pop_back();  // the end of a C string
-  return text;
+  return Base64Of(
+      std::string_view(reinterpret_cast<const char*>(values.data()), values.size_bytes()));
 }
 
 std::vector<Json> Embed(const ServedEncoder& model, std::span<EncoderText* const> texts,
                         const EmbeddingOptions& options, EncodingFormat format) {
   std::vector<Json> answers;
-  for (const TextVector& vector : model.encoder().Embed(TextsOf(texts), options)) {
+  const std::vector<TextVector> vectors =
+      model.reads_pictures() ? model.encoder().EmbedPixels(PixelsOf(texts), options)
+                             : model.encoder().Embed(TextsOf(texts), options);
+  for (const TextVector& vector : vectors) {
     const bool base64 = format == EncodingFormat::kBase64;
-    answers.push_back(
-        {{"object", "embedding"},
-         {"index", 0},
-         {"embedding", base64 ? Json(Base64(vector.values_D)) : FloatsToJson(vector.values_D)},
-         {"cut", vector.cut}});
+    answers.push_back({{"object", "embedding"},
+                       {"index", 0},
+                       {"embedding", base64 ? Json(Base64OfFloats(vector.values_D))
+                                            : FloatsToJson(vector.values_D)},
+                       {"cut", vector.cut}});
   }
   return answers;
 }
@@ -73,7 +73,7 @@ void RefuseTokenIds(const Json& body) {
 EncoderRequest ReadEmbeddings(Json body) {
   EncoderRequest asked;
   RefuseTokenIds(body);
-  asked.texts = TakeTexts(&body, "input");
+  TakeItems(&body, "input", &asked);
   if (body.contains("dimensions")) {
     throw Error(ErrorKind::kUsage, "dimensions is not supported; leave it out");
   }
@@ -92,11 +92,12 @@ EncoderRequest ReadEmbeddings(Json body) {
 
 Json EmbeddingsToJson(EncoderJob* job) {
   Json data = Json::array();
+  const bool pictures = job->model->reads_pictures();
   int64_t tokens = 0;
   for (EncoderText& text : job->texts) {
     text.answer["index"] = data.size();
     data.push_back(std::move(text.answer));
-    tokens += std::min(text.room, job->model->max_tokens());
+    tokens += pictures ? text.room : std::min(text.room, job->model->max_tokens());
   }
   return {{"object", "list"},
           {"data", std::move(data)},
@@ -110,12 +111,12 @@ void DescribeEmbeddings(const ModelStore& models, Json* document) {
   EncoderRequest asked;
   EmbeddingsOptions options;
   Json& request = schemas["EmbeddingsRequest"];
-  request = openapi::RequestSchema({{"input", openapi::TextOrMoreTexts("what to embed")}},
+  request = openapi::RequestSchema(ItemSchemas("input", "what to embed"),
                                    EmbeddingsFields(&asked, &options), models, kEmbeddingsRoute);
-  request["required"] = {"input"};
+  RequireItems("input", &request);
   (*document)["paths"][kEmbeddingsRoute]["post"] =
-      EncoderOperation("give each text a vector, as the OpenAI API has it", "EmbeddingsRequest",
-                       "Embeddings", ErrorForm::kOpenAi);
+      EncoderOperation("give each text or picture a vector, as the OpenAI API has it",
+                       "EmbeddingsRequest", "Embeddings", ErrorForm::kOpenAi);
 }
 
 }  // namespace
