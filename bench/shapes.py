@@ -55,6 +55,26 @@ ENCODERS = {"bert-base": Stack(12, 768, 12, 3072), "bert-tiny": Stack(4, 256, 4,
 
 
 @dataclasses.dataclass(frozen=True)
+class Pictures:
+    """What a Vision Transformer reads, and its stack."""
+
+    size: int  # of a side, in pixels
+    channels: int
+    patch: int
+    stack: Stack
+
+    def rows(self):
+        return (self.size // self.patch) ** 2 + 1
+
+    def multiply_adds(self):
+        """Of a picture."""
+        return self.rows() * (self.stack.multiply_adds(self.rows()) + self.patch**2 * self.channels * self.stack.d_model)
+
+
+PICTURES = {"vit-base": Pictures(224, 3, 16, Stack(12, 768, 12, 3072)), "vit-tiny": Pictures(28, 1, 4, Stack(6, 96, 4, 192))}
+
+
+@dataclasses.dataclass(frozen=True)
 class Lengths:
     source: int  # eos counted
     target: int
