@@ -1,4 +1,4 @@
-"""What tools/demo prints of its language model and its tagger, which it trains here as for a user; a stored model stands for the translator."""
+"""What tools/demo prints of its language model, its tagger and its model of pictures, which it trains here as for a user; a stored model stands for the translator."""
 
 import json
 import os
@@ -48,6 +48,14 @@ def test_the_tale_is_of_words_that_there_are(demo):
     folder, output = demo
     assert_is_a_tale(folder, re.search("^Generated: (Once there was .*)$", output, flags=re.M).group(1))
     assert_is_a_tale(folder, printed_command(demo, "your own beginning of a tale"))
+
+
+def test_the_digit_is_read_right(demo):
+    folder, output = demo
+    label, path, probability = re.search(r"^Seen: (\d) in the picture (.*), probability (.*)$", output, flags=re.M).groups()
+    assert path.endswith(f"/{label}.png") and float(probability) > 0.5
+    assert printed_command(demo, "your own picture of a digit").startswith("3\t")
+    assert "<svg" in (folder / "out/digit.svg").read_text(encoding="utf-8")
 
 
 def test_the_sentences_are_tagged_right(demo):

@@ -64,7 +64,7 @@ def text_of(task, options, folder, recipe=None):
         return text | {"test_source": options["valid_source"], "test_target": options["valid_target"]} | vocabulary_of(recipe, options)
     if recipe.get("preset", "").startswith("vit"):
         return {name: value for name, value in tiny_run.of_pictures(options, folder).items() if name.startswith(("train_", "valid_", "encoder.", "patches."))} | {
-            "test_pictures": tiny_run.write_pictures(folder, "test", 20, 3), "label_names": ["row", "column"], "valid_count": 0}
+            "test_pictures": tiny_run.write_pictures(folder, "test", 20, 3), "label_names": ["row", "column"], "valid_count": 0, "patches.patch": 4}
     stacks = {"language_model": "decoder.", "parsing": ("encoder.", "decoder.")}.get(task, "encoder.")
     text = {option: value for option, value in options.items() if option.startswith(stacks)} | {"vocab_size": 26}
     change = {"columns": as_columns, "table": as_table, "text": str, "trees": as_tree}[KINDS[task]]
