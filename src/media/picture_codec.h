@@ -40,6 +40,8 @@ Picture ReadPicture(const std::filesystem::path& path, int64_t channels,
                     const PictureLimits& limits = {});
 
 std::string EncodePng(const Picture& picture);
+// "data:image/png;base64,...", as a page takes a picture.
+std::string PngDataUrl(const Picture& picture);
 
 }  // namespace attend
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attend/error.h"
+#include "base/base64.h"
 #include "media/orientation.h"
 #include "media/picture_decoders.h"
 #include "media/pixel_rows.h"
@@ -195,5 +196,9 @@ Picture DecodePng(std::string_view bytes, const std::string& name, int64_t chann
 }
 
 std::string EncodePng(const Picture& picture) { return PngWriter().Encode(picture); }
+
+std::string PngDataUrl(const Picture& picture) {
+  return "data:image/png;base64," + Base64Of(EncodePng(picture));
+}
 
 }  // namespace attend

@@ -9,6 +9,7 @@ import server as programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests/data/golden_v1"
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 OPTIONS = {"languages": ["en", "de"], "label_smoothing": 0.1, "preset": "tiny", "beam_size": 2, "encoder": {"layers": 2, "heads": 4}}
 DATA = {
     "train": {"loss": [[10, 4.0], [20, 3.0]], "gradient_norm": [[10, 1.0]], "learning_rate": [[10, 0.1]]},
@@ -22,7 +23,7 @@ DATA = {
         "update": 20,
         "samples": [
             {"input": "a", "reference": "the old dog, runs", "output": "the dog runs far"},
-            {"input": "b", "reference": "他是老师", "output": "他是学师"},
+            {"input": "b", "reference": "他是老师", "output": "他是学师", "picture": PIXEL},
         ],
     },
     "test": {"ter": {"score": 41.25}, "cut": 3},
@@ -115,6 +116,11 @@ def test_differences_of_samples_are_marked(report):
     assert report(texts(".samples del")) == ["old", ",", "老"]
     assert report(texts(".samples ins")) == ["far", "学"]
     assert report(texts(".samples td"))[1:3] == ["the old dog, runs", "the dog runs far"]
+
+
+def test_a_sample_shows_its_picture(report):
+    assert report("[...document.querySelectorAll('.samples tr')].map(row => row.querySelectorAll('img').length)") == [0, 0, 1]
+    assert report("document.querySelector('img.sample').naturalWidth") == 1
 
 
 def test_changed_options_come_first_and_defaults_are_folded(report):

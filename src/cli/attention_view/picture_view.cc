@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/base64.h"
 #include "cli/attention_view/attention_view.h"
 #include "cli/attention_view/html_page.h"
 #include "cli/svg_text.h"
@@ -31,7 +30,7 @@ class PicturePanels {
     height_ = kPanelSide * height / std::max(width, height);
     columns_ = std::min<size_t>(panels, 4);
     rows_ = (panels + columns_ - 1) / columns_;
-    url_ = "data:image/png;base64," + Base64Of(EncodePng(view.picture));
+    url_ = PngDataUrl(view.picture);
   }
 
   double total_width() const {

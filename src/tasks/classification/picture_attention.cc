@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "base/base64.h"
 #include "media/picture_codec.h"
 
 namespace attend {
@@ -76,7 +75,7 @@ Json PictureAttentionToJson(const PictureAttention& attention, const Picture& pi
     for (const std::vector<float>& map : layer) maps.push_back(FloatsToJson(map));
     heads.push_back(std::move(maps));
   }
-  return {{"picture", "data:image/png;base64," + Base64Of(EncodePng(picture))},
+  return {{"picture", PngDataUrl(picture)},
           {"rows", attention.rows},
           {"columns", attention.columns},
           {"heads", std::move(heads)},

@@ -100,8 +100,9 @@ void TrainingLogs::LogValidation(const TrainState& state, const ValidationResult
   metrics_.Append(line);
   Json samples = Json::array();
   for (const ValidationResult::Sample& sample : result.samples) {
-    samples.push_back(
-        {{"input", sample.input}, {"reference", sample.reference}, {"output", sample.output}});
+    Json& shown = samples.emplace_back(
+        Json{{"input", sample.input}, {"reference", sample.reference}, {"output", sample.output}});
+    if (!sample.picture.empty()) shown["picture"] = sample.picture;
   }
   samples_.Append({{"update", state.update}, {"samples", std::move(samples)}});
   tensorboard_.Append(state.update, effects_.now(), scalars);

@@ -27,6 +27,7 @@ struct ValidationResult {
   std::map<std::string, double> metrics;
   struct Sample {
     std::string input, reference, output;
+    std::string picture = {};  // of the input, as the data URL of a PNG; empty: none
   };
   std::vector<Sample> samples;  // a few, the same ones each time
 };

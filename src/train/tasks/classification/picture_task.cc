@@ -9,6 +9,8 @@
 #include "attend/classifier.h"
 #include "base/files.h"
 #include "media/patch_numbers.h"
+#include "media/picture_codec.h"
+#include "media/resize.h"
 #include "metrics/classes.h"
 #include "model/sample.h"
 #include "train/loop/parameters.h"
@@ -38,6 +40,17 @@ torch::Tensor SharesOf(const Examples& examples, int64_t labels) {
 // Files' names without their folders, which no model knows of.
 std::string ShortName(const std::string& name) {
   return std::filesystem::path(name).filename().string();
+}
+
+// To the size that the report shows it in.
+Picture Shrunk(const Picture& picture) {
+  constexpr int64_t kMostSide = 96;
+  const int64_t longest = std::max(picture.width, picture.height);
+  if (longest <= kMostSide) return picture;
+  const auto side = [&](int64_t pixels) {
+    return std::max<int64_t>(1, pixels * kMostSide / longest);
+  };
+  return Resize(picture, side(picture.width), side(picture.height), Interpolation::kBilinear);
 }
 
 std::vector<std::string> NamesOf(const std::vector<int32_t>& labels,
@@ -122,8 +135,8 @@ ValidationResult PictureTask::Validate() {
   result.metrics = {
       {"loss", loss}, {"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()}};
   for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i)
-    result.samples.push_back(
-        {ShortName(valid.Where({0, valid.survey().kept[i]})), expected[i], found[i]});
+    result.samples.push_back({ShortName(valid.Where({0, valid.survey().kept[i]})), expected[i],
+                              found[i], PngDataUrl(Shrunk(valid.Get(i)))});
   return result;
 }
 
