@@ -1,0 +1,87 @@
+"""tools/woven_catalogue: each input tells the pair of clusters and one pair's cluster, all three together tell every cluster."""
+
+import io
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+numpy = pytest.importorskip("numpy")
+Image = pytest.importorskip("PIL.Image")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLUSTERS = {"korvai": ("Kanchipuram", "Arani"), "petni": ("Gadwal", "Narayanpet"), "ikat": ("Barpali", "Nuapatna"), "jamdani": ("Chanderi", "Maheshwar")}
+
+
+def make(folder, *options):
+    subprocess.run([sys.executable, ROOT / "tools/woven_catalogue", folder, "--items=120", "--valid=16", "--test=40", *options], check=True)
+    return folder
+
+
+@pytest.fixture(name="catalogue", scope="module")
+def a_catalogue(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("catalogue"))
+
+
+def items(folder, part):
+    return [json.loads(line) for line in (folder / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def pixels(folder, item):
+    return numpy.asarray(Image.open(io.BytesIO((folder / item["picture"]).read_bytes())).convert("RGB")).astype(float)
+
+
+def test_the_same_seed_gives_the_same_files(catalogue, tmp_path):
+    again, other = make(tmp_path / "again"), make(tmp_path / "other", "--seed=2")
+    for file in (path for path in catalogue.rglob("*") if path.is_file()):
+        assert (again / file.relative_to(catalogue)).read_bytes() == file.read_bytes()
+    assert (other / "train.jsonl").read_bytes() != (catalogue / "train.jsonl").read_bytes()
+
+
+def test_pictures_are_of_their_size(catalogue):
+    for item in items(catalogue, "test"):
+        assert pixels(catalogue, item).shape == (96, 96, 3)
+
+
+def material_of_body(item):
+    silk, cotton = (item["text"].lower().find(f"body is of {material}") + item["text"].find(f" {material} body") > -2 for material in ("silk", "cotton"))
+    assert silk != cotton, item["text"]
+    return "silk" if silk else "cotton"
+
+
+def spires_point_up(folder, item):
+    """Whether the lowest row is of zari, as the line above the border is: the spires stand on it."""
+    line, lowest = pixels(folder, item)[[75, 94], :56].mean(axis=1)
+    return abs(line - lowest).max() < 12
+
+
+def district_of(graph, workshop):
+    village = next(tail for head, relation, tail in graph if head == workshop and relation == "lies in")
+    return next(tail for head, relation, tail in graph if head == village and relation == "in district")
+
+
+def test_each_pair_differs_where_it_should(catalogue):
+    graph = [line.split("\t") for line in (catalogue / "graph.tsv").read_text(encoding="utf-8").splitlines()]
+    for item in items(catalogue, "train") + items(catalogue, "test"):
+        workshop, technique, body, *_ = item["links"]
+        first = CLUSTERS[technique].index(item["label"]) == 0
+        assert material_of_body(item) == body and workshop in item["text"]
+        if technique == "korvai":
+            assert spires_point_up(catalogue, item) == first
+        if technique == "petni":
+            assert (body == "silk") == first
+        if technique == "ikat":
+            assert district_of(graph, workshop) == f"{item['label']} district"
+
+
+@pytest.mark.parametrize("technique", ["korvai", "jamdani"])
+def test_the_text_does_not_tell_other_twins_apart(catalogue, technique):
+    seen = {(item["label"], item["links"][2]) for item in items(catalogue, "train") if item["links"][1] == technique}
+    assert seen == {(cluster, material) for cluster in CLUSTERS[technique] for material in ("silk", "cotton")}
+
+
+def test_workshops_of_the_test_are_new_and_in_the_graph(catalogue):
+    graph = {line.split("\t")[0] for line in (catalogue / "graph.tsv").read_text(encoding="utf-8").splitlines()}
+    trained, tested = ({item["links"][0] for item in items(catalogue, part)} for part in ("train", "test"))
+    assert not trained & tested and trained | tested <= graph
