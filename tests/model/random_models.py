@@ -113,7 +113,7 @@ def write_parser(folder, **model):
     constituents, tags = ["NP", "PP", "S", "VP"], [".", "DT", "NN", "VBZ"]
     config["model"] |= {
         "task": "parsing", "architecture": "transformer", "languages": ["ka"], "source_eos": True, "source_begin": [2], "source_end": [], "target_begin": [],
-        "constituents": constituents, "tags": tags, "next_word_input": True, "alignment_layer": 0, "patches": None,
+        "constituents": constituents, "tags": tags, "next_word_input": True, "alignment_layer": 0, "patches": None, "frames": None,
         "target_vocab_size": 4 + 2 * len(constituents) + len(tags),
         "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
         "label_scheme": "none", "crf": False, "tie_source_target": False, **model}
