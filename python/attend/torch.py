@@ -220,13 +220,13 @@ class Stack(nn.Module):
     """An encoder or a decoder: embeddings (or patches of pictures, or frames of sound) plus positions, then N layers."""
 
     def __init__(
-        self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True, patches: Config | None = None,
-        frames: Config | None = None,
+        self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True, reads: Config | None = None,
     ) -> None:
+        """`reads` is the whole model's configuration, of a stack that may read numbers in place of ids."""
         super().__init__()
         self.config = stack
-        self.patches = None if patches is None else Patches(patches, stack.d_model)
-        self.convolutions = None if frames is None else Convolutions(frames, stack.d_model)
+        self.patches = None if reads is None or reads.patches is None else Patches(reads.patches, stack.d_model)
+        self.convolutions = None if reads is None or reads.frames is None else Convolutions(reads.frames, stack.d_model)
         # None: it reads the encoder's (section 3.4 shares them).
         self.embedding: Any = nn.Embedding(vocab_size, stack.d_model) if vocab_size else None
         self.positions = nn.Embedding(stack.max_positions, stack.d_model) if stack.positions == "learned" else None
@@ -336,7 +336,7 @@ class Transformer(nn.Module):
         share = config.encoder is not None and config.decoder is not None and config.tie_source_target
         self.encoder = self.decoder = self.head = None
         if config.encoder is not None:
-            self.encoder = Stack(config.encoder, config.source_vocab_size, patches=config.patches, frames=config.frames)
+            self.encoder = Stack(config.encoder, config.source_vocab_size, reads=config)
         if config.decoder is not None:
             self.decoder = Stack(
                 config.decoder, 0 if share else config.target_vocab_size, cross_attention=config.encoder is not None, both_ways=False)
