@@ -210,6 +210,7 @@ class Convolutions(nn.ModuleList):
         self.config = frames
 
     def forward(self, x_BTE: Tensor) -> Tensor:
+        layer: Any  # a Linear
         for layer, kernel, stride in zip(self, self.config.kernels, self.config.strides, strict=True):
             kernel_DEK = layer.weight.unflatten(1, (kernel, -1)).transpose(1, 2)
             x_BTE = functional.gelu(functional.conv1d(x_BTE.transpose(1, 2), kernel_DEK, layer.bias, stride, kernel // 2)).transpose(1, 2)
