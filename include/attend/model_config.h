@@ -57,7 +57,7 @@ enum class SinusoidConvention {
   kHalves,       // all sines, then all cosines, same exponents
   kTimingSignal  // the same in halves, with exponents i / (d_model / 2 - 1): tensor2tensor's
 };
-enum class InputKind { kTokens, kPatches };
+enum class InputKind { kTokens, kPatches, kFrames };
 enum class HeadKind { kNone, kVocabulary, kLabels };
 // What a head of labels labels.
 enum class Pooling {
@@ -109,6 +109,38 @@ struct PatchInput {
   int64_t patch_size() const { return patch * patch * channels; }     // numbers
   int64_t bytes() const { return height * width * channels; }         // of a picture
   bool operator==(const PatchInput&) const = default;
+};
+
+enum class FrameScale {
+  // Whisper's: the logarithm to base 10, at most 8 below the loudest number of the recording; then
+  // (x + 4) / 4.
+  kWhisper,
+  kRecording,  // all numbers of a recording together have mean 0 and deviation 1
+  kBands,      // those of each band of a recording have
+};
+
+// What an encoder of sound reads: log-mel frames of a recording, through convolutions over time
+// that shorten it, each with biases and gelu (Whisper, Radford et al. 2022). A convolution sees
+// `kernel` rows around its own, zeros beyond the ends, and gives d_model numbers for every
+// `stride`-th row. The defaults are Whisper's.
+struct FrameInput {
+  int64_t rate = 16000;  // samples a second
+  int64_t fft = 400;     // samples that a frame sees, even
+  int64_t hop = 160;     // samples from one frame to the next
+  int64_t mels = 80;     // bands, numbers of a frame
+  double low = 0;        // Hz, where the lowest band begins
+  double high = 0;       // Hz, where the highest ends; 0: half the rate
+  FrameScale scale = FrameScale::kWhisper;
+  std::vector<int64_t> kernels = {3, 3}, strides = {1, 2};  // of each convolution; odd kernels
+  double padded_seconds = 0;  // silence fills recordings up to this; 0: none does
+
+  // 0: recordings have the samples that they have.
+  int64_t padded_samples() const;
+  // Of so many samples: one for each whole hop, and at least one of any sound; 0 of none.
+  int64_t FramesOf(int64_t samples) const;
+  // That the convolutions leave of so many frames.
+  int64_t RowsOf(int64_t frames) const;
+  bool operator==(const FrameInput&) const = default;
 };
 
 // One stack of layers, encoder or decoder. Sizes count elements.
@@ -174,6 +206,7 @@ struct ModelConfig {
   std::vector<std::string> languages;  // source, target; may be empty
   InputKind input = InputKind::kTokens;
   std::optional<PatchInput> patches;  // of an encoder that reads them in place of tokens
+  std::optional<FrameInput> frames;   // of an encoder before a decoder, in place of tokens
   int64_t source_vocab_size = 0;      // rows of the encoder's embedding
   int64_t target_vocab_size = 0;  // rows of the decoder's embedding and of the output projection
   SpecialIds special_ids;
@@ -237,8 +270,10 @@ struct ModelConfig {
 // base and big (the paper), tiny (4+4 layers, 128 wide, 4 heads, d_ff 256), student (6+2 layers,
 // 256 wide, 8 heads, d_ff 1536); decoders alone: gpt-char, gpt2-small; encoders alone: bert-tiny
 // (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base; encoders of pictures: vit-tiny (6 layers, 96
-// wide, 4 heads, d_ff 192, patches of 4 x 4 of 28 x 28 grey pixels), vit-base; other architectures:
-// lstm (2+2 layers, 256 wide), convolution (4+3 layers, 256 wide). Throws Error(kConfiguration) for
+// wide, 4 heads, d_ff 192, patches of 4 x 4 of 28 x 28 grey pixels), vit-base; of sound, with a
+// decoder: speech-tiny (4+2 layers, 128 wide, 4 heads, d_ff 512), whisper-tiny (4+4 layers, 384
+// wide, 6 heads, d_ff 1536, 30 seconds); other architectures: lstm (2+2 layers, 256 wide),
+// convolution (4+3 layers, 256 wide). Throws Error(kConfiguration) for
 // another name, naming the nearest.
 ModelConfig PresetConfig(const std::string& name);
 

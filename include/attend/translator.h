@@ -1,4 +1,5 @@
-// Translates sentences with a model directory. Start here.
+// Translates sentences with a model directory. Start here. At the end: writes down what is said in
+// recordings.
 //
 // A Translator is immutable and safe to use from many threads. Concurrent calls share its threads
 // and batches, so a short call does not wait for a long one. A sentence always gives the same text
@@ -135,6 +136,66 @@ class Translator {
   // Parts of a text that are copied exactly, in order. Do not divide a text inside one.
   std::vector<ProtectedPart> ProtectedParts(const std::string& text) const;
   // The instruction set that runs.
+  std::string instruction_set() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What a Transcriber is made with.
+struct TranscriberOptions {
+  int threads = 0;  // 0: one for each processor
+  WeightType type = WeightType::kStored;
+  std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
+};
+
+struct TranscriptionOptions {
+  int64_t beam_size = 4;
+  double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
+  int64_t n_best = 1;           // at most beam_size
+  // Tokens of output, eos included. 0: the rows that the encoder makes of the recording plus 50.
+  int64_t max_length = 0;
+  // Where another thread sets it, the call ends after a step with Error(kRuntime).
+  const std::atomic<bool>* stop = nullptr;
+};
+
+// One channel of sound; samples are mostly between -1 and 1.
+struct RecordingSamples {
+  std::span<const float> samples;
+  int64_t rate = 16000;  // samples a second; others than the model's are resampled
+};
+
+struct Transcription {
+  std::vector<Hypothesis> hypotheses;  // the n best, best first, with different texts
+  double seconds = 0;                  // of the recording
+  std::string error;                   // why a file has no hypotheses; else empty
+};
+
+// Immutable and safe to use from many threads. A recording always gives the same text and score,
+// bit for bit.
+class Transcriber {
+ public:
+  // Throws Error(kInput) for a file that can't be read, Error(kUsage) for a model of another task.
+  static std::unique_ptr<Transcriber> Load(const std::string& directory,
+                                           const TranscriberOptions& options = {});
+  Transcriber(std::shared_ptr<const Model> model, const TranscriberOptions& options);
+  // The type and instruction set are those that the model was loaded with.
+  Transcriber(std::shared_ptr<const LoadedModel> loaded, int threads);
+  ~Transcriber();
+  Transcriber(const Transcriber&) = delete;
+  Transcriber& operator=(const Transcriber&) = delete;
+
+  // One for each recording, in order. Throws Error(kUsage) for invalid options, Error(kInput) that
+  // names a recording which is empty or longer than the model reads.
+  std::vector<Transcription> Transcribe(std::span<const RecordingSamples> recordings,
+                                        const TranscriptionOptions& options = {}) const;
+  // Of files: WAV, FLAC and others that libsndfile reads. One that can't be read, or is longer than
+  // the model reads, has an error and does not keep others from being read.
+  std::vector<Transcription> TranscribeFiles(std::span<const std::string> paths,
+                                             const TranscriptionOptions& options = {}) const;
+
+  int64_t rate() const;  // samples a second that the model reads
   std::string instruction_set() const;
 
  private:

@@ -8,7 +8,7 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Translator, Vocabulary, bleu, chrf, extend, load, quantize, read_lines, ter
+from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Transcriber, Translator, Vocabulary, bleu, chrf, extend, load, quantize, read_lines, ter
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, CutTextWarning, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import (
@@ -28,6 +28,7 @@ from attend._results import (
     TextAttention,
     TextScore,
     Training,
+    Transcription,
     Translation,
     Validation,
 )
@@ -62,6 +63,8 @@ __all__ = [
     "TextAttention",
     "TextScore",
     "Training",
+    "Transcriber",
+    "Transcription",
     "Translation",
     "Translator",
     "UsageError",

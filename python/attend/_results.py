@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Translator
+    from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Transcriber, Translator
 
 
 class Hypothesis(NamedTuple):
@@ -65,6 +65,19 @@ class Translation(str):
     def alignment(self) -> list[tuple[int, int]]:
         """(source, target) white-space words of the best output, from 0; with alignments=True."""
         return self.hypotheses[0].alignment
+
+
+class Transcription(NamedTuple):
+    """What is said in a recording."""
+
+    hypotheses: tuple[Hypothesis, ...]  # n_best of them, the best first; none of a file with an error
+    seconds: float  # of the recording
+    error: str | None  # why a file could not be read
+
+    @property
+    def text(self) -> str:
+        """The best text; empty where there is none."""
+        return self.hypotheses[0].text if self.hypotheses else ""
 
 
 class Score(NamedTuple):
@@ -253,7 +266,7 @@ class Training:
     warnings: tuple[str, ...]  # the program's
     history: list[dict[str, Any]] = dataclasses.field(repr=False)  # the lines of metrics.jsonl: of each update and validation
 
-    def load(self) -> Translator | Generator | Tagger | Parser | Classifier | Encoder:
+    def load(self) -> Translator | Generator | Tagger | Parser | Classifier | Encoder | Transcriber:
         """The model, as attend.load gives it."""
         from attend._attend import load  # noqa: PLC0415  which imports this file
 

@@ -201,15 +201,33 @@ class Patches(nn.Linear):
         return torch.cat([self.class_token.expand(len(x_BPD), 1, -1), x_BPD], 1)
 
 
+class Convolutions(nn.ModuleList):
+    """Log-mel frames of a recording [B, T, mels], shortened by convolutions over time (Whisper), [B, rows, D]."""
+
+    def __init__(self, frames: Config, d_model: int) -> None:
+        widths = [frames.mels] + [d_model] * (len(frames.kernels) - 1)
+        super().__init__(nn.Linear(kernel * width, d_model) for kernel, width in zip(frames.kernels, widths, strict=True))
+        self.config = frames
+
+    def forward(self, x_BTE: Tensor) -> Tensor:
+        layer: Any  # a Linear
+        for layer, kernel, stride in zip(self, self.config.kernels, self.config.strides, strict=True):
+            kernel_DEK = layer.weight.unflatten(1, (kernel, -1)).transpose(1, 2)
+            x_BTE = functional.gelu(functional.conv1d(x_BTE.transpose(1, 2), kernel_DEK, layer.bias, stride, kernel // 2)).transpose(1, 2)
+        return x_BTE
+
+
 class Stack(nn.Module):
-    """An encoder or a decoder: embeddings (or patches of pictures) plus positions, then N layers."""
+    """An encoder or a decoder: embeddings (or patches of pictures, or frames of sound) plus positions, then N layers."""
 
     def __init__(
-        self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True, patches: Config | None = None,
+        self, stack: Config, vocab_size: int, cross_attention: bool = False, both_ways: bool = True, reads: Config | None = None,
     ) -> None:
+        """`reads` is the whole model's configuration, of a stack that may read numbers in place of ids."""
         super().__init__()
         self.config = stack
-        self.patches = None if patches is None else Patches(patches, stack.d_model)
+        self.patches = None if reads is None or reads.patches is None else Patches(reads.patches, stack.d_model)
+        self.convolutions = None if reads is None or reads.frames is None else Convolutions(reads.frames, stack.d_model)
         # None: it reads the encoder's (section 3.4 shares them).
         self.embedding: Any = nn.Embedding(vocab_size, stack.d_model) if vocab_size else None
         self.positions = nn.Embedding(stack.max_positions, stack.d_model) if stack.positions == "learned" else None
@@ -241,9 +259,10 @@ class Stack(nn.Module):
         return x_BTD
 
     def embed(self, ids_BT: Tensor, embedding_VD: Tensor | None) -> Tensor:
-        """Of ids, or of squares of pictures [B, P, E], before positions."""
-        if self.patches is not None:
-            x_BPD: Tensor = self.patches(ids_BT)
+        """Of ids, of squares of pictures [B, P, E] or of frames [B, T, mels], before positions."""
+        numbers = self.patches or self.convolutions
+        if numbers is not None:
+            x_BPD: Tensor = numbers(ids_BT)
             return x_BPD
         assert embedding_VD is not None
         # A decoder without bos starts from -1, a vector of zeros, as Marian's.
@@ -318,7 +337,7 @@ class Transformer(nn.Module):
         share = config.encoder is not None and config.decoder is not None and config.tie_source_target
         self.encoder = self.decoder = self.head = None
         if config.encoder is not None:
-            self.encoder = Stack(config.encoder, config.source_vocab_size, patches=config.patches)
+            self.encoder = Stack(config.encoder, config.source_vocab_size, reads=config)
         if config.decoder is not None:
             self.decoder = Stack(
                 config.decoder, 0 if share else config.target_vocab_size, cross_attention=config.encoder is not None, both_ways=False)
@@ -328,7 +347,8 @@ class Transformer(nn.Module):
     def forward(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
         """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's or a picture's.
 
-        A model that reads pictures takes their squares [B, P, E], which squares() makes of pixels, in place of ids.
+        A model that reads pictures takes their squares [B, P, E], which squares() makes of pixels, in place of ids. One that reads
+        sound takes log-mel frames [B, T, mels] of recordings of one length as `source`.
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
         reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
         around a translation's tokens. `next_words` [B, T] is for a parser with next_word_input: for each id of `target` the place
@@ -391,13 +411,13 @@ class Transformer(nn.Module):
         return squares.reshape(len(squares), -1, side * side * patches.channels).float()
 
     def not_pad(self, ids_BS: Tensor) -> Tensor:
-        if self.config.patches is not None:  # all pictures have the same squares
+        if self.config.patches is not None or self.config.frames is not None:  # all have as many squares, or frames
             return torch.ones(len(ids_BS), 1, dtype=torch.bool, device=ids_BS.device)
         return ids_BS.ne(self.config.special_ids.pad)
 
     def embedding(self, stack: Stack) -> Tensor | None:
-        """The stack's own embedding [V, D], or the encoder's where both share it; None where it reads pictures."""
-        if self.config.patches is not None:
+        """The stack's own embedding [V, D], or the encoder's where both share it; None where it reads pictures or sound."""
+        if stack is self.encoder and self.config.input != "tokens":
             return None
         weight_VD: Tensor = (self.encoder if stack.embedding is None else stack).embedding.weight
         return weight_VD

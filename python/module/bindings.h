@@ -17,6 +17,7 @@ void BindLines(nanobind::module_& module);
 void BindLoading(nanobind::module_& module);  // after the classes
 void BindMetrics(nanobind::module_& module);
 void BindTextEncoder(nanobind::module_& module);
+void BindTranscriber(nanobind::module_& module);
 void BindTranslator(nanobind::module_& module);
 void BindVocabulary(nanobind::module_& module);
 void BindWriting(nanobind::module_& module);

@@ -9,6 +9,7 @@
 #include "attend/generator.h"
 #include "attend/tagger.h"
 #include "attend/text_encoder.h"
+#include "attend/translator.h"
 #include "model/config_file.h"
 #include "model/model_directory.h"
 #include "python/module/bindings.h"
@@ -37,6 +38,7 @@ constexpr TaskClass kTaskClasses[] = {
     {"parsing", MakeOfTask<Parser>},
     {"tagging", MakeOfTask<Tagger>},
     {"language_model", MakeOfTask<Generator>},
+    {"transcription", MakeOfTask<Transcriber>},
     {"translation", [](const LoadedPtr& loaded, const LoadingOptions& options) {
        return nb::cast(std::make_shared<ModelRunner>(loaded, RunnerOptions{options, {}}));
      }}};
@@ -71,11 +73,11 @@ void BindLoading(nb::module_& module) {
   const FieldList fields = Fields(options);
   module.def("load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
              nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
-                                 "Generator | Tagger | Parser | Classifier | Encoder",
+                                 "Generator | Tagger | Parser | Classifier | Encoder | Transcriber",
                                  OptionsSignature(fields))
                          .c_str()),
              OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger,\n"
-                         "Parser, Classifier or Encoder, as its task is.",
+                         "Parser, Classifier, Encoder or Transcriber, as its task is.",
                          fields)
                  .c_str());
   module.def(

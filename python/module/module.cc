@@ -55,6 +55,7 @@ NB_MODULE(_attend, module) {
   BindLabels(module);
   BindParser(module);
   BindTextEncoder(module);
+  BindTranscriber(module);
   BindVocabulary(module);
   BindLoading(module);
   BindMetrics(module);

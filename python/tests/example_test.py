@@ -35,7 +35,7 @@ def test_the_page_of_python(translator, tmp_path):
     page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S)
     # Tests that train run the blocks of the others, those of PyTorch and of importing have their own.
-    elsewhere = ("my-tagger", "my-encoder", "my-parser", "attend.train(", "attend.torch", "attend.convert")
+    elsewhere = ("my-tagger", "my-encoder", "my-parser", "my-transcriber", "attend.train(", "attend.torch", "attend.convert")
     code = "\n".join(block for block in blocks if not any(word in block for word in elsewhere))
     (tmp_path / "test.en").write_text("lumi tavo keri\nolin\n", encoding="utf-8")
     (tmp_path / "test.de").write_text("grau\nöd\n", encoding="utf-8")

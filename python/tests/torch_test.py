@@ -146,7 +146,7 @@ class Case:
     def __init__(self, folder, name, more=None):
         tensors = load_file(folder / f"{name}.safetensors")
         model = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        model = {"encoder": None, "decoder": None, "patches": None} | model | (more or {})
+        model = {"encoder": None, "decoder": None, "patches": None, "frames": None} | model | (more or {})
         self.tensors = tensors
         self.weights = self.under("weights.")
         self.directory = folder / f"{name}.{len(more or {})}.model"

@@ -263,6 +263,7 @@ std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
 
 // Throws Error(kUsage) for what a model of pictures, or one of texts, has no use for.
 void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
+  if (config.frames) RefuseUse("the model reads sound, which this command does not draw");
   if (!config.patches) {
     if (!options.picture.empty())
       RefuseUse("the model reads text; give --source in place of --picture");

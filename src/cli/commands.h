@@ -28,6 +28,7 @@ int RunScore(const std::vector<std::string>& arguments);
 int RunServe(const std::vector<std::string>& arguments);
 int RunShortlist(const std::vector<std::string>& arguments);
 int RunTag(const std::vector<std::string>& arguments);
+int RunTranscribe(const std::vector<std::string>& arguments);
 int RunTranslate(const std::vector<std::string>& arguments);
 int RunVerify(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);

@@ -14,7 +14,8 @@ ModelConfig PresetModel(const std::string& preset, int64_t vocab_size) {
     config.task = "classification";
     return config;
   }
-  if (config.encoder) config.source_vocab_size = vocab_size;
+  if (config.frames) config.task = "transcription";
+  if (config.encoder && !config.frames) config.source_vocab_size = vocab_size;
   config.target_vocab_size = vocab_size;
   return config;
 }

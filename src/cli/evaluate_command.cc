@@ -15,6 +15,7 @@
 #include "cli/evaluate/label_scores.h"
 #include "cli/line_windows.h"
 #include "metrics/characters.h"
+#include "metrics/error_rate.h"
 #include "metrics/exact_match.h"
 #include "metrics/metric_fields.h"
 #include "metrics/tokenizer_choice.h"
@@ -55,11 +56,13 @@ FieldList Fields(EvaluateOptions& options) {
       .Add("reference", &options.reference,
            "right translations; several files are alternatives. For aer, links such as 0-0 1-2, "
            "possible ones as 1?3 or 1p3")
-      .Add("metrics", &options.metrics,
-           "of bleu, chrf, chrf++, ter, exact_match, divided by commas; or aer, of alignments; or "
-           "entity, F1 of "
-           "labelled entities in the last column; or labels, accuracy of any labels there; or "
-           "accuracy, of classes; or brackets, of trees, as evalb with COLLINS.prm")
+      .Add(
+          "metrics", &options.metrics,
+          "of bleu, chrf, chrf++, ter, exact_match, wer and cer (of words and characters), divided "
+          "by commas; or aer, of alignments; or "
+          "entity, F1 of "
+          "labelled entities in the last column; or labels, accuracy of any labels there; or "
+          "accuracy, of classes; or brackets, of trees, as evalb with COLLINS.prm")
       .Add("skip_empty_references", &options.skip_empty_references,
            "where some texts have more references than others: an empty line of a file is none, as "
            "None is for sacreBLEU; without it, a reference without words")
@@ -84,6 +87,9 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
   if (key == "bleu") return std::make_unique<Bleu>(options.bleu);
   if (key == "ter") return std::make_unique<Ter>(options.ter);
   if (key == "aer") return std::make_unique<Aer>(options.aer);
+  if (key == "wer") return std::make_unique<ErrorRate>(ErrorUnit::kWords, options.bleu.lowercase);
+  if (key == "cer")
+    return std::make_unique<ErrorRate>(ErrorUnit::kCharacters, options.bleu.lowercase);
   if (key == "exact_match") return std::make_unique<ExactMatch>(options.bleu.lowercase);
   ChrfOptions chrf = options.chrf;
   if (key == "chrf++") chrf.word_order = 2;
@@ -92,8 +98,9 @@ std::unique_ptr<Metric> MakeMetric(const std::string& key, const EvaluateOptions
 
 // What --metrics names, divided by commas or blanks; each once.
 std::vector<std::string> MetricNames(const EvaluateOptions& options) {
-  const std::vector<std::string> known = {"bleu", "chrf",   "chrf++", "ter",      "exact_match",
-                                          "aer",  "entity", "labels", "accuracy", "brackets"};
+  const std::vector<std::string> known = {"bleu",        "chrf",   "chrf++",   "ter",
+                                          "exact_match", "wer",    "cer",      "aer",
+                                          "entity",      "labels", "accuracy", "brackets"};
   std::vector<std::string> names;
   for (const std::string& list : options.metrics) {
     for (size_t start = 0; start <= list.size();) {
@@ -104,8 +111,8 @@ std::vector<std::string> MetricNames(const EvaluateOptions& options) {
         throw Error(
             ErrorKind::kUsage,
             fmt::format(
-                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, exact_match, aer, "
-                "entity, labels, accuracy or brackets{}",
+                "--metrics: '{}' is no metric, expected bleu, chrf, chrf++, ter, exact_match, wer, "
+                "cer, aer, entity, labels, accuracy or brackets{}",
                 key, DidYouMean(key, known)));
       }
       if (std::find(names.begin(), names.end(), key) != names.end())
@@ -337,7 +344,9 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
   CommandLine command_line(
       "evaluate",
       "score translations: BLEU, chrF, chrF++ and TER, computed by attend and equal to sacreBLEU "
-      "2.6.0's, whose signature says how; exact matches; word alignments: AER; entities, as "
+      "2.6.0's, whose signature says how; exact matches; errors of words and characters (WER, "
+      "CER), "
+      "equal to jiwer 4.0.0's; word alignments: AER; entities, as "
       "conlleval; classes; "
       "trees, "
       "as evalb",
@@ -347,6 +356,7 @@ int RunEvaluate(const std::vector<std::string>& arguments) {
       "--metrics bleu,chrf++,ter --json\n"
       "attend evaluate --hypothesis output.txt --reference test.1 test.2 test.3 "
       "--skip-empty-references --metrics bleu,exact_match\n"
+      "attend evaluate --metrics wer,cer --hypothesis transcripts.txt --reference test.txt\n"
       "attend evaluate --metrics aer --hypothesis out.align --reference test.en-de.align\n"
       "attend evaluate --metrics entity --hypothesis tagged.conll --reference eng.testb\n"
       "attend evaluate --metrics labels --hypothesis tagged.conll --reference test.pos\n"

@@ -227,6 +227,18 @@ std::string DescribeStack(const StackConfig& stack, const ModelConfig& whole) {
       stack.feed_forward_bias ? "" : ", no biases in the feed-forward layer");
 }
 
+std::string DescribeFrames(const FrameInput& frames) {
+  std::string text = fmt::format("sound of {} Hz, {} bands every {} samples", Grouped(frames.rate),
+                                 frames.mels, frames.hop);
+  for (size_t i = 0; i < frames.kernels.size(); ++i) {
+    text +=
+        fmt::format(", a convolution over {} by steps of {}", frames.kernels[i], frames.strides[i]);
+  }
+  if (frames.padded_seconds > 0)
+    text += fmt::format(", filled up to {} seconds", frames.padded_seconds);
+  return text;
+}
+
 std::string DescribeHead(const ModelConfig& config) {
   if (config.head == HeadKind::kNone) return "none";
   if (config.head == HeadKind::kVocabulary) {
@@ -262,6 +274,7 @@ void PrintArchitecture(const ModelConfig& config) {
   if (!config.languages.empty())
     line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
   if (config.patches) line("input", DescribePatches(*config.patches));
+  if (config.frames) line("input", DescribeFrames(*config.frames));
   line("encoder", config.encoder ? DescribeStack(*config.encoder, config) : "none");
   line("decoder", config.decoder ? DescribeStack(*config.decoder, config) : "none");
   if (config.alignment_layer > 0)

@@ -120,7 +120,11 @@ bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* option
   TrainOptions first;
   CommandLine these("train", "", "");
   these.Options(Fields(first).Select({"task", "preset", "architecture"})).ParseThese(arguments);
-  if (!these.IsSet("preset")) first.preset = PresetOf(first.model.architecture);
+  // A transformer's follows from the task.
+  if (!these.IsSet("preset")) {
+    const bool transformer = first.model.architecture == Architecture::kTransformer;
+    first.preset = transformer ? "" : PresetOf(first.model.architecture);
+  }
   *options = TrainOptions(first.model.task, first.preset);
   *command_line = MakeCommandLine(*options, *common);
   return command_line->Parse(arguments);

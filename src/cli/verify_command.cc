@@ -49,7 +49,8 @@ void CheckFinite(const TensorTable& tensors, const std::string& directory) {
 // Messages for samples whose text is no longer cut into the ids stored.
 std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sample>& samples) {
   std::vector<std::string> messages;
-  if (model.source_vocabulary.empty() || !model.config.encoder) return messages;
+  if (model.source_vocabulary.empty() || !model.config.encoder || model.config.frames)
+    return messages;
   const bool hidden = !model.config.decoder && model.config.head == HeadKind::kVocabulary;
   if (hidden) return messages;  // ids alone: tokens are hidden
   const auto vocabulary = Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");

@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <utility>
 
-#include "attend/error.h"
 #include "base/random.h"
 #include "data/changed_windows.h"
+#include "data/item_windows.h"
 #include "media/fit_picture.h"
 
 namespace attend {
 namespace {
 
-constexpr int64_t kWindowBytes = int64_t{1} << 26;
-constexpr int64_t kMinWindow = 64;
 constexpr uint64_t kMixingKey = 0x6d6978;          // "mix"
 constexpr uint64_t kPictureOrderKey = 0x70696374;  // "pict"
 
@@ -32,47 +29,6 @@ std::vector<uint8_t> MeanColour(const PatchInput& input) {
 
 }  // namespace
 
-class PictureCorpus::Reader : public WindowReader {
- public:
-  Reader(const PictureCorpus* corpus, int64_t epoch, int64_t window, const WindowPart& part)
-      : corpus_(corpus), epoch_(epoch), number_(window), part_(part) {
-    if (window < 0 || window * corpus->window_ >= corpus->size()) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("the data position is not one of these pictures: it is window {} of "
-                              "{} pictures each, of {} pictures",
-                              window, corpus->window_, corpus->size()));
-    }
-    order_ = std::make_shared<const std::vector<int64_t>>(corpus->OrderOf(epoch));
-  }
-
-  WindowWork Next() override {
-    WindowWork work;
-    work.epoch = epoch_;
-    work.start = {number_, {}};
-    const int64_t begin = number_ * corpus_->window_;
-    const int64_t count = std::min(corpus_->window_, corpus_->size() - begin);
-    const int64_t first = begin + count * part_.index / part_.count;
-    const int64_t end = begin + count * (part_.index + 1) / part_.count;
-    work.make = [corpus = corpus_, order = order_, epoch = epoch_, first, end] {
-      return Window{
-          std::make_shared<const ExampleTable>(corpus->Changed(*order, epoch, first, end)), {}};
-    };
-    work.last = begin + count == corpus_->size();
-    ++number_;
-    if (work.last) {
-      number_ = 0;
-      order_ = std::make_shared<const std::vector<int64_t>>(corpus_->OrderOf(++epoch_));
-    }
-    return work;
-  }
-
- private:
-  const PictureCorpus* corpus_;
-  int64_t epoch_, number_;
-  WindowPart part_;
-  std::shared_ptr<const std::vector<int64_t>> order_;
-};
-
 PictureCorpus::PictureCorpus(std::shared_ptr<const PictureSet> pictures, PictureSurvey survey,
                              PictureCorpusOptions options)
     : pictures_(std::move(pictures)),
@@ -80,7 +36,7 @@ PictureCorpus::PictureCorpus(std::shared_ptr<const PictureSet> pictures, Picture
       options_(std::move(options)),
       numbers_(options_.input),
       fill_(MeanColour(options_.input)),
-      window_(std::max(kMinWindow, kWindowBytes / (4 * options_.input.bytes()))) {}
+      window_(ItemsInWindow(4 * options_.input.bytes())) {}
 
 Picture PictureCorpus::Get(int64_t i) const {
   return FitPicture(pictures_->Get(survey_.kept[i]), options_.input);
@@ -147,16 +103,12 @@ void PictureCorpus::AddMixed(Picture picture, int64_t i, uint64_t key, ExampleTa
   table->EndExample({0, survey_.kept[i]});
 }
 
-std::vector<int64_t> PictureCorpus::OrderOf(int64_t epoch) const {
-  std::vector<int64_t> order(survey_.kept.size());
-  std::iota(order.begin(), order.end(), 0);
-  Random{options_.seed, static_cast<uint64_t>(epoch), kPictureOrderKey}.Shuffle(&order);
-  return order;
-}
-
 std::unique_ptr<WindowReader> PictureCorpus::Open(int64_t epoch, const WindowStart& start,
                                                   const WindowPart& part) const {
-  return std::make_unique<Reader>(this, epoch, start.number, part);
+  const auto make = [this](const std::vector<int64_t>& order, int64_t of_epoch, int64_t first,
+                           int64_t end) { return Changed(order, of_epoch, first, end); };
+  return OpenItemWindows({"pictures", size(), window_, options_.seed, kPictureOrderKey, make},
+                         epoch, start.number, part);
 }
 
 std::string PictureCorpus::Where(const Origin& origin) const {

@@ -56,7 +56,6 @@ class PictureCorpus : public ExampleSource {
   int64_t window_size() const { return window_; }
 
  private:
-  class Reader;
   ExampleTable EmptyTable() const;
   void Add(const Picture& picture, int64_t i, ExampleTable* table) const;
   // Picture `i` as a window has it. `key` decides every random choice.
@@ -65,7 +64,6 @@ class PictureCorpus : public ExampleSource {
   // Those at places [first, end) of an epoch's order.
   ExampleTable Changed(const std::vector<int64_t>& order, int64_t epoch, int64_t first,
                        int64_t end) const;
-  std::vector<int64_t> OrderOf(int64_t epoch) const;
 
   std::shared_ptr<const PictureSet> pictures_;
   PictureSurvey survey_;

@@ -49,8 +49,10 @@ void Start(const Weights& weights, std::span<const NewSentence> sentences, const
   activations->sources.clear();
   activations->new_sources.clear();
   for (const NewSentence& sentence : sentences) {
-    activations->sources.push_back(sentence.source);
-    activations->new_sources.push_back({sentence.index, std::ssize(sentence.source)});
+    const EncoderItem& item = activations->sources.emplace_back(
+        sentence.numbers.empty() ? EncoderItem(sentence.source) : EncoderItem(sentence.numbers));
+    const int64_t rows = weights.encoder ? weights.encoder->RowsOf(item) : 0;
+    activations->new_sources.push_back({sentence.index, rows});
   }
   if (weights.encoder) Encode(weights, activations->sources, sinks, activations);
   WorkTimer& timer = activations->scratch.timer;
@@ -60,12 +62,11 @@ void Start(const Weights& weights, std::span<const NewSentence> sentences, const
   timer.Book(&WorkSeconds::cross_attention);
 }
 
-void StartAll(const Weights& weights, std::span<const std::vector<int32_t>> sources,
-              const Sinks& sinks, Activations* activations, DecoderCache* cache) {
+void StartAll(const Weights& weights, std::span<const EncoderItem> sources, const Sinks& sinks,
+              Activations* activations, DecoderCache* cache) {
   std::vector<NewSentence> sentences;
-  for (const std::vector<int32_t>& source : sources) {
-    sentences.push_back({std::ssize(sentences), source});
-  }
+  for (const EncoderItem& source : sources)
+    sentences.push_back({std::ssize(sentences), source.ids, {}, source.numbers});
   weights.decoder->Reset(1, cache);
   Start(weights, sentences, sinks, activations, cache);
 }

@@ -35,8 +35,8 @@ void Start(const Weights& weights, std::span<const NewSentence> sentences, const
            Activations* activations, DecoderCache* cache);
 // The same of these sources alone, one hypothesis each: source i is sentence i of a cache that
 // forgets what it held.
-void StartAll(const Weights& weights, std::span<const std::vector<int32_t>> sources,
-              const Sinks& sinks, Activations* activations, DecoderCache* cache);
+void StartAll(const Weights& weights, std::span<const EncoderItem> sources, const Sinks& sinks,
+              Activations* activations, DecoderCache* cache);
 
 // Runs the rows through the decoder; [rows, D] is in hidden_RD.
 void Decode(const Weights& weights, std::span<const DecoderRow> rows, const Sinks& sinks,

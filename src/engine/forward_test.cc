@@ -6,6 +6,7 @@
 #include "engine/output_layer.h"
 #include "engine/plain_transformer.h"
 #include "kernels/inference/dispatch.h"
+#include "model/quantize.h"
 
 namespace attend {
 namespace {
@@ -137,6 +138,105 @@ TEST_P(ForwardTest, AnEncoderReadsPictures) {
   }
 }
 
+// Whisper's shape, with 5 bands.
+ModelConfig SmallWhisper() {
+  ModelConfig config = SmallConfig();
+  config.task = "transcription";
+  config.input = InputKind::kFrames;
+  config.frames = FrameInput{.mels = 5, .kernels = {3, 5}, .strides = {1, 2}};
+  config.source_vocab_size = 0;
+  config.tie_source_target = false;
+  for (std::optional<StackConfig>* stack : {&config.encoder, &config.decoder}) {
+    (*stack)->norm_place = NormPlace::kPre;
+    (*stack)->activation = Activation::kGelu;
+    (*stack)->attention_bias = true;
+    (*stack)->scale_embedding = false;
+  }
+  config.encoder->position_convention = SinusoidConvention::kTimingSignal;
+  return config;
+}
+
+// Recordings of these many frames of 5 bands.
+std::vector<std::vector<float>> RandomRecordings(const std::vector<int64_t>& lengths) {
+  Random random({3});
+  std::vector<std::vector<float>> recordings;
+  for (const int64_t length : lengths) {
+    std::vector<float>& recording = recordings.emplace_back(length * 5);
+    for (float& number : recording) number = static_cast<float>(2 * random.Uniform() - 1);
+  }
+  return recordings;
+}
+
+// Logits [T, V] of these ids after each of the recordings, which share all passes.
+std::vector<std::vector<float>> LogitsAfter(const Weights& weights,
+                                            const std::vector<std::vector<float>>& recordings,
+                                            const std::vector<int32_t>& ids) {
+  Activations activations;
+  DecoderCache cache;
+  std::vector<EncoderItem> items;
+  for (const std::vector<float>& recording : recordings)
+    items.emplace_back(std::span<const float>(recording));
+  StartAll(weights, items, {}, &activations, &cache);
+  std::vector<DecoderRow> rows;
+  for (int32_t source = 0; source < static_cast<int32_t>(items.size()); ++source)
+    for (const int32_t id : ids) rows.push_back({source, id});
+  Decode(weights, rows, {}, &activations, &cache);
+  const int64_t each = std::ssize(ids) * weights.config().head_width();
+  std::vector<float> all(recordings.size() * each);
+  Logits(weights, std::ssize(rows), &activations, all.data());
+  std::vector<std::vector<float>> logits;
+  for (size_t i = 0; i < recordings.size(); ++i)
+    logits.emplace_back(all.begin() + i * each, all.begin() + (i + 1) * each);
+  return logits;
+}
+
+TEST_P(ForwardTest, AnEncoderReadsFrames) {
+  ModelConfig learned = SmallWhisper();
+  learned.encoder->positions = PositionKind::kLearned;
+  learned.encoder->max_positions = 300;
+  learned.encoder->embedding_norm = true;
+  ModelConfig shorter = SmallWhisper();
+  shorter.frames->kernels = {7, 1, 3};
+  shorter.frames->strides = {3, 2, 1};
+  const std::vector<int32_t> ids = {2, 7, 30, 12};
+  for (const ModelConfig& config : {SmallWhisper(), learned, shorter}) {
+    CheckModelConfig(config);
+    const auto model = MakeModel(config);
+    const Weights weights(model, GetParam());
+    // Of one frame, of fewer than a kernel, and of more rows than run together.
+    const auto recordings = RandomRecordings({1, 2, 9, 40, 523});
+    const auto found = LogitsAfter(weights, recordings, ids);
+    for (size_t i = 0; i < recordings.size(); ++i) {
+      Matrix frames;
+      for (auto at = recordings[i].begin(); at != recordings[i].end(); at += 5)
+        frames.emplace_back(at, at + 5);
+      const Matrix want_TV = Plain(*model).Logits(frames, ids);
+      for (size_t at = 0; at < found[i].size(); ++at)
+        ASSERT_NEAR(found[i][at], want_TV[at / 40][at % 40], 2e-5) << i;
+    }
+  }
+}
+
+// A recording alone and among others, f32 and int8.
+TEST_P(ForwardTest, FramesHaveTheSameBitsWhateverSharesTheBatch) {
+  const auto stored = MakeModel(SmallWhisper());
+  const std::vector<int32_t> ids = {2, 7, 30, 12};
+  const auto recordings = RandomRecordings({31, 9, 400, 33});
+  for (const WeightType type : {WeightType::kStored, WeightType::kInt8}) {
+    const Weights weights(WithWeights(stored, type), GetParam());
+    const auto together = LogitsAfter(weights, recordings, ids);
+    for (size_t i = 0; i < recordings.size(); ++i)
+      EXPECT_EQ(LogitsAfter(weights, {recordings[i]}, ids)[0], together[i]);
+    if (type == WeightType::kStored) continue;
+    Matrix frames;
+    for (auto at = recordings[0].begin(); at != recordings[0].end(); at += 5)
+      frames.emplace_back(at, at + 5);
+    const Matrix want_TV = Plain(*weights.model).Logits(frames, ids);
+    for (size_t at = 0; at < together[0].size(); ++at)
+      EXPECT_NEAR(together[0][at], want_TV[at / 40][at % 40], 0.05);
+  }
+}
+
 // T5's, with few buckets.
 ModelConfig SmallT5() {
   ModelConfig config = SmallConfig();
@@ -160,7 +260,7 @@ std::vector<float> LogitsInSteps(const Weights& weights, std::span<const std::ve
                                  size_t together) {
   Activations activations;
   DecoderCache cache;
-  StartAll(weights, ids.first(1), {}, &activations, &cache);
+  StartAll(weights, ItemsOf({ids[0]}), {}, &activations, &cache);
   std::vector<float> logits_TV;
   for (size_t t = 0; t < ids[1].size(); t += together) {
     std::vector<DecoderRow> rows;
@@ -224,7 +324,7 @@ TEST_P(ForwardTest, ADecoderAloneReadsNoSource) {
   const std::vector<int32_t> ids = {2, 7, 9, 4, 30, 12};
   Activations activations;
   DecoderCache cache;
-  StartAll(weights, std::vector<std::vector<int32_t>>(1), {}, &activations, &cache);
+  StartAll(weights, std::vector<EncoderItem>(1), {}, &activations, &cache);
   std::vector<DecoderRow> rows;
   for (const int32_t id : ids) rows.push_back({0, id});
   Decode(weights, rows, {}, &activations, &cache);

@@ -51,23 +51,20 @@ class Plain {
     return Layers("encoder", config, Embed("encoder", config, "encoder.embedding.weight", ids), {});
   }
 
-  // What it makes of these patches.
-  Matrix Encode(const Matrix& patches) {
+  // What it makes of these patches, or of these frames.
+  Matrix Encode(const Matrix& numbers) {
     const StackConfig& config = *model_.config.encoder;
-    Matrix x = Linear(patches, "encoder.patches");
-    if (model_.config.patches->class_token) {
-      const float* token = model_.tensors.Get("encoder.patches.class_token").f32();
-      x.insert(x.begin(), {token, token + config.d_model});
-    }
+    Matrix x = model_.config.patches ? Patches(numbers) : Convolutions(numbers);
     for (size_t t = 0; t < x.size(); ++t)
       for (int64_t d = 0; d < config.d_model; ++d) x[t][d] += Position(config, "encoder", t, d);
     if (config.embedding_norm) x = Norm(x, "encoder.embedding_norm", config);
     return Layers("encoder", config, x, {});
   }
 
-  // [T, V] after each id that the decoder reads. A model without encoder reads no source.
-  // `next_words`, if any: where in the source what is added to each id stands.
-  Matrix Logits(const std::vector<int32_t>& source, const std::vector<int32_t>& read,
+  // [T, V] after each id that the decoder reads. A model without encoder reads no source; another
+  // one ids or frames. `next_words`, if any: where in the source what is added to each id stands.
+  template <class Input = std::vector<int32_t>>
+  Matrix Logits(const Input& source, const std::vector<int32_t>& read,
                 const std::vector<int32_t>& next_words = {}) {
     const ModelConfig& config = model_.config;
     const bool tied = config.encoder && config.tie_source_target;
@@ -222,6 +219,33 @@ class Plain {
     for (std::vector<double>& row : state)
       for (double& v : row) v = std::max(v, 0.0);
     return state;
+  }
+  Matrix Patches(const Matrix& patches) {
+    Matrix x = Linear(patches, "encoder.patches");
+    if (model_.config.patches->class_token) {
+      const float* token = model_.tensors.Get("encoder.patches.class_token").f32();
+      x.insert(x.begin(), {token, token + model_.config.encoder->d_model});
+    }
+    return x;
+  }
+  // Row t of a convolution reads those around row t * stride, zeros beyond the ends.
+  Matrix Convolutions(Matrix x) {
+    const FrameInput& frames = *model_.config.frames;
+    for (size_t n = 0; n < frames.kernels.size(); ++n) {
+      const int64_t rows = std::ssize(x), kernel = frames.kernels[n];
+      Matrix windows;
+      for (int64_t middle = 0; middle < rows; middle += frames.strides[n]) {
+        std::vector<double>& window = windows.emplace_back();
+        for (int64_t row = middle - kernel / 2; row <= middle + kernel / 2; ++row) {
+          const bool beyond = row < 0 || row >= rows;
+          for (size_t i = 0; i < x[0].size(); ++i) window.push_back(beyond ? 0 : x[row][i]);
+        }
+      }
+      x = Linear(windows, "encoder.convolutions." + std::to_string(n));
+      for (std::vector<double>& row : x)
+        for (double& v : row) v *= 0.5 * (1 + std::erf(v / std::sqrt(2.0)));
+    }
+    return x;
   }
   static double GeluTanh(double x) {
     return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));

@@ -1,14 +1,11 @@
 #include "media/log_mel.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <kissfft/kissfft.hh>
 #include <numbers>
 
-#include "attend/error.h"
 #include "media/mel_filters.h"
 
 namespace attend {
@@ -65,63 +62,30 @@ struct LogMel::Tables {
   std::vector<MelFilter> filters;
 };
 
-FieldList Fields(LogMelOptions& options) {
-  FieldList fields;
-  fields.Add("rate", &options.rate, 100, 1e6, "samples a second of the sound that the model reads")
-      .Add("fft", &options.fft, 2, 1 << 16, "samples that one frame sees")
-      .Add("hop", &options.hop, 1, 1 << 16, "samples from one frame to the next")
-      .Add("mels", &options.mels, 1, 1024, "bands of frequencies in a frame")
-      .Add("low", &options.low, 0, 1e6, "frequency in Hz where the lowest band begins")
-      .Add("high", &options.high, 0, 1e6,
-           "frequency in Hz where the highest band ends; 0: half the rate")
-      .Add("scale", &options.scale, {"whisper", "recording", "bands"},
-           "how frames are scaled: as Whisper's, or to mean 0 and deviation 1 over a recording, or "
-           "over each band of it");
-  return fields;
-}
-
-LogMel::LogMel(const LogMelOptions& options) : options_(options) {
-  if (options_.high == 0) options_.high = static_cast<double>(options_.rate) / 2;
-  if (options_.fft < 2 || options_.fft % 2 != 0) {
-    throw Error(
-        ErrorKind::kConfiguration,
-        fmt::format("a frame sees {} samples (fft), expected an even number", options_.fft));
-  }
-  if (options_.rate < 1 || options_.hop < 1 || options_.mels < 1 || options_.low < 0 ||
-      options_.low >= options_.high || options_.high > static_cast<double>(options_.rate) / 2) {
-    throw Error(
-        ErrorKind::kConfiguration,
-        fmt::format("{} bands from {} to {} Hz of {} samples a second, every {}: expected "
-                    "positive numbers, and frequencies that rise to at most half the rate",
-                    options_.mels, options_.low, options_.high, options_.rate, options_.hop));
-  }
+LogMel::LogMel(const FrameInput& input) : input_(input) {
+  const double high = input.high > 0 ? input.high : static_cast<double>(input.rate) / 2;
   auto tables = std::make_unique<Tables>();
-  for (int64_t i = 0; i < options_.fft; ++i) {
-    const double turn = static_cast<double>(i) / static_cast<double>(options_.fft);
+  for (int64_t i = 0; i < input_.fft; ++i) {
+    const double turn = static_cast<double>(i) / static_cast<double>(input_.fft);
     tables->window.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));
   }
-  tables->filters =
-      MakeMelFilters(options_.rate, options_.fft, options_.mels, options_.low, options_.high);
+  tables->filters = MakeMelFilters(input_.rate, input_.fft, input_.mels, input_.low, high);
   tables_ = std::move(tables);
 }
 
 LogMel::~LogMel() = default;
 
-int64_t LogMel::FrameCount(int64_t samples) const {
-  return samples == 0 ? 0 : std::max<int64_t>(1, samples / options_.hop);
-}
-
 std::vector<float> LogMel::Frames(std::span<const float> samples) const {
-  const int64_t fft = options_.fft, frames = FrameCount(std::ssize(samples));
+  const int64_t fft = input_.fft, frames = input_.FramesOf(std::ssize(samples));
   if (frames == 0) return {};
   // A transform has memory of its own, so each call makes one. It takes pairs of real numbers as
   // complex ones.
   const kissfft<double> transform(static_cast<size_t>(fft / 2), /*inverse=*/false);
   std::vector<double> seen(fft), power(fft / 2 + 1);
   std::vector<std::complex<double>> spectrum(fft / 2);
-  std::vector<double> energies(frames * options_.mels);
+  std::vector<double> energies(frames * input_.mels);
   for (int64_t t = 0; t < frames; ++t) {
-    const int64_t begin = t * options_.hop - fft / 2;
+    const int64_t begin = t * input_.hop - fft / 2;
     for (int64_t i = 0; i < fft; ++i)
       seen[i] = tables_->window[i] * samples[Mirrored(begin + i, std::ssize(samples))];
     transform.transform_real(seen.data(), spectrum.data());
@@ -129,15 +93,15 @@ std::vector<float> LogMel::Frames(std::span<const float> samples) const {
     power[0] = spectrum[0].real() * spectrum[0].real();
     power[fft / 2] = spectrum[0].imag() * spectrum[0].imag();
     for (int64_t bin = 1; bin < fft / 2; ++bin) power[bin] = std::norm(spectrum[bin]);
-    for (int64_t mel = 0; mel < options_.mels; ++mel) {
+    for (int64_t mel = 0; mel < input_.mels; ++mel) {
       const MelFilter& filter = tables_->filters[mel];
       double sum = 0;
       for (size_t i = 0; i < filter.weights.size(); ++i)
         sum += filter.weights[i] * power[filter.first + i];
-      energies[t * options_.mels + mel] = sum;
+      energies[t * input_.mels + mel] = sum;
     }
   }
-  Scale(options_.scale, options_.mels, &energies);
+  Scale(input_.scale, input_.mels, &energies);
   return {energies.begin(), energies.end()};
 }
 

@@ -1,10 +1,11 @@
 // Shows a test in another language what attend makes of sound. Numbers are f32 in the machine's
 // order, after a line of text.
-//   sound_probe read FILE...           of each: "RATE COUNT" and samples, or the message that
-//   refuses it sound_probe resample FILE RATE     the same at another rate sound_probe wav FILE
-//   OUTPUT        writes a WAV file sound_probe frames FILE [JSON]   "FRAMES MELS" and numbers, by
-//   LogMelOptions sound_probe cut FILE [JSON]      a line "BEGIN END" for each segment, by
-//   SilenceOptions sound_probe digits SEED OUTPUT DIGIT...    writes a WAV file of tones
+//   sound_probe read FILE...                   of each "RATE COUNT" and samples, or why not
+//   sound_probe resample FILE RATE             the same at another rate
+//   sound_probe wav FILE OUTPUT                writes a WAV file
+//   sound_probe frames FILE [JSON]             "FRAMES MELS" and numbers, by FrameInput
+//   sound_probe cut FILE [JSON]                a line "BEGIN END" a segment, by SilenceOptions
+//   sound_probe digits SEED OUTPUT DIGIT...    writes a WAV file of tones
 //   sound_probe drawn SEED OUTPUT DIGIT        writes a PNG file
 #include <fmt/format.h>
 
@@ -40,6 +41,22 @@ Options OptionsOf(const std::vector<std::string>& arguments) {
   return options;
 }
 
+attend::FrameInput FrameInputOf(const std::vector<std::string>& arguments) {
+  const attend::Json given = attend::ParseJson(arguments.size() > 1 ? arguments[1] : "{}", "input");
+  attend::FrameInput input;
+  for (const auto& [name, number] : {std::pair{"rate", &input.rate},
+                                     {"fft", &input.fft},
+                                     {"hop", &input.hop},
+                                     {"mels", &input.mels}})
+    *number = given.value(name, *number);
+  for (const auto& [name, number] : {std::pair{"low", &input.low}, {"high", &input.high}})
+    *number = given.value(name, *number);
+  const std::string scale = given.value("scale", "whisper");
+  if (scale == "recording") input.scale = attend::FrameScale::kRecording;
+  if (scale == "bands") input.scale = attend::FrameScale::kBands;
+  return input;
+}
+
 void Run(const std::string& what, const std::vector<std::string>& arguments) {
   if (what == "read") {
     for (const std::string& path : arguments) {
@@ -64,9 +81,9 @@ void Run(const std::string& what, const std::vector<std::string>& arguments) {
     } else if (what == "wav") {
       attend::WriteFileAtomically(arguments.at(1), EncodeWav(sound));
     } else if (what == "frames") {
-      const attend::LogMel log_mel(OptionsOf<attend::LogMelOptions>(arguments));
-      WriteNumbers(log_mel.FrameCount(std::ssize(sound.samples)), log_mel.options().mels,
-                   log_mel.Frames(sound.samples));
+      const attend::FrameInput input = FrameInputOf(arguments);
+      WriteNumbers(input.FramesOf(std::ssize(sound.samples)), input.mels,
+                   attend::LogMel(input).Frames(sound.samples));
     } else if (what == "cut") {
       for (const auto& [begin, end] :
            CutAtSilence(sound.samples, sound.rate, OptionsOf<attend::SilenceOptions>(arguments)))

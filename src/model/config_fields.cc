@@ -10,6 +10,7 @@ constexpr double kMaxVocabulary = 1 << 24;
 constexpr double kMaxKernelWidth = 1023;
 constexpr double kMaxPictureSide = 4096;
 constexpr double kMaxDeviation = 1e6;
+constexpr double kMaxRate = 1e6;
 
 }  // namespace
 
@@ -86,6 +87,27 @@ FieldList Fields(PatchInput& patches) {
   return fields;
 }
 
+FieldList Fields(FrameInput& frames) {
+  FieldList fields;
+  fields.Add("rate", &frames.rate, 100, kMaxRate, "samples a second of the sound that is read")
+      .Add("fft", &frames.fft, 2, 1 << 16, "samples that one frame sees")
+      .Add("hop", &frames.hop, 1, 1 << 16, "samples from one frame to the next")
+      .Add("mels", &frames.mels, 1, 1024, "bands of frequencies in a frame")
+      .Add("low", &frames.low, 0, kMaxRate, "frequency in Hz where the lowest band begins")
+      .Add("high", &frames.high, 0, kMaxRate,
+           "frequency in Hz where the highest band ends; 0: half the rate")
+      .Add("scale", &frames.scale, {"whisper", "recording", "bands"},
+           "how frames are scaled: as Whisper's, or to mean 0 and deviation 1 over a recording, or "
+           "over each band of it")
+      .Add("kernels", &frames.kernels, 1, 63, "frames that each convolution over time sees")
+      .Add("strides", &frames.strides, 1, 64,
+           "every so many frames a convolution gives a vector: by this it shortens")
+      .Add("padded_seconds", &frames.padded_seconds, 0, 3600,
+           "silence fills recordings up to so many seconds, and longer ones are refused; 0: "
+           "recordings are as long as they are");
+  return fields;
+}
+
 FieldList Fields(ModelConfig& config) {
   FieldList fields;
   fields.Add("task", &config.task, "what the model does, such as translation", kDerived)
@@ -94,7 +116,8 @@ FieldList Fields(ModelConfig& config) {
            "transformer with: they are trained and run through LibTorch",
            kIdentity)
       .Add("languages", &config.languages, "two languages, the source first")
-      .Add("input", &config.input, {"tokens", "patches"}, "what the first stack reads", kDerived)
+      .Add("input", &config.input, {"tokens", "patches", "frames"}, "what the first stack reads",
+           kDerived)
       .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
            "rows of the encoder's embedding", kDerived)
       .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
@@ -115,6 +138,7 @@ FieldList Fields(ModelConfig& config) {
            "decoder layer whose cross-attention learned word alignments, from 1; 0: none",
            kDerived);
   if (config.patches) fields.Nest("patches", Fields(*config.patches), kIdentity);
+  if (config.frames) fields.Nest("frames", Fields(*config.frames), kIdentity);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -161,6 +185,7 @@ void TakeParts(const Json& model, ModelConfig* config) {
   if (!has("encoder")) config->encoder.reset();
   if (!has("decoder")) config->decoder.reset();
   if (has("patches")) config->patches.emplace();
+  if (has("frames")) config->frames.emplace();
 }
 
 void TakeHead(ModelConfig from, ModelConfig* to) {

@@ -82,7 +82,9 @@ void RemoveKeysOf8(Json* model) {
 void RemoveKeysOf9(Json* model) { model->erase("alignment_layer"); }
 
 // Leaves what versions before 10 had.
-void RemoveKeysOf10(Json* model) { model->erase("patches"); }
+void RemoveKeysOf10(Json* model) {
+  for (const char* key : {"patches", "frames"}) model->erase(key);
+}
 
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
@@ -122,6 +124,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
   if (!config.patches) object.erase("patches");
+  if (!config.frames) object.erase("frames");
   try {
     FieldsFromJson(object, Fields(config), where);
     CheckValues(config, version, where);
@@ -258,7 +261,7 @@ void Damaged(const std::string& where, const std::string& message) {
 
 Json ModelConfigToJson(ModelConfig config) {
   Json object = FieldsToJson(Fields(config));
-  for (const char* part : {"patches", "encoder", "decoder"}) {
+  for (const char* part : {"patches", "frames", "encoder", "decoder"}) {
     if (!object.contains(part)) object[part] = nullptr;
   }
   return object;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "attend/error.h"
@@ -79,6 +80,20 @@ int64_t RoomBeside(int64_t tokens, size_t ids) {
 int64_t MaxTokens(const StackConfig& stack) {
   if (stack.positions != PositionKind::kLearned) return kNoEnd;
   return std::max<int64_t>(stack.max_positions - stack.position_offset - 1, 0);
+}
+
+int64_t FrameInput::padded_samples() const {
+  return std::llround(padded_seconds * static_cast<double>(rate));
+}
+
+int64_t FrameInput::FramesOf(int64_t samples) const {
+  return samples == 0 ? 0 : std::max<int64_t>(1, samples / hop);
+}
+
+int64_t FrameInput::RowsOf(int64_t frames) const {
+  // An odd kernel sees as many rows before its own as after it.
+  for (const int64_t stride : strides) frames = (frames + stride - 1) / stride;
+  return frames;
 }
 
 std::vector<int32_t> TextFrame::Around(std::span<const int32_t> tokens) const {
@@ -321,6 +336,62 @@ void CheckPatches(const ModelConfig& config) {
     Refuse("pooling is first, expected mean: patches.class_token is off");
 }
 
+void CheckSpectrum(const FrameInput& frames) {
+  if (frames.fft % 2 != 0)
+    Refuse(fmt::format("frames.fft is {}, expected an even number", frames.fft));
+  const double half = static_cast<double>(frames.rate) / 2;
+  const double high = frames.high > 0 ? frames.high : half;
+  if (high > half) {
+    Refuse(fmt::format("frames.high is {}, expected at most half of frames.rate ({})", frames.high,
+                       half));
+  }
+  if (frames.low >= high)
+    Refuse(fmt::format("frames.low is {}, expected less than where the bands end, {}", frames.low,
+                       high));
+}
+
+void CheckFrameInput(const ModelConfig& config) {
+  constexpr size_t kMostConvolutions = 8;
+  if ((config.input == InputKind::kFrames) != config.frames.has_value())
+    Refuse("frames and input contradict each other, expected frames where input is frames");
+  if (!config.frames) return;
+  const FrameInput& frames = *config.frames;
+  if (!config.encoder || !config.decoder)
+    Refuse("input is frames, expected tokens: frames are for an encoder with a decoder");
+  if (config.source_vocab_size != 0) {
+    Refuse(
+        fmt::format("source_vocab_size is {}, expected 0: an encoder of frames has no "
+                    "vocabulary",
+                    config.source_vocab_size));
+  }
+  if (config.tie_source_target)
+    Refuse("tie_source_target is on, expected off: an encoder of frames has no embedding");
+  CheckSpectrum(frames);
+  if (frames.kernels.size() != frames.strides.size() || frames.kernels.empty() ||
+      frames.kernels.size() > kMostConvolutions) {
+    Refuse(
+        fmt::format("frames.kernels has {} numbers and frames.strides {}, expected one of each "
+                    "for every convolution, and 1 to {} of these",
+                    frames.kernels.size(), frames.strides.size(), kMostConvolutions));
+  }
+  for (const int64_t kernel : frames.kernels)
+    if (kernel % 2 == 0) Refuse(fmt::format("frames.kernels has {}, expected odd numbers", kernel));
+  constexpr int64_t kMostPadded = int64_t{1} << 26;  // samples, and numbers of their frames
+  const int64_t padded = frames.padded_samples(), rows = frames.RowsOf(frames.FramesOf(padded));
+  if (std::max(padded, frames.FramesOf(padded) * frames.mels) > kMostPadded) {
+    Refuse(fmt::format(
+        "frames.padded_seconds is {}, expected less: it makes {} samples and {} "
+        "numbers of frames, more than {}",
+        frames.padded_seconds, padded, frames.FramesOf(padded) * frames.mels, kMostPadded));
+  }
+  const StackConfig& stack = *config.encoder;
+  if (stack.positions == PositionKind::kLearned &&
+      stack.max_positions - stack.position_offset < std::max<int64_t>(rows, 1)) {
+    Refuse(fmt::format("encoder.max_positions is {}, expected at least {}, the rows of a recording",
+                       stack.max_positions, std::max<int64_t>(rows, 1) + stack.position_offset));
+  }
+}
+
 void CheckAlignment(const ModelConfig& config) {
   const int64_t layers = config.encoder && config.decoder ? config.decoder->layers : 0;
   if (config.alignment_layer <= layers) return;
@@ -363,6 +434,7 @@ void CheckModelConfig(const ModelConfig& config) {
   CheckTrees(config);
   CheckAlignment(config);
   CheckPatches(config);
+  CheckFrameInput(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((reads_tokens && id >= config.source_vocab_size) ||

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "attend/error.h"
 #include "base/json.h"
@@ -235,6 +238,82 @@ TEST(ModelConfigTest, JsonRoundTrip) {
   ModelConfig back = PresetConfig("base");
   FieldsFromJson(FieldsToJson(Fields(config)), Fields(back), "config.json");
   EXPECT_EQ(back, config);
+}
+
+// A model like Whisper, smaller.
+ModelConfig FrameModel() {
+  ModelConfig config = PresetConfig("whisper-tiny");
+  config.target_vocab_size = 40;
+  return config;
+}
+
+TEST(FrameInputTest, PresetsMakeSense) {
+  ModelConfig config = FrameModel();
+  CheckModelConfig(config);
+  EXPECT_EQ(config.frames->padded_samples(), 480'000);
+  EXPECT_EQ(config.frames->RowsOf(config.frames->FramesOf(480'000)), 1500);
+  config.encoder->positions = PositionKind::kLearned;
+  config.encoder->max_positions = 1500;
+  CheckModelConfig(config);
+  // Of the published model, and the biases of 12 attentions' keys, which it lacks.
+  config.target_vocab_size = 51865;
+  EXPECT_EQ(ParameterCount(config), 37'760'640 + 12 * 384);
+  ModelConfig small = PresetConfig("speech-tiny");
+  small.target_vocab_size = 40;
+  CheckModelConfig(small);
+}
+
+TEST(FrameInputTest, RowsAreThoseOfConvolutionsByTheirDefinition) {
+  for (const auto& [kernels, strides] :
+       std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{
+           {{3, 3}, {1, 2}}, {{5}, {4}}, {{3, 7, 1}, {2, 3, 2}}}) {
+    FrameInput input;
+    input.kernels = kernels;
+    input.strides = strides;
+    for (int64_t frames = 1; frames < 50; ++frames) {
+      int64_t rows = frames;
+      for (size_t i = 0; i < kernels.size(); ++i)
+        rows = (rows + 2 * (kernels[i] / 2) - kernels[i]) / strides[i] + 1;
+      EXPECT_EQ(input.RowsOf(frames), rows);
+    }
+  }
+}
+
+TEST(FrameInputTest, ContradictionsAreNamed) {
+  const auto message = [](const std::function<void(ModelConfig&)>& change) {
+    ModelConfig config = FrameModel();
+    change(config);
+    return Message(config);
+  };
+  using testing::HasSubstr;
+  EXPECT_EQ(message([](ModelConfig&) {}), "");
+  EXPECT_THAT(message([](auto& c) { c.frames.reset(); }), HasSubstr("contradict each other"));
+  EXPECT_THAT(message([](auto& c) {
+                c.decoder.reset();
+                c.head = HeadKind::kNone;
+              }),
+              HasSubstr("for an encoder with a decoder"));
+  EXPECT_THAT(message([](auto& c) { c.source_vocab_size = 5; }), HasSubstr("source_vocab_size"));
+  EXPECT_THAT(message([](auto& c) {
+                c.tie_source_target = true;
+                c.source_vocab_size = c.target_vocab_size;
+              }),
+              HasSubstr("source_vocab_size is 40, expected 0"));
+  EXPECT_THAT(message([](auto& c) { c.frames->fft = 401; }), HasSubstr("frames.fft is 401"));
+  EXPECT_THAT(message([](auto& c) { c.frames->low = 9000; }), HasSubstr("frames.low is 9000"));
+  EXPECT_THAT(message([](auto& c) { c.frames->high = 9000; }), HasSubstr("frames.high is 9000"));
+  EXPECT_THAT(message([](auto& c) {
+                c.frames->padded_seconds = 3600;
+                c.frames->hop = 1;
+              }),
+              HasSubstr("frames.padded_seconds is 3600, expected less"));
+  EXPECT_THAT(message([](auto& c) { c.frames->kernels = {3}; }), HasSubstr("has 1 numbers and"));
+  EXPECT_THAT(message([](auto& c) { c.frames->kernels = {3, 4}; }), HasSubstr("expected odd"));
+  EXPECT_THAT(message([](auto& c) {
+                c.encoder->positions = PositionKind::kLearned;
+                c.encoder->max_positions = 1499;
+              }),
+              HasSubstr("encoder.max_positions is 1499, expected at least 1500"));
 }
 
 }  // namespace

@@ -204,10 +204,10 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
-    "architecture",    "labels", "pooling",      "head_transform",  "head_pooler",
-    "label_scheme",    "crf",    "source_eos",   "source_begin",    "source_end",
-    "target_begin",    "tags",   "constituents", "next_word_input", "pooler_activation",
-    "alignment_layer", "patches"};
+    "architecture",    "labels",  "pooling",      "head_transform",  "head_pooler",
+    "label_scheme",    "crf",     "source_eos",   "source_begin",    "source_end",
+    "target_begin",    "tags",    "constituents", "next_word_input", "pooler_activation",
+    "alignment_layer", "patches", "frames"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -284,7 +284,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
-      erase(10, model, {"patches"});
+      erase(10, model, {"patches", "frames"});
       erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
@@ -322,13 +322,15 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackKeys) {
     });
   };
   EXPECT_THAT(with_keys_of(6, {"architecture", "constituents", "tags", "next_word_input",
-                               "alignment_layer", "patches"}),
+                               "alignment_layer", "patches", "frames"}),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
-  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches"}),
+  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches", "frames"}),
               HasSubstr("'model.architecture' is unknown to format_version 7"));
-  EXPECT_THAT(with_keys_of(8, {"patches"}),
+  EXPECT_THAT(with_keys_of(8, {"patches", "frames"}),
               HasSubstr("'model.alignment_layer' is unknown to format_versio"));
-  EXPECT_THAT(with_keys_of(9, {}), HasSubstr("'model.patches' is unknown to format_version 9"));
+  EXPECT_THAT(with_keys_of(9, {"patches"}), HasSubstr("'model.frames' is unknown to format_v"));
+  EXPECT_THAT(with_keys_of(9, {"frames"}),
+              HasSubstr("'model.patches' is unknown to format_version 9"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

@@ -78,10 +78,23 @@ void AddStack(const std::string& name, const StackConfig& config, int64_t length
                      config.d_ff * (IsGated(config.activation) ? 3 : 2));
 }
 
+// Over time, for so many rows of the stack: what comes before a convolution has more of them.
+void AddConvolutions(const FrameInput& frames, int64_t width, int64_t rows,
+                     std::vector<OperationPart>* parts) {
+  double operations = 0;
+  for (size_t i = frames.kernels.size(); i-- > 0; rows *= frames.strides[i])
+    operations += Product(rows, frames.kernels[i] * (i == 0 ? frames.mels : width), width);
+  parts->push_back({"encoder.convolutions", operations});
+}
+
 // What makes the encoder's rows.
 void AddInput(const ModelConfig& config, int64_t rows, std::vector<OperationPart>* parts) {
   if (config.input == InputKind::kTokens) {
     parts->push_back({"encoder.embedding", 0});
+    return;
+  }
+  if (config.input == InputKind::kFrames) {
+    AddConvolutions(*config.frames, config.encoder->d_model, rows, parts);
     return;
   }
   const int64_t squares = rows - (config.patches->class_token ? 1 : 0);

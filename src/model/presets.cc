@@ -57,6 +57,22 @@ StackConfig Vit(StackConfig config) {
   return config;
 }
 
+// Whisper's stacks (Radford et al. 2022): norms before the sub-layers, sinusoids over sound and
+// learned positions of text, biases.
+StackConfig Whisper(StackConfig config, int64_t max_positions = 0) {
+  config.norm_place = NormPlace::kPre;
+  config.activation = Activation::kGelu;
+  config.position_convention = SinusoidConvention::kTimingSignal;
+  if (max_positions > 0) {
+    config.positions = PositionKind::kLearned;
+    config.max_positions = max_positions;
+  }
+  config.attention_bias = true;
+  config.scale_embedding = false;
+  config.norm_epsilon = 1e-5;
+  return config;
+}
+
 // LSTMs or GRUs, which need no positions and tell neighbours by their order.
 StackConfig Recurrent(int64_t layers, int64_t d_model) {
   StackConfig config = Stack(layers, d_model, 1, StackConfig().d_ff);
@@ -80,6 +96,12 @@ void ReadPatches(const PatchInput& patches, ModelConfig* config) {
   config->head = HeadKind::kNone;
 }
 
+void ReadFrames(const FrameInput& frames, ModelConfig* config) {
+  config->input = InputKind::kFrames;
+  config->frames = frames;
+  config->tie_source_target = false;
+}
+
 }  // namespace
 
 ModelConfig PresetConfig(const std::string& name) {
@@ -95,6 +117,8 @@ ModelConfig PresetConfig(const std::string& name) {
       {"bert-base", {Bert(Stack(12, 768, 12, 3072)), std::nullopt}},
       {"vit-tiny", {Vit(Stack(6, 96, 4, 192)), std::nullopt}},
       {"vit-base", {Vit(Stack(12, 768, 12, 3072)), std::nullopt}},
+      {"speech-tiny", {Whisper(Stack(4, 128, 4, 512)), Whisper(Stack(2, 128, 4, 512), 448)}},
+      {"whisper-tiny", {Whisper(Stack(4, 384, 6, 1536)), Whisper(Stack(4, 384, 6, 1536), 448)}},
       {"lstm", {Recurrent(2, 256), Recurrent(2, 256)}},
       {"convolution", {Convolution(4, 256), Convolution(3, 256)}},
   };
@@ -112,6 +136,8 @@ ModelConfig PresetConfig(const std::string& name) {
   if (name == "vit-tiny")
     ReadPatches({.height = 28, .width = 28, .channels = 1, .patch = 4}, &config);
   if (name == "vit-base") ReadPatches({}, &config);
+  if (name == "speech-tiny") ReadFrames({}, &config);
+  if (name == "whisper-tiny") ReadFrames({.padded_seconds = 30}, &config);
   if (name == "lstm") config.architecture = Architecture::kLstm;
   if (name == "convolution") config.architecture = Architecture::kConvolution;
   return config;

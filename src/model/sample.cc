@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "attend/error.h"
@@ -88,12 +89,38 @@ class ObjectReader {
   std::string where_;
 };
 
+// Two bytes a number, the low one first.
+std::vector<uint8_t> BytesOf(const std::vector<int16_t>& sound) {
+  std::vector<uint8_t> bytes;
+  for (const int16_t number : sound) {
+    const auto bits = static_cast<uint16_t>(number);
+    bytes.push_back(static_cast<uint8_t>(bits & 0xff));
+    bytes.push_back(static_cast<uint8_t>(bits >> 8));
+  }
+  return bytes;
+}
+
+// None for what is no sound, or an empty one.
+std::optional<std::vector<int16_t>> SoundOfHex(const std::string& digits) {
+  const auto bytes = BytesOfHex(digits);
+  if (!bytes || bytes->empty() || bytes->size() % 2 != 0) return std::nullopt;
+  std::vector<int16_t> sound;
+  for (size_t i = 0; i < bytes->size(); i += 2)
+    sound.push_back(static_cast<int16_t>((*bytes)[i] | ((*bytes)[i + 1] << 8)));
+  return sound;
+}
+
 // What the encoder reads.
 void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sample) {
   const bool tokens = config.encoder && config.input == InputKind::kTokens;
   sample->source = reader.Text("source");
   sample->source_ids = reader.Ids("source_ids", tokens ? config.source_vocab_size : int64_t{0});
   if (tokens && sample->source_ids.empty()) reader.Fail("has no source_ids, expected at least one");
+  if (config.frames) {
+    const auto sound = SoundOfHex(reader.Text("sound"));
+    if (!sound) reader.Fail("has a sound that is not four hexadecimal digits a sample");
+    sample->sound = *sound;
+  }
   if (!config.patches) return;
   sample->pixels = BytesOfHex(reader.Text("pixels")).value_or(std::vector<uint8_t>());
   const int64_t expected = config.patches->bytes();
@@ -109,6 +136,7 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
                                    "top_logits"};
   if (config.next_word_input) keys.emplace_back("next_words");
   if (config.patches) keys.emplace_back("pixels");
+  if (config.frames) keys.emplace_back("sound");
   const ObjectReader reader(object, std::move(keys), where);
   Sample sample;
   ReadInput(reader, config, &sample);
@@ -162,6 +190,7 @@ Json SamplesToJson(const std::vector<Sample>& samples) {
                     {"token_log_probabilities", sample.token_log_probabilities},
                     {"top_logits", std::move(top_logits)}});
     if (!sample.pixels.empty()) list.back()["pixels"] = HexOf(sample.pixels);
+    if (!sample.sound.empty()) list.back()["sound"] = HexOf(BytesOf(sample.sound));
     if (!sample.next_words.empty()) list.back()["next_words"] = sample.next_words;
   }
   return list;

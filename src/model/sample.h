@@ -29,6 +29,8 @@ struct Sample {
   // Of a model that reads patches, in place of ids: a picture of its size, row by row, the channels
   // of a pixel side by side.
   std::vector<uint8_t> pixels;
+  // Of a model that reads frames, in place of ids: samples of a recording at its rate, times 32768.
+  std::vector<int16_t> sound;
   std::string target;
   // As the decoder gave them, without bos, with the closing eos where there is one. Without decoder
   // tokens or labels: one for each of source_ids, or one for the text.

@@ -158,6 +158,14 @@ void AddInput(std::vector<TensorSpec>* specs, const ModelConfig& config) {
     specs->push_back({"encoder.embedding.weight", {config.source_vocab_size, width}});
     return;
   }
+  if (config.input == InputKind::kFrames) {
+    const FrameInput& frames = *config.frames;
+    for (size_t i = 0; i < frames.kernels.size(); ++i) {
+      AddLinear(specs, fmt::format("encoder.convolutions.{}", i), width,
+                frames.kernels[i] * (i == 0 ? frames.mels : width), true);
+    }
+    return;
+  }
   AddLinear(specs, "encoder.patches", width, config.patches->patch_size(), true);
   if (config.patches->class_token) specs->push_back({"encoder.patches.class_token", {width}});
 }

@@ -69,7 +69,7 @@ struct TensorSpec {
 // Every weight of a model in file order; tied embeddings stand once, under the name that comes
 // first. docs/model_file.md says which of them there are when.
 //   STACK.embedding.weight [V, D], or encoder.patches.{weight,bias} [D, patch size] and
-//   encoder.patches.class_token [D]
+//   encoder.patches.class_token [D], or encoder.convolutions.N.{weight,bias} [D, kernel * in]
 //   STACK.positions.weight [max_positions, D], or STACK.relative_bias.weight [buckets, H]
 //   STACK.layers.N.ATTENTION.{query,key}.weight [H*K, D], .value.weight [H*Kv, D]
 //   STACK.layers.N.ATTENTION.output.weight [D, H*Kv]

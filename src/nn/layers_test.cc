@@ -198,6 +198,59 @@ TEST(PatchEmbeddingTest, IsAConvolutionAfterAClassToken) {
       torch::allclose(embedding->class_token.grad(), factors.select(1, 0).sum(0), 1e-10, 1e-10));
 }
 
+// Against torch::conv1d, with gradients, of recordings one after another: also of one frame and of
+// fewer than the kernel.
+TEST(FrameConvolutionsTest, AreConvolutionsOfEachRecordingAlone) {
+  torch::manual_seed(7);
+  const FrameInput input{.mels = 3, .kernels = {3, 5}, .strides = {1, 2}};
+  constexpr int64_t kWidth = 4;
+  const std::vector<int64_t> lengths = {7, 1, 2, 30, 8};
+  FrameConvolutions convolutions(input, kWidth);
+  convolutions->to(torch::kFloat64);
+  std::vector<torch::Tensor> plain;  // weight [D, in, kernel] and bias of each
+  for (const auto& layer : convolutions->children()) {
+    auto* linear = layer->as<LinearLayerImpl>();
+    for (torch::Tensor& parameter : linear->parameters())
+      parameter.set_data(torch::randn_like(parameter));
+    const int64_t kernel = input.kernels[plain.size() / 2];
+    plain.push_back(linear->weight.detach()
+                        .unflatten(1, {kernel, -1})
+                        .transpose(1, 2)
+                        .clone()
+                        .set_requires_grad(true));
+    plain.push_back(linear->bias.detach().clone().set_requires_grad(true));
+  }
+  std::vector<torch::Tensor> recordings, expected;
+  std::vector<int64_t> offsets = {0};
+  for (const int64_t length : lengths) {
+    recordings.push_back(torch::randn({length, 3}, torch::kFloat64));
+    offsets.push_back(offsets.back() + length);
+    torch::Tensor x_ET = recordings.back().t().unsqueeze(0);
+    for (size_t i = 0; i < 2; ++i) {
+      x_ET = torch::gelu(torch::conv1d(x_ET, plain[2 * i], plain[2 * i + 1], input.strides[i],
+                                       input.kernels[i] / 2));
+    }
+    expected.push_back(x_ET[0].t());
+    EXPECT_EQ(expected.back().size(0), input.RowsOf(length));
+  }
+  const torch::Tensor found_RD =
+      convolutions(torch::cat(recordings), torch::tensor(offsets, torch::kInt64));
+  const torch::Tensor expected_RD = torch::cat(expected);
+  ASSERT_EQ(found_RD.sizes(), expected_RD.sizes());
+  EXPECT_TRUE(torch::allclose(found_RD, expected_RD, 1e-10, 1e-10));
+  const torch::Tensor factors_RD = torch::randn_like(found_RD);
+  (found_RD * factors_RD).sum().backward();
+  (expected_RD * factors_RD).sum().backward();
+  size_t i = 0;
+  for (const auto& layer : convolutions->children()) {
+    auto* linear = layer->as<LinearLayerImpl>();
+    EXPECT_TRUE(torch::allclose(linear->weight.grad(), plain[i].grad().transpose(1, 2).flatten(1),
+                                1e-9, 1e-9));
+    EXPECT_TRUE(torch::allclose(linear->bias.grad(), plain[i + 1].grad(), 1e-9, 1e-9));
+    i += 2;
+  }
+}
+
 // Packed pictures have the states of whole ones, and the loss of mixtures of one class is the loss.
 TEST(PatchEmbeddingTest, PackedPicturesAreWholeOnes) {
   torch::manual_seed(6);

@@ -20,6 +20,10 @@ StackImpl::StackImpl(const StackConfig& config, const Dropout& dropout, const St
   }
   if (input.patches)
     patches = register_module("patches", PatchEmbedding(*input.patches, config.d_model));
+  if (input.frames) {
+    convolutions =
+        register_module("convolutions", FrameConvolutions(*input.frames, config.d_model));
+  }
   if (config.embedding_norm) embedding_norm = register_module("embedding_norm", Norm(config));
   if (config.positions == PositionKind::kSinusoidal) {
     sinusoidal_positions = register_module(
@@ -51,6 +55,7 @@ torch::Tensor StackImpl::Embed(const torch::Tensor& ids_BT, const torch::Tensor&
 torch::Tensor StackImpl::Embed(const PackedIds& ids, const torch::Tensor& weight_VD,
                                DropoutStream* dropout) {
   if (ids.patches_PE.defined()) return EmbedPatches(ids.patches_PE, dropout);
+  if (ids.frames_FM.defined()) return EmbedFrames(ids, dropout);
   if (!weight_VD.defined() && embedding.is_empty()) {
     throw Error(ErrorKind::kUsage,
                 "Embed was called on a stack without vocabulary; give it a weight");
@@ -73,8 +78,19 @@ torch::Tensor StackImpl::EmbedPatches(const torch::Tensor& patches_PE, DropoutSt
   torch::Tensor x_BTD = patches(patches_PE);
   const torch::Tensor positions_TD = Positions(x_BTD.size(1), x_BTD.options());
   if (positions_TD.defined()) x_BTD = x_BTD + positions_TD;
-  if (!embedding_norm.is_empty()) x_BTD = embedding_norm(x_BTD);
-  return AddDropped({}, x_BTD.flatten(0, 1), NextSite(dropout, embedding_dropout_, is_training()));
+  return NormAndDrop(x_BTD.flatten(0, 1), dropout);
+}
+
+torch::Tensor StackImpl::EmbedFrames(const PackedIds& read, DropoutStream* dropout) {
+  torch::Tensor x_RD = convolutions(read.frames_FM, read.frame_offsets_B1);
+  const torch::Tensor positions_TD = Positions(read.longest, x_RD.options());
+  if (positions_TD.defined()) x_RD = x_RD + positions_TD.index_select(0, read.positions_R);
+  return NormAndDrop(x_RD, dropout);
+}
+
+torch::Tensor StackImpl::NormAndDrop(const torch::Tensor& x_RD, DropoutStream* dropout) {
+  const torch::Tensor normal_RD = embedding_norm.is_empty() ? x_RD : embedding_norm(x_RD);
+  return AddDropped({}, normal_RD, NextSite(dropout, embedding_dropout_, is_training()));
 }
 
 AttentionMask StackImpl::OfSelfAttention(const AttentionMask& given, const torch::Tensor& x_BTD) {

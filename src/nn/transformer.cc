@@ -10,8 +10,9 @@ TransformerImpl::TransformerImpl(const ModelConfig& config, const Dropout& dropo
     : SequenceModelImpl(config) {
   if (config.encoder) {
     encoder = register_module(
-        "encoder", TransformerEncoder(*config.encoder, dropout,
-                                      StackInput{config.source_vocab_size, config.patches}));
+        "encoder",
+        TransformerEncoder(*config.encoder, dropout,
+                           StackInput{config.source_vocab_size, config.patches, config.frames}));
   }
   if (config.decoder) {
     decoder = register_module("decoder",
@@ -79,8 +80,8 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
 
 torch::Tensor TransformerImpl::PackedEncode(const PackedIds& source,
                                             const std::optional<DropoutKey>& dropout) {
-  PassStreams streams(
-      dropout, encoder->patches.is_empty() ? encoder->embedding->weight : encoder->patches->weight);
+  PassStreams streams(dropout,
+                      encoder->layers->at<EncoderLayerImpl>(0).self_attention->query->weight);
   const auto mask = AttentionMask::Packed(source.offsets_B1, source.offsets_B1, /*causal=*/false);
   return encoder->forward(encoder->Embed(source, {}, streams.encoder()), mask, nullptr,
                           streams.encoder());

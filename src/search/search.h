@@ -68,13 +68,16 @@ struct SearchInput {
   // If given: outputs are drawn, of at most max_length tokens without eos. Of `options`, min_length
   // (in tokens) and allow_unknown count; prefix and `once` must be empty.
   std::optional<SampleOptions> sample;
+  // In place of `source`, where the encoder reads numbers, and how many rows it makes of them.
+  std::vector<float> numbers = {};
+  int64_t number_rows = 0;
 
   // What it counts for in SearchRoom::tokens: what it reads, and after a prompt all that it may
   // write, for the cache keeps both.
   int64_t tokens() const {
     const int64_t outputs = sample ? sample->count : prompt.empty() ? 0 : options.beam_size;
     return std::max(kLeastSourceTokens,
-                    std::ssize(source) + std::ssize(prompt) + outputs * max_length);
+                    std::ssize(source) + number_rows + std::ssize(prompt) + outputs * max_length);
   }
 };
 

@@ -34,7 +34,7 @@ SearchBatch::SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepp
 
 void SearchBatch::Admit() {
   while (const SearchInput* input = queue_->Next(load_)) {
-    joining_.push_back({TakeIndex(), input->source, input->once});
+    joining_.push_back({TakeIndex(), input->source, input->once, input->numbers});
     ActiveInput& active = inputs_[joining_.back().index];
     active.input = input;
     StartSearch(&active, /*constrained=*/false);
@@ -126,7 +126,7 @@ void SearchBatch::Finish(int64_t index) {
   const ItemSearch& search = *inputs_[index].search;
   if (search.WantsConstraints()) {
     StartSearch(&inputs_[index], /*constrained=*/true);
-    joining_.push_back({index, input->source, input->once});
+    joining_.push_back({index, input->source, input->once, input->numbers});
     ++load_.joining;
     return;
   }

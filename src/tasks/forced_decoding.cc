@@ -4,7 +4,7 @@
 
 namespace attend {
 
-void ForcedDecoding::Start(const Weights& weights, std::span<const std::vector<int32_t>> sources,
+void ForcedDecoding::Start(const Weights& weights, std::span<const EncoderItem> sources,
                            const Sinks& sinks) {
   StartAll(weights, sources, sinks, &activations_, &cache_);
   rows_.clear();

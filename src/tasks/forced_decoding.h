@@ -16,8 +16,7 @@ namespace attend {
 class ForcedDecoding {
  public:
   // Begins a run: source i as the encoder reads it.
-  void Start(const Weights& weights, std::span<const std::vector<int32_t>> sources,
-             const Sinks& sinks);
+  void Start(const Weights& weights, std::span<const EncoderItem> sources, const Sinks& sinks);
   // The rows of source `source`: they read these tokens but for the last. Each but the first
   // `context` ones is asked for the token that follows it. With `source_rows`, one for each token
   // that is read, those are DecoderRow's.

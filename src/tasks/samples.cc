@@ -11,6 +11,7 @@
 #include "engine/forward.h"
 #include "engine/output_layer.h"
 #include "media/patch_numbers.h"
+#include "media/sound_frames.h"
 #include "search/scores.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
@@ -18,15 +19,27 @@
 namespace attend {
 namespace {
 
+// What the encoder reads of a sample. The sample must outlive it.
+class SampleInput {
+ public:
+  SampleInput(const ModelConfig& config, const Sample& sample) : ids_(sample.source_ids) {
+    if (config.patches) numbers_ = PatchNumbers(*config.patches).Of(sample.pixels);
+    if (config.frames) numbers_ = SoundFrames(*config.frames).Of(sample.sound, "a sample");
+  }
+  EncoderItem item() const {
+    return numbers_.empty() ? EncoderItem(ids_) : EncoderItem(std::span<const float>(numbers_));
+  }
+
+ private:
+  std::span<const int32_t> ids_;
+  std::vector<float> numbers_;
+};
+
 // Of a model without decoder: one row for each token, or one for the text.
 std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   Activations activations;
-  std::vector<float> numbers;
-  EncoderItem item{std::span<const int32_t>(sample.source_ids)};
-  if (weights.config().patches) {
-    numbers = PatchNumbers(*weights.config().patches).Of(sample.pixels);
-    item = EncoderItem(std::span<const float>(numbers));
-  }
+  const SampleInput input(weights.config(), sample);
+  const EncoderItem item = input.item();
   const int64_t length = weights.encoder->RowsOf(item);
   Encode(weights, {&item, 1}, {}, &activations);
   const int64_t rows = Pool(weights, weights.config().pooling, {&length, 1}, &activations);
@@ -56,7 +69,9 @@ std::vector<float> ForcedLogits(const Weights& weights, const Sample& sample) {
   if (weights.encoder_head) return EncodedLogits(weights, sample);
   Activations activations;
   DecoderCache cache;
-  StartAll(weights, {&sample.source_ids, 1}, {}, &activations, &cache);
+  const SampleInput input(weights.config(), sample);
+  const EncoderItem item = input.item();
+  StartAll(weights, {&item, 1}, {}, &activations, &cache);
   std::vector<DecoderRow> rows;
   std::vector<int32_t> asking;
   const std::vector<int32_t> prompt = weights.config().TargetFrame().begin;
@@ -90,6 +105,16 @@ void Translate(const Translator& translator, const ModelConfig& config, Sample* 
   const Hypothesis found = translator.TranslateIds(sources, {.beam_size = 1})[0].hypotheses[0];
   sample->target_ids = found.ids;
   if (found.finished) sample->target_ids.push_back(eos);
+}
+
+void Transcribe(const Transcriber& transcriber, const ModelConfig& config, Sample* sample) {
+  std::vector<float> samples;
+  for (const int16_t step : sample->sound) samples.push_back(static_cast<float>(step) / 32768);
+  const RecordingSamples recording{samples, transcriber.rate()};
+  const Hypothesis found =
+      transcriber.Transcribe({&recording, 1}, {.beam_size = 1})[0].hypotheses[0];
+  sample->target_ids = found.ids;
+  if (found.finished) sample->target_ids.push_back(static_cast<int32_t>(config.special_ids.eos));
 }
 
 // Of each of these ids by its row of logits.
@@ -136,7 +161,9 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
     }
     ForcedDecoding& decoding = running.forced[worker];
     const TextFrame frame{loaded.config().TargetFrame().begin, {}};
-    decoding.Start(loaded.weights, {&samples[i].source_ids, 1}, {});
+    const SampleInput input(loaded.config(), samples[i]);
+    const EncoderItem item = input.item();
+    decoding.Start(loaded.weights, {&item, 1}, {});
     decoding.Add(0, frame.Around(samples[i].target_ids), frame.size() - 1, samples[i].next_words);
     for (const Candidate& answer : decoding.Run(loaded.weights, {})) {
       found[i].push_back(answer.log_probability);
@@ -164,8 +191,11 @@ std::vector<Sample> RemakeSamples(const std::shared_ptr<const Model>& model,
   const auto loaded = Load(model, {.instruction_set = "reference"});
   CheckReplayable(loaded->weights);
   const bool symbols = !loaded->config().constituents.empty();  // which are kept as they are
-  if (loaded->config().encoder && loaded->config().decoder && !symbols) {
-    // Outputs are the same by every instruction set; this machine's finds them soonest.
+  // Outputs are the same by every instruction set; this machine's finds them soonest.
+  if (loaded->config().frames) {
+    const Transcriber transcriber(Load(model, {}), /*threads=*/1);
+    for (Sample& sample : samples) Transcribe(transcriber, loaded->config(), &sample);
+  } else if (loaded->config().encoder && loaded->config().decoder && !symbols) {
     const Translator translator(Load(model, {}), {.threads = 1});
     for (Sample& sample : samples) Translate(translator, loaded->config(), &sample);
   }

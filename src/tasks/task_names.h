@@ -21,6 +21,7 @@ inline constexpr TaskName kTaskNames[] = {{"classification", "classify", "Classi
                                           {"masked_language_model", "fill", "Encoder"},
                                           {"parsing", "parse", "Parser"},
                                           {"tagging", "tag", "Tagger"},
+                                          {"transcription", "transcribe", "Transcriber"},
                                           {"translation", "translate", "Translator"}};
 
 // "; run it with `attend NAME`", or nothing for a task that is not known.

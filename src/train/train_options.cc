@@ -157,6 +157,11 @@ ModelConfig PresetFor(const TaskInfo& task, const std::string& preset) {
     Refuse(fmt::format("preset {} reads pictures, which task {} does not; choose another preset",
                        preset, task.name));
   }
+  if (model.frames.has_value() != task.reads_sound) {
+    Refuse(fmt::format("preset {} reads {}, and task {} reads {}; choose another preset", preset,
+                       model.frames ? "sound" : "no sound", task.name,
+                       task.reads_sound ? "sound" : "none"));
+  }
   take(task.encoder, "encoder", &model.encoder);
   take(task.decoder, "decoder", &model.decoder);
   return model;
@@ -203,8 +208,8 @@ void CheckTexts(TrainOptions options) {
 
 }  // namespace
 
-TrainOptions::TrainOptions(const std::string& task, const std::string& preset)
-    : preset(preset),
+TrainOptions::TrainOptions(const std::string& task, const std::string& given)
+    : preset(given.empty() ? FindTask(task).info.preset : given),
       model(PresetFor(FindTask(task).info, preset)),
       task(FindTask(task).make_options()) {}
 
@@ -220,9 +225,9 @@ FieldList Fields(TrainOptions& options) {
            task.name == ModelConfig().task ? kNotRecorded : kIdentity)
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; decoders alone: gpt-char, gpt2-small; "
-           "encoders alone: bert-tiny, bert-base; of pictures: vit-tiny, vit-base; of other "
-           "architectures: lstm, convolution; "
-           "encoder.*, decoder.* and patches.* change it",
+           "encoders alone: bert-tiny, bert-base; of pictures: vit-tiny, vit-base; of sound: "
+           "speech-tiny, whisper-tiny; of other architectures: lstm, convolution; "
+           "encoder.*, decoder.*, patches.* and frames.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))
       .Nest("adapter", AdapterFields(options.adapter))

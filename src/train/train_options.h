@@ -71,10 +71,11 @@ struct RunOptions {
 };
 
 struct TrainOptions {
-  // A task's, with their defaults, and those of the preset's stacks that its models have. Throws
+  // A task's, with their defaults, and those of the preset's stacks that its models have; without
+  // a preset, of the one that the task names. Throws
   // Error(kConfiguration) for an unknown task or preset, and a preset that lacks a stack.
   explicit TrainOptions(const std::string& task = ModelConfig().task,
-                        const std::string& preset = "base");
+                        const std::string& given = "");
 
   std::string preset;
   ModelConfig model;  // whose task this is

@@ -60,6 +60,7 @@ void AddDefaults(nlohmann::json* config) {
                 {"next_word_input", false},
                 {"alignment_layer", 0},
                 {"patches", nullptr},
+                {"frames", nullptr},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

@@ -118,7 +118,7 @@ def newest_config(**model):
     config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 10, "training_text": None}
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "constituents": [], "tags": [],
-        "next_word_input": False, "alignment_layer": 0, "patches": None, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh",
+        "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh",
         "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False, **model}
     for stack in ("encoder", "decoder"):
         if config["model"][stack] is not None:

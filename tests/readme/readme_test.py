@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 import encoder_models
 import pytest
@@ -181,6 +182,31 @@ def test_the_page_of_pictures(encoders, tmp_path):
     (tmp_path / "recipe.toml").write_text(blocks("toml", "docs/pictures.md")[0], encoding="utf-8")
     run(tmp_path, f"build/attend train --config recipe.toml --output run {' '.join(FEW)}")
     assert "saree, shirt" in run(tmp_path, "build/attend inspect run/model")
+
+
+def test_the_page_of_speech(encoders, tmp_path):
+    del encoders  # skipped where this build can't train
+    (tmp_path / "build").symlink_to(BUILD)
+    (tmp_path / "recipes").symlink_to(ROOT / "recipes")
+    tones = tiny_run.write_recordings(tmp_path, "tones", 40, 1)
+    (tmp_path / "DATA/fsdd").mkdir(parents=True)
+    with tarfile.open(tmp_path / "DATA/fsdd/fsdd.tar.xz", "w:xz") as packed:
+        for number in range(40):
+            packed.add(tmp_path / f"tones/{number}.wav", f"recordings/{number % 10}_{'ab'[number % 2]}_{number // 3}.wav")
+    (tmp_path / "calls").mkdir()
+    for name in ("call.wav", "answer.flac", "calls/1.wav"):  # what a file is, its content says
+        shutil.copy(tmp_path / "tones/1.wav", tmp_path / name)
+    run(tmp_path, blocks("bash", "docs/speech.md")[0].splitlines()[0])
+    few = " --max-updates 2 --validate-every 1 --checkpoint-every 1 --batch-tokens 500 --vocab-size 20"
+    told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/speech.md")]
+    assert len(told) == 3 and len(told[1].splitlines()) == 2
+    assert json.loads((tmp_path / "transcripts.jsonl").read_text(encoding="utf-8"))["path"] == "calls/1.wav"
+    for part in ("train", "valid", "test"):
+        shutil.copy(tones, tmp_path / "calls" / f"{part}.tsv")
+    (tmp_path / "calls/tones").symlink_to(tmp_path / "tones")
+    (tmp_path / "recipe.toml").write_text(blocks("toml", "docs/speech.md")[0], encoding="utf-8")
+    run(tmp_path, f"build/attend train --config recipe.toml --output run {' '.join(FEW)}")
+    assert "sound of 8,000 Hz, 40 bands" in run(tmp_path, "build/attend inspect run/model")
 
 
 def test_the_page_of_text_to_text(folder):

@@ -65,6 +65,10 @@ def text_of(task, options, folder, recipe=None):
     if recipe.get("preset", "").startswith("vit"):
         return {name: value for name, value in tiny_run.of_pictures(options, folder).items() if name.startswith(("train_", "valid_", "encoder.", "patches."))} | {
             "test_pictures": tiny_run.write_pictures(folder, "test", 20, 3), "label_names": ["row", "column"], "valid_count": 0, "patches.patch": 4}
+    if task == "transcription":
+        names = ("train_", "valid_", "encoder.", "decoder.", "frames.", "vocab_")
+        return {name: value for name, value in tiny_run.of_recordings(options, folder).items() if name.startswith(names)} | {
+            "test_recordings": tiny_run.write_recordings(folder, "test", 8, 3)}
     stacks = {"language_model": "decoder.", "parsing": ("encoder.", "decoder.")}.get(task, "encoder.")
     text = {option: value for option, value in options.items() if option.startswith(stacks)} | {"vocab_size": 26}
     change = {"columns": as_columns, "table": as_table, "text": str, "trees": as_tree}[KINDS[task]]
@@ -90,7 +94,7 @@ def run_small(name, options, output):
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipes_run_on_any_text_of_their_task(name, options, tmp_path):
-    figure = {"translation": "BLEU", "language_model": "perplexity"}.get(task_of(name), "accuracy")
+    figure = {"translation": "BLEU", "language_model": "perplexity", "transcription": "WER"}.get(task_of(name), "accuracy")
     told = run_small(name, options, tmp_path / "out")
     if RECIPES[name].get("objective") == "denoising":
         assert "perplexity" in told  # there is no test

@@ -125,6 +125,7 @@ TASKS = {
     "tagging": {"crf": [], "label_smoothing": 0},
     "classification": {},
     "parsing": {"word_dropout": 0.1},
+    "transcription": {},
 }
 
 
@@ -140,6 +141,8 @@ def options_of_kind(kind, options, folder):
         return of_architecture(kind, options)
     if kind == "pictures":
         return tiny_run.of_pictures(options, folder)
+    if kind == "transcription":
+        return tiny_run.of_recordings(options, folder)
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
         if kind in ("denoising", "infilling"):

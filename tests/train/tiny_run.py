@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import pathlib
 import random
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import wave
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ATTEND, TRAIN = BUILD / "attend", BUILD / "attend-train"
@@ -133,6 +135,37 @@ def of_pictures(options, folder):
     return kept | shape | changes | {
         "task": "classification", "preset": "vit-tiny", "pooling": "first", "train_pictures": write_pictures(folder, "train", 150, 1),
         "valid_pictures": write_pictures(folder, "valid", 40, 2)}
+
+
+def write_recordings(folder, name, count, seed):
+    """A table of WAV files, of two rates: each has some of three words, which are tones of other pitch."""
+    draw = random.Random(seed)
+    (folder / name).mkdir()
+    table = []
+    for number in range(count):
+        rate = 16000 if number % 5 == 0 else 8000
+        words = draw.choices(("low", "mid", "high"), k=draw.randint(1, 3))
+        samples = []
+        for word in words:
+            step = 2 * math.pi * {"low": 500, "mid": 1100, "high": 2300}[word] * draw.uniform(0.95, 1.05) / rate
+            samples += [0.5 * math.sin(step * t) + draw.gauss(0, 0.02) for t in range(rate // draw.randint(8, 12))]
+            samples += [draw.gauss(0, 0.02) for _ in range(rate // 20)]
+        with wave.open(str(folder / name / f"{number}.wav"), "wb") as file:
+            file.setparams((1, 2, rate, 0, "NONE", None))
+            file.writeframes(struct.pack(f"<{len(samples)}h", *(round(32767 * max(-1, min(1, sample))) for sample in samples)))
+        table.append(f"{name}/{number}.wav\t{' '.join(words)}\n")
+    path = folder / f"{name}.tsv"
+    path.write_text("".join(table), encoding="utf-8")
+    return path
+
+
+def of_recordings(options, folder):
+    """A small transcription whose frames are masked, without what a text needs."""
+    kept = {name: value for name, value in options.items() if not name.startswith(("train_", "valid_", "vocab", "preset"))}
+    return kept | {
+        "task": "transcription", "frames.rate": 8000, "frames.fft": 200, "frames.hop": 80, "frames.mels": 16, "vocab_type": "char", "vocab_size": 40,
+        "augment.frequency_masks": 1, "augment.frequency_width": 4, "augment.time_masks": 1, "augment.time_width": 4, "batch_tokens": 500,
+        "train_recordings": write_recordings(folder, "train", 100, 1), "valid_recordings": write_recordings(folder, "valid", 12, 2)}
 
 
 def streamed_documents(options, folder):

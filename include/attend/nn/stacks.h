@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attend/nn/decoder_state.h"
+#include "attend/nn/frame_convolutions.h"
 #include "attend/nn/layers.h"
 #include "attend/nn/patch_embedding.h"
 #include "attend/nn/positions.h"
@@ -22,9 +23,10 @@ struct StackTrace {
   torch::Tensor output_BTD;
 };
 
-// Ids of a batch's sentences one after the other, without padding; or squares of its pictures.
+// Ids of a batch's sentences one after the other, without padding; or squares of its pictures, or
+// frames of its recordings.
 struct PackedIds {
-  torch::Tensor ids_R;        // int64; undefined for pictures
+  torch::Tensor ids_R;        // int64; undefined for pictures and recordings
   torch::Tensor positions_R;  // int64, each token's place in its sentence
   torch::Tensor offsets_B1;   // int64, on the CPU: sentence b has rows offsets[b] to offsets[b + 1]
   int64_t longest = 0;        // tokens of the longest sentence
@@ -34,12 +36,17 @@ struct PackedIds {
   // Of pictures, E numbers a square. The rows that are counted above are those of the stack, class
   // tokens among them.
   torch::Tensor patches_PE = {};
+  // Of recordings, one after the other, and where they begin (int64, on the CPU). The rows that are
+  // counted above are those of the stack.
+  torch::Tensor frames_FM = {};
+  torch::Tensor frame_offsets_B1 = {};
 };
 
-// What a stack makes its first rows of: rows of an embedding, or squares of pictures.
+// What a stack makes its first rows of: rows of an embedding, squares of pictures or frames.
 struct StackInput {
   int64_t vocab_size = 0;  // 0: no embedding
   std::optional<PatchInput> patches = {};
+  std::optional<FrameInput> frames = {};
 };
 
 // What both stacks have: an optional embedding, positions, layers, and a norm at the end of a
@@ -56,6 +63,7 @@ class StackImpl : public torch::nn::Module {
 
   torch::nn::Embedding embedding{nullptr};  // empty without vocabulary
   PatchEmbedding patches{nullptr};          // of pictures
+  FrameConvolutions convolutions{nullptr};  // of recordings
   Norm embedding_norm{nullptr};             // of the sum of embedding and position
   SinusoidalPositionalEncoding sinusoidal_positions{nullptr};
   LearnedPositionalEncoding learned_positions{nullptr};
@@ -80,6 +88,9 @@ class StackImpl : public torch::nn::Module {
   torch::Tensor Positions(int64_t length, const torch::TensorOptions& options);
   // [R, D]
   torch::Tensor EmbedPatches(const torch::Tensor& patches_PE, DropoutStream* dropout);
+  torch::Tensor EmbedFrames(const PackedIds& read, DropoutStream* dropout);
+  // Norm and dropout of what squares or frames became.
+  torch::Tensor NormAndDrop(const torch::Tensor& x_RD, DropoutStream* dropout);
 
   double embedding_scale_;
   double embedding_dropout_;

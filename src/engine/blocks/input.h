@@ -1,13 +1,15 @@
-// What enters an encoder: rows of the residual stream, made of tokens or of numbers such as patches
-// of a picture.
+// What enters an encoder: rows of the residual stream, made of tokens or of numbers: patches of a
+// picture or frames of a recording.
 #ifndef ATTEND_ENGINE_BLOCKS_INPUT_H_
 #define ATTEND_ENGINE_BLOCKS_INPUT_H_
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "attend/model_config.h"
+#include "engine/blocks/convolution.h"
 #include "engine/blocks/layer.h"
 
 namespace attend {
@@ -19,7 +21,7 @@ struct EncoderItem {
   explicit EncoderItem(std::span<const float> of_rows) : numbers(of_rows) {}
 
   std::span<const int32_t> ids;
-  std::span<const float> numbers;  // [patches, patch size]
+  std::span<const float> numbers;  // [patches, patch size] or [frames, mels]
 };
 
 // Immutable; shared between threads, each with a Scratch and PositionTable of its own.
@@ -35,20 +37,29 @@ class InputLayer {
              float* x_RD) const;
 
  private:
-  // Patches times their matrix, after the class token; positions are added.
+  // Patches times their matrix, after the class token.
   struct Patches {
     Linear product;
     int64_t patch_size = 0;
     const float* class_token_D = nullptr;  // null: none
-    const TensorView* learned = nullptr;   // positions; null for others
-    std::optional<Norm> norm;              // of the sum
   };
-  void ApplyPatches(std::span<const float> numbers, PositionTable* positions, Scratch* scratch,
-                    float* x_RD) const;
+  // Frames through one convolution after another.
+  struct Frames {
+    FrameInput input;
+    std::vector<TimeConvolution> convolutions;
+  };
+  void ApplyPatches(std::span<const float> numbers, Scratch* scratch, float* x_RD) const;
+  void ApplyFrames(std::span<const float> numbers, Scratch* scratch, float* x_RD) const;
+  // Of an item's rows, made of numbers: positions and norm.
+  void Place(int64_t rows, PositionTable* positions, float* x_RD) const;
 
   StackConfig config_;
   std::optional<Embedding> tokens_;
   std::optional<Patches> patches_;
+  std::optional<Frames> frames_;
+  // Beside patches and frames.
+  const TensorView* learned_ = nullptr;  // positions; null for others
+  std::optional<Norm> norm_;             // of the sum
 };
 
 }  // namespace attend

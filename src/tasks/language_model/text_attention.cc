@@ -24,7 +24,7 @@ AttentionWeights AttentionOfText(const Weights& weights, std::span<const int32_t
   AttentionWeights kept;
   const Sinks sinks = {KeepAttention(*config.decoder, &kept), nullptr};
   ForcedDecoding decoding;
-  decoding.Start(weights, std::vector<std::vector<int32_t>>(1), sinks);
+  decoding.Start(weights, std::vector<EncoderItem>(1), sinks);
   decoding.Add(0, read);
   decoding.Run(weights, sinks);
   return kept;

@@ -81,7 +81,7 @@ std::vector<TextScore> ScoreTexts(const Weights& weights,
     CheckNotStopped(options.stop);
     ForcedDecoding& decoding = threads->forced[worker];
     const std::span<const int64_t> taken = batches[batch];
-    decoding.Start(weights, std::vector<std::vector<int32_t>>(taken.size()), {});
+    decoding.Start(weights, std::vector<EncoderItem>(taken.size()), {});
     for (size_t source = 0; source < taken.size(); ++source) {
       const auto& [text, part] = items[taken[source]];
       std::vector<int32_t> ids(read[text].begin() + part.begin, read[text].begin() + part.end);

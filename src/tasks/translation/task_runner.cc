@@ -191,9 +191,12 @@ void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> i
                             const ScoreOptions& options, ForcedDecoding* decoding,
                             std::vector<PairScore>* scores) const {
   std::vector<std::vector<int32_t>> inputs;
+  inputs.reserve(items.size());
+  std::vector<EncoderItem> read;                                 // of them
   std::vector<int64_t> encoder_item, decoder_item, asking_item;  // of each packed row
   for (const int64_t item : items) {
     inputs.push_back(EncoderInput(pairs.sources[item]));
+    read.emplace_back(std::span<const int32_t>(inputs.back()));
     encoder_item.insert(encoder_item.end(), inputs.back().size(), item);
   }
   Sinks sinks;
@@ -205,7 +208,7 @@ void TaskRunner::ScoreBatch(const ScoredPairs& pairs, std::span<const int64_t> i
       KeepAttention(place, layer, {weights, keys}, &(*scores)[item[row]]);
     };
   }
-  decoding->Start(weights(), inputs, sinks);
+  decoding->Start(weights(), read, sinks);
   const TextFrame frame = config().TargetFrame();
   for (size_t i = 0; i < items.size(); ++i) {
     const std::vector<int32_t>& target = pairs.targets[items[i]];

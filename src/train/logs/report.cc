@@ -37,9 +37,9 @@ std::string NoteOf(const Json& validations, const ReportedRun& run) {
 
 // What each option is where nobody sets it; of encoder and decoder, what the run's preset gives.
 Json DefaultsFor(const ReportedRun& run) {
-  TrainOptions defaults(run.task.name, run.options.value("preset", TrainOptions().preset));
+  TrainOptions defaults(run.task.name, run.options.value("preset", ""));
   Json json = FieldsToJson(Fields(defaults));
-  json["preset"] = TrainOptions().preset;
+  json["preset"] = run.task.preset;
   json["task"] = ModelConfig().task;
   return json;
 }

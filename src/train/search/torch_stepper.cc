@@ -45,17 +45,26 @@ void TorchStepper::Reset(int64_t beam_size) {
   row_of_.clear();
 }
 
-void TorchStepper::Start(std::span<const NewSentence> sentences) {
-  const torch::NoGradGuard no_grad;
-  at::init_num_threads();
+nn::PackedIds TorchStepper::Pack(std::span<const NewSentence> sentences) const {
+  if (const auto& frames = model_->config().frames) {
+    std::vector<std::span<const float>> recordings;
+    for (const NewSentence& sentence : sentences) recordings.push_back(sentence.numbers);
+    return PackFrames(recordings, *frames, device_);
+  }
   std::vector<int32_t> ids;
   std::vector<int64_t> lengths;
   for (const NewSentence& sentence : sentences) {
     ids.insert(ids.end(), sentence.source.begin(), sentence.source.end());
     lengths.push_back(std::ssize(sentence.source));
   }
+  return PackIds(ids, lengths, device_);
+}
+
+void TorchStepper::Start(std::span<const NewSentence> sentences) {
+  const torch::NoGradGuard no_grad;
+  at::init_num_threads();
   const int64_t first = state_.rows();
-  state_.Append(model_->Start(PackIds(ids, lengths, device_)));
+  state_.Append(model_->Start(Pack(sentences)));
   for (size_t i = 0; i < sentences.size(); ++i) {
     const int64_t hypothesis = sentences[i].index * beam_size_;
     if (std::ssize(row_of_) < hypothesis + beam_size_) row_of_.resize(hypothesis + beam_size_, -1);

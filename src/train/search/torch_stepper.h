@@ -29,6 +29,8 @@ class TorchStepper : public Stepper {
   void Reorder(int64_t sentence, std::span<const int32_t> parents) override;
 
  private:
+  // What the encoder reads of them.
+  nn::PackedIds Pack(std::span<const NewSentence> sentences) const;
   // Hidden states of the rows, in their order. Those of one hypothesis are read in turn.
   torch::Tensor Read(std::span<const StepRow> rows);
   // Of these hypotheses, which differ.

@@ -72,6 +72,40 @@ nn::PackedIds PackPatches(std::span<const float> patches, const PatchInput& inpu
   return packed;
 }
 
+nn::PackedIds PackFrames(const Examples& examples, int64_t frames, int64_t rows) {
+  nn::PackedIds packed = PackIds(examples, rows, 0, 0);
+  packed.ids_R = torch::Tensor();
+  std::vector<int64_t> offsets = {0};
+  int64_t width = 0;
+  for (const Example example : examples) {
+    offsets.push_back(offsets.back() + example.Length(frames));
+    width = std::ssize(example.Numbers(frames)) / example.Length(frames);
+  }
+  packed.frames_FM = torch::empty({offsets.back(), width});
+  float* to = packed.frames_FM.mutable_data_ptr<float>();
+  for (const Example example : examples) to = std::ranges::copy(example.Numbers(frames), to).out;
+  packed.frame_offsets_B1 = torch::tensor(offsets, torch::kInt64);
+  return packed;
+}
+
+nn::PackedIds PackFrames(std::span<const std::span<const float>> recordings,
+                         const FrameInput& input, const torch::Device& device) {
+  std::vector<int64_t> offsets = {0}, rows;
+  std::vector<float> numbers;
+  for (const std::span<const float> frames_TM : recordings) {
+    const int64_t frames = std::ssize(frames_TM) / input.mels;
+    offsets.push_back(offsets.back() + frames);
+    rows.push_back(input.RowsOf(frames));
+    numbers.insert(numbers.end(), frames_TM.begin(), frames_TM.end());
+  }
+  const auto count = std::accumulate(rows.begin(), rows.end(), int64_t{0});
+  nn::PackedIds packed = PackIds(std::vector<int32_t>(count), rows, device);
+  packed.ids_R = torch::Tensor();
+  packed.frames_FM = torch::tensor(numbers).view({-1, input.mels}).to(device);
+  packed.frame_offsets_B1 = torch::tensor(offsets, torch::kInt64);
+  return packed;
+}
+
 torch::Tensor PaddedRows(const nn::PackedIds& packed) {
   const torch::Tensor lengths_B = packed.offsets_B1.diff();
   const torch::Tensor begins_B = torch::arange(lengths_B.size(0), torch::kInt64) * packed.longest;

@@ -26,7 +26,14 @@ nn::PackedIds PackIds(std::span<const int32_t> ids);
 nn::PackedIds PackPatches(const Examples& examples, int64_t column, const PatchInput& input);
 nn::PackedIds PackPatches(std::span<const float> patches, const PatchInput& input);
 
-// The same, padded on the right: ids [B, longest], and where each of them stands in [B * longest].
+// Recordings: of a column of frames, with a column of the places of their rows; and some that lie
+// one after another, on the device.
+nn::PackedIds PackFrames(const Examples& examples, int64_t frames, int64_t rows);
+nn::PackedIds PackFrames(std::span<const std::span<const float>> recordings,
+                         const FrameInput& input, const torch::Device& device);
+
+// The same of ids, padded on the right: ids [B, longest], and where each of them stands in [B *
+// longest].
 torch::Tensor PadIds(const nn::PackedIds& packed, int64_t pad_id);
 torch::Tensor PaddedRows(const nn::PackedIds& packed);
 

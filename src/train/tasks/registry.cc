@@ -11,14 +11,15 @@
 #include "train/tasks/masked_language_model/masked_language_model.h"
 #include "train/tasks/parsing/parsing.h"
 #include "train/tasks/tagging/tagging.h"
+#include "train/tasks/transcription/transcription.h"
 #include "train/tasks/translation/translation.h"
 
 namespace attend {
 namespace {
 
 constexpr const TrainableTask& (*kTasks[])() = {
-    TrainableTranslation, TrainableLanguageModel,  TrainableMaskedLanguageModel,
-    TrainableTagging,     TrainableClassification, TrainableParsing,
+    TrainableTranslation,    TrainableLanguageModel, TrainableMaskedLanguageModel, TrainableTagging,
+    TrainableClassification, TrainableParsing,       TrainableTranscription,
 };
 
 }  // namespace

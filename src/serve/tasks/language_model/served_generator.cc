@@ -77,7 +77,7 @@ class QueuedPrompts : public SharedQueue {
     read.insert(read.end(), output.ids.begin(), output.ids.end());
     const int64_t context = asked.echo ? 0 : std::ssize(prompt.ids());
     ForcedDecoding& decoding = scoring_[prompt.worker];
-    decoding.Start(*weights_, std::vector<std::vector<int32_t>>(1), {});
+    decoding.Start(*weights_, std::vector<EncoderItem>(1), {});
     decoding.Add(0, read, context);
     const Candidate* answer = decoding.Run(*weights_, {}, asked.logprobs).data();
     for (int64_t t = context + 1; t < std::ssize(read); ++t) {

@@ -1,0 +1,109 @@
+// attend.Transcriber.
+#include <fmt/format.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "attend/translator.h"
+#include "python/module/bindings.h"
+#include "python/module/interpreter.h"
+#include "python/module/making.h"
+#include "python/module/model_runner.h"
+#include "python/module/options.h"
+#include "python/module/texts.h"
+#include "python/module/windows.h"
+#include "tasks/transcription/transcription_options.h"
+
+namespace attend {
+namespace nb = nanobind;
+namespace {
+
+using Samples = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::object ResultOf(const Transcription& found) {
+  const nb::object make = PythonClass(kResultsModule, "Hypothesis");
+  nb::list hypotheses;
+  for (const Hypothesis& each : found.hypotheses) {
+    hypotheses.append(Make(make, StrOf(each.text), each.score, each.log_probability, each.ids,
+                           each.finished, nb::list()));
+  }
+  return Make(PythonClass(kResultsModule, "Transcription"), nb::tuple(hypotheses), found.seconds,
+              found.error.empty() ? nb::object(nb::none()) : nb::object(StrOf(found.error)));
+}
+
+TranscriptionOptions OptionsOf(const nb::kwargs& given, const char* where) {
+  TranscriptionOptions options;
+  SetOptions(Fields(options), given, where);
+  return options;
+}
+
+nb::list TranscribeFiles(const Runner<Transcriber>& self, const nb::iterable& paths,
+                         const nb::kwargs& given) {
+  TranscriptionOptions options = OptionsOf(given, "transcribe");
+  const nb::object decode = nb::module_::import_("os").attr("fsdecode");
+  std::vector<std::string> names;
+  for (const nb::handle path : paths) names.push_back(nb::cast<std::string>(decode(path)));
+  nb::list results;
+  InWindows(names, [&](std::span<const std::string> window, Windows* windows) {
+    std::vector<Transcription> found;
+    windows->Run([&](const std::atomic<bool>* stop) {
+      options.stop = stop;
+      found = self.task.TranscribeFiles(window, options);
+    });
+    for (const Transcription& each : found) results.append(ResultOf(each));
+  });
+  return results;
+}
+
+nb::object TranscribeSamples(const Runner<Transcriber>& self, const Samples& samples, int64_t rate,
+                             const nb::kwargs& given) {
+  TranscriptionOptions options = OptionsOf(given, "transcribe_samples");
+  const RecordingSamples recording{{samples.data(), samples.size()}, rate};
+  std::vector<Transcription> found;
+  Windows().Run([&](const std::atomic<bool>* stop) {
+    options.stop = stop;
+    found = self.task.Transcribe({&recording, 1}, options);
+  });
+  return ResultOf(found[0]);
+}
+
+}  // namespace
+
+void BindTranscriber(nb::module_& module) {
+  nb::class_<Runner<Transcriber>> transcriber(module, "Transcriber",
+                                              "Writes down what is said in recordings. The same "
+                                              "recording gets the same text, bit for bit,\n"
+                                              "whatever else runs and however many threads do.");
+  BindMaking(transcriber, "Transcriber");
+  TranscriptionOptions options;
+  const FieldList fields = Fields(options);
+  const std::string signature = OptionsSignature(fields);
+  transcriber
+      .def(
+          "transcribe", &TranscribeFiles, nb::arg("paths"), nb::arg("options"),
+          nb::sig(fmt::format("def transcribe(self, paths: "
+                              "collections.abc.Iterable[str | os.PathLike[str]], {}) -> "
+                              "list[attend._results.Transcription]",
+                              signature)
+                      .c_str()),
+          OptionsHelp("What is said in files: WAV, FLAC and others, of any rate. One that can't be "
+                      "read has an error.",
+                      fields)
+              .c_str())
+      .def("transcribe_samples", &TranscribeSamples, nb::arg("samples"), nb::arg("rate"),
+           nb::arg("options"),
+           nb::sig(fmt::format("def transcribe_samples(self, samples: typing.Any, rate: int, {}) "
+                               "-> attend._results.Transcription",
+                               signature)
+                       .c_str()),
+           OptionsHelp("What is said in one recording: an array of f32 samples between -1 and 1, "
+                       "of one channel, `rate` of them a second.",
+                       fields)
+               .c_str())
+      .def_prop_ro(
+          "rate", [](const Runner<Transcriber>& self) { return self.task.rate(); },
+          nb::sig("def rate(self, /) -> int"), "Samples a second that the model reads.");
+}
+
+}  // namespace attend

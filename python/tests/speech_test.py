@@ -1,0 +1,128 @@
+"""Models of sound: LibTorch trains one, and the engine, attend.torch and the program agree on it."""
+
+import json
+import subprocess
+import wave
+
+import numpy
+import pytest
+import tiny_run
+
+import attend
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("safetensors")
+import attend.torch  # noqa: E402
+
+if not tiny_run.TRAIN.exists():
+    pytest.skip("this build can't train", allow_module_level=True)
+
+
+@pytest.fixture(name="folder", scope="module")
+def trained_on_tones(tmp_path_factory):
+    """Not trained for long: what it writes is of no use, but the same everywhere."""
+    folder = tmp_path_factory.mktemp("speech")
+    small = {f"{side}.{name}": value for side in ("encoder", "decoder") for name, value in {"layers": 2, "d_model": 32, "heads": 4, "d_ff": 64}.items()}
+    options = {"max_updates": 30, "validate_every": 30, "checkpoint_every": 30, "schedule": "inverse_sqrt", "peak_learning_rate": 0.003,
+               "warmup_updates": 10, "threads": 2, "frames.scale": "bands", "test_recordings": tiny_run.write_recordings(folder, "test", 6, 3)}
+    tiny_run.trained(tiny_run.of_recordings(small, folder) | options, folder / "run")
+    return folder
+
+
+@pytest.fixture(name="directory", scope="module")
+def its_model(folder):
+    return folder / "run/model"
+
+
+def frames_of(samples, rate=8000, fft=200, hop=80, mels=16):
+    """docs/model_file.md, section Frames, with `scale` bands: torch's Fourier transform and Slaney's mel scale."""
+    window = torch.hann_window(fft, dtype=torch.float64)
+    spectrum = torch.stft(torch.tensor(samples, dtype=torch.float64), fft, hop, window=window, center=True, pad_mode="reflect", return_complex=True)
+    power = spectrum.abs().square()[:, :max(1, len(samples) // hop)]
+
+    def hertz(mel):
+        return numpy.where(mel < 15, mel * 200 / 3, 1000 * numpy.exp(numpy.log(6.4) / 27 * (mel - 15)))
+
+    highest = 15 + 27 * numpy.log(rate / 2 / 1000) / numpy.log(6.4)
+    edges = hertz(numpy.linspace(0, highest, mels + 2))
+    bins = numpy.arange(fft // 2 + 1) * rate / fft
+    rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
+    falling = (edges[2:, None] - bins) / (edges[2:] - edges[1:-1])[:, None]
+    filters = numpy.maximum(0, numpy.minimum(rising, falling)) * (2 / (edges[2:] - edges[:-2]))[:, None]
+    logarithms = (torch.tensor(filters) @ power).clamp(min=1e-10).log10().T  # [T, mels]
+    centred = logarithms - logarithms.mean(0)
+    return (centred / centred.square().mean(0).sqrt().clamp(min=1e-5)).float()
+
+
+def test_plain_pytorch_gives_the_samples_log_probabilities(directory):
+    model = attend.torch.load(directory)
+    samples = json.loads((directory / "samples.json").read_text(encoding="utf-8"))
+    assert len(samples) == 8
+    for sample in samples:
+        sound = numpy.frombuffer(bytes.fromhex(sample["sound"]), dtype="<i2") / 32768
+        target = torch.tensor([[*model.decoder_start(), *sample["target_ids"]]])
+        with torch.no_grad():
+            logits = model(frames_of(sound).unsqueeze(0), target[:, :-1])
+        found = logits[0].log_softmax(-1).gather(1, target[0, 1:, None])[:, 0]
+        assert found.tolist() == pytest.approx(sample["token_log_probabilities"], abs=1e-4)
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run([tiny_run.ATTEND, *arguments], input=stdin, capture_output=True, text=True, check=False, env=tiny_run.environment())
+
+
+def samples_of(path):
+    with wave.open(str(path)) as file:
+        return numpy.frombuffer(file.readframes(file.getnframes()), dtype="<i2").astype(numpy.float32) / 32768, file.getframerate()
+
+
+def test_python_and_the_program_write_the_same(folder, directory):
+    paths = [folder / "test" / f"{i}.wav" for i in range(6)]
+    transcriber = attend.load(directory)
+    assert isinstance(transcriber, attend.Transcriber) and transcriber.rate == 8000
+    found = transcriber.transcribe(paths)
+    told = run("transcribe", "--model", directory, *paths)
+    assert told.stdout.splitlines() == [each.text for each in found]
+    for path, each in zip(paths, found, strict=True):
+        samples, rate = samples_of(path)
+        assert transcriber.transcribe_samples(samples, rate).hypotheses == each.hypotheses
+        assert each.seconds == pytest.approx(len(samples) / rate, abs=1e-3) and each.error is None
+    several = transcriber.transcribe(paths[:1], beam_size=4, n_best=2)[0]
+    assert len({each.text for each in several.hypotheses}) == 2
+    kept = (folder / "run/test_output.txt").read_text(encoding="utf-8").splitlines()
+    assert kept == [each.text for each in found]
+
+
+def test_damaged_recordings_are_named(folder, directory, tmp_path):
+    good, bad = folder / "test/0.wav", tmp_path / "broken.wav"
+    bad.write_bytes(good.read_bytes()[:30])
+    told = run("transcribe", "--model", directory, "--json", stdin=f"{good}\n{bad}\n")
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
+    assert told.returncode == 0 and lines[0]["path"] == str(good) and "broken.wav" in lines[1]["error"]
+    assert "1 of 2 recordings could not be read and has no text" in told.stderr
+    told = run("transcribe", "--model", directory, bad)
+    assert told.returncode == 3 and "broken.wav" in told.stderr
+    found = attend.Transcriber(directory).transcribe([bad, good])
+    assert "broken.wav" in found[0].error and found[0].text == "" and found[1].error is None
+
+
+def test_other_commands_know_it(folder, directory, tmp_path):
+    assert "sound of 8,000 Hz, 16 bands every 80 samples" in run("inspect", directory).stdout
+    assert run("verify", directory).returncode == 0
+    assert run("quantize", directory, "--output", tmp_path / "int8").returncode == 0
+    assert run("verify", tmp_path / "int8").returncode == 0
+    assert run("transcribe", "--model", tmp_path / "int8", folder / "test/0.wav").returncode == 0
+    result = json.loads((folder / "run/result.json").read_text(encoding="utf-8"))
+    scores = run("evaluate", "--metrics", "wer,cer", "--json", "--width", "9", "--hypothesis", folder / "run/test_output.txt",
+                 "--reference", folder / "run/test_reference.txt")
+    for metric, each in json.loads(scores.stdout).items():
+        assert each["score"] == pytest.approx(result[metric] if metric in result else result["test"][metric])
+    for command in (["translate", "--model", directory], ["serve", "--model", directory, "--port", "0"]):
+        told = run(*command, stdin="a text\n")
+        assert told.returncode != 0 and "transcription" in told.stderr, (command, told)
+
+
+def test_the_page_of_python(folder):
+    runs = {"my-transcriber": folder / "run", "call.wav": folder / "test/0.wav"}
+    printed = tiny_run.run_page_block("my-transcriber", runs)
+    assert printed == attend.Transcriber(folder / "run/model").transcribe([folder / "test/0.wav"])[0].text + "\n"

@@ -1,0 +1,20 @@
+#include "tasks/transcription/transcription_json.h"
+
+namespace attend {
+
+Json TranscriptionToJson(const std::string& path, const Transcription& found) {
+  if (!found.error.empty()) return {{"path", path}, {"error", found.error}};
+  Json hypotheses = Json::array();
+  for (const Hypothesis& each : found.hypotheses) {
+    hypotheses.push_back({{"text", each.text},
+                          {"score", each.score},
+                          {"log_probability", each.log_probability},
+                          {"finished", each.finished}});
+  }
+  return {{"path", path},
+          {"text", found.hypotheses[0].text},
+          {"seconds", found.seconds},
+          {"hypotheses", std::move(hypotheses)}};
+}
+
+}  // namespace attend
