@@ -218,7 +218,8 @@ void CompareActivations(const Weights& weights, const Forced& forced, Difference
       }
     }
   };
-  StartAll(weights, forced.inputs, sinks, &activations, &cache);
+  const std::vector<EncoderItem> inputs(forced.inputs.begin(), forced.inputs.end());
+  StartAll(weights, inputs, sinks, &activations, &cache);
   for (size_t b = 0; b < forced.prefixes.size(); ++b) {
     for (const int32_t id : forced.prefixes[b]) {
       decoded.push_back({static_cast<int32_t>(b), id});
