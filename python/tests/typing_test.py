@@ -29,7 +29,7 @@ written: attend.Generation = generator.generate("a", max_tokens=9, stop=["b", "c
 several: list[attend.Generation] = generator.generate(["a", "b"], n=3, top_k=5)
 whole: str = written + "".join(generator.stream("a", seed=7)) + several[0].outputs[1].text
 likely: float = generator.score("a", stride=4).log_probability + generator.score(["a"])[0].token_log_probabilities[0]
-any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder = attend.load("model", type="f32")
+any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder | attend.Transcriber = attend.load("model", type="f32")
 tagged: attend.TaggedText = attend.Tagger("model", threads=2).tag("a")
 entity: str = attend.Tagger("model").tag(["a"])[0].entities[0].label
 words: list[attend.LabelledText] = [*attend.Tagger("model").tag_words(["a", "b"]).words]
@@ -41,9 +41,11 @@ encoder = attend.Encoder("model", threads=2)
 token: str = encoder.fill("a [MASK]", top=3).masks[0][0].token + encoder.fill(["[MASK]"])[0].text
 begins: bool = all(best.begins_word and best.probability > 0 for best in encoder.fill("[MASK]").masks[0])
 length: float = float((encoder.embed(["a", "b"], normalize=True) @ encoder.embed("a", pooling="first")).sum())
+likeness: float = float((encoder.embed_pictures(["a.png", b""]) @ encoder.embed("a")).sum())
+said: str = attend.Transcriber("model", threads=2).transcribe(["a.wav"])[0].text
 run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
-trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder = run.load()
+trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder | attend.Transcriber = run.load()
 """
 WRONG = [
     'attend.Translator("model", type="int4")',
