@@ -68,6 +68,9 @@ def trained_as_written(encoders, tmp_path_factory):
     for run_of, model in {"my-language-model": LANGUAGE_MODEL, "out/demo/tales_run": LANGUAGE_MODEL, "out/demo/textiles_run": encoders["tagger"],
                           "my-tagger": encoders["tagger"], "my-classifier": encoders["classifier"], "my-encoder": encoders["masked"]}.items():
         shutil.copytree(model, folder / run_of / "model")
+    (folder / "out/demo/digits_run/model").mkdir(parents=True)
+    random_models.write_picture_model(folder / "out/demo/digits_run/model")
+    subprocess.run([BUILD / "tools/made_digits", "pictures", folder / "out/demo/digits", "10"], check=True)
     for command in commands("README.md"):
         run(folder, command)
     return folder
