@@ -245,6 +245,10 @@ def test_the_page_of_python(folder):
         pytest.skip("this build has no Python package")
     (folder / "my-parser/model").mkdir(parents=True)
     random_models.write_parser(folder / "my-parser/model")
+    tones = tiny_run.write_recordings(folder, "tones", 10, 1)
+    shutil.copy(folder / "tones/1.wav", folder / "call.wav")
+    run(folder, f"build/attend train --task transcription --train-recordings {tones} --valid-recordings {tones} --vocab-type char --vocab-size 20 "
+                "--encoder.layers 1 --decoder.layers 1 --max-updates 1 --validate-every 1 --batch-tokens 500 --output my-transcriber")
     # A test that has a model of another toolkit runs the block of that.
     code = "\n".join(block for block in blocks("python", "docs/python.md") if "attend.convert" not in block)
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT | {"PYTHONPATH": str(package)},
