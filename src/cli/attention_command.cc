@@ -16,7 +16,6 @@
 #include "cli/commands.h"
 #include "cli/line_windows.h"
 #include "media/fit_picture.h"
-#include "media/picture_codec.h"
 #include "model/quantize.h"
 #include "tasks/attention_labels.h"
 #include "tasks/classification/classification_json.h"
@@ -242,11 +241,10 @@ std::string DrawView(const AttentionView& view, const AttentionOptions& options)
 std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
                         const AttentionOptions& options, const CommonOptions& common) {
   constexpr size_t kToldClasses = 3;
-  const PatchInput& input = *loaded->config().patches;
   const std::filesystem::path path = common.DataPath(options.picture);
   PictureView view{.name = path.filename().string(),
                    .told = "",
-                   .picture = FitPicture(ReadPicture(path, input.channels), input),
+                   .picture = ReadFitted(path, *loaded->config().patches),
                    .attention = {}};
   const Classifier classifier(loaded, /*threads=*/1);
   const Classification found = classifier.ClassifyPixels({&view.picture.pixels, 1})[0];

@@ -6,7 +6,6 @@
 #include "base/thread_pool.h"
 #include "cli/file_windows.h"
 #include "media/fit_picture.h"
-#include "media/picture_codec.h"
 
 namespace attend {
 
@@ -19,8 +18,7 @@ void RunOnPictures(const std::vector<std::string>& paths, const PatchInput& inpu
     std::vector<std::vector<uint8_t>> pixels(some.size());
     pool.ParallelFor(std::ssize(some), [&](int64_t i, int /*worker*/) {
       try {
-        const Picture picture = ReadPicture(common.DataPath(some[i]), input.channels);
-        pixels[i] = FitPicture(picture, input).pixels;
+        pixels[i] = ReadFitted(common.DataPath(some[i]), input).pixels;
       } catch (const Error& error) {
         window.errors[i] = error.what();
       }

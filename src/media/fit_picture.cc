@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "media/crop.h"
+#include "media/picture_codec.h"
 #include "media/resize.h"
 
 namespace attend {
@@ -26,6 +27,14 @@ Picture FitPicture(Picture picture, const PatchInput& input) {
   };
   picture = Resize(picture, side(width, input.width), side(height, input.height), interpolation);
   return CentreCrop(picture, input.width, input.height);
+}
+
+Picture DecodeFitted(std::string_view bytes, const std::string& name, const PatchInput& input) {
+  return FitPicture(DecodePicture(bytes, name, input.channels), input);
+}
+
+Picture ReadFitted(const std::filesystem::path& path, const PatchInput& input) {
+  return FitPicture(ReadPicture(path, input.channels), input);
 }
 
 }  // namespace attend

@@ -35,14 +35,6 @@ std::vector<float> SoundFrames::Of(std::span<const float> samples, const std::st
   return log_mel_.Frames(whole);
 }
 
-std::vector<float> SoundFrames::Of(std::span<const int16_t> samples,
-                                   const std::string& name) const {
-  std::vector<float> numbers;
-  numbers.reserve(samples.size());
-  for (const int16_t sample : samples) numbers.push_back(static_cast<float>(sample) / kSteps);
-  return Of(numbers, name);
-}
-
 std::vector<int16_t> SixteenBits(std::span<const float> samples) {
   std::vector<int16_t> numbers;
   numbers.reserve(samples.size());
@@ -50,6 +42,13 @@ std::vector<int16_t> SixteenBits(std::span<const float> samples) {
     const float step = std::nearbyint(sample * kSteps);
     numbers.push_back(static_cast<int16_t>(std::clamp(step, -kSteps, kSteps - 1)));
   }
+  return numbers;
+}
+
+std::vector<float> OfSixteenBits(std::span<const int16_t> samples) {
+  std::vector<float> numbers;
+  numbers.reserve(samples.size());
+  for (const int16_t sample : samples) numbers.push_back(static_cast<float>(sample) / kSteps);
   return numbers;
 }
 

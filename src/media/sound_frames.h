@@ -23,8 +23,6 @@ class SoundFrames {
   // Throws Error(kInput) that opens with `name` for an empty sound, and for one that is longer than
   // what is filled up.
   std::vector<float> Of(std::span<const float> samples, const std::string& name) const;
-  // The same of samples times 32768.
-  std::vector<float> Of(std::span<const int16_t> samples, const std::string& name) const;
   // The frames of so many samples.
   int64_t Count(int64_t samples) const;
 
@@ -35,8 +33,9 @@ class SoundFrames {
   LogMel log_mel_;
 };
 
-// Samples in 16 bits, as samples of models keep them: what is beyond -1 and 1 is cut.
+// Samples in 16 bits, as samples of models keep them: times 32768, cut beyond -1 and 1.
 std::vector<int16_t> SixteenBits(std::span<const float> samples);
+std::vector<float> OfSixteenBits(std::span<const int16_t> samples);
 
 }  // namespace attend
 

@@ -267,7 +267,7 @@ TEST(SoundFramesTest, FillsUpWithSilence) {
   const std::vector<int16_t> bits = SixteenBits(samples);
   EXPECT_THAT(bits, testing::ElementsAre(0, 16384, -32768, -32768, 32767, 1));
   const std::vector<float> cut = {0, 0.5, -1, -1, 32767.0f / 32768, 1.0f / 32768};
-  EXPECT_EQ(as_it_is.Of(bits, "sound"), LogMel(input).Frames(cut));
+  EXPECT_EQ(as_it_is.Of(OfSixteenBits(bits), "sound"), LogMel(input).Frames(cut));
 }
 
 TEST(LogMelTest, ShortAndSilentSoundsHaveFrames) {

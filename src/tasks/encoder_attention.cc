@@ -9,6 +9,7 @@
 #include "media/patch_numbers.h"
 #include "tasks/attention_sink.h"
 #include "tasks/encoder_runner.h"
+#include "tasks/picture_inputs.h"
 #include "text/mask_token.h"
 #include "text/text_words.h"
 #include "text/utf8.h"
@@ -50,8 +51,7 @@ AttentionWeights AttentionOf(const LoadedModel& loaded, const EncoderItem& item)
 }  // namespace
 
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text) {
-  if (loaded.config().input != InputKind::kTokens)
-    throw Error(ErrorKind::kUsage, "the model reads pictures, expected one of text");
+  CheckReads(loaded.config(), /*pictures=*/false);
   EncoderAttention found;
   found.ids = ReadText(loaded, RepairUtf8(text));
   found.weights = AttentionOf(loaded, EncoderItem(std::span<const int32_t>(found.ids)));
@@ -59,8 +59,7 @@ EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string
 }
 
 AttentionWeights AttentionOfPicture(const LoadedModel& loaded, std::span<const uint8_t> pixels) {
-  if (!loaded.config().patches)
-    throw Error(ErrorKind::kUsage, "the model reads text, expected one of pictures");
+  CheckReads(loaded.config(), /*pictures=*/true);
   const std::vector<float> numbers = PatchNumbers(*loaded.config().patches).Of(pixels);
   return AttentionOf(loaded, EncoderItem(std::span<const float>(numbers)));
 }

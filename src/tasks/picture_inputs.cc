@@ -7,7 +7,6 @@
 #include "attend/error.h"
 #include "media/fit_picture.h"
 #include "media/patch_numbers.h"
-#include "media/picture_codec.h"
 
 namespace attend {
 namespace {
@@ -29,7 +28,7 @@ std::vector<std::vector<uint8_t>> PixelsOfFiles(std::span<const std::string> fil
   std::vector<std::vector<uint8_t>> pictures;
   for (size_t i = 0; i < files.size(); ++i) {
     const std::string name = i < names.size() ? names[i] : fmt::format("picture {}", i + 1);
-    pictures.push_back(FitPicture(DecodePicture(files[i], name, input.channels), input).pixels);
+    pictures.push_back(DecodeFitted(files[i], name, input).pixels);
   }
   return pictures;
 }

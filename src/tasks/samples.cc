@@ -24,7 +24,8 @@ class SampleInput {
  public:
   SampleInput(const ModelConfig& config, const Sample& sample) : ids_(sample.source_ids) {
     if (config.patches) numbers_ = PatchNumbers(*config.patches).Of(sample.pixels);
-    if (config.frames) numbers_ = SoundFrames(*config.frames).Of(sample.sound, "a sample");
+    if (config.frames)
+      numbers_ = SoundFrames(*config.frames).Of(OfSixteenBits(sample.sound), "a sample");
   }
   EncoderItem item() const {
     return numbers_.empty() ? EncoderItem(ids_) : EncoderItem(std::span<const float>(numbers_));
@@ -108,8 +109,7 @@ void Translate(const Translator& translator, const ModelConfig& config, Sample* 
 }
 
 void Transcribe(const Transcriber& transcriber, const ModelConfig& config, Sample* sample) {
-  std::vector<float> samples;
-  for (const int16_t step : sample->sound) samples.push_back(static_cast<float>(step) / 32768);
+  const std::vector<float> samples = OfSixteenBits(sample->sound);
   const RecordingSamples recording{samples, transcriber.rate()};
   const Hypothesis found =
       transcriber.Transcribe({&recording, 1}, {.beam_size = 1})[0].hypotheses[0];

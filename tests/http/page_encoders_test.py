@@ -2,17 +2,14 @@
 
 ATTEND_PICTURES names a folder for pictures of the panels: light, dark and narrow."""
 
-import contextlib
 import itertools
 import json
-import os
-import pathlib
 
 import pytest
 import random_models
 from encoder_models import trained_encoders
 from server import LANGUAGE_MODEL, MODEL, serving
-from web_page import Keys, Page, opened
+from web_page import Keys, Page, drawn, opened, seen_as
 
 TAGGER, CLASSIFIER, MASKED_LANGUAGE_MODEL = trained_encoders("tagger", "classifier", "masked_language_model")
 CLOTH = "Kanchipuram sarees have contrast borders, zari-rich pallus and a silk body."
@@ -179,30 +176,13 @@ def test_several_models_are_offered(browser, tmp_path):
         page.until(lambda: page.texts("#classify-output .bar-name")[:1] == ["weather"], "the class")
 
 
-@contextlib.contextmanager
-def seen_as(browser, width, scheme):
-    """The page in a window of this width, and in these colours."""
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-    try:
-        yield
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "light"}]})
-
-
-def picture(browser, name):
-    if folder := os.environ.get("ATTEND_PICTURES"):
-        browser.save_screenshot(str(pathlib.Path(folder) / f"{name}.png"))
-
-
 @pytest.mark.parametrize(("name", "scheme", "width"), [("light", "light", 1280), ("dark", "dark", 1280), ("narrow", "light", 390)])
 def test_panels_fit_the_window(browser, panels, name, scheme, width):
     with seen_as(browser, width, scheme):
         for panel, text in (("tag", f"{CLOTH} 🧵 Bhuj shawls have ikat borders."), ("classify", "the young runner wins"), ("fill", "green [MASK] red [MASK]")):
             typed(panels, panel, text)
             assert panels.js("document.documentElement.scrollWidth") <= width
-            picture(browser, f"{panel}_{name}")
+            drawn(browser, f"{panel}_{name}")
 
 
 # What lies near the corners of each tab is that tab, so nothing cuts or covers it.
@@ -223,6 +203,6 @@ def test_every_tab_is_in_sight(browser, tmp_path):
         assert [tab.text for tab in page.all("[role=tab]")] == ["Text", "File", "Generate", "Tag", "Parse", "Classify", "Fill"]
         for width, scheme in itertools.product((1280, 721, 500, 390, 320), ("light", "dark")):
             with seen_as(browser, width, scheme):
-                picture(browser, f"tabs_{width}_{scheme}")
+                drawn(browser, f"tabs_{width}_{scheme}")
                 assert page.js(UNSEEN_TABS) == [], width
                 assert page.js("document.documentElement.scrollWidth") <= width

@@ -3,17 +3,14 @@
 ATTEND_PICTURES names a folder for pictures of them: light, dark and narrow."""
 
 import base64
-import contextlib
 import io
-import os
-import pathlib
 import subprocess
 
 import pytest
 import random_models
 from encoder_models import trained_encoders
 from server import ATTEND, serving
-from web_page import Page
+from web_page import Page, drawn, seen_as
 
 Image = pytest.importorskip("PIL.Image")
 (CLASSIFIER,) = trained_encoders("classifier")
@@ -114,20 +111,6 @@ def test_a_model_of_texts_takes_a_text(page, photo):
     assert not page["classify-drop"].is_displayed() and not page["classify-attention"].is_displayed()
     page["classify-text"].send_keys("fresh bread")
     page.until(lambda: page.texts("#classify-output .bar-name")[:1] == ["food"], "the class")
-
-
-@contextlib.contextmanager
-def seen_as(browser, width, scheme):
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    yield
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-
-def drawn(browser, name):
-    if folder := os.environ.get("ATTEND_PICTURES"):
-        browser.save_screenshot(str(pathlib.Path(folder) / f"{name}.png"))
 
 
 LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light")}

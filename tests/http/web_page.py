@@ -1,5 +1,8 @@
 """The translation page as its tests drive it, in a real Chromium."""
 
+import contextlib
+import os
+import pathlib
 import time
 
 import pytest
@@ -107,3 +110,21 @@ def opened(browser, server):
     page = Page(browser, server)
     page.until(lambda: page.all("#to option"), "the languages")
     return page
+
+
+@contextlib.contextmanager
+def seen_as(browser, width, scheme):
+    """The page in a window of this width, and in these colours."""
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "light"}]})
+
+
+def drawn(browser, name):
+    """Keeps a picture of the window where a folder for them is named."""
+    if folder := os.environ.get("ATTEND_PICTURES"):
+        browser.save_screenshot(str(pathlib.Path(folder) / f"{name}.png"))

@@ -7,7 +7,6 @@
 
 #include "attend/error.h"
 #include "media/fit_picture.h"
-#include "media/picture_codec.h"
 #include "tasks/encoder_runner.h"
 #include "tasks/loaded_model.h"
 
@@ -143,9 +142,8 @@ void ServedEncoder::CheckReads(bool pictures) const {
 
 void ServedEncoder::TakePicture(const std::string& file, const std::string& name,
                                 EncoderText* text) const {
-  const PatchInput& input = *config().patches;
-  text->picture = FitPicture(DecodePicture(file, name, input.channels), input);
-  text->room = input.rows();
+  text->picture = DecodeFitted(file, name, *config().patches);
+  text->room = config().patches->rows();
 }
 
 void ServedEncoder::Measure(const std::string& name, EncoderText* text) const {

@@ -76,7 +76,8 @@ std::vector<Transcription> Transcriber::Impl::Transcribe(
     inputs.push_back(std::move(heard[i].input));
     searched.push_back(i);
   }
-  const CallOptions call{.room = {1024, 2048}, .stop = options.stop};
+  constexpr SearchRoom kRoom{1024, 2048};  // recordings, and rows of them, together on a thread
+  const CallOptions call{.room = kRoom, .stop = options.stop};
   auto found = run.calls.Run(std::move(inputs), call);
   for (size_t k = 0; k < searched.size(); ++k) {
     transcriptions[searched[k]].hypotheses = MakeTranscripts(loaded->target(), std::move(found[k]));

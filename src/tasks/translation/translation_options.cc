@@ -40,16 +40,29 @@ FieldList Fields(ScoreOptions& options) {
   return fields;
 }
 
-FieldList Fields(TranslationOptions& options) {
+FieldList BeamFields(int64_t* beam_size, double* length_penalty, int64_t* n_best) {
   FieldList fields;
   fields
-      .Add("beam_size", &options.beam_size, 1, kMostBeamSize,
+      .Add("beam_size", beam_size, 1, kMostBeamSize,
            "hypotheses kept at each step; 1: greedy search")
-      .Add("length_penalty", &options.length_penalty, 0, 10,
+      .Add("length_penalty", length_penalty, 0, 10,
            "alpha of ((5 + length) / 6)^alpha; scores are divided by it")
-      .Add("n_best", &options.n_best, 1, kMostBeamSize,
+      .Add("n_best", n_best, 1, kMostBeamSize,
            "number of hypotheses to give, at most beam_size; fewer if the search finds fewer "
-           "different texts")
+           "different texts");
+  return fields;
+}
+
+void CheckBeam(int64_t beam_size, int64_t n_best) {
+  if (n_best <= beam_size) return;
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("n_best is {}, above the beam size of {}; raise beam_size", n_best, beam_size));
+}
+
+FieldList Fields(TranslationOptions& options) {
+  FieldList fields = BeamFields(&options.beam_size, &options.length_penalty, &options.n_best);
+  fields
       .Add("max_length", &options.max_length, 0, 100000,
            "maximum number of output tokens, eos included; 0: input tokens plus 50, or more if "
            "outputs in training were longer, and room for min_length")
@@ -68,11 +81,7 @@ FieldList Fields(TranslationOptions& options) {
 void CheckTranslationOptions(const TranslationOptions& options) {
   TranslationOptions copy = options;
   CheckRanges(Fields(copy));
-  if (options.n_best > options.beam_size) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("n_best is {}, above the beam size of {}; raise beam_size",
-                            options.n_best, options.beam_size));
-  }
+  CheckBeam(options.beam_size, options.n_best);
   if (options.max_length > 0 && options.min_length > options.max_length) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("min_length is {}, above the max_length of {}; raise max_length",

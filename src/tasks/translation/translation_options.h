@@ -16,6 +16,11 @@ FieldList Fields(TranslatorOptions& options);  // those of a model; not what mac
 FieldList Fields(TranslationOptions& options);
 FieldList Fields(ScoreOptions& options);  // those that text answers
 
+// What every search for texts is told: beam_size, length_penalty and n_best.
+FieldList BeamFields(int64_t* beam_size, double* length_penalty, int64_t* n_best);
+// Throws Error(kUsage) for more hypotheses than the beam has.
+void CheckBeam(int64_t beam_size, int64_t n_best);
+
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckTranslationOptions(const TranslationOptions& options);
 

@@ -27,7 +27,8 @@ int32_t Choose(const torch::Tensor& logits_V, const SpecialIds& ids) {
 Sample Transcribed(nn::Transformer& transformer, Sample sample) {
   const torch::NoGradGuard no_grad;
   const ModelConfig& config = transformer->config();
-  const std::vector<float> frames_TM = SoundFrames(*config.frames).Of(sample.sound, "a sample");
+  const std::vector<float> frames_TM =
+      SoundFrames(*config.frames).Of(OfSixteenBits(sample.sound), "a sample");
   const std::span<const float> recording(frames_TM);
   const nn::PackedIds source = PackFrames({&recording, 1}, *config.frames, torch::kCPU);
   const int64_t most = config.MaxOutput(source.longest + kExtraLength);
