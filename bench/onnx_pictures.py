@@ -14,13 +14,10 @@ import tempfile
 import time
 
 import numpy as np
-import onnx
-import onnxruntime
 import torch
 import transformers
 from ct2_translate import apart, resident_mb
-from onnxruntime import quantization
-from onnxruntime.transformers import optimizer
+from onnx_encode import load, make_fast
 from shapes import PICTURES
 
 
@@ -41,16 +38,9 @@ def write_model(path, options):
         image_size=shape.size, num_channels=shape.channels, patch_size=shape.patch, hidden_size=shape.stack.d_model,
         num_hidden_layers=shape.stack.layers, num_attention_heads=shape.stack.heads, intermediate_size=shape.stack.d_ff, attn_implementation="eager")
     model = Vectors(transformers.ViTModel(config, add_pooling_layer=False)).eval()
-    plain, fused = path / "plain.onnx", path / "fused.onnx"
-    torch.onnx.export(model, (torch.zeros(2, shape.channels, shape.size, shape.size),), plain, input_names=["pixel_values"],
+    torch.onnx.export(model, (torch.zeros(2, shape.channels, shape.size, shape.size),), path / "plain.onnx", input_names=["pixel_values"],
                       dynamic_axes={"pixel_values": {0: "batch"}}, dynamo=False)
-    made = optimizer.optimize_model(str(plain), "vit", num_heads=shape.stack.heads, hidden_size=shape.stack.d_model)
-    made.save_model_to_file(str(fused))
-    (path / "fused.txt").write_text(str({name: count for name, count in made.get_fused_operator_statistics().items() if count}))
-    if options.type == "int8":
-        # Shapes behind the fused operators are not inferred: their outputs are floats.
-        quantization.quantize_dynamic(fused, path / "int8.onnx", weight_type=quantization.QuantType.QInt8, op_types_to_quantize=["MatMul", "Attention"],
-                                      extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT})
+    make_fast(path, "vit", config, options.type == "int8", op_types_to_quantize=["MatMul", "Attention"])
 
 
 def measure(options, session):
@@ -81,13 +71,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         apart(write_model, path, options)
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = options.threads
-        file = path / ("int8.onnx" if options.type == "int8" else "fused.onnx")
-        session = onnxruntime.InferenceSession(file, settings, providers=["CPUExecutionProvider"])
+        session, peer = load(path, options)
         print(json.dumps({
-            "peer": f"onnxruntime {onnxruntime.__version__} ({(path / 'fused.txt').read_text()})", **vars(options), "peak_rss_mb": resident_mb("VmHWM"),
-            "texts_per_s": options.texts / measure(options, session)}))
+            "peer": peer, **vars(options), "peak_rss_mb": resident_mb("VmHWM"), "texts_per_s": options.texts / measure(options, session)}))
 
 
 if __name__ == "__main__":
