@@ -42,10 +42,10 @@ class PicturePanels {
 
   // Without a map the picture alone.
   void Add(const std::string& title, const std::vector<float>* map) {
-    const auto column = static_cast<double>(drawn_ % columns_),
-               row = static_cast<double>(drawn_ / columns_);
-    const double x = kPictureMargin + column * (kPanelSide + kPictureGap);
-    const double y = kPictureHeader + kPictureTitle + row * (height_ + kPictureTitle + kPictureGap);
+    const size_t column = drawn_ % columns_, row = drawn_ / columns_;
+    const double x = kPictureMargin + static_cast<double>(column) * (kPanelSide + kPictureGap);
+    const double y = kPictureHeader + kPictureTitle +
+                     static_cast<double>(row) * (height_ + kPictureTitle + kPictureGap);
     ++drawn_;
     Append(
         R"(<g class="panel"><text x="{:.1f}" y="{:.1f}" font-size="12" font-weight="600">{}</text>)",
