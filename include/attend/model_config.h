@@ -215,6 +215,9 @@ struct ModelConfig {
   bool source_eos = true;                         // OpenNMT-py's encoders read none
   std::vector<int64_t> source_begin, source_end;  // before the source, after its eos
   std::vector<int64_t> target_begin;              // after bos; no part of the output
+  // Ids that no output has, and that it does not begin with: Whisper's, which stand for sounds or
+  // for what it reads.
+  std::vector<int64_t> suppress_tokens, begin_suppress_tokens;
   // A parser's targets are symbols (text/tree_symbols.h): labels of constituents, and words' tags.
   std::vector<std::string> constituents, tags;
   // The decoder's input at each step has the encoder's vector added of the word that comes next in

@@ -9,6 +9,8 @@
 #include "attend/error.h"
 #include "attend/vocabulary.h"
 #include "base/random.h"
+#include "media/made_digits.h"
+#include "media/sound_frames.h"
 #include "model/config_file.h"
 #include "model/model_directory.h"
 #include "model/sample.h"
@@ -50,11 +52,30 @@ std::vector<Sample> RandomPictures(const PatchInput& input, const std::vector<st
   return samples;
 }
 
+// Recordings of made digits that have these names, in 16 bits.
+std::vector<Sample> MadeRecordings(const FrameInput& input, const std::vector<std::string>& names) {
+  constexpr double kSeconds = 2;
+  std::vector<Sample> samples;
+  for (const std::string& name : names) {
+    Random random({samples.size()});
+    const std::vector<int64_t> digits = {static_cast<int64_t>(random.Below(10)),
+                                         static_cast<int64_t>(random.Below(10))};
+    Sample& sample = samples.emplace_back();
+    sample.source = name;
+    sample.sound = SixteenBits(SoundDigits(digits, input.rate, &random).samples);
+    const auto most = static_cast<size_t>(kSeconds * static_cast<double>(input.rate));
+    if (sample.sound.size() > most) sample.sound.resize(most);
+  }
+  return samples;
+}
+
 // What the model proves itself by: outputs for these texts, as the reference kernels give them.
 std::vector<Sample> SamplesOf(const std::shared_ptr<const Model>& model,
                               const std::vector<std::string>& texts) {
   if (model->config.patches)
     return RemakeSamples(model, RandomPictures(*model->config.patches, texts));
+  if (model->config.frames)
+    return RemakeSamples(model, MadeRecordings(*model->config.frames, texts));
   const auto vocabulary = Vocabulary::FromBytes(model->source_vocabulary, "source vocabulary");
   std::vector<Sample> samples;
   for (const std::string& text : texts)
@@ -104,7 +125,7 @@ void BindWriting(nb::module_& module) {
               "source_vocabulary: bytes, target_vocabulary: bytes, provenance: str, "
               "texts: list[str], output: str | os.PathLike[str]) -> None"),
       "Writes a model directory, with samples of what the model makes of `texts`, or of random\n"
-      "pictures of these names where it reads pictures. `config` is\n"
+      "pictures or made recordings of these names where it reads those. `config` is\n"
       "`model` of its config.json; tensors are f32.");
 }
 

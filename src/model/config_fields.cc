@@ -130,6 +130,10 @@ FieldList Fields(ModelConfig& config) {
            "ids that the encoder reads after a source and its eos", kDerived)
       .Add("target_begin", &config.target_begin, 0, kMaxVocabulary,
            "ids that the decoder reads after bos, before what it writes", kDerived)
+      .Add("suppress_tokens", &config.suppress_tokens, 0, kMaxVocabulary, "ids that no output has",
+           kDerived)
+      .Add("begin_suppress_tokens", &config.begin_suppress_tokens, 0, kMaxVocabulary,
+           "ids that no output begins with", kDerived)
       .Add("constituents", &config.constituents, "labels of a parser's constituents", kDerived)
       .Add("tags", &config.tags, "tags of a parser's words", kDerived)
       .Add("next_word_input", &config.next_word_input,

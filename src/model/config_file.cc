@@ -83,7 +83,8 @@ void RemoveKeysOf9(Json* model) { model->erase("alignment_layer"); }
 
 // Leaves what versions before 10 had.
 void RemoveKeysOf10(Json* model) {
-  for (const char* key : {"patches", "frames"}) model->erase(key);
+  for (const char* key : {"patches", "frames", "suppress_tokens", "begin_suppress_tokens"})
+    model->erase(key);
 }
 
 // Values that older versions had not, under keys that they had.

@@ -163,6 +163,11 @@ void CheckFrames(const ModelConfig& config) {
   CheckFrame("source_begin", config.source_begin, config.source_vocab_size, config);
   CheckFrame("source_end", config.source_end, config.source_vocab_size, config);
   CheckFrame("target_begin", config.target_begin, config.target_vocab_size, config);
+  CheckFrame("suppress_tokens", config.suppress_tokens, config.target_vocab_size, config);
+  CheckFrame("begin_suppress_tokens", config.begin_suppress_tokens, config.target_vocab_size,
+             config);
+  if (!config.frames && !(config.suppress_tokens.empty() && config.begin_suppress_tokens.empty()))
+    Refuse("suppress_tokens is given, but it is for a model that reads frames");
   const auto has_room = [](const StackConfig& stack, size_t beside) {
     return static_cast<int64_t>(beside) <= MaxTokens(stack);
   };

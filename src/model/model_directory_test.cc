@@ -207,7 +207,7 @@ constexpr const char* kNewKeys[] = {
     "architecture",    "labels",  "pooling",      "head_transform",  "head_pooler",
     "label_scheme",    "crf",     "source_eos",   "source_begin",    "source_end",
     "target_begin",    "tags",    "constituents", "next_word_input", "pooler_activation",
-    "alignment_layer", "patches", "frames"};
+    "alignment_layer", "patches", "frames",       "suppress_tokens", "begin_suppress_tokens"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -284,7 +284,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
-      erase(10, model, {"patches", "frames"});
+      erase(10, model, {"patches", "frames", "suppress_tokens", "begin_suppress_tokens"});
       erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
@@ -318,6 +318,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackKeys) {
   const auto with_keys_of = [&](int version, const std::vector<const char*>& erased) {
     return ConfigMessage([&](Json& c) {
       c["format_version"] = version;
+      for (const char* key : {"suppress_tokens", "begin_suppress_tokens"}) c["model"].erase(key);
       for (const char* key : erased) c["model"].erase(key);
     });
   };

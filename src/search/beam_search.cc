@@ -230,8 +230,10 @@ bool BeamSearch::NothingCanWin() const {
 }
 
 bool BeamSearch::Ended() const {
-  return live_.empty() || length_ >= input_->max_length || finished_ >= beam_size_ ||
-         (input_->options.early_stop && NothingCanWin());
+  const SentenceOptions& options = input_->options;
+  return live_.empty() || length_ >= input_->max_length ||
+         (options.full_beam_ends && finished_ >= beam_size_) ||
+         (options.early_stop && NothingCanWin());
 }
 
 void BeamSearch::Close() {

@@ -27,7 +27,10 @@ struct SentenceOptions {
   bool must_show = false;       // an output needs at least one visible token
   bool allow_unknown = false;   // the output may contain unk
   bool scores = true;           // false: a greedy search leaves them 0
-  bool early_stop = true;       // false only in tests: results must not change
+  // The search ends, too, once as many hypotheses have ended as the beam has. false: not before
+  // nothing can win. Where few tokens may come, eos is always among the best.
+  bool full_beam_ends = true;
+  bool early_stop = true;  // false only in tests: results must not change
 };
 
 // Outputs that are drawn, or found by greedy steps, in place of a beam search's.

@@ -61,6 +61,8 @@ void AddDefaults(nlohmann::json* config) {
                 {"alignment_layer", 0},
                 {"patches", nullptr},
                 {"frames", nullptr},
+                {"suppress_tokens", Json::array()},
+                {"begin_suppress_tokens", Json::array()},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

@@ -20,8 +20,8 @@ import pathlib
 
 from attend._errors import Error, InputError, UsageError
 from attend.convert import (
-    _bart, _ctranslate2, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _recognise, _t5, _to_bert,
-    _to_ctranslate2, _to_gpt2, _to_marian, _vit)
+    _bart, _ctranslate2, _ctranslate2_whisper, _encoders, _eole, _fairseq, _gpt2, _marian, _marian_transformers, _opennmt, _recognise, _t5, _to_bert,
+    _to_ctranslate2, _to_gpt2, _to_marian, _vit, _whisper)
 from attend.convert._source import Converted, Languages, Source
 from attend.convert._target import Directory, Exported, Target, read_directory
 from attend.convert._whole import whole_folder
@@ -29,8 +29,8 @@ from attend.convert._whole import whole_folder
 __all__ = ["SOURCES", "TARGETS", "Converted", "Exported", "convert", "export", "recognise"]
 
 SOURCES: tuple[Source, ...] = (
-    _marian_transformers.SOURCE, _bart.SOURCE, _t5.SOURCE, _encoders.SOURCE, _vit.SOURCE, _gpt2.SOURCE, _marian.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE,
-    _opennmt.SOURCE, _eole.SOURCE)
+    _marian_transformers.SOURCE, _bart.SOURCE, _t5.SOURCE, _encoders.SOURCE, _vit.SOURCE, _whisper.SOURCE, _gpt2.SOURCE, _marian.SOURCE,
+    _ctranslate2_whisper.SOURCE, _ctranslate2.SOURCE, _fairseq.SOURCE, _opennmt.SOURCE, _eole.SOURCE)
 TARGETS: tuple[Target, ...] = (*_to_marian.TARGETS, *_to_gpt2.TARGETS, *_to_bert.TARGETS, *_to_ctranslate2.TARGETS)
 
 

@@ -31,7 +31,7 @@ KNOWN = re.compile(
     r"(en|de)coder/(embeddings(_0)?/weight|embeddings/multiply_by_sqrt_depth|position_encodings/encodings"
     r"|(layernorm_embedding|layer_norm|layer_\d+/(self_attention|attention|ffn)/layer_norm)/(gamma|beta)"
     r"|(projection|layer_\d+/(self_attention|attention)/linear_[012]|layer_\d+/ffn/linear_(0|1|0_noact))/(weight|bias)"
-    f"|{'|'.join(SETTINGS)})")
+    f"|{'|'.join(SETTINGS)})|encoder/conv[12]/(weight|bias)")
 
 
 class Weights:

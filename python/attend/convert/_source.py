@@ -112,9 +112,9 @@ def model(**fields: Any) -> dict[str, Any]:
     usual = {
         "task": "translation", "architecture": "transformer", "languages": [], "input": "tokens", "source_vocab_size": 0, "target_vocab_size": 0,
         "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "source_begin": [], "source_end": [],
-        "target_begin": [], "encoder": None, "decoder": None, "head": "vocabulary", "head_bias": False, "head_transform": False,
-        "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False,
-        "constituents": [], "tags": [], "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None,
+        "target_begin": [], "suppress_tokens": [], "begin_suppress_tokens": [], "encoder": None, "decoder": None, "head": "vocabulary",
+        "head_bias": False, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
+        "label_scheme": "none", "crf": False, "constituents": [], "tags": [], "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None,
         "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()
     return usual | fields

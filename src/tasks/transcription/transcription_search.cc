@@ -6,6 +6,7 @@
 
 #include "attend/error.h"
 #include "tasks/task_names.h"
+#include "tasks/transcription/suppressed_tokens.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
@@ -52,6 +53,8 @@ SearchInput MakeTranscriptionInput(const ModelConfig& config, std::vector<float>
   input.options.beam_size = options.beam_size;
   input.options.n_best = options.n_best;
   input.options.length_penalty = options.length_penalty;
+  input.options.full_beam_ends = false;  // vocabularies may be of a few words
+  input.rules = SuppressedTokens(config);
   return input;
 }
 
