@@ -5,9 +5,10 @@ usage: tables.py fsdd|fsdd-SPEAKER|fsdd-strings|yesno DATA DIRECTORY
 
 fsdd: spoken digits, by the corpus' own split: indices 0 to 4 of each digit and speaker are the test, 5 to 9 validation, the others
 training. fsdd-SPEAKER: all recordings of that speaker are the test, and indices 0 to 4 of the others validation. fsdd-strings:
-strings of 3 to 7 digits, recordings of one speaker and one part of the split put together with 0.1 seconds of silence; 4,000 strings
-for training, 200 for validation, 300 for the test. yesno: 60 recordings of eight words; in order of their names, the first 31
-train, 29 are the test, and every fifth of the former validates, too.
+strings of 3 to 7 digits, recordings of one speaker and one part of the split put together with 0.1 seconds of silence; 200 strings
+for validation, 300 for the test; for training 4,000 strings of 2 to 7 digits and all single ones. yesno: 60 recordings of eight words;
+in order of their names, the first 24 train, 7 validate and 29 are the test. The words of those that train are cut out at the pauses
+between them, and put together again in 3,000 other recordings of 1 to 10 words.
 """
 
 import pathlib
@@ -16,6 +17,7 @@ import sys
 import tarfile
 import wave
 
+RATE = 8000
 WORDS = "zero one two three four five six seven eight nine".split()
 
 
@@ -52,32 +54,61 @@ def samples_of(path):
         return file.readframes(file.getnframes())
 
 
+def write(path, parts, silence):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, RATE, 0, "NONE", None))
+        file.writeframes(silence.join(parts))
+
+
 def strings(data, directory):
     parts = {}
     for path, digit, speaker, index in digits(data, directory):
         parts.setdefault((official(index), speaker), []).append((path, digit))
+        if official(index) == "train":
+            yield "train", path, WORDS[digit]
     speakers = sorted({speaker for _, speaker in parts})
     draw = random.Random(1)
-    silence = bytes(2 * 800)
-    for part, count in [("train", 4000), ("valid", 200), ("test", 300)]:
-        folder = directory / "strings" / part
-        folder.mkdir(parents=True, exist_ok=True)
+    for part, count, least in [("train", 4000, 2), ("valid", 200, 3), ("test", 300, 3)]:
         for number in range(count):
-            picks = draw.choices(parts[part, speakers[number % len(speakers)]], k=draw.randint(3, 7))
-            path = folder / f"{number}.wav"
-            with wave.open(str(path), "wb") as file:
-                file.setparams((1, 2, 8000, 0, "NONE", None))
-                file.writeframes(silence.join(samples_of(pick) for pick, _ in picks))
+            picks = draw.choices(parts[part, speakers[number % len(speakers)]], k=draw.randint(least, 7))
+            path = directory / "strings" / part / f"{number}.wav"
+            write(path, [samples_of(pick) for pick, _ in picks], bytes(2 * RATE // 10))
             yield part, path, " ".join(WORDS[digit] for _, digit in picks)
+
+
+def words_of(path, count):
+    """The samples of each word of a recording, cut in the middles of the `count` - 1 longest pauses; none where that can't be so."""
+    sound = samples_of(path)
+    step = 2 * RATE // 100
+    pieces = [sound[at : at + step] for at in range(0, len(sound) - step + 1, step)]
+    loudness = [sum(abs(int.from_bytes(piece[i : i + 2], "little", signed=True)) for i in range(0, step, 2)) for piece in pieces]
+    threshold = sorted(loudness)[len(loudness) * 3 // 10] * 2
+    loud = [i for i, each in enumerate(loudness) if each > threshold]
+    pauses = sorted(((after - before, before, after) for before, after in zip(loud, loud[1:]) if after - before > 1), reverse=True)[: count - 1]
+    cuts = sorted((before + after) // 2 for _, before, after in pauses)
+    if any(not 40 <= end - begin <= 80 for begin, end in zip(cuts, cuts[1:])):  # hundredths of a second
+        return []
+    ends = [max(0, cuts[0] - 70), *cuts, cuts[-1] + 70]
+    return [b"".join(pieces[begin:end]) for begin, end in zip(ends, ends[1:])]
 
 
 def yesno(data, directory):
     paths = [path for path in unpack(data / "yesno/waves_yesno.tar.xz", directory / "yesno") if not path.name.startswith(".")]
+    words = []
     for number, path in enumerate(paths):
-        text = " ".join("yes" if word == "1" else "no" for word in path.stem.split("_"))
-        yield "train" if number < 31 else "test", path, text
-        if number < 31 and number % 5 == 0:
-            yield "valid", path, text
+        text = ["yes" if word == "1" else "no" for word in path.stem.split("_")]
+        part = "test" if number >= 31 else "valid" if number >= 24 else "train"
+        yield part, path, " ".join(text)
+        if part == "train":
+            words += zip(words_of(path, len(text)), text)
+    draw = random.Random(1)
+    for number in range(3000):
+        picks = draw.choices(words, k=draw.randint(1, 10))
+        path = directory / "strings" / f"{number}.wav"
+        around = [bytes(2 * draw.randint(0, RATE)) for _ in range(2)]
+        write(path, [around[0], *(word for word, _ in picks), around[1]], b"")
+        yield "train", path, " ".join(word for _, word in picks)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""What tools/demo prints of its language model, its tagger and its model of pictures, which it trains here as for a user; a stored model stands for the translator."""
+"""What tools/demo prints of its small models, which it trains here as for a user; a stored model stands for the translator."""
 
 import json
 import os
@@ -57,6 +57,14 @@ def test_the_digit_is_read_right(demo):
     assert path.endswith(f"/{label}.png") and float(probability) > 0.5
     assert printed_command(demo, "your own picture of a digit").startswith("3\t")
     assert "<svg" in (folder / "out/digit.svg").read_text(encoding="utf-8")
+
+
+def test_the_digits_are_heard_right(demo):
+    folder, output = demo
+    texts = dict(line.split("\t") for line in (folder / "out/sounds/valid.tsv").read_text(encoding="utf-8").splitlines())
+    heard, path = re.search(r"^Heard: ([0-9 ]+) in the recording (.*)$", output, flags=re.M).groups()
+    assert path.endswith("/valid/2.wav") and heard == texts["valid/2.wav"] and len(heard.split()) == 3
+    assert printed_command(demo, "your own recording of digits").strip() == texts["valid/5.wav"]
 
 
 def test_the_sentences_are_tagged_right(demo):
