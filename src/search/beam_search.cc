@@ -229,11 +229,17 @@ bool BeamSearch::NothingCanWin() const {
   return bound <= kept_[input_->options.n_best - 1].score;
 }
 
-bool BeamSearch::Ended() const {
+// Precondition: there are live and finished hypotheses.
+bool BeamSearch::LeaderGoesOn() const {
   const SentenceOptions& options = input_->options;
+  return options.leader_goes_on &&
+         live_[0].log_probability / LengthPenalty(length_, options.length_penalty) > kept_[0].score;
+}
+
+bool BeamSearch::Ended() const {
   return live_.empty() || length_ >= input_->max_length ||
-         (options.full_beam_ends && finished_ >= beam_size_) ||
-         (options.early_stop && NothingCanWin());
+         (finished_ >= beam_size_ && !LeaderGoesOn()) ||
+         (input_->options.early_stop && NothingCanWin());
 }
 
 void BeamSearch::Close() {

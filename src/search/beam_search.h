@@ -3,11 +3,11 @@
 //
 // Each step takes a sentence's 2B best continuations (B the beam size). Those of the first B that
 // end the sentence finish; the B best others live on. A sentence is done when B hypotheses have
-// finished (if full_beam_ends), when no live one can still enter the n best, or at the maximum
-// length. There the live ones count with their present score, ranked after all finished ones. Ties
-// break by (score, beam, id). If several hypotheses are wanted and texts are known, only the best
-// of equal texts is kept. All of them count towards the B that finish, so the best result does not
-// depend on n_best.
+// finished (with leader_goes_on, and no live one is better so far), when no live hypothesis can
+// still enter the n best, or at the maximum length. There the live ones count with their present
+// score, ranked after all finished ones. Ties break by (score, beam, id). If several hypotheses are
+// wanted and texts are known, only the best of equal texts is kept. All of them count towards the B
+// that finish, so the best result does not depend on n_best.
 //
 // Placeholders must occur exactly once (`once`). The first search only counts them. If a result
 // lacks one, repeats one or has a foreign one, the sentence is searched again with constraints, by
@@ -84,6 +84,7 @@ class BeamSearch : public ItemSearch {
   void ChooseFromBanks();
   void Keep(const Live& hypothesis, int64_t length, bool finished);
   bool NothingCanWin() const;
+  bool LeaderGoesOn() const;
   bool Ended() const;
   void Close();
 

@@ -135,19 +135,19 @@ TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
 }
 
 // With few tokens eos is always among the best: hypotheses end before the best one does.
-TEST(BeamSearchTest, AFullBeamNeedNotEndTheSearch) {
+TEST(BeamSearchTest, ALeaderGoesOn) {
   int64_t better = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    const auto score = [&](bool full_beam_ends, int64_t beam) {
+    const auto score = [&](bool leader_goes_on, int64_t beam) {
       const SearchInput input{.source = {5},
                               .max_length = 8,
-                              .options = {.beam_size = beam, .full_beam_ends = full_beam_ends}};
+                              .options = {.beam_size = beam, .leader_goes_on = leader_goes_on}};
       TableStepper stepper(seed);
       return SearchAll({&input, 1}, {.max_beam_size = beam}, &stepper)[0][0].score;
     };
-    const double ended = score(true, 3), whole = score(false, 3);
+    const double ended = score(false, 3), whole = score(true, 3);
     EXPECT_GE(whole, ended) << seed;
-    EXPECT_GE(score(false, 4000), whole) << seed;
+    EXPECT_GE(score(true, 4000), whole) << seed;
     if (whole > ended) ++better;
   }
   EXPECT_GT(better, 0);

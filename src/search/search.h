@@ -27,9 +27,9 @@ struct SentenceOptions {
   bool must_show = false;       // an output needs at least one visible token
   bool allow_unknown = false;   // the output may contain unk
   bool scores = true;           // false: a greedy search leaves them 0
-  // The search ends, too, once as many hypotheses have ended as the beam has. false: not before
-  // nothing can win. Where few tokens may come, eos is always among the best.
-  bool full_beam_ends = true;
+  // As many hypotheses as the beam has do not end the search by their ends while the best live one
+  // has a better score so far. Where few tokens may come, eos is always among the best.
+  bool leader_goes_on = false;
   bool early_stop = true;  // false only in tests: results must not change
 };
 

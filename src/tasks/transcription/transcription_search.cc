@@ -53,7 +53,7 @@ SearchInput MakeTranscriptionInput(const ModelConfig& config, std::vector<float>
   input.options.beam_size = options.beam_size;
   input.options.n_best = options.n_best;
   input.options.length_penalty = options.length_penalty;
-  input.options.full_beam_ends = false;  // vocabularies may be of a few words
+  input.options.leader_goes_on = true;  // vocabularies may be of a few words
   input.rules = SuppressedTokens(config);
   return input;
 }
