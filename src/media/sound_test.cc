@@ -19,6 +19,7 @@
 #include "media/silence.h"
 #include "media/sound_frames.h"
 #include "media/spec_augment.h"
+#include "media/spectrogram.h"
 
 namespace attend {
 namespace {
@@ -416,6 +417,18 @@ TEST(MadeDigitsTest, SoundTheTonesOfTheirKeys) {
     EXPECT_NEAR(low.second / kTones[digit][0], 1, 0.04);
     EXPECT_NEAR(low.second / high.second, kTones[digit][0] / kTones[digit][1], 0.01);
   }
+}
+
+TEST(SpectrogramTest, LoudFramesAreBrightAndLowBandsAtTheBottom) {
+  // Two bands; the low one is loud in the second half.
+  const std::vector<float> frames = {0, 0, 0, 0, 4, 0, 4, 2};
+  const Picture whole = DrawSpectrogram(frames, 2, 100);
+  EXPECT_EQ(whole.width, 4);
+  EXPECT_THAT(whole.pixels, ElementsAre(0, 0, 0, 128, 0, 0, 255, 255));
+  const Picture shorter = DrawSpectrogram(frames, 2, 2);  // of means
+  EXPECT_THAT(shorter.pixels, ElementsAre(0, 64, 0, 255));
+  EXPECT_THAT(DrawSpectrogram(std::vector<float>{3, 3}, 2, 9).pixels,
+              ElementsAre(0, 0));  // nothing stands out
 }
 
 }  // namespace

@@ -82,9 +82,11 @@ void RemoveKeysOf8(Json* model) {
 void RemoveKeysOf9(Json* model) { model->erase("alignment_layer"); }
 
 // Leaves what versions before 10 had.
-void RemoveKeysOf10(Json* model) {
-  for (const char* key : {"patches", "frames", "suppress_tokens", "begin_suppress_tokens"})
-    model->erase(key);
+void RemoveKeysOf10(Json* model) { model->erase("patches"); }
+
+// Leaves what versions before 11 had.
+void RemoveKeysOf11(Json* model) {
+  for (const char* key : {"frames", "suppress_tokens", "begin_suppress_tokens"}) model->erase(key);
 }
 
 // Values that older versions had not, under keys that they had.
@@ -121,6 +123,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 8) RemoveKeysOf8(&expected);
   if (version < 9) RemoveKeysOf9(&expected);
   if (version < 10) RemoveKeysOf10(&expected);
+  if (version < 11) RemoveKeysOf11(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

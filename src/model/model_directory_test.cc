@@ -186,7 +186,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 10; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 11; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -223,7 +223,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 10"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 11"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -284,7 +284,8 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
-      erase(10, model, {"patches", "frames", "suppress_tokens", "begin_suppress_tokens"});
+      erase(11, model, {"frames", "suppress_tokens", "begin_suppress_tokens"});
+      erase(10, model, {"patches"});
       erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
       erase(7, model, {"pooler_activation"});
@@ -329,7 +330,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackKeys) {
               HasSubstr("'model.architecture' is unknown to format_version 7"));
   EXPECT_THAT(with_keys_of(8, {"patches", "frames"}),
               HasSubstr("'model.alignment_layer' is unknown to format_versio"));
-  EXPECT_THAT(with_keys_of(9, {"patches"}), HasSubstr("'model.frames' is unknown to format_v"));
+  EXPECT_THAT(with_keys_of(10, {}), HasSubstr("'model.frames' is unknown to format_version 10"));
   EXPECT_THAT(with_keys_of(9, {"frames"}),
               HasSubstr("'model.patches' is unknown to format_version 9"));
 }

@@ -115,7 +115,7 @@ def write_language_model(folder, **decoder):
 
 def newest_config(**model):
     """The golden model's configuration as the newest version of the format has it, and in it these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 10, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 11, "training_text": None}
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "suppress_tokens": [],
         "begin_suppress_tokens": [], "constituents": [], "tags": [],

@@ -9,6 +9,9 @@
 #include "attend/metrics.h"
 #include "base/files.h"
 #include "base/sha256.h"
+#include "media/picture_codec.h"
+#include "media/sound_frames.h"
+#include "media/spectrogram.h"
 #include "metrics/error_rate.h"
 #include "metrics/exact_match.h"
 #include "model/config_file.h"
@@ -111,7 +114,7 @@ std::vector<std::string> TranscriptionTask::Transcribe(const std::shared_ptr<con
 }
 
 ValidationResult TranscriptionTask::Validate() {
-  constexpr int64_t kShown = 8;
+  constexpr int64_t kShown = 8, kMostColumns = 320;
   const RecordingCorpus& valid = *recordings_.valid;
   auto model = std::make_shared<Model>(CopyModel(*transformer_));
   model->source_vocabulary = model->target_vocabulary = recordings_.vocabulary->bytes();
@@ -121,8 +124,13 @@ ValidationResult TranscriptionTask::Validate() {
   result.metrics = {{"loss", loss},
                     {"wer", Rate(ErrorUnit::kWords, found, expected)},
                     {"cer", Rate(ErrorUnit::kCharacters, found, expected)}};
-  for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i)
-    result.samples.push_back({valid.item(i).path.filename().string(), expected[i], found[i]});
+  const SoundFrames frames(*config().frames);
+  for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i) {
+    const std::string name = valid.item(i).path.filename().string();
+    const Picture picture =
+        DrawSpectrogram(frames.Of(valid.Samples(i), name), frames.input().mels, kMostColumns);
+    result.samples.push_back({name, expected[i], found[i], PngDataUrl(picture)});
+  }
   return result;
 }
 
