@@ -110,15 +110,25 @@ ExampleTable RecordingCorpus::Table(int64_t first, int64_t end) const {
   return table;
 }
 
+// As they are where they would be more than the model reads.
+std::vector<float> RecordingCorpus::ChangedSamples(int64_t i, Random* random) const {
+  std::vector<float> samples = Samples(i);
+  Sound changed = ChangeSpeed(options_.augmentation, {options_.input.rate, samples}, random);
+  const int64_t count = std::ssize(changed.samples), padded = options_.input.padded_samples();
+  const bool fits = options_.input.RowsOf(frames_.Count(count)) <= options_.max_rows &&
+                    (padded == 0 || count <= padded) && count > 0;
+  return fits ? std::move(changed.samples) : std::move(samples);
+}
+
 ExampleTable RecordingCorpus::Changed(const std::vector<int64_t>& order, int64_t epoch,
                                       int64_t first, int64_t end) const {
   ExampleTable table = EmptyTable();
   for (int64_t place = first; place < end; ++place) {
     const int64_t i = order[place];
-    std::vector<float> frames_TM = frames_.Of(Samples(i), item(i).path.string());
     Random random(
         {ChangeKey(options_.seed, static_cast<uint64_t>(epoch), static_cast<uint64_t>(place)),
          kFrameMaskKey});
+    std::vector<float> frames_TM = frames_.Of(ChangedSamples(i, &random), item(i).path.string());
     MaskFrames(options_.augmentation, options_.input.mels, &random, frames_TM);
     Add(i, frames_TM, &table);
   }

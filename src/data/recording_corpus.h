@@ -79,7 +79,8 @@ class RecordingCorpus : public ExampleSource {
                             int64_t tokens) const;
   ExampleTable EmptyTable() const;
   void Add(int64_t i, std::span<const float> frames_TM, ExampleTable* table) const;
-  // Those at places [first, end) of an epoch's order, masked.
+  std::vector<float> ChangedSamples(int64_t i, Random* random) const;
+  // Those at places [first, end) of an epoch's order, changed.
   ExampleTable Changed(const std::vector<int64_t>& order, int64_t epoch, int64_t first,
                        int64_t end) const;
 

@@ -8,7 +8,8 @@
 
 namespace attend {
 
-Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits) {
+Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits,
+               ResampleQuality quality) {
   if (rate == sound.rate) return sound;
   const double ratio = static_cast<double>(rate) / static_cast<double>(sound.rate);
   const double expected = std::ceil(static_cast<double>(sound.samples.size()) * ratio);
@@ -26,7 +27,9 @@ Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits) {
   data.input_frames = std::ssize(sound.samples);
   data.output_frames = std::ssize(resampled.samples);
   data.src_ratio = ratio;
-  const int status = src_simple(&data, SRC_SINC_BEST_QUALITY, /*channels=*/1);
+  const int converter =
+      quality == ResampleQuality::kBest ? SRC_SINC_BEST_QUALITY : SRC_SINC_FASTEST;
+  const int status = src_simple(&data, converter, /*channels=*/1);
   if (status != 0)
     throw Error(ErrorKind::kRuntime,
                 fmt::format("libsamplerate can't change a rate: {}", src_strerror(status)));

@@ -37,10 +37,13 @@ Sound ReadSound(const std::filesystem::path& path, const SoundLimits& limits = {
 // A WAV file of 16 bits, one channel; what is beyond -1 and 1 is cut.
 std::string EncodeWav(const Sound& sound);
 
-// The same sound at another rate, by libsamplerate's best filter; ceil(samples * rate / its rate)
-// samples. Throws Error(kInput) for rates that are more than 256 times apart, and for a result
-// beyond `limits`.
-Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits = {});
+enum class ResampleQuality { kBest, kFast };
+
+// The same sound at another rate, by libsamplerate's best or fastest sinc filter; ceil(samples *
+// rate / its rate) samples. Throws Error(kInput) for rates that are more than 256 times apart, and
+// for a result beyond `limits`.
+Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits = {},
+               ResampleQuality quality = ResampleQuality::kBest);
 
 }  // namespace attend
 

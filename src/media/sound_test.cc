@@ -419,6 +419,34 @@ TEST(MadeDigitsTest, SoundTheTonesOfTheirKeys) {
   }
 }
 
+// A tone that is faster is shorter and higher by the same factor.
+TEST(ChangeSpeedTest, ChangesLengthAndPitchTogether) {
+  Sound tone{8000, std::vector<float>(8000)};
+  for (size_t i = 0; i < tone.samples.size(); ++i)
+    tone.samples[i] = static_cast<float>(std::sin(2 * std::numbers::pi * 500 * double(i) / 8000));
+  const auto hertz = [](const Sound& sound) {  // by the crossings of zero
+    int64_t crossings = 0;
+    for (size_t i = 1; i < sound.samples.size(); ++i)
+      if (sound.samples[i - 1] < 0 && sound.samples[i] >= 0) ++crossings;
+    return static_cast<double>(crossings) / sound.seconds();
+  };
+  std::set<size_t> lengths;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    Random random({seed}), again({seed});
+    const Sound changed = ChangeSpeed({.speed = 0.2}, tone, &random);
+    const double factor = tone.seconds() / changed.seconds();
+    EXPECT_GE(factor, 0.79);
+    EXPECT_LE(factor, 1.21);
+    EXPECT_NEAR(hertz(changed), 500 * factor, 4);
+    EXPECT_EQ(ChangeSpeed({.speed = 0.2}, tone, &again).samples, changed.samples);
+    lengths.insert(changed.samples.size());
+  }
+  EXPECT_GT(lengths.size(), 5u);
+  Random random({1}), untouched({1});
+  EXPECT_EQ(ChangeSpeed({}, tone, &random).samples, tone.samples);
+  EXPECT_EQ(random.Uniform(), untouched.Uniform());  // nothing was drawn
+}
+
 TEST(SpectrogramTest, LoudFramesAreBrightAndLowBandsAtTheBottom) {
   // Two bands; the low one is loud in the second half.
   const std::vector<float> frames = {0, 0, 0, 0, 4, 0, 4, 2};

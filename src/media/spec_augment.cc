@@ -1,6 +1,7 @@
 #include "media/spec_augment.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace attend {
 namespace {
@@ -29,8 +30,20 @@ FieldList Fields(SpecAugmentOptions& options) {
            "masks over frames of each recording (SpecAugment)")
       .Add("time_width", &options.time_width, 0, 100000, "frames that one of them covers at most")
       .Add("time_share", &options.time_share, 0, 1,
-           "share of the frames that one of them covers at most");
+           "share of the frames that one of them covers at most")
+      .Add("speed", &options.speed, 0, 0.9,
+           "each recording is up to this share faster or slower, and higher or lower (speed "
+           "perturbation)");
   return fields;
+}
+
+Sound ChangeSpeed(const SpecAugmentOptions& options, Sound sound, Random* random) {
+  if (options.speed <= 0) return sound;
+  const double factor = 1 + options.speed * (2 * random->Uniform() - 1);
+  const int64_t rate = sound.rate;
+  // What has more samples a second than it says is played too slowly.
+  sound.rate = std::max<int64_t>(1, std::llround(static_cast<double>(rate) * factor));
+  return Resample(sound, rate, {}, ResampleQuality::kFast);
 }
 
 void MaskFrames(const SpecAugmentOptions& options, int64_t mels, Random* random,
