@@ -11,9 +11,15 @@ Json TranscriptionToJson(const std::string& path, const Transcription& found) {
                           {"log_probability", each.log_probability},
                           {"finished", each.finished}});
   }
+  Json segments = Json::array();
+  for (const TranscriptSegment& each : found.segments) {
+    segments.push_back(
+        {{"begin", each.begin}, {"end", each.end}, {"text", each.hypotheses[0].text}});
+  }
   return {{"path", path},
           {"text", found.hypotheses[0].text},
           {"seconds", found.seconds},
+          {"segments", std::move(segments)},
           {"hypotheses", std::move(hypotheses)}};
 }
 
