@@ -162,6 +162,8 @@ struct TranscriptionOptions {
   double silence_threshold =
       -40;                      // dB; quieter than the loudest parts by more than this is silence
   double silence_margin = 0.1;  // seconds of silence that stay around speech
+  // Find out when each word of the best hypothesis is said, from cross-attention.
+  bool word_times = false;
   // Where another thread sets it, the call ends after a step with Error(kRuntime).
   const std::atomic<bool>* stop = nullptr;
 };
@@ -172,10 +174,18 @@ struct RecordingSamples {
   int64_t rate = 16000;  // samples a second; others than the model's are resampled
 };
 
+// A white-space word of a text and when it is said, in seconds of the recording.
+struct TimedWord {
+  std::string text;
+  double begin = 0, end = 0;
+  bool operator==(const TimedWord&) const = default;
+};
+
 // What is said in a part of a recording that the model reads at once; seconds are of the recording.
 struct TranscriptSegment {
   double begin = 0, end = 0;
   std::vector<Hypothesis> hypotheses;  // the n best, best first, with different texts
+  std::vector<TimedWord> words;        // of the best, in order; with options.word_times
 };
 
 struct Transcription {

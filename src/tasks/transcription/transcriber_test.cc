@@ -10,6 +10,7 @@
 #include "model/sample.h"
 #include "tasks/label_model_fixture.h"
 #include "tasks/samples.h"
+#include "text/text_parts.h"
 
 namespace attend {
 namespace {
@@ -148,6 +149,43 @@ TEST(LongRecordingsTest, AreTheirSegments) {
          Transcriber(model, {.threads = 3}).Transcribe(shared, options)) {
       EXPECT_EQ(each.hypotheses[0].ids, found.hypotheses[0].ids);
       EXPECT_EQ(each.hypotheses[1].score, found.hypotheses[1].score);
+    }
+  }
+}
+
+// Times of words rise within their segments, and nothing else changes them or is changed by them.
+TEST(LongRecordingsTest, HaveTimesOfWords) {
+  std::vector<int64_t> begins;
+  const Sound sound = DigitsWithPauses(3, &begins);
+  const Sound other = Digits(9, 4);
+  const std::vector<RecordingSamples> recordings = {{sound.samples, 8000}, {other.samples, 8000}};
+  for (const double padded : {0.0, 2.0}) {
+    TranscriptionOptions options{.max_length = 12, .max_seconds = 2};
+    const auto model = MakeSpeechModel(padded);
+    const Transcriber transcriber(model, {.threads = 1});
+    const auto without = transcriber.Transcribe(recordings, options);
+    options.word_times = true;
+    const auto found = transcriber.Transcribe(recordings, options);
+    const auto alone =
+        Transcriber(model, {.threads = 3}).Transcribe({recordings.data() + 1, 1}, options);
+    EXPECT_EQ(found[1].segments[0].words, alone[0].segments[0].words);
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].hypotheses[0].score, without[i].hypotheses[0].score);
+      ASSERT_EQ(found[i].segments.size(), i == 0 ? 3 : 1);
+      for (const TranscriptSegment& segment : found[i].segments) {
+        std::string text;
+        double end = segment.begin;
+        for (const TimedWord& word : segment.words) {
+          text += (text.empty() ? "" : " ") + word.text;
+          EXPECT_GE(word.begin, end);
+          EXPECT_GE(word.end, word.begin);
+          end = word.end;
+        }
+        EXPECT_FALSE(text.empty());
+        EXPECT_EQ(text, WithSingleSpaces(segment.hypotheses[0].text));
+        EXPECT_LE(end, segment.end);
+        EXPECT_GT(end, segment.begin);
+      }
     }
   }
 }

@@ -13,8 +13,10 @@ Json TranscriptionToJson(const std::string& path, const Transcription& found) {
   }
   Json segments = Json::array();
   for (const TranscriptSegment& each : found.segments) {
-    segments.push_back(
-        {{"begin", each.begin}, {"end", each.end}, {"text", each.hypotheses[0].text}});
+    Json& segment = segments.emplace_back(
+        Json{{"begin", each.begin}, {"end", each.end}, {"text", each.hypotheses[0].text}});
+    for (const TimedWord& word : each.words)
+      segment["words"].push_back({{"text", word.text}, {"begin", word.begin}, {"end", word.end}});
   }
   return {{"path", path},
           {"text", found.hypotheses[0].text},

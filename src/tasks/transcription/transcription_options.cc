@@ -17,7 +17,8 @@ FieldList Fields(TranscriptionOptions& options) {
       .Add("silence_threshold", &options.silence_threshold, -120, 0,
            "what is quieter than the loudest parts by so many dB is silence")
       .Add("silence_margin", &options.silence_margin, 0, 60,
-           "seconds of silence that stay around speech where a recording is cut");
+           "seconds of silence that stay around speech where a recording is cut")
+      .Add("word_times", &options.word_times, "find out when each word is said");
   return fields;
 }
 
