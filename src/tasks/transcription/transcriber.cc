@@ -9,12 +9,11 @@
 #include "base/per_process.h"
 #include "media/sound_frames.h"
 #include "tasks/checks.h"
-#include "tasks/forced_decoding.h"
 #include "tasks/running_search.h"
 #include "tasks/transcription/segments.h"
+#include "tasks/transcription/timed_words.h"
 #include "tasks/transcription/transcription_options.h"
 #include "tasks/transcription/transcription_search.h"
-#include "tasks/transcription/word_times.h"
 
 namespace attend {
 namespace {
@@ -47,33 +46,6 @@ size_t EndOfGroup(size_t begin, size_t count, const std::function<double(size_t)
   return end;
 }
 
-// [tokens + 1, columns]: what the rows that write these tokens, and the end after them, look at in
-// the alignment layer, the mean of its heads.
-std::vector<float> WritingAttention(const Weights& weights, std::span<const float> numbers,
-                                    std::span<const int32_t> ids, int64_t columns,
-                                    ForcedDecoding* decoding) {
-  const ModelConfig& config = weights.config();
-  const TextFrame frame = config.TargetFrame();
-  const int64_t prompt = std::ssize(frame.begin) - 1;  // rows before the one that writes
-  std::vector<float> mean_TS((ids.size() + 1) * columns);
-  Sinks sinks;
-  sinks.attention = [&](AttentionPlace place, int64_t layer, int64_t row, const float* weights_HS,
-                        int64_t keys) {
-    if (place != AttentionPlace::kCross || layer + 1 != config.AlignmentLayer() || row < prompt)
-      return;
-    float* mean_S = mean_TS.data() + (row - prompt) * columns;
-    for (int64_t h = 0; h < config.decoder->heads; ++h) {
-      for (int64_t s = 0; s < columns; ++s)
-        mean_S[s] += weights_HS[h * keys + s] / static_cast<float>(config.decoder->heads);
-    }
-  };
-  const EncoderItem item(numbers);
-  decoding->Start(weights, {&item, 1}, sinks);
-  decoding->Add(0, frame.Around(ids), prompt);
-  decoding->Run(weights, sinks);
-  return mean_TS;
-}
-
 Sound AtRate(const RecordingSamples& recording, int64_t rate) {
   Sound sound{recording.rate, {recording.samples.begin(), recording.samples.end()}};
   return recording.rate == rate ? std::move(sound) : Resample(sound, rate);
@@ -99,9 +71,6 @@ struct Transcriber::Impl {
                        std::span<Transcription> transcriptions) const;
   // These segments, which are in memory together.
   void Search(std::span<const Segment> segments, const TranscriptionOptions& options) const;
-
-  // Gives the segment the words of its best hypothesis.
-  void FindWordTimes(const Segment& segment, ForcedDecoding* decoding) const;
 
   const std::shared_ptr<const LoadedModel> loaded;
   const SoundFrames frames;
@@ -175,31 +144,8 @@ void Transcriber::Impl::Search(std::span<const Segment> segments,
   if (!options.word_times) return;
   run.threads.pool.ParallelFor(std::ssize(segments), [&](int64_t i, int worker) {
     CheckNotStopped(options.stop);
-    FindWordTimes(segments[i], &run.threads.forced[worker]);
+    AddWords(*loaded, frames, segments[i].samples, &run.threads.forced[worker], segments[i].found);
   });
-}
-
-void Transcriber::Impl::FindWordTimes(const Segment& segment, ForcedDecoding* decoding) const {
-  const Hypothesis& best = segment.found->hypotheses[0];
-  if (best.ids.empty()) return;
-  const FrameInput& input = frames.input();
-  // Rows of the silence that fills a recording up are not looked at.
-  const int64_t columns = input.RowsOf(input.FramesOf(std::ssize(segment.samples)));
-  const std::vector<float> numbers = frames.Of(segment.samples, *segment.name);
-  std::vector<float> weights_TS =
-      WritingAttention(loaded->weights, numbers, best.ids, columns, decoding);
-  const auto rows = std::ssize(best.ids) + 1;  // the last writes what ends the text
-  StandardiseColumns(rows, weights_TS);
-  int64_t samples = input.hop;  // of a column
-  for (const int64_t stride : input.strides) samples *= stride;
-  const auto rate = static_cast<double>(input.rate);
-  segment.found->words = TimeWords(best.text, loaded->target().WordsOfIds(best.ids),
-                                   WarpRows(rows, weights_TS), static_cast<double>(samples) / rate,
-                                   static_cast<double>(segment.samples.size()) / rate);
-  for (TimedWord& word : segment.found->words) {
-    word.begin += segment.found->begin;
-    word.end += segment.found->begin;
-  }
 }
 
 std::unique_ptr<Transcriber> Transcriber::Load(const std::string& directory,
