@@ -178,4 +178,5 @@ def test_other_commands_know_it(folder, directory, tmp_path):
 def test_the_page_of_python(folder):
     runs = {"my-transcriber": folder / "run", "call.wav": folder / "test/0.wav"}
     printed = tiny_run.run_page_block("my-transcriber", runs)
-    assert printed == attend.Transcriber(folder / "run/model").transcribe([folder / "test/0.wav"])[0].text + "\n"
+    found = attend.Transcriber(folder / "run/model").transcribe([folder / "test/0.wav"], word_times=True)[0]
+    assert printed == "".join(line + "\n" for line in [found.text, *(f"{word.text} {word.begin} {word.end}" for word in found.words)])
