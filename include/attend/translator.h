@@ -154,8 +154,16 @@ struct TranscriptionOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
   int64_t n_best = 1;           // at most beam_size
-  // Tokens of output, eos included. 0: the rows that the encoder makes of the recording plus 50.
+  // Tokens of output, eos included. 0: the rows that the encoder makes of a segment plus 50.
   int64_t max_length = 0;
+  // A recording that is longer than this, or than the model reads, is cut at silence into segments.
+  double max_seconds = 30;
+  double min_silence = 0.3;  // seconds; shorter ones are part of speech
+  double silence_threshold =
+      -40;                      // dB; quieter than the loudest parts by more than this is silence
+  double silence_margin = 0.1;  // seconds of silence that stay around speech
+  // Find out when each word of the best hypothesis is said, from cross-attention.
+  bool word_times = false;
   // Where another thread sets it, the call ends after a step with Error(kRuntime).
   const std::atomic<bool>* stop = nullptr;
 };
@@ -166,10 +174,28 @@ struct RecordingSamples {
   int64_t rate = 16000;  // samples a second; others than the model's are resampled
 };
 
-struct Transcription {
+// A white-space word of a text and when it is said, in seconds of the recording.
+struct TimedWord {
+  std::string text;
+  double begin = 0, end = 0;
+  bool operator==(const TimedWord&) const = default;
+};
+
+// What is said in a part of a recording that the model reads at once; seconds are of the recording.
+struct TranscriptSegment {
+  double begin = 0, end = 0;
   std::vector<Hypothesis> hypotheses;  // the n best, best first, with different texts
-  double seconds = 0;                  // of the recording
-  std::string error;                   // why a file has no hypotheses; else empty
+  std::vector<TimedWord> words;        // of the best, in order; with options.word_times
+};
+
+struct Transcription {
+  // The n best, best first. Of several segments each is what the segments' hypotheses of that rank
+  // give together: texts joined by spaces, sums of scores and log-probabilities.
+  std::vector<Hypothesis> hypotheses;
+  std::vector<TranscriptSegment>
+      segments;        // in order; none of a silent recording, whose text is ""
+  double seconds = 0;  // of the recording
+  std::string error;   // why a file has no hypotheses; else empty
 };
 
 // Immutable and safe to use from many threads. A recording always gives the same text and score,
@@ -187,11 +213,11 @@ class Transcriber {
   Transcriber& operator=(const Transcriber&) = delete;
 
   // One for each recording, in order. Throws Error(kUsage) for invalid options, Error(kInput) that
-  // names a recording which is empty or longer than the model reads.
+  // names a recording which is empty.
   std::vector<Transcription> Transcribe(std::span<const RecordingSamples> recordings,
                                         const TranscriptionOptions& options = {}) const;
-  // Of files: WAV, FLAC and others that libsndfile reads. One that can't be read, or is longer than
-  // the model reads, has an error and does not keep others from being read.
+  // Of files: WAV, FLAC and others that libsndfile reads. One that can't be read has an error and
+  // does not keep others from being read. Ten minutes of them are in memory together, or one file.
   std::vector<Transcription> TranscribeFiles(std::span<const std::string> paths,
                                              const TranscriptionOptions& options = {}) const;
 

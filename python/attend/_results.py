@@ -67,12 +67,35 @@ class Translation(str):
         return self.hypotheses[0].alignment
 
 
+class TimedWord(NamedTuple):
+    """A white-space word and when it is said."""
+
+    text: str
+    begin: float  # seconds of the recording
+    end: float
+
+
+class TranscriptSegment(NamedTuple):
+    """What is said in a part of a recording that the model reads at once."""
+
+    begin: float  # seconds of the recording
+    end: float
+    text: str  # the best
+    words: tuple[TimedWord, ...]  # of it; with word_times=True
+
+
 class Transcription(NamedTuple):
     """What is said in a recording."""
 
     hypotheses: tuple[Hypothesis, ...]  # n_best of them, the best first; none of a file with an error
     seconds: float  # of the recording
     error: str | None  # why a file could not be read
+    segments: tuple[TranscriptSegment, ...]  # in order; none of a silent recording
+
+    @property
+    def words(self) -> tuple[TimedWord, ...]:
+        """Of all segments; with word_times=True."""
+        return tuple(word for segment in self.segments for word in segment.words)
 
     @property
     def text(self) -> str:

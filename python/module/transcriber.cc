@@ -21,6 +21,20 @@ namespace {
 
 using Samples = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+nb::tuple SegmentsOf(const Transcription& found) {
+  const nb::object make = PythonClass(kResultsModule, "TranscriptSegment"),
+                   make_word = PythonClass(kResultsModule, "TimedWord");
+  nb::list segments;
+  for (const TranscriptSegment& each : found.segments) {
+    nb::list words;
+    for (const TimedWord& word : each.words)
+      words.append(Make(make_word, StrOf(word.text), word.begin, word.end));
+    segments.append(
+        Make(make, each.begin, each.end, StrOf(each.hypotheses[0].text), nb::tuple(words)));
+  }
+  return nb::tuple(segments);
+}
+
 nb::object ResultOf(const Transcription& found) {
   const nb::object make = PythonClass(kResultsModule, "Hypothesis");
   nb::list hypotheses;
@@ -29,7 +43,8 @@ nb::object ResultOf(const Transcription& found) {
                            each.finished, nb::list()));
   }
   return Make(PythonClass(kResultsModule, "Transcription"), nb::tuple(hypotheses), found.seconds,
-              found.error.empty() ? nb::object(nb::none()) : nb::object(StrOf(found.error)));
+              found.error.empty() ? nb::object(nb::none()) : nb::object(StrOf(found.error)),
+              SegmentsOf(found));
 }
 
 TranscriptionOptions OptionsOf(const nb::kwargs& given, const char* where) {

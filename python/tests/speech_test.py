@@ -6,7 +6,9 @@ import wave
 
 import numpy
 import pytest
+import srt
 import tiny_run
+import webvtt
 
 import attend
 
@@ -106,6 +108,58 @@ def test_damaged_recordings_are_named(folder, directory, tmp_path):
     assert "broken.wav" in found[0].error and found[0].text == "" and found[1].error is None
 
 
+@pytest.fixture(name="interview", scope="module")
+def long_recording(folder):
+    """Three recordings with silence around them, 1 s each."""
+    samples = [numpy.zeros(8000, numpy.int16)]
+    for i in (1, 2, 3):
+        samples += [numpy.round(32767 * samples_of(folder / f"test/{i}.wav")[0]).astype("<i2"), samples[0]]
+    path = folder / "interview.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 8000, 0, "NONE", None))
+        file.writeframes(numpy.concatenate(samples).tobytes())
+    return path
+
+
+CUT = ["--max-seconds=1.2", "--silence-threshold=-15", "--silence-margin=0.05"]
+
+
+def test_long_recordings_are_cut_at_silence(directory, interview):
+    line = json.loads(run("transcribe", "--model", directory, *CUT, "--word-times", "--json", interview).stdout)
+    segments = line["segments"]
+    assert len(segments) == 3 and line["text"] == " ".join(segment["text"] for segment in segments if segment["text"])
+    samples, rate = samples_of(interview)
+    transcriber = attend.Transcriber(directory)
+    found = transcriber.transcribe([interview], max_seconds=1.2, silence_threshold=-15, silence_margin=0.05, word_times=True)[0]
+    for segment, told in zip(found.segments, segments, strict=True):
+        assert (round(segment.begin, 3), round(segment.end, 3), segment.text) == (told["begin"], told["end"], told["text"])
+        part = numpy.ascontiguousarray(samples[round(segment.begin * rate):round(segment.end * rate)])
+        assert transcriber.transcribe_samples(part, rate).text == segment.text
+        assert " ".join(word.text for word in segment.words) == " ".join(segment.text.split())
+        times = [segment.begin, *(time for word in segment.words for time in word[1:]), segment.end]
+        assert times == sorted(times) and [round(word.begin, 3) for word in segment.words] == [word["begin"] for word in told.get("words", [])]
+    assert found.words == tuple(word for segment in found.segments for word in segment.words)
+    silent = transcriber.transcribe_samples(numpy.zeros(8000 * 70, numpy.float32), 8000)
+    assert silent.text == "" and silent.segments == () and silent.seconds == 70
+
+
+def test_subtitles(directory, interview):
+    """By the readers of others."""
+    segments = json.loads(run("transcribe", "--model", directory, *CUT, "--json", interview).stdout)["segments"]
+    wanted = [(segment["begin"], segment["end"], " ".join(segment["text"].split())) for segment in segments if segment["text"]]
+    assert wanted
+    subtitles = list(srt.parse(run("transcribe", "--model", directory, *CUT, "--format=srt", interview).stdout, ignore_errors=False))
+    assert [(each.start.total_seconds(), each.end.total_seconds(), each.content) for each in subtitles] == wanted
+    assert [each.index for each in subtitles] == list(range(1, len(wanted) + 1))
+    captions = webvtt.from_string(run("transcribe", "--model", directory, *CUT, "--format=vtt", interview).stdout)
+    assert [(each.start_in_seconds, each.end_in_seconds) for each in captions] == [(pytest.approx(int(begin), abs=1), pytest.approx(int(end), abs=1)) for begin, end, _ in wanted]
+    assert [each.text for each in captions] == [text for _, _, text in wanted]
+    for arguments, wrong in ((["--format=srt", interview, interview], "of one recording"), (["--format=srt", "--json", interview], "leave out one"),
+                             (["--word-times", interview], "--format json")):
+        told = run("transcribe", "--model", directory, *arguments)
+        assert told.returncode == 2 and wrong in told.stderr
+
+
 def test_other_commands_know_it(folder, directory, tmp_path):
     assert "sound of 8,000 Hz, 16 bands every 80 samples" in run("inspect", directory).stdout
     assert run("verify", directory).returncode == 0
@@ -117,12 +171,12 @@ def test_other_commands_know_it(folder, directory, tmp_path):
                  "--reference", folder / "run/test_reference.txt")
     for metric, each in json.loads(scores.stdout).items():
         assert each["score"] == pytest.approx(result[metric] if metric in result else result["test"][metric])
-    for command in (["translate", "--model", directory], ["serve", "--model", directory, "--port", "0"]):
-        told = run(*command, stdin="a text\n")
-        assert told.returncode != 0 and "transcription" in told.stderr, (command, told)
+    told = run("translate", "--model", directory, stdin="a text\n")
+    assert told.returncode != 0 and "transcription" in told.stderr
 
 
 def test_the_page_of_python(folder):
     runs = {"my-transcriber": folder / "run", "call.wav": folder / "test/0.wav"}
     printed = tiny_run.run_page_block("my-transcriber", runs)
-    assert printed == attend.Transcriber(folder / "run/model").transcribe([folder / "test/0.wav"])[0].text + "\n"
+    found = attend.Transcriber(folder / "run/model").transcribe([folder / "test/0.wav"], word_times=True)[0]
+    assert printed == "".join(line + "\n" for line in [found.text, *(f"{word.text} {word.begin} {word.end}" for word in found.words)])

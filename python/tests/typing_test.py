@@ -43,6 +43,7 @@ begins: bool = all(best.begins_word and best.probability > 0 for best in encoder
 length: float = float((encoder.embed(["a", "b"], normalize=True) @ encoder.embed("a", pooling="first")).sum())
 likeness: float = float((encoder.embed_pictures(["a.png", b""]) @ encoder.embed("a")).sum())
 said: str = attend.Transcriber("model", threads=2).transcribe(["a.wav"])[0].text
+spoken: float = attend.Transcriber("model").transcribe(["a.wav"], word_times=True)[0].segments[0].words[0].begin
 run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
 trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder | attend.Transcriber = run.load()

@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "attend/error.h"
 #include "attend/translator.h"
 #include "base/excerpt.h"
 #include "base/json.h"
@@ -10,16 +11,20 @@
 #include "cli/commands.h"
 #include "cli/file_windows.h"
 #include "tasks/loaded_model.h"
+#include "tasks/transcription/subtitles.h"
 #include "tasks/transcription/transcription_json.h"
 #include "tasks/transcription/transcription_options.h"
 
 namespace attend {
 namespace {
 
+enum class Format { kText, kJson, kSrt, kVtt };
+
 struct TranscribeOptions {
   std::string model, adapter;
   TranscriptionOptions search;
   WeightType type = WeightType::kStored;
+  Format format = Format::kText;
 };
 
 FieldList Fields(TranscribeOptions& options) {
@@ -27,15 +32,48 @@ FieldList Fields(TranscribeOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
-      .Nest("", Fields(options.search));
+      .Nest("", Fields(options.search))
+      .Add("format", &options.format, {"text", "json", "srt", "vtt"},
+           "what is written: a line for each recording, a line of JSON, or the subtitles of one");
   return fields;
 }
 
+// Throws Error(kUsage) for what does not go together.
+void Check(const TranscribeOptions& options, const CommonOptions& common, size_t files) {
+  const bool subtitles = options.format == Format::kSrt || options.format == Format::kVtt;
+  if (common.json && subtitles)
+    throw Error(ErrorKind::kUsage, "--json and --format name two formats; leave out one");
+  if (subtitles && files != 1) {
+    throw Error(ErrorKind::kUsage, fmt::format("subtitles are of one recording; give one FILE, not "
+                                               "{}, or take --format json",
+                                               files));
+  }
+  if (options.search.word_times && options.format == Format::kText && !common.json) {
+    throw Error(ErrorKind::kUsage,
+                "--word-times are in JSON, and divide long subtitles; add --format json, srt or "
+                "vtt");
+  }
+}
+
 // One line; a recording that can't be read has an empty one.
-void Print(const Transcription& found) {
+std::string Lines(const Transcription& found) {
   std::string line;
   for (const Hypothesis& each : found.hypotheses) line += (line.empty() ? "" : "\t") + each.text;
-  std::cout << Printable(line) << '\n';
+  return Printable(line) + '\n';
+}
+
+std::string Formatted(Format format, const std::string& path, const Transcription& found) {
+  switch (format) {
+    case Format::kJson:
+      return Printable(Dump(TranscriptionToJson(path, found))) + '\n';
+    case Format::kSrt:
+      return ToSrt(SubtitlesOf(found.segments));
+    case Format::kVtt:
+      return ToVtt(SubtitlesOf(found.segments));
+    case Format::kText:
+      break;
+  }
+  return Lines(found);
 }
 
 }  // namespace
@@ -47,7 +85,8 @@ int RunTranscribe(const std::vector<std::string>& arguments) {
   CommandLine command_line("transcribe",
                            "write down what is said in recordings with a model of transcription",
                            "attend transcribe --model MODEL speech.wav interview.flac\n"
-                           "attend transcribe --model MODEL --json speech.wav\n"
+                           "attend transcribe --model MODEL --json --word-times speech.wav\n"
+                           "attend transcribe --model MODEL --format srt film.flac > film.srt\n"
                            "ls recordings/*.flac | attend transcribe --model MODEL");
   command_line
       .Positional("FILE", &files,
@@ -58,6 +97,9 @@ int RunTranscribe(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
+  Check(options, common, files.size());
+  const Format format = common.json ? Format::kJson : options.format;
+  const bool subtitles = format == Format::kSrt || format == Format::kVtt;
   const Transcriber transcriber(
       Load(options.model,
            {.type = options.type, .instruction_set = {}, .adapter = options.adapter}),
@@ -68,10 +110,7 @@ int RunTranscribe(const std::vector<std::string>& arguments) {
     const auto found = transcriber.TranscribeFiles(paths, options.search);
     for (size_t i = 0; i < some.size(); ++i) {
       errors.push_back(found[i].error);
-      if (common.json)
-        std::cout << Printable(Dump(TranscriptionToJson(some[i], found[i]))) << '\n';
-      else
-        Print(found[i]);
+      if (found[i].error.empty() || !subtitles) std::cout << Formatted(format, some[i], found[i]);
     }
     return errors;
   });

@@ -76,19 +76,6 @@ std::vector<Steps> Divide(const std::vector<Steps>& parts, const std::vector<dou
 
 }  // namespace
 
-FieldList Fields(SilenceOptions& options) {
-  FieldList fields;
-  fields
-      .Add("max_seconds", &options.max_seconds, 0.1, 3600,
-           "longest part of a recording that is read at once")
-      .Add("min_silence", &options.min_silence, 0.01, 60,
-           "seconds of silence at which a recording may be cut")
-      .Add("threshold", &options.threshold, -120, 0,
-           "what is quieter than the loudest parts by so many dB is silence")
-      .Add("margin", &options.margin, 0, 60, "seconds of silence that stay around speech");
-  return fields;
-}
-
 std::vector<SoundSegment> CutAtSilence(std::span<const float> samples, int64_t rate,
                                        const SilenceOptions& options) {
   if (samples.empty()) return {};

@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "base/fields.h"
-
 namespace attend {
 
 struct SilenceOptions {
@@ -16,8 +14,6 @@ struct SilenceOptions {
   double threshold = -40;    // dB; quieter than the loudest parts by more than this is silence
   double margin = 0.1;       // seconds of silence that stay around speech
 };
-
-FieldList Fields(SilenceOptions& options);
 
 // Samples [begin, end) of a recording.
 struct SoundSegment {

@@ -33,6 +33,9 @@ struct SoundLimits {
 // threads.
 Sound DecodeSound(std::string_view bytes, const std::string& name, const SoundLimits& limits = {});
 Sound ReadSound(const std::filesystem::path& path, const SoundLimits& limits = {});
+// That the file's header tells, so that long ones need not be in memory together; 0 for what can't
+// be read, of which ReadSound says why.
+double SecondsOfFile(const std::filesystem::path& path);
 
 // A WAV file of 16 bits, one channel; what is beyond -1 and 1 is cut.
 std::string EncodeWav(const Sound& sound);

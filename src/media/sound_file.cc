@@ -98,6 +98,10 @@ class SoundReader {
     if (file_ == nullptr) Refuse("its header makes no sense, or its encoding is not known");
   }
 
+  double HeaderSeconds() const {
+    return static_cast<double>(info_.frames) / static_cast<double>(std::max(info_.samplerate, 1));
+  }
+
   Sound Decode(const SoundLimits& limits) {
     CheckHeader(limits);
     Sound sound;
@@ -194,6 +198,16 @@ Sound DecodeSound(std::string_view bytes, const std::string& name, const SoundLi
 
 Sound ReadSound(const std::filesystem::path& path, const SoundLimits& limits) {
   return DecodeSound(MappedFile::Open(path)->text(), path.string(), limits);
+}
+
+double SecondsOfFile(const std::filesystem::path& path) {
+  try {
+    const auto file = MappedFile::Open(path);
+    if (!IsKnownFormat(file->text())) return 0;
+    return SoundReader(file->text(), path.string()).HeaderSeconds();
+  } catch (const Error&) {
+    return 0;
+  }
 }
 
 std::string EncodeWav(const Sound& sound) {

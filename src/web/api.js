@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 const kMostClasses = 12, kFillings = 6;  // on show
@@ -171,6 +171,13 @@ export async function classifyPicture(model, picture, signal) {
 }
 export const classify = (model, text, signal) => resultOf(kClassify, {model, text, top: kMostClasses}, signal);
 export const parse = (model, text, signal) => resultOf(kParse, {model, text}, signal);
+// A recording's text, segments and words with their seconds.
+export function transcribe(model, file, signal) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({model, response_format: "verbose_json", "timestamp_granularities[]": "word"})) form.append(name, value);
+  form.append("file", file, file.name);
+  return request(kTranscriptions, form, signal);
+}
 export const fillIn = (model, text, signal) => resultOf(kFill, {model, text, top: kFillings}, signal);
 
 const kTitles = {

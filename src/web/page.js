@@ -11,6 +11,7 @@ import {parsingPanel} from "./parsing.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
 import {taggingPanel} from "./tagging.js";
+import {TranscriptionPanel} from "./transcription.js";
 import {Alignment} from "./words.js";
 
 const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3, kTranslate = "/v1/translate";
@@ -36,6 +37,7 @@ const panels = {  // by route
   "/v1/tag": taggingPanel(sayTyped),
   "/v1/parse": parsingPanel(sayTyped),
   "/v1/classify": new ClassificationPanel(sayTyped),
+  "/v1/audio/transcriptions": new TranscriptionPanel(sayTyped),
   "/v1/fill": new FillingPanel(sayTyped),
 };
 const fileJob = new FileJob(() => languages.model, say);

@@ -9,7 +9,7 @@ export class TextPanel {
   // nothing where it is null, and gives what a screen reader is told. `done`: "tagged", of texts that can't be.
   constructor({name, ask, show, done, say}) {
     Object.assign(this, {name, ask, show, done, say, models: [], running: null, typing: 0});
-    this.part("text").addEventListener("input", () => {
+    this.part("text")?.addEventListener("input", () => {
       this.stop();
       const {text} = this, wanted = text.trim() !== "";
       if (wanted) this.busy(true);

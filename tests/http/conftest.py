@@ -15,7 +15,8 @@ def browser():
         pytest.skip("no chromium and chromedriver; run tools/setup")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900"):
+    for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900",
+                     "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"):  # a microphone that beeps
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=webdriver.ChromeService(DRIVER), options=options)

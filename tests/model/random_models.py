@@ -40,6 +40,14 @@ def tensors_of(model):
         yield from tensors_of_stack("encoder", model["encoder"], model["source_vocab_size"])
         yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"], cross_attention=True)
         return
+    if frames := model.get("frames"):
+        inputs, d_model = frames["mels"], model["encoder"]["d_model"]
+        for number, kernel in enumerate(frames["kernels"]):
+            yield from [(f"encoder.convolutions.{number}.weight", [d_model, kernel * inputs]), (f"encoder.convolutions.{number}.bias", [d_model])]
+            inputs = d_model
+        yield from list(tensors_of_stack("encoder", model["encoder"], 0))[1:]  # without the embedding of tokens
+        yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"], cross_attention=True)
+        return
     if model["decoder"]:
         yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"])
         return
@@ -147,6 +155,15 @@ def write_picture_model(folder):
                            patches=patches, head="labels", labels=["cat", "dog", "owl"], pooling="first")
     config["model"]["encoder"] |= {"positions": "learned", "max_positions": 7}
     config["sha256"] = {name: "" for name in config["sha256"] if name != "vocab.spm"}
+    return write_model(folder, config)
+
+
+def write_transcriber(folder, **frames):
+    """A transcriber of sound of 8,000 Hz, which writes German pieces of the golden model's vocabulary; its frames have these values."""
+    frames = {"rate": 8000, "fft": 200, "hop": 80, "mels": 16, "low": 0, "high": 0, "scale": "bands", "kernels": [3, 3], "strides": [1, 2],
+              "padded_seconds": 0, **frames}
+    config = newest_config(task="transcription", languages=["de"], input="frames", frames=frames, source_vocab_size=0, tie_source_target=False)
+    shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)
 
 

@@ -9,6 +9,7 @@
 #include "serve/tasks/masked_language_model/masked_language_model.h"
 #include "serve/tasks/parsing/parsing.h"
 #include "serve/tasks/tagging/tagging.h"
+#include "serve/tasks/transcription/transcription.h"
 #include "serve/tasks/translation/translation.h"
 
 namespace attend {
@@ -25,6 +26,7 @@ constexpr ServedTask kTasks[] = {{"classification", ServeClassification},
                                  {"masked_language_model", ServeMaskedLanguageModel},
                                  {"parsing", ServeParsing},
                                  {"tagging", ServeTagging},
+                                 {"transcription", ServeTranscription},
                                  {"translation", ServeTranslation}};
 
 }  // namespace
@@ -48,6 +50,7 @@ std::vector<EncoderRoute> EncoderRoutes() {
 std::vector<std::unique_ptr<TaskHandler>> TaskHandlers(const HandlerContext& context) {
   std::vector<std::unique_ptr<TaskHandler>> handlers;
   handlers.push_back(LanguageModelHandler(context));
+  handlers.push_back(TranscriptionHandler(context));
   handlers.push_back(TranslationHandler(context));
   for (const EncoderRoute& route : EncoderRoutes())
     handlers.push_back(std::make_unique<EncoderHandler>(context, route));

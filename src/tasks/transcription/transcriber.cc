@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -7,7 +8,10 @@
 #include "attend/translator.h"
 #include "base/per_process.h"
 #include "media/sound_frames.h"
+#include "tasks/checks.h"
 #include "tasks/running_search.h"
+#include "tasks/transcription/segments.h"
+#include "tasks/transcription/timed_words.h"
 #include "tasks/transcription/transcription_options.h"
 #include "tasks/transcription/transcription_search.h"
 
@@ -17,6 +21,29 @@ namespace {
 std::shared_ptr<const LoadedModel> Checked(std::shared_ptr<const LoadedModel> loaded) {
   CheckTranscribes(*loaded);
   return loaded;
+}
+
+// A recording at the model's rate, or why there is none.
+struct Heard {
+  std::string name;
+  Sound sound;
+  std::string error;
+};
+
+// What is searched by itself.
+struct Segment {
+  std::span<const float> samples;
+  const std::string* name;
+  TranscriptSegment* found;
+};
+
+// Of items from `begin` on: as many as are in memory together, at least one.
+size_t EndOfGroup(size_t begin, size_t count, const std::function<double(size_t)>& seconds) {
+  constexpr double kTogether = 600;
+  double sum = seconds(begin);
+  size_t end = begin + 1;
+  while (end < count && (sum += seconds(end)) <= kTogether) ++end;
+  return end;
 }
 
 Sound AtRate(const RecordingSamples& recording, int64_t rate) {
@@ -34,55 +61,91 @@ struct Transcriber::Impl {
           return std::make_unique<RunningSearch>(MakeTranscriptionSearchModel(*loaded), threads);
         }) {}
 
-  // What the model reads of a recording, or why it can't.
-  struct Heard {
-    SearchInput input;
-    double seconds = 0;
-    std::string error;
-  };
-  Heard Hear(const Sound& sound, const std::string& name,
-             const TranscriptionOptions& options) const;
-  // Of so many recordings, which `hear` gives by their number, on any thread.
+  // Transcribes so many recordings. What each has in seconds, by its number, decides how many are
+  // in memory together; `hear` gives one, on any thread.
   std::vector<Transcription> Transcribe(size_t count,
+                                        const std::function<double(size_t recording)>& seconds,
                                         const std::function<Heard(size_t recording)>& hear,
                                         const TranscriptionOptions& options) const;
+  void TranscribeGroup(std::span<const Heard> heard, const TranscriptionOptions& options,
+                       std::span<Transcription> transcriptions) const;
+  // These segments, which are in memory together.
+  void Search(std::span<const Segment> segments, const TranscriptionOptions& options) const;
 
   const std::shared_ptr<const LoadedModel> loaded;
   const SoundFrames frames;
   PerProcess<RunningSearch> running;
 };
 
-Transcriber::Impl::Heard Transcriber::Impl::Hear(const Sound& sound, const std::string& name,
-                                                 const TranscriptionOptions& options) const {
-  return {MakeTranscriptionInput(loaded->config(), frames.Of(sound.samples, name), options, name),
-          sound.seconds(), ""};
-}
-
 std::vector<Transcription> Transcriber::Impl::Transcribe(
-    size_t count, const std::function<Heard(size_t recording)>& hear,
-    const TranscriptionOptions& options) const {
+    size_t count, const std::function<double(size_t recording)>& seconds,
+    const std::function<Heard(size_t recording)>& hear, const TranscriptionOptions& options) const {
   CheckTranscriptionOptions(options);
-  std::vector<Heard> heard(count);
-  RunningSearch& run = running.Get();
-  run.threads.pool.ParallelFor(static_cast<int64_t>(count),
-                               [&](int64_t i, int /*worker*/) { heard[i] = hear(i); });
+  if (options.word_times && loaded->make_stepper != nullptr)
+    throw Error(ErrorKind::kUsage, "word times are of attend's own engine; leave out the device");
   std::vector<Transcription> transcriptions(count);
-  std::vector<SearchInput> inputs;
-  std::vector<size_t> searched;
-  for (size_t i = 0; i < count; ++i) {
-    transcriptions[i].seconds = heard[i].seconds;
-    transcriptions[i].error = heard[i].error;
-    if (!heard[i].error.empty()) continue;
-    inputs.push_back(std::move(heard[i].input));
-    searched.push_back(i);
-  }
-  constexpr SearchRoom kRoom{1024, 2048};  // recordings, and rows of them, together on a thread
-  const CallOptions call{.room = kRoom, .stop = options.stop};
-  auto found = run.calls.Run(std::move(inputs), call);
-  for (size_t k = 0; k < searched.size(); ++k) {
-    transcriptions[searched[k]].hypotheses = MakeTranscripts(loaded->target(), std::move(found[k]));
+  for (size_t begin = 0; begin < count;) {
+    const size_t end = EndOfGroup(begin, count, seconds);
+    CheckNotStopped(options.stop);
+    std::vector<Heard> heard(end - begin);
+    running.Get().threads.pool.ParallelFor(
+        std::ssize(heard), [&](int64_t i, int /*worker*/) { heard[i] = hear(begin + i); });
+    TranscribeGroup(heard, options, std::span(transcriptions).subspan(begin, heard.size()));
+    begin = end;
   }
   return transcriptions;
+}
+
+void Transcriber::Impl::TranscribeGroup(std::span<const Heard> heard,
+                                        const TranscriptionOptions& options,
+                                        std::span<Transcription> transcriptions) const {
+  std::vector<Segment> segments;
+  for (size_t i = 0; i < heard.size(); ++i) {
+    const Sound& sound = heard[i].sound;
+    transcriptions[i].error = heard[i].error;
+    if (!heard[i].error.empty()) continue;
+    transcriptions[i].seconds = sound.seconds();
+    const auto cuts = CutRecording(sound.samples, loaded->config(), options);
+    transcriptions[i].segments.resize(cuts.size());
+    for (size_t k = 0; k < cuts.size(); ++k) {
+      const auto rate = static_cast<double>(sound.rate);
+      TranscriptSegment& segment = transcriptions[i].segments[k];
+      segment.begin = static_cast<double>(cuts[k].begin) / rate;
+      segment.end = static_cast<double>(cuts[k].end) / rate;
+      segments.push_back(
+          {std::span(sound.samples).subspan(cuts[k].begin, cuts[k].end - cuts[k].begin),
+           &heard[i].name, &segment});
+    }
+  }
+  const auto seconds = [&](size_t k) { return segments[k].found->end - segments[k].found->begin; };
+  for (size_t begin = 0; begin < segments.size();) {
+    const size_t end = EndOfGroup(begin, segments.size(), seconds);
+    Search(std::span(segments).subspan(begin, end - begin), options);
+    begin = end;
+  }
+  for (Transcription& each : transcriptions)
+    if (each.error.empty()) each.hypotheses = JoinSegments(each.segments);
+}
+
+void Transcriber::Impl::Search(std::span<const Segment> segments,
+                               const TranscriptionOptions& options) const {
+  RunningSearch& run = running.Get();
+  std::vector<SearchInput> inputs(segments.size());
+  run.threads.pool.ParallelFor(std::ssize(segments), [&](int64_t i, int /*worker*/) {
+    const std::string& name = *segments[i].name;
+    inputs[i] = MakeTranscriptionInput(loaded->config(), frames.Of(segments[i].samples, name),
+                                       options, name);
+  });
+  constexpr SearchRoom kRoom{1024, 2048};  // segments, and rows of them, together on a thread
+  const CallOptions call{.room = kRoom, .stop = options.stop};
+  auto found = run.calls.Run(std::move(inputs), call);
+  for (size_t i = 0; i < segments.size(); ++i)
+    segments[i].found->hypotheses = MakeTranscripts(loaded->target(), std::move(found[i]));
+  if (!options.word_times) return;
+  run.threads.pool.ParallelFor(std::ssize(segments), [&](int64_t i, int worker) {
+    CheckNotStopped(options.stop);
+    AddWords(*loaded, frames, segments[i].samples, &run.threads.forced[worker], segments[i].found);
+  });
 }
 
 std::unique_ptr<Transcriber> Transcriber::Load(const std::string& directory,
@@ -101,21 +164,28 @@ Transcriber::~Transcriber() = default;
 std::vector<Transcription> Transcriber::Transcribe(std::span<const RecordingSamples> recordings,
                                                    const TranscriptionOptions& options) const {
   const auto hear = [&](size_t i) {
-    return impl_->Hear(AtRate(recordings[i], rate()), fmt::format("recording {}", i + 1), options);
+    const std::string name = fmt::format("recording {}", i + 1);
+    if (recordings[i].samples.empty()) throw Error(ErrorKind::kInput, name + ": has no sound");
+    return Heard{name, AtRate(recordings[i], rate()), ""};
   };
-  return impl_->Transcribe(recordings.size(), hear, options);
+  const auto seconds = [&](size_t i) {
+    return static_cast<double>(recordings[i].samples.size()) /
+           static_cast<double>(std::max<int64_t>(1, recordings[i].rate));
+  };
+  return impl_->Transcribe(recordings.size(), seconds, hear, options);
 }
 
 std::vector<Transcription> Transcriber::TranscribeFiles(std::span<const std::string> paths,
                                                         const TranscriptionOptions& options) const {
   const auto hear = [&](size_t i) {
     try {
-      return impl_->Hear(Resample(ReadSound(paths[i]), rate()), paths[i], options);
+      return Heard{paths[i], Resample(ReadSound(paths[i]), rate()), ""};
     } catch (const Error& error) {
-      return Impl::Heard{{}, 0, error.what()};
+      return Heard{paths[i], {}, error.what()};
     }
   };
-  return impl_->Transcribe(paths.size(), hear, options);
+  const auto seconds = [&](size_t i) { return SecondsOfFile(paths[i]); };
+  return impl_->Transcribe(paths.size(), seconds, hear, options);
 }
 
 int64_t Transcriber::rate() const { return impl_->frames.input().rate; }

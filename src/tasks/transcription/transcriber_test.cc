@@ -10,6 +10,7 @@
 #include "model/sample.h"
 #include "tasks/label_model_fixture.h"
 #include "tasks/samples.h"
+#include "text/text_parts.h"
 
 namespace attend {
 namespace {
@@ -66,19 +67,19 @@ INSTANTIATE_TEST_SUITE_P(All, TranscriberTest, testing::ValuesIn(AvailableInstru
 
 class RecordingFilesTest : public FolderTest {};
 
-// A file is its samples; one that is damaged, or too long, is told of beside the others.
+// A file is its samples; one that is damaged is told of beside the others.
 TEST_F(RecordingFilesTest, DamagedFilesAreNamedBesideTheOthers) {
   const Transcriber transcriber(MakeSpeechModel(/*padded_seconds=*/3), {.threads = 2});
   EXPECT_EQ(transcriber.rate(), 8000);
   const std::string good = folder_ / "good.wav", bad = folder_ / "bad.wav",
-                    other = folder_ / "other.wav", longer = folder_ / "longer.wav";
+                    other = folder_ / "other.wav", silent = folder_ / "silent.wav";
   Sound sound = Digits(1, 2);
   for (float& sample : sound.samples) sample = std::round(sample * 32768) / 32768;
   WriteFileAtomically(good, EncodeWav(sound));
   WriteFileAtomically(bad, "RIFF no sound");
   WriteFileAtomically(other, EncodeWav(Digits(1, 2, 16000)));
-  WriteFileAtomically(longer, EncodeWav(Sound{8000, std::vector<float>(8000 * 4)}));
-  const std::vector<std::string> paths = {good, bad, other, longer};
+  WriteFileAtomically(silent, EncodeWav(Sound{8000, std::vector<float>(8000 * 4)}));
+  const std::vector<std::string> paths = {good, bad, other, silent};
   const auto found = transcriber.TranscribeFiles(paths, {.n_best = 2, .max_length = 6});
   const RecordingSamples samples{sound.samples, 8000};
   const auto alone = transcriber.Transcribe({&samples, 1}, {.n_best = 2, .max_length = 6});
@@ -88,9 +89,123 @@ TEST_F(RecordingFilesTest, DamagedFilesAreNamedBesideTheOthers) {
   EXPECT_TRUE(found[1].hypotheses.empty());
   EXPECT_EQ(found[2].error, "");
   EXPECT_NEAR(found[2].seconds, found[0].seconds, 0.5);
-  EXPECT_THAT(found[3].error, testing::HasSubstr("has 4.0 seconds, and the model reads 3"));
-  const RecordingSamples too_long{std::span<const float>(), 8000};
-  EXPECT_THROW(transcriber.Transcribe({&too_long, 1}), Error);
+  EXPECT_EQ(found[3].error, "");
+  EXPECT_EQ(found[3].seconds, 4);
+  EXPECT_TRUE(found[3].segments.empty());
+  ASSERT_EQ(found[3].hypotheses.size(), 1);
+  EXPECT_EQ(found[3].hypotheses[0].text, "");
+  const RecordingSamples empty{std::span<const float>(), 8000};
+  EXPECT_THROW(transcriber.Transcribe({&empty, 1}), Error);
+}
+
+void Append(const Sound& more, Sound* sound) {
+  sound->samples.insert(sound->samples.end(), more.samples.begin(), more.samples.end());
+}
+
+// Digits with a second of silence around them; `begins` are where they begin, in samples.
+Sound DigitsWithPauses(int64_t parts, std::vector<int64_t>* begins) {
+  Sound sound{8000, std::vector<float>(8000)};
+  for (int64_t i = 0; i < parts; ++i) {
+    begins->push_back(std::ssize(sound.samples));
+    Append(Digits(20 + i, 3), &sound);
+    sound.samples.resize(sound.samples.size() + 8000);
+  }
+  return sound;
+}
+
+// A long recording is what its segments are by themselves, whatever bounds them.
+TEST(LongRecordingsTest, AreTheirSegments) {
+  std::vector<int64_t> begins;
+  const Sound sound = DigitsWithPauses(5, &begins);
+  const RecordingSamples recording{sound.samples, 8000};
+  const std::vector<RecordingSamples> shared(3, recording);
+  auto positions = MakeSpeechModel();
+  positions->config.encoder->positions = PositionKind::kLearned;
+  positions->config.encoder->max_positions = 2 * 50;  // rows of 20 ms: 2 s
+  positions->tensors = RandomTensors(positions->config, 7, 0.1);
+  for (const auto& model : {MakeSpeechModel(), MakeSpeechModel(/*padded_seconds=*/2), positions}) {
+    TranscriptionOptions options{.n_best = 2, .max_length = 6};
+    if (model->config.frames->padded_seconds == 0 && model != positions) options.max_seconds = 2;
+    const Transcriber transcriber(model, {.threads = 1});
+    const Transcription found = transcriber.Transcribe({&recording, 1}, options)[0];
+    ASSERT_EQ(found.segments.size(), begins.size());
+    double score = 0;
+    std::string text;
+    for (size_t i = 0; i < begins.size(); ++i) {
+      const TranscriptSegment& segment = found.segments[i];
+      EXPECT_NEAR(segment.begin, static_cast<double>(begins[i]) / 8000, 0.15);
+      const auto begin = std::llround(segment.begin * 8000), end = std::llround(segment.end * 8000);
+      const RecordingSamples part{std::span(sound.samples).subspan(begin, end - begin), 8000};
+      const auto alone = transcriber.Transcribe({&part, 1}, options)[0].hypotheses;
+      EXPECT_EQ(segment.hypotheses[0].score, alone[0].score);
+      EXPECT_EQ(segment.hypotheses[1].text, alone[1].text);
+      score += alone[0].score;
+      text += (i == 0 ? "" : " ") + alone[0].text;
+    }
+    EXPECT_EQ(found.hypotheses[0].score, score);
+    EXPECT_EQ(found.hypotheses[0].text, text);
+    EXPECT_EQ(found.hypotheses.size(), 2);
+    for (const Transcription& each :
+         Transcriber(model, {.threads = 3}).Transcribe(shared, options)) {
+      EXPECT_EQ(each.hypotheses[0].ids, found.hypotheses[0].ids);
+      EXPECT_EQ(each.hypotheses[1].score, found.hypotheses[1].score);
+    }
+  }
+}
+
+// Times of words rise within their segments, and nothing else changes them or is changed by them.
+TEST(LongRecordingsTest, HaveTimesOfWords) {
+  std::vector<int64_t> begins;
+  const Sound sound = DigitsWithPauses(3, &begins);
+  const Sound other = Digits(9, 4);
+  const std::vector<RecordingSamples> recordings = {{sound.samples, 8000}, {other.samples, 8000}};
+  for (const double padded : {0.0, 2.0}) {
+    TranscriptionOptions options{.max_length = 12, .max_seconds = 2};
+    const auto model = MakeSpeechModel(padded);
+    const Transcriber transcriber(model, {.threads = 1});
+    const auto without = transcriber.Transcribe(recordings, options);
+    options.word_times = true;
+    const auto found = transcriber.Transcribe(recordings, options);
+    const auto alone =
+        Transcriber(model, {.threads = 3}).Transcribe({recordings.data() + 1, 1}, options);
+    EXPECT_EQ(found[1].segments[0].words, alone[0].segments[0].words);
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].hypotheses[0].score, without[i].hypotheses[0].score);
+      ASSERT_EQ(found[i].segments.size(), i == 0 ? 3 : 1);
+      for (const TranscriptSegment& segment : found[i].segments) {
+        std::string text;
+        double end = segment.begin;
+        for (const TimedWord& word : segment.words) {
+          text += (text.empty() ? "" : " ") + word.text;
+          EXPECT_GE(word.begin, end);
+          EXPECT_GE(word.end, word.begin);
+          end = word.end;
+        }
+        EXPECT_FALSE(text.empty());
+        EXPECT_EQ(text, WithSingleSpaces(segment.hypotheses[0].text));
+        EXPECT_LE(end, segment.end);
+        EXPECT_GT(end, segment.begin);
+      }
+    }
+  }
+}
+
+// Eleven minutes, more than is in memory together, and a short recording beside it.
+TEST(LongRecordingsTest, MayBeLongerThanWhatIsSearchedTogether) {
+  Sound sound{8000, {}};
+  const Sound part = Digits(3, 3);
+  while (sound.seconds() < 660) {
+    Append(part, &sound);
+    sound.samples.resize((sound.samples.size() / 240000 + 1) * 240000);
+  }
+  const std::vector<RecordingSamples> both = {{sound.samples, 8000}, {part.samples, 8000}};
+  const auto found = Transcriber(MakeSpeechModel(), {.threads = 2})
+                         .Transcribe(both, {.beam_size = 1, .max_length = 3});
+  ASSERT_EQ(found[0].segments.size(), 22);
+  for (const TranscriptSegment& segment : found[0].segments)
+    EXPECT_LT(segment.end - segment.begin, 3);
+  EXPECT_EQ(found[1].segments.size(), 1);
+  EXPECT_EQ(found[1].segments[0].end, part.seconds());
 }
 
 // What a model proves itself by holds its recording.

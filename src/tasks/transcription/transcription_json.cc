@@ -1,6 +1,13 @@
 #include "tasks/transcription/transcription_json.h"
 
+#include <cmath>
+
 namespace attend {
+namespace {
+
+double InMilliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
+
+}  // namespace
 
 Json TranscriptionToJson(const std::string& path, const Transcription& found) {
   if (!found.error.empty()) return {{"path", path}, {"error", found.error}};
@@ -11,9 +18,20 @@ Json TranscriptionToJson(const std::string& path, const Transcription& found) {
                           {"log_probability", each.log_probability},
                           {"finished", each.finished}});
   }
+  Json segments = Json::array();
+  for (const TranscriptSegment& each : found.segments) {
+    Json& segment = segments.emplace_back(Json{{"begin", InMilliseconds(each.begin)},
+                                               {"end", InMilliseconds(each.end)},
+                                               {"text", each.hypotheses[0].text}});
+    for (const TimedWord& word : each.words)
+      segment["words"].push_back({{"text", word.text},
+                                  {"begin", InMilliseconds(word.begin)},
+                                  {"end", InMilliseconds(word.end)}});
+  }
   return {{"path", path},
           {"text", found.hypotheses[0].text},
           {"seconds", found.seconds},
+          {"segments", std::move(segments)},
           {"hypotheses", std::move(hypotheses)}};
 }
 

@@ -1,0 +1,76 @@
+// A model of transcription as the service has it: its weights and its queue, on threads that all
+// models share.
+#ifndef ATTEND_SERVE_TASKS_TRANSCRIPTION_SERVED_TRANSCRIBER_H_
+#define ATTEND_SERVE_TASKS_TRANSCRIPTION_SERVED_TRANSCRIBER_H_
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/translator.h"
+#include "media/sound.h"
+#include "media/sound_frames.h"
+#include "serve/request_queue.h"
+#include "serve/serve_options.h"
+#include "serve/served_model.h"
+#include "tasks/search_work.h"
+
+namespace attend {
+
+constexpr const char* kTranscriptionsRoute = "/v1/audio/transcriptions";
+
+// A segment of a recording, and what is said in it once that is found.
+struct JobSegment : JobItem, SearchInput {
+  size_t index = 0;  // of the job's
+  int worker = 0;    // the thread that searches it
+  std::span<const float> samples;
+  TranscriptSegment found;
+};
+
+class ServedTranscriber;
+
+// What one request asks.
+struct TranscriptionJob : Job {
+  std::vector<JobItem*> Items() override;
+  int64_t Rows() const;  // that the encoder makes of all segments
+
+  std::shared_ptr<ServedTranscriber> model;
+  TranscriptionOptions options;
+  Sound sound;  // at the model's rate
+  std::deque<JobSegment> segments;
+};
+
+class ServedTranscriber final : public ServedModel {
+ public:
+  // Starts. Throws as Transcriber does.
+  ServedTranscriber(const ModelToServe& model, const ServeOptions& options, WorkPool* pool);
+  ~ServedTranscriber() override { Stop(); }
+
+  RequestQueue& queue() { return queue_; }
+  // That it writes; empty: its config.json names none.
+  std::string language() const {
+    return config().languages.empty() ? "" : config().languages.back();
+  }
+  // Decodes a file for a job and cuts it into segments: none of a silent one. Throws Error(kInput)
+  // that names the file for one that can't be read or is too long.
+  void TakeFile(const std::string& bytes, const std::string& name, TranscriptionJob* job) const;
+
+  int64_t waiting() const override { return queue_.waiting(); }
+  int64_t live() const override { return queue_.live(); }
+  int64_t capacity() const override { return queue_.most_live(); }
+  bool HasRoom() const override { return queue_.HasRoom(); }
+  void Describe(Json* json) const override;
+  void Stop() override;
+
+ private:
+  const SoundFrames frames_;
+  RequestQueue queue_;
+  std::unique_ptr<SharedQueue> segments_;  // the queue, as the search sees it
+  std::unique_ptr<SearchWork> search_;
+};
+
+}  // namespace attend
+
+#endif  // ATTEND_SERVE_TASKS_TRANSCRIPTION_SERVED_TRANSCRIBER_H_

@@ -1,0 +1,95 @@
+#include "tasks/transcription/word_times.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attend {
+namespace {
+
+// Divided by spaces and tabs, as Vocabulary::WordsOfIds counts.
+std::vector<TimedWord> WordsOf(const std::string& text) {
+  std::vector<TimedWord> words;
+  for (size_t begin = 0; (begin = text.find_first_not_of(" \t", begin)) != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(" \t", begin), text.size());
+    words.push_back({text.substr(begin, end - begin), -1, -1});
+    begin = end;
+  }
+  return words;
+}
+
+}  // namespace
+
+void StandardiseColumns(int64_t rows, std::span<float> weights_TS) {
+  const int64_t columns = std::ssize(weights_TS) / rows;
+  for (int64_t s = 0; s < columns; ++s) {
+    double mean = 0, variance = 0;
+    for (int64_t t = 0; t < rows; ++t) mean += weights_TS[t * columns + s];
+    mean /= static_cast<double>(rows);
+    for (int64_t t = 0; t < rows; ++t)
+      variance += std::pow(weights_TS[t * columns + s] - mean, 2) / static_cast<double>(rows);
+    const double factor = variance > 0 ? 1 / std::sqrt(variance) : 0;
+    for (int64_t t = 0; t < rows; ++t) {
+      float& weight = weights_TS[t * columns + s];
+      weight = static_cast<float>((weight - mean) * factor);
+    }
+  }
+}
+
+std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS) {
+  enum Step : uint8_t { kBoth, kColumn, kRow };
+  const int64_t columns = std::ssize(weights_TS) / rows;
+  std::vector<double> before(columns), best(columns);  // sums of the best paths to a row's places
+  std::vector<Step> steps(rows * columns, kColumn);    // by which the best path reaches each place
+  for (int64_t t = 0; t < rows; ++t) {
+    for (int64_t s = 0; s < columns; ++s) {
+      Step& step = steps[t * columns + s];
+      double from = 0;
+      if (t > 0) {
+        from = before[s];
+        step = kRow;
+      }
+      if (s > 0 && (t == 0 || best[s - 1] >= from)) {
+        from = best[s - 1];
+        step = kColumn;
+      }
+      if (s > 0 && t > 0 && before[s - 1] >= from) {
+        from = before[s - 1];
+        step = kBoth;
+      }
+      best[s] = from + weights_TS[t * columns + s];
+    }
+    std::swap(before, best);
+  }
+  std::vector<int64_t> first(rows);
+  for (int64_t t = rows - 1, s = columns - 1;;) {
+    first[t] = s;
+    if (t == 0 && s == 0) return first;
+    const Step step = steps[t * columns + s];
+    if (step != kColumn) --t;
+    if (step != kRow) --s;
+  }
+}
+
+std::vector<TimedWord> TimeWords(const std::string& text, std::span<const int64_t> word_of_token,
+                                 std::span<const int64_t> first_column, double column_seconds,
+                                 double seconds) {
+  std::vector<TimedWord> words = WordsOf(text);
+  const auto time_of = [&](size_t token) {
+    return std::min(static_cast<double>(first_column[token]) * column_seconds, seconds);
+  };
+  for (size_t i = 0; i < word_of_token.size(); ++i) {
+    const int64_t word = word_of_token[i];
+    if (word < 0 || word >= std::ssize(words)) continue;
+    if (words[word].begin < 0) words[word].begin = time_of(i);
+    words[word].end = time_of(i + 1);
+  }
+  // A word that shares its only token with the one before it is said where that ends.
+  double end = 0;
+  for (TimedWord& word : words) {
+    if (word.begin < 0) word.begin = word.end = end;
+    end = word.end;
+  }
+  return words;
+}
+
+}  // namespace attend

@@ -1,0 +1,35 @@
+// When each word of a transcript is said, from what the decoder's cross-attention looks at while it
+// writes the word.
+#ifndef ATTEND_TASKS_TRANSCRIPTION_WORD_TIMES_H_
+#define ATTEND_TASKS_TRANSCRIPTION_WORD_TIMES_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attend/translator.h"
+
+namespace attend {
+
+// Subtracts from each column its mean over the rows and divides it by its deviation, as Whisper
+// does: a column that all tokens look at says nothing about when one of them is said. A column that
+// is the same for all becomes 0.
+void StandardiseColumns(int64_t rows, std::span<float> weights_TS);
+
+// Dynamic time warping: of all paths from the first row and column to the last ones that go one
+// row, one column or both on at each step, one with the largest sum of `weights_TS`. Gives each
+// row's first column on it. Ties: both on goes before a column on, and that before a row on.
+// Preconditions: rows > 0, and columns too.
+std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS);
+
+// The text's white-space words. `word_of_token` numbers the one of each token, rising (-1: none),
+// as Vocabulary::WordsOfIds does; `first_column` has one for each token and one for what follows
+// the last, where it ends. A column lasts `column_seconds`; no word ends after `seconds`.
+std::vector<TimedWord> TimeWords(const std::string& text, std::span<const int64_t> word_of_token,
+                                 std::span<const int64_t> first_column, double column_seconds,
+                                 double seconds);
+
+}  // namespace attend
+
+#endif  // ATTEND_TASKS_TRANSCRIPTION_WORD_TIMES_H_

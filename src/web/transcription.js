@@ -1,0 +1,119 @@
+// The panel of models of transcription: a recording, dropped, chosen or spoken; its text with times; its spectrogram with the words.
+import {transcribe} from "./api.js";
+import {Recorder, drawSpectrogram, wavOf} from "./sound.js";
+import {TextPanel, make} from "./text_panel.js";
+
+const kLongestDrawn = 600;  // seconds; a longer recording has no spectrogram
+const byId = id => document.getElementById(id);
+const clock = seconds => `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1).padStart(4, "0")}`;
+
+export class TranscriptionPanel extends TextPanel {
+  constructor(say) {
+    super({name: "transcribe", ask: transcribe, show: answer => this.showText(answer), done: "transcribed", say});
+    Object.assign(this, {file: null, sound: null, recorder: null, playing: null});
+    const place = byId("transcribe-drop"), input = byId("transcribe-file");
+    input.addEventListener("change", () => { this.open(input.files[0]); input.value = ""; });
+    for (const name of ["dragenter", "dragover"]) place.addEventListener(name, event => { event.preventDefault(); place.classList.add("over"); });
+    for (const name of ["dragleave", "drop"]) place.addEventListener(name, () => place.classList.remove("over"));
+    place.addEventListener("drop", event => { event.preventDefault(); this.open(event.dataTransfer.files[0]); });
+    byId("transcribe-record").addEventListener("click", () => this.record());
+    byId("transcribe-play").addEventListener("click", () => (this.playing ? this.quiet() : this.play(0)));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    byId("theme").addEventListener("click", () => setTimeout(() => this.draw()));
+  }
+
+  get item() { return this.file; }
+
+  hint(text) { byId("transcribe-hint").textContent = text; }
+
+  async open(file) {
+    if (!file) return;
+    this.quiet();
+    this.file = file;
+    this.sound = null;
+    this.hint(file.name);
+    this.run();
+    const context = new OfflineAudioContext(1, 1, this.model?.sound.rate ?? 16000);  // what the model hears
+    try {
+      this.sound = await context.decodeAudioData(await file.arrayBuffer());
+    } catch {  // the server may read what the browser can't
+      this.hint(`${file.name}, which this browser can't play`);
+    }
+    byId("transcribe-play").hidden = !this.sound;
+    this.draw();
+  }
+
+  async record() {
+    const button = byId("transcribe-record");
+    if (this.recorder) {
+      const {samples, rate} = await this.recorder.stop();
+      this.recorder = null;
+      button.textContent = "Record";
+      if (samples.length) this.open(new File([wavOf(samples, rate)], "recording.wav", {type: "audio/wav"}));
+      return;
+    }
+    const recorder = new Recorder();
+    try {
+      await recorder.start();
+    } catch {
+      return this.hint("The microphone can't be used.");
+    }
+    this.recorder = recorder;
+    button.textContent = "Stop and transcribe";
+    this.hint("Recording…");
+  }
+
+  quiet() {
+    this.playing?.close();
+    this.playing = null;
+    byId("transcribe-play").textContent = "Play";
+  }
+
+  play(from) {
+    this.quiet();
+    if (!this.sound) return;
+    const context = this.playing = new AudioContext(), source = context.createBufferSource();
+    source.buffer = this.sound;
+    source.connect(context.destination);
+    source.addEventListener("ended", () => { if (this.playing === context) this.quiet(); });
+    source.start(0, from);
+    byId("transcribe-play").textContent = "Stop";
+  }
+
+  wordButton({word, start, end}) {
+    const button = make("button", "timed-word", word);
+    button.type = "button";
+    button.title = `${clock(start)} to ${clock(end)}`;
+    button.addEventListener("click", () => this.play(start));
+    return button;
+  }
+
+  showText(answer) {
+    this.answer = answer;
+    const words = answer?.words ?? [];
+    byId("transcribe-output").replaceChildren(...words.flatMap(word => [this.wordButton(word), " "]));
+    if (answer && !words.length) byId("transcribe-output").textContent = "Nothing is said.";
+    this.draw();
+    return answer?.text || "Nothing is said.";
+  }
+
+  display(answer) {
+    super.display(answer);
+    if (answer) this.part("state").textContent = clock(answer.duration);
+  }
+
+  // The spectrogram, and over it where each word is.
+  draw() {
+    const shown = this.sound && this.sound.duration <= kLongestDrawn;
+    byId("transcribe-spectrogram").hidden = !shown;
+    if (!shown) return;
+    drawSpectrogram(byId("transcribe-canvas"), this.sound.getChannelData(0));
+    byId("transcribe-words").replaceChildren(...(this.answer?.words ?? []).map(each => {
+      const mark = this.wordButton(each);
+      mark.style.left = `${100 * each.start / this.sound.duration}%`;
+      mark.style.width = `${100 * (each.end - each.start) / this.sound.duration}%`;
+      mark.tabIndex = -1;  // the text has the same
+      return mark;
+    }));
+  }
+}
