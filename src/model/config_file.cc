@@ -86,6 +86,9 @@ void RemoveKeysOf10(Json* model) {
   for (const char* key : {"patches", "frames"}) model->erase(key);
 }
 
+// Leaves what versions before 11 had.
+void RemoveKeysOf11(Json* model) { model->erase("fusion"); }
+
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
   const auto refuse = [&](int64_t first, bool found, const char* what) {
@@ -120,11 +123,13 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 8) RemoveKeysOf8(&expected);
   if (version < 9) RemoveKeysOf9(&expected);
   if (version < 10) RemoveKeysOf10(&expected);
+  if (version < 11) RemoveKeysOf11(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");
   if (!config.patches) object.erase("patches");
   if (!config.frames) object.erase("frames");
+  if (!config.fusion) object.erase("fusion");
   try {
     FieldsFromJson(object, Fields(config), where);
     CheckValues(config, version, where);
@@ -261,7 +266,7 @@ void Damaged(const std::string& where, const std::string& message) {
 
 Json ModelConfigToJson(ModelConfig config) {
   Json object = FieldsToJson(Fields(config));
-  for (const char* part : {"patches", "frames", "encoder", "decoder"}) {
+  for (const char* part : {"patches", "frames", "fusion", "encoder", "decoder"}) {
     if (!object.contains(part)) object[part] = nullptr;
   }
   return object;
