@@ -146,13 +146,13 @@ class Case:
     def __init__(self, folder, name, more=None):
         tensors = load_file(folder / f"{name}.safetensors")
         model = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        model = {"encoder": None, "decoder": None, "patches": None, "frames": None} | model | (more or {})
+        model = {"encoder": None, "decoder": None, "patches": None, "frames": None, "fusion": None} | model | (more or {})
         self.tensors = tensors
         self.weights = self.under("weights.")
         self.directory = folder / f"{name}.{len(more or {})}.model"
         self.directory.mkdir(exist_ok=True)
         config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))
-        config |= {"format_version": 10, "training_text": None, "model": model, "sha256": {"model.safetensors": "0" * 64}}
+        config |= {"format_version": 11, "training_text": None, "model": model, "sha256": {"model.safetensors": "0" * 64}}
         (self.directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
     def under(self, prefix):

@@ -23,7 +23,7 @@ namespace {
 struct ClassifyOptions {
   std::string model, adapter;
   ClassificationOptions classification;
-  std::vector<std::string> without;
+  std::string without;
   WeightType type = WeightType::kStored;
 };
 
@@ -34,7 +34,9 @@ FieldList Fields(ClassifyOptions& options) {
       .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.classification))
       .Add("without", &options.without,
-           "inputs of items to leave out: text, picture, links; for a model of fusion");
+           "inputs of items to leave out, with commas between them: text, picture, links; for a "
+           "model "
+           "of fusion");
   return fields;
 }
 
@@ -80,7 +82,7 @@ int RunClassify(const std::vector<std::string>& arguments) {
   const int64_t top = options.classification.top;
   if (loaded->config().fusion) {
     const ItemClassifier classifier(loaded, common.ThreadCount());
-    RunOnItems(files, {classifier, loaded->config().fusion->patches, common, top, options.without});
+    RunOnItems(files, options.without, {classifier, loaded->config().fusion->patches, common, top});
     return 0;
   }
   if (!options.without.empty()) {

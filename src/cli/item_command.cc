@@ -1,7 +1,6 @@
 #include "cli/item_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -11,12 +10,12 @@
 #include "base/counted.h"
 #include "base/json.h"
 #include "base/thread_pool.h"
-#include "cli/line_windows.h"
 #include "cli/text_commands.h"
 #include "data/items.h"
 #include "media/fit_picture.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/fusion/fusion_json.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -72,11 +71,20 @@ struct Unreadable {
   std::string first;
 };
 
-void RunWindow(const LineWindows& lines, const std::filesystem::path& folder, const ItemRun& run,
-               ThreadPool* pool, Unreadable* unreadable) {
-  std::vector<GivenItem> given(lines.lines().size());
+// Some lines of one file, of which the first has this number.
+struct ItemLines {
+  std::vector<std::string> lines;
+  std::string file;
+  int64_t first = 1;
+  std::filesystem::path folder;  // where pictures' paths start
+};
+
+void RunLines(const ItemLines& given_lines, const ItemRun& run, ThreadPool* pool,
+              Unreadable* unreadable) {
+  std::vector<GivenItem> given(given_lines.lines.size());
   pool->ParallelFor(std::ssize(given), [&](int64_t i, int /*worker*/) {
-    given[i] = ReadLine(lines.lines()[i], lines.Where(i), run, folder);
+    const std::string where = fmt::format("{}:{}", given_lines.file, given_lines.first + i);
+    given[i] = ReadLine(given_lines.lines[i], where, run, given_lines.folder);
   });
   std::vector<ClassifiedItem> good;
   for (GivenItem& each : given)
@@ -93,23 +101,48 @@ void RunWindow(const LineWindows& lines, const std::filesystem::path& folder, co
   }
 }
 
-}  // namespace
+// Takes the lines that are there already, but waits for one.
+bool NextLines(LineReader* reader, ItemLines* lines) {
+  constexpr size_t kTogether = 64;
+  lines->first = reader->lines() + 1;
+  lines->lines.clear();
+  std::string line;
+  while (lines->lines.size() < kTogether && (lines->lines.empty() || reader->Ready()) &&
+         reader->Next(&line))
+    lines->lines.push_back(line);
+  return !lines->lines.empty();
+}
 
-void RunOnItems(const std::vector<std::string>& files, const ItemRun& run) {
-  for (const std::string& input : run.without) {
+// Names between commas.
+std::vector<std::string> InputsOf(const std::string& names) {
+  std::vector<std::string> inputs;
+  for (size_t begin = 0; begin < names.size();) {
+    const size_t end = std::min(names.find(',', begin), names.size());
+    inputs.push_back(names.substr(begin, end - begin));
+    begin = end + 1;
+    const std::string& input = inputs.back();
     if (input == "text" || input == "picture" || input == "links") continue;
     throw Error(ErrorKind::kUsage,
                 fmt::format("without has '{}', expected text, picture or links", input));
   }
+  return inputs;
+}
+
+}  // namespace
+
+void RunOnItems(const std::vector<std::string>& files, const std::string& without, ItemRun run) {
+  run.without = InputsOf(without);
   ThreadPool pool(run.common.ThreadCount());
   Unreadable unreadable;
   for (const std::string& file : OrStandardInput(files)) {
     const std::string path = file == "-" ? file : run.common.DataPath(file);
-    LineWindows lines({path}, isatty(STDOUT_FILENO) == 1, run.common.ThreadCount());
-    const auto folder = file == "-" ? std::filesystem::path(run.common.data_dir)
-                                    : std::filesystem::path(path).parent_path();
-    while (lines.Next()) {
-      RunWindow(lines, folder, run, &pool, &unreadable);
+    LineReader reader(path, FormatCheck::kText);
+    ItemLines lines;
+    lines.file = reader.name();
+    lines.folder = file == "-" ? std::filesystem::path(run.common.data_dir)
+                               : std::filesystem::path(path).parent_path();
+    while (NextLines(&reader, &lines)) {
+      RunLines(lines, run, &pool, &unreadable);
       FlushOutput();
     }
   }

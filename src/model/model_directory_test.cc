@@ -207,7 +207,7 @@ constexpr const char* kNewKeys[] = {
     "architecture",    "labels",  "pooling",      "head_transform",  "head_pooler",
     "label_scheme",    "crf",     "source_eos",   "source_begin",    "source_end",
     "target_begin",    "tags",    "constituents", "next_word_input", "pooler_activation",
-    "alignment_layer", "patches", "frames"};
+    "alignment_layer", "patches", "frames",       "fusion"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -223,7 +223,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 10"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 11"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -284,6 +284,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
+      erase(11, model, {"fusion"});
       erase(10, model, {"patches", "frames"});
       erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
@@ -322,15 +323,17 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackKeys) {
     });
   };
   EXPECT_THAT(with_keys_of(6, {"architecture", "constituents", "tags", "next_word_input",
-                               "alignment_layer", "patches", "frames"}),
+                               "alignment_layer", "patches", "frames", "fusion"}),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
-  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches", "frames"}),
+  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches", "frames", "fusion"}),
               HasSubstr("'model.architecture' is unknown to format_version 7"));
-  EXPECT_THAT(with_keys_of(8, {"patches", "frames"}),
+  EXPECT_THAT(with_keys_of(8, {"patches", "frames", "fusion"}),
               HasSubstr("'model.alignment_layer' is unknown to format_versio"));
-  EXPECT_THAT(with_keys_of(9, {"patches"}), HasSubstr("'model.frames' is unknown to format_v"));
-  EXPECT_THAT(with_keys_of(9, {"frames"}),
+  EXPECT_THAT(with_keys_of(9, {"patches", "fusion"}),
+              HasSubstr("'model.frames' is unknown to format_v"));
+  EXPECT_THAT(with_keys_of(9, {"frames", "fusion"}),
               HasSubstr("'model.patches' is unknown to format_version 9"));
+  EXPECT_THAT(with_keys_of(10, {}), HasSubstr("'model.fusion' is unknown to format_version 10"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

@@ -61,6 +61,7 @@ void AddDefaults(nlohmann::json* config) {
                 {"alignment_layer", 0},
                 {"patches", nullptr},
                 {"frames", nullptr},
+                {"fusion", nullptr},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

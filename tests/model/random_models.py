@@ -115,10 +115,10 @@ def write_language_model(folder, **decoder):
 
 def newest_config(**model):
     """The golden model's configuration as the newest version of the format has it, and in it these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 10, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 11, "training_text": None}
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "constituents": [], "tags": [],
-        "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh",
+        "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None, "fusion": None, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh",
         "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False, **model}
     for stack in ("encoder", "decoder"):
         if config["model"][stack] is not None:
