@@ -112,6 +112,7 @@ void ReadItems(ModelConfig* config) {
   fusion.text = fusion.picture = joint;
   fusion.text.layers = 2;
   fusion.text.positions = PositionKind::kSinusoidal;
+  fusion.text.scale_embedding = true;  // else sinusoids are far larger than the words
   fusion.picture.layers = 4;
   fusion.patches = {.height = 96, .width = 96, .patch = 8, .class_token = false};
   fusion.picture.max_positions = fusion.patches.rows();
