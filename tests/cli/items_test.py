@@ -82,7 +82,8 @@ def test_what_can_not_be_read_is_named_and_counted(model, items, tmp_path):
     for answer, why in zip(found[1:], ["broken.png", "did you mean 'wood'?", "no text, no picture and no links", "did you mean 'text'?"], strict=True):
         assert why in answer["error"]
     write(tmp_path, bad)
-    refused(attend("classify", "--model", model, tmp_path / "items.jsonl"), 3, "broken.png")
+    for arguments, why in ([], "broken.png"), (["--without", "text,picture,links"], "no text, no picture"):
+        done = attend("classify", "--model", model, tmp_path / "items.jsonl", *arguments)
+        assert done.returncode == 3 and why in done.stderr and not done.stdout.strip()
     write(tmp_path, items[:1])
     refused(attend("classify", "--model", model, tmp_path / "items.jsonl", "--without", "txt"), 2, "without has 'txt'")
-    refused(attend("classify", "--model", model, tmp_path / "items.jsonl", "--without", "text,picture,links"), 3, "no text, no picture")
