@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 
 #include "attend/classifier.h"
 #include "attend/error.h"
@@ -51,6 +52,35 @@ void Print(const Classification& found, int64_t top) {
   std::cout << line << '\n';
 }
 
+void ClassifyPictures(const std::vector<std::string>& files, const Classifier& classifier,
+                      const PatchInput& input, const CommonOptions& common, int64_t top) {
+  RunOnPictures(files, input, common, [&](const PictureWindow& window) {
+    const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
+    size_t next = 0;
+    for (size_t i = 0; i < window.paths.size(); ++i) {
+      const std::string& error = window.errors[i];
+      const Classification& said = error.empty() ? found[next++] : kNothing;
+      common.json ? Print(PictureToJson(window.paths[i], said, error, top)) : Print(said, top);
+    }
+  });
+}
+
+// Texts or pictures, as the model reads.
+void ClassifyFiles(const std::vector<std::string>& files,
+                   const std::shared_ptr<const LoadedModel>& loaded, const CommonOptions& common,
+                   int64_t top) {
+  const Classifier classifier(loaded, common.ThreadCount());
+  if (classifier.reads_pictures())
+    return ClassifyPictures(files, classifier, *loaded->config().patches, common, top);
+  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
+    const std::vector<Classification> found = classifier.Classify(lines.lines());
+    for (size_t i = 0; i < found.size(); ++i)
+      common.json ? Print(ClassificationToJson(lines.lines()[i], found[i], top))
+                  : Print(found[i], top);
+    return std::ranges::count_if(found, &Classification::cut);
+  });
+}
+
 }  // namespace
 
 int RunClassify(const std::vector<std::string>& arguments) {
@@ -90,26 +120,7 @@ int RunClassify(const std::vector<std::string>& arguments) {
                                                "task is {}; leave it out",
                                                loaded->config().task));
   }
-  const Classifier classifier(loaded, common.ThreadCount());
-  if (classifier.reads_pictures()) {
-    RunOnPictures(files, *loaded->config().patches, common, [&](const PictureWindow& window) {
-      const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
-      size_t next = 0;
-      for (size_t i = 0; i < window.paths.size(); ++i) {
-        const std::string& error = window.errors[i];
-        const Classification& said = error.empty() ? found[next++] : kNothing;
-        common.json ? Print(PictureToJson(window.paths[i], said, error, top)) : Print(said, top);
-      }
-    });
-    return 0;
-  }
-  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
-    const std::vector<Classification> found = classifier.Classify(lines.lines());
-    for (size_t i = 0; i < found.size(); ++i)
-      common.json ? Print(ClassificationToJson(lines.lines()[i], found[i], top))
-                  : Print(found[i], top);
-    return std::ranges::count_if(found, &Classification::cut);
-  });
+  ClassifyFiles(files, loaded, common, top);
   return 0;
 }
 
