@@ -119,7 +119,8 @@ void ItemClassifier::Impl::ClassifySome(std::span<const ReadItem> items, bool co
   const std::vector<std::vector<float>> logits = Run(inputs, stop);
   std::vector<size_t> best(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
-    const ExpSum sum(std::span<const float>(logits[i]));
+    const std::span<const float> logits_L(logits[i]);
+    const ExpSum sum(logits_L);
     best[i] = std::ranges::max_element(logits[i]) - logits[i].begin();
     for (size_t label = 0; label < logits[i].size(); ++label)
       found[i].classes.push_back(
