@@ -1,4 +1,5 @@
-// Tells which class each text is of, with a model of classification.
+// Tells which class each text or picture is of, with a model of classification; and each item that
+// may have a text, a picture and links to nodes of a graph, with a model of fusion.
 //
 // A Classifier is immutable and safe to use from many threads, as a Translator is. A text always
 // gets the same probabilities, bit for bit: other texts and the number of threads change nothing.
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +64,57 @@ class Classifier {
   // What the model reads.
   bool reads_pictures() const;
   const std::vector<std::string>& labels() const;
+  std::string instruction_set() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What a model of fusion reads. Any of the three inputs may be missing, but not all.
+struct ClassifiedItem {
+  std::optional<std::string> text;
+  std::string picture;             // a PNG or JPEG file's bytes; empty: none
+  std::vector<uint8_t> pixels;     // in place of them: pixels of a picture of the model's size
+  std::vector<std::string> links;  // names of the graph's nodes
+};
+
+// How much the log-probability of the chosen class falls where an item is read without this input.
+// Nothing for the only input of an item.
+struct InputContribution {
+  std::string input;  // "text", "picture" or "links"
+  std::optional<double> difference;
+};
+
+struct ItemClassification : Classification {
+  std::vector<InputContribution> contributions;  // of the inputs that the item has, where asked for
+};
+
+// Immutable and safe to use from many threads. An item always gets the same probabilities, bit for
+// bit, whatever shares the call.
+class ItemClassifier {
+ public:
+  // As Classifier's.
+  static std::unique_ptr<ItemClassifier> Load(const std::string& directory,
+                                              const ClassifierOptions& options = {});
+  ItemClassifier(std::shared_ptr<const Model> model, const ClassifierOptions& options);
+  ItemClassifier(std::shared_ptr<const LoadedModel> loaded, int threads);
+  ~ItemClassifier();
+
+  ItemClassifier(const ItemClassifier&) = delete;
+  ItemClassifier& operator=(const ItemClassifier&) = delete;
+
+  // One for each item. With `contributions` each item is read once more for every input that it
+  // has. Throws Error(kInput) for an item that can't be read, by its number from 1: a picture that
+  // is none, a link to no node of the model's graph, no input at all.
+  std::vector<ItemClassification> Classify(std::span<const ClassifiedItem> items,
+                                           bool contributions = false,
+                                           const std::atomic<bool>* stop = nullptr) const;
+  // Why the item can't be read, or empty.
+  std::string ReasonAgainst(const ClassifiedItem& item) const;
+
+  const std::vector<std::string>& labels() const;
+  const std::vector<std::string>& nodes() const;  // of the graph
   std::string instruction_set() const;
 
  private:

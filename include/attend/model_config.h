@@ -57,7 +57,7 @@ enum class SinusoidConvention {
   kHalves,       // all sines, then all cosines, same exponents
   kTimingSignal  // the same in halves, with exponents i / (d_model / 2 - 1): tensor2tensor's
 };
-enum class InputKind { kTokens, kPatches, kFrames };
+enum class InputKind { kTokens, kPatches, kFrames, kItems };
 enum class HeadKind { kNone, kVocabulary, kLabels };
 // What a head of labels labels.
 enum class Pooling {
@@ -174,6 +174,19 @@ struct StackConfig {
   bool operator==(const StackConfig&) const = default;
 };
 
+// What a joint encoder reads: items with a text, a picture and links to nodes of a graph, any of
+// which may be missing. Its rows are a learned summary vector, then those of the text's encoder, of
+// the picture's encoder and of the linked nodes, each brought to d_model by a matrix of its kind
+// and a learned vector that tells the kind.
+struct FusionInput {
+  StackConfig text, picture;
+  PatchInput patches;  // without a class token
+  // Names of the graph's nodes, by row of their vectors; empty: items have no links.
+  std::vector<std::string> nodes;
+
+  bool operator==(const FusionInput&) const = default;
+};
+
 // Tokens that learned positions leave room for beside eos (or bos); the largest number where
 // positions have no end.
 int64_t MaxTokens(const StackConfig& stack);
@@ -207,6 +220,7 @@ struct ModelConfig {
   InputKind input = InputKind::kTokens;
   std::optional<PatchInput> patches;  // of an encoder that reads them in place of tokens
   std::optional<FrameInput> frames;   // of an encoder before a decoder, in place of tokens
+  std::optional<FusionInput> fusion;  // of an encoder that joins the inputs of items
   int64_t source_vocab_size = 0;      // rows of the encoder's embedding
   int64_t target_vocab_size = 0;  // rows of the decoder's embedding and of the output projection
   SpecialIds special_ids;
@@ -242,6 +256,8 @@ struct ModelConfig {
       true;  // encoder and decoder share one embedding; needs equal vocabularies
   bool tie_target_output = true;  // the output projection is the last stack's embedding
 
+  // The encoder has ids of a vocabulary to read.
+  bool ReadsTokens() const { return input == InputKind::kTokens || input == InputKind::kItems; }
   // The stack that the head stands on. Precondition: there is one.
   const StackConfig& last_stack() const { return decoder ? *decoder : *encoder; }
   // The decoder layer, from 1, that alignments come from where nothing else is said. Precondition:
@@ -275,7 +291,8 @@ struct ModelConfig {
 // (4 layers, 256 wide, 4 heads, d_ff 1024), bert-base; encoders of pictures: vit-tiny (6 layers, 96
 // wide, 4 heads, d_ff 192, patches of 4 x 4 of 28 x 28 grey pixels), vit-base; of sound, with a
 // decoder: speech-tiny (4+2 layers, 128 wide, 4 heads, d_ff 512), whisper-tiny (4+4 layers, 384
-// wide, 6 heads, d_ff 1536, 30 seconds); other architectures: lstm (2+2 layers, 256 wide),
+// wide, 6 heads, d_ff 1536, 30 seconds); of items: fusion-tiny (2+4+2 layers, 96 wide, 4 heads,
+// d_ff 192, pictures of 96 x 96 pixels); other architectures: lstm (2+2 layers, 256 wide),
 // convolution (4+3 layers, 256 wide). Throws Error(kConfiguration) for
 // another name, naming the nearest.
 ModelConfig PresetConfig(const std::string& name);

@@ -8,7 +8,24 @@
 Options have the names and ranges of the command line's, in snake_case; an unknown one is an error that names the nearest.
 """
 
-from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Transcriber, Translator, Vocabulary, bleu, chrf, extend, load, quantize, read_lines, ter
+from attend._attend import (
+    Classifier,
+    Encoder,
+    Generator,
+    ItemClassifier,
+    Parser,
+    Tagger,
+    Transcriber,
+    Translator,
+    Vocabulary,
+    bleu,
+    chrf,
+    extend,
+    load,
+    quantize,
+    read_lines,
+    ter,
+)
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, CutTextWarning, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
 from attend._results import (
@@ -19,6 +36,7 @@ from attend._results import (
     FillingToken,
     Generation,
     Hypothesis,
+    ItemClassification,
     LabelledText,
     MetricScore,
     Output,
@@ -51,6 +69,8 @@ __all__ = [
     "Generator",
     "Hypothesis",
     "InputError",
+    "ItemClassification",
+    "ItemClassifier",
     "LabelledText",
     "MalformedTextWarning",
     "MetricScore",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from attend._attend import Classifier, Encoder, Generator, Parser, Tagger, Transcriber, Translator
+    from attend._attend import Classifier, Encoder, Generator, ItemClassifier, Parser, Tagger, Transcriber, Translator
 
 
 class Hypothesis(NamedTuple):
@@ -216,6 +216,20 @@ class Classification(NamedTuple):
         return self.classes[0][0]
 
 
+class ItemClassification(NamedTuple):
+    """The classes of an item with several inputs."""
+
+    classes: tuple[tuple[str, float], ...]  # all, with probabilities, the likeliest first
+    # How much the log-probability of the chosen class falls without each input, where asked for; None for the only one.
+    contributions: dict[str, float | None]
+    cut: bool  # the text is longer than the model can read
+
+    @property
+    def label(self) -> str:
+        """The likeliest class."""
+        return self.classes[0][0]
+
+
 class FillingToken(NamedTuple):
     """What may stand at a [MASK]."""
 
@@ -289,7 +303,7 @@ class Training:
     warnings: tuple[str, ...]  # the program's
     history: list[dict[str, Any]] = dataclasses.field(repr=False)  # the lines of metrics.jsonl: of each update and validation
 
-    def load(self) -> Translator | Generator | Tagger | Parser | Classifier | Encoder | Transcriber:
+    def load(self) -> Translator | Generator | Tagger | Parser | Classifier | ItemClassifier | Encoder | Transcriber:
         """The model, as attend.load gives it."""
         from attend._attend import load  # noqa: PLC0415  which imports this file
 

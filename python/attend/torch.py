@@ -403,12 +403,7 @@ class Transformer(nn.Module):
 
     def squares(self, pixels_BHWC: Tensor) -> Tensor:
         """What a model of pictures reads of pixels from 0 to 255, a picture of its size each: [B, P, E] (docs/model_file.md)."""
-        patches = self.config.patches
-        numbers_BHWC = (pixels_BHWC.double() / 255 - torch.tensor(patches.mean)) / torch.tensor(patches.deviation)
-        side = patches.patch
-        shape = (len(pixels_BHWC), patches.height // side, side, patches.width // side, side, patches.channels)
-        squares: Tensor = numbers_BHWC.reshape(shape).transpose(2, 3)  # [B, rows, columns, side, side, C]
-        return squares.reshape(len(squares), -1, side * side * patches.channels).float()
+        return squares_of(pixels_BHWC, self.config.patches)
 
     def not_pad(self, ids_BS: Tensor) -> Tensor:
         if self.config.patches is not None or self.config.frames is not None:  # all have as many squares, or frames
@@ -423,8 +418,65 @@ class Transformer(nn.Module):
         return weight_VD
 
 
-def load(directory: str | os.PathLike[str]) -> Transformer:
-    """The model of a model directory, f32 or int8, in eval mode on the CPU. int8 weights become f32.
+class Joint(Stack):
+    """The encoder that joins the inputs of items: a summary, then rows of a text, of a picture and of linked nodes."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config.encoder, 0)
+        fusion, width = config.fusion, config.encoder.d_model
+        self.summary = nn.Parameter(torch.zeros(width))
+        self.from_text = nn.Linear(fusion.text.d_model, width)
+        self.from_picture = nn.Linear(fusion.picture.d_model, width)
+        self.nodes = nn.Embedding(len(fusion.nodes), width) if fusion.nodes else None
+
+    def embed(self, ids_BT: Tensor, embedding_VD: Tensor | None) -> Tensor:
+        return ids_BT  # rows already
+
+
+class Fusion(nn.Module):
+    """A model of items with a text, a picture and links to nodes of a graph. `config` is `model` of config.json."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        fusion = config.fusion
+        self.text = Stack(fusion.text, config.source_vocab_size)
+        self.picture = Stack(fusion.picture, 0, reads=Config(patches=fusion.patches, frames=None))
+        self.encoder = Joint(config)
+        self.head = Head(config)
+
+    def forward(self, text: Tensor | None = None, squares: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
+        """Logits [B, labels] of items that have the same inputs: ids [B, T] without padding, squares [B, P, E] that
+        squares_of() makes of pixels, and numbers of the linked nodes [B, L]. None: the items have none."""
+        given = next(one for one in (text, squares, nodes) if one is not None)
+        rows = [self.encoder.summary.expand(len(given), 1, -1)]
+        everything = torch.ones(1, dtype=torch.bool, device=given.device)
+        if text is not None:
+            rows.append(self.encoder.from_text(self.text(text, self.text.embedding.weight, everything)))
+        if squares is not None:
+            rows.append(self.encoder.from_picture(self.picture(squares, None, everything)))
+        if nodes is not None:
+            assert self.encoder.nodes is not None  # where there are nodes to link to
+            rows.append(self.encoder.nodes(nodes))
+        hidden_BRD = self.encoder(torch.cat(rows, 1), None, everything)
+        logits: Tensor = self.head(hidden_BRD[:, 0], None)
+        return logits
+
+    def squares_of(self, pixels_BHWC: Tensor) -> Tensor:
+        """Of pixels from 0 to 255, a picture of the model's size each: [B, P, E]."""
+        return squares_of(pixels_BHWC, self.config.fusion.patches)
+
+
+def squares_of(pixels_BHWC: Tensor, patches: Config) -> Tensor:
+    numbers_BHWC = (pixels_BHWC.double() / 255 - torch.tensor(patches.mean)) / torch.tensor(patches.deviation)
+    side = patches.patch
+    shape = (len(pixels_BHWC), patches.height // side, side, patches.width // side, side, patches.channels)
+    squares: Tensor = numbers_BHWC.reshape(shape).transpose(2, 3)  # [B, rows, columns, side, side, C]
+    return squares.reshape(len(squares), -1, side * side * patches.channels).float()
+
+
+def load(directory: str | os.PathLike[str]) -> Any:
+    """The model of a model directory, f32 or int8, in eval mode on the CPU: a Transformer, or of items a Fusion. int8 weights become f32.
 
     Raises attend.InputError that names the file and the cure where it is not a whole model directory.
     """
@@ -439,6 +491,6 @@ def load(directory: str | os.PathLike[str]) -> Transformer:
         elif not name.endswith("_scale"):
             tensors[name] = tensor
     with torch.device("meta"):  # no initial weights, which would take numbers from torch's generator
-        model = Transformer(config)
+        model: nn.Module = Transformer(config) if config.fusion is None else Fusion(config)
     model.load_state_dict(tensors, assign=True)
     return model.eval()

@@ -34,6 +34,7 @@ nb::object MakeOfTask(const LoadedPtr& loaded, const LoadingOptions& options) {
 
 constexpr TaskClass kTaskClasses[] = {
     {"classification", MakeOfTask<Classifier>},
+    {"fusion", MakeOfTask<ItemClassifier>},
     {"masked_language_model", MakeOfTask<TextEncoder>},
     {"parsing", MakeOfTask<Parser>},
     {"tagging", MakeOfTask<Tagger>},
@@ -71,15 +72,17 @@ std::string ConfigOf(const std::filesystem::path& path) {
 void BindLoading(nb::module_& module) {
   LoadingOptions options;
   const FieldList fields = Fields(options);
-  module.def("load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
-             nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
-                                 "Generator | Tagger | Parser | Classifier | Encoder | Transcriber",
-                                 OptionsSignature(fields))
-                         .c_str()),
-             OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger,\n"
-                         "Parser, Classifier, Encoder or Transcriber, as its task is.",
-                         fields)
-                 .c_str());
+  module.def(
+      "load", &LoadOfTask, nb::arg("path"), nb::arg("options"),
+      nb::sig(fmt::format("def load(path: str | os.PathLike[str], {}) -> Translator | "
+                          "Generator | Tagger | Parser | Classifier | ItemClassifier | Encoder | "
+                          "Transcriber",
+                          OptionsSignature(fields))
+                  .c_str()),
+      OptionsHelp("Loads the model directory at `path`: a Translator, Generator, Tagger,\n"
+                  "Parser, Classifier, ItemClassifier, Encoder or Transcriber, as its task is.",
+                  fields)
+          .c_str());
   module.def(
       "model_config", &ConfigOf, nb::arg("path"),
       nb::sig("def model_config(path: str | os.PathLike[str]) -> str"),

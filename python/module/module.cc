@@ -53,6 +53,7 @@ NB_MODULE(_attend, module) {
   BindTranslator(module);
   BindGenerator(module);
   BindLabels(module);
+  BindItems(module);
   BindParser(module);
   BindTextEncoder(module);
   BindTranscriber(module);

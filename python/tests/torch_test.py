@@ -14,6 +14,7 @@ import tiny_run
 import torch
 from numpy_transformer import read_safetensors
 from package import BUILD, ENVIRONMENT, GOLDEN, LANGUAGE_MODEL, LEARNED
+from pictures_test import as_png
 from safetensors.torch import load_file, save_file
 from torch.nn import functional
 
@@ -140,13 +141,33 @@ def test_hidden_tokens_have_the_probabilities_of_the_engine(encoders):
         close(probabilities[token_id], probability)
 
 
+@pytest.mark.parametrize("inputs", ["text", "picture", "links", "text picture", "text links", "picture links", "text picture links"])
+def test_items_have_the_probabilities_of_the_engine(inputs, tmp_path):
+    directory = random_models.write_item_model(tmp_path)
+    engine = attend.ItemClassifier(directory, threads=1)
+    assert isinstance(attend.load(directory), attend.ItemClassifier)
+    model = attend.torch.load(directory)
+    pixels = np.random.default_rng(3).integers(0, 256, (8, 8), dtype=np.uint8)
+    whole = {"text": TEXTS[0], "picture": as_png(pixels), "links": ["wood", "barn"]}
+    ids = torch.tensor([[BOS, *attend.Vocabulary(directory / "vocab.spm").encode(TEXTS[0]), EOS]])
+    tensors = {"text": ids, "picture": model.squares_of(torch.tensor(pixels)[None, ..., None]), "links": torch.tensor([[2, 0]])}
+    logits = model(*(tensors[name] if name in inputs else None for name in tensors))
+    found = engine.classify([{name: whole[name] if name in inputs else None for name in whole}], contributions=True)[0]
+    for label, probability in found.classes:
+        close(torch.tensor(probability), logits.softmax(-1)[0, engine.labels.index(label)])
+    assert set(found.contributions) == set(inputs.split())
+    assert None in found.contributions.values() or " " in inputs
+    with pytest.raises(attend.InputError, match="link 'wod' is no node of the model's graph; did you mean 'wood'"):
+        engine.classify([{"links": ["wod"]}])
+
+
 class Case:
     """What training's layers computed, and a model directory of the same weights."""
 
     def __init__(self, folder, name, more=None):
         tensors = load_file(folder / f"{name}.safetensors")
         model = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        model = {"encoder": None, "decoder": None, "patches": None, "frames": None} | model | (more or {})
+        model = {"encoder": None, "decoder": None, "patches": None, "frames": None, "fusion": None} | model | (more or {})
         self.tensors = tensors
         self.weights = self.under("weights.")
         self.directory = folder / f"{name}.{len(more or {})}.model"

@@ -1,14 +1,17 @@
-// `attend classify`: a class for each text or picture.
+// `attend classify`: a class for each text, picture or item with several inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 
 #include "attend/classifier.h"
+#include "attend/error.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/item_command.h"
 #include "cli/picture_commands.h"
 #include "cli/text_commands.h"
 #include "tasks/classification/classification_json.h"
@@ -21,6 +24,7 @@ namespace {
 struct ClassifyOptions {
   std::string model, adapter;
   ClassificationOptions classification;
+  std::string without;
   WeightType type = WeightType::kStored;
 };
 
@@ -29,7 +33,11 @@ FieldList Fields(ClassifyOptions& options) {
   fields.Add("model", &options.model, "the model directory")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
-      .Nest("", Fields(options.classification));
+      .Nest("", Fields(options.classification))
+      .Add("without", &options.without,
+           "inputs of items to leave out, with commas between them: text, picture, links; for a "
+           "model "
+           "of fusion");
   return fields;
 }
 
@@ -44,44 +52,26 @@ void Print(const Classification& found, int64_t top) {
   std::cout << line << '\n';
 }
 
-}  // namespace
+void ClassifyPictures(const std::vector<std::string>& files, const Classifier& classifier,
+                      const PatchInput& input, const CommonOptions& common, int64_t top) {
+  RunOnPictures(files, input, common, [&](const PictureWindow& window) {
+    const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
+    size_t next = 0;
+    for (size_t i = 0; i < window.paths.size(); ++i) {
+      const std::string& error = window.errors[i];
+      const Classification& said = error.empty() ? found[next++] : kNothing;
+      common.json ? Print(PictureToJson(window.paths[i], said, error, top)) : Print(said, top);
+    }
+  });
+}
 
-int RunClassify(const std::vector<std::string>& arguments) {
-  CommonOptions common;
-  ClassifyOptions options;
-  std::vector<std::string> files;
-  CommandLine command_line("classify",
-                           "tell the class of texts or pictures with a model of classification",
-                           "attend classify --model MODEL names.txt\n"
-                           "echo \"Bonjour\" | attend classify --model MODEL --top 3 --json\n"
-                           "attend classify --model MODEL photo.jpg drawing.png\n"
-                           "ls photos/*.jpg | attend classify --model MODEL");
-  command_line
-      .Positional(
-          "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
-          "none: standard input has a path on each line",
-          /*required=*/false)
-      .Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
-      .Required({"model"});
-  if (!command_line.Parse(arguments)) return 0;
-  const auto loaded = Load(
-      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+// Texts or pictures, as the model reads.
+void ClassifyFiles(const std::vector<std::string>& files,
+                   const std::shared_ptr<const LoadedModel>& loaded, const CommonOptions& common,
+                   int64_t top) {
   const Classifier classifier(loaded, common.ThreadCount());
-  const int64_t top = options.classification.top;
-  if (classifier.reads_pictures()) {
-    RunOnPictures(files, *loaded->config().patches, common, [&](const PictureWindow& window) {
-      const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
-      size_t next = 0;
-      for (size_t i = 0; i < window.paths.size(); ++i) {
-        const std::string& error = window.errors[i];
-        const Classification& said = error.empty() ? found[next++] : kNothing;
-        common.json ? Print(PictureToJson(window.paths[i], said, error, top)) : Print(said, top);
-      }
-    });
-    return 0;
-  }
+  if (classifier.reads_pictures())
+    return ClassifyPictures(files, classifier, *loaded->config().patches, common, top);
   RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
@@ -89,6 +79,48 @@ int RunClassify(const std::vector<std::string>& arguments) {
                   : Print(found[i], top);
     return std::ranges::count_if(found, &Classification::cut);
   });
+}
+
+}  // namespace
+
+int RunClassify(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  ClassifyOptions options;
+  std::vector<std::string> files;
+  CommandLine command_line(
+      "classify",
+      "tell the class of texts, pictures or items with a model of classification "
+      "or fusion",
+      "attend classify --model MODEL names.txt\n"
+      "echo \"Bonjour\" | attend classify --model MODEL --top 3 --json\n"
+      "attend classify --model MODEL photo.jpg drawing.png\n"
+      "ls photos/*.jpg | attend classify --model MODEL\n"
+      "attend classify --model MODEL items.jsonl --without text,links");
+  command_line
+      .Positional(
+          "FILE", &files,
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
+          "none: standard input has a path on each line. Of a model of fusion: JSON lines of id, "
+          "text, picture (a path) and links",
+          /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const int64_t top = options.classification.top;
+  if (loaded->config().fusion) {
+    const ItemClassifier classifier(loaded, common.ThreadCount());
+    RunOnItems(files, options.without, {classifier, loaded->config().fusion->patches, common, top});
+    return 0;
+  }
+  if (!options.without.empty()) {
+    throw Error(ErrorKind::kUsage, fmt::format("without is for a model of fusion, and the model's "
+                                               "task is {}; leave it out",
+                                               loaded->config().task));
+  }
+  ClassifyFiles(files, loaded, common, top);
   return 0;
 }
 

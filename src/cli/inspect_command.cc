@@ -258,6 +258,10 @@ std::string DescribeHead(const ModelConfig& config) {
        config.patches ? "pictures, by the first row" : "texts, by the first token"},
       {Pooling::kMean,
        config.patches ? "pictures, by the mean of the rows" : "texts, by the mean of the tokens"}};
+  if (config.fusion) {
+    return fmt::format("{} labels of items, by the summary: {}", config.labels.size(),
+                       Excerpt(fmt::format("{}", fmt::join(config.labels, ", "))));
+  }
   const bool tanh = config.pooler_activation == PoolerActivation::kTanh;
   const std::string pooler = fmt::format(", after a dense layer and {}", tanh ? "tanh" : "relu");
   return fmt::format("{} labels of {}{}: {}{}", config.labels.size(), of.at(config.pooling),
@@ -275,6 +279,12 @@ void PrintArchitecture(const ModelConfig& config) {
     line("languages", fmt::format("{}", fmt::join(config.languages, " -> ")));
   if (config.patches) line("input", DescribePatches(*config.patches));
   if (config.frames) line("input", DescribeFrames(*config.frames));
+  if (config.fusion) {
+    line("text", DescribeStack(config.fusion->text, config));
+    line("picture", DescribePatches(config.fusion->patches));
+    line("", DescribeStack(config.fusion->picture, config));
+    line("graph", fmt::format("{} nodes", config.fusion->nodes.size()));
+  }
   line("encoder", config.encoder ? DescribeStack(*config.encoder, config) : "none");
   line("decoder", config.decoder ? DescribeStack(*config.decoder, config) : "none");
   if (config.alignment_layer > 0)

@@ -55,6 +55,7 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
   if (hidden) return messages;  // ids alone: tokens are hidden
   const auto vocabulary = Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
   for (size_t i = 0; i < samples.size(); ++i) {
+    if (model.config.fusion && samples[i].source_ids.empty()) continue;  // an item without a text
     std::vector<int32_t> ids;
     if (model.config.head == HeadKind::kLabels) {
       ids = ReadLabelled(model.config, *vocabulary, samples[i].source);

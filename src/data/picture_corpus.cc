@@ -18,6 +18,8 @@ namespace {
 constexpr uint64_t kMixingKey = 0x6d6978;          // "mix"
 constexpr uint64_t kPictureOrderKey = 0x70696374;  // "pict"
 
+}  // namespace
+
 std::vector<uint8_t> MeanColour(const PatchInput& input) {
   std::vector<uint8_t> colour;
   for (int64_t channel = 0; channel < input.channels; ++channel) {
@@ -26,8 +28,6 @@ std::vector<uint8_t> MeanColour(const PatchInput& input) {
   }
   return colour;
 }
-
-}  // namespace
 
 PictureCorpus::PictureCorpus(std::shared_ptr<const PictureSet> pictures, PictureSurvey survey,
                              PictureCorpusOptions options)

@@ -20,6 +20,10 @@ namespace attend {
 // Columns of a picture's example: its patches, one label or two, and how much each of them counts.
 enum PictureColumn : int64_t { kPatchColumn, kPictureLabelColumn, kLabelWeightColumn };
 
+// Of pixels from 0 to 255, by channel: what fills the parts of a picture that a change leaves
+// empty.
+std::vector<uint8_t> MeanColour(const PatchInput& input);
+
 struct PictureCorpusOptions {
   PatchInput input;
   uint64_t seed = 1;

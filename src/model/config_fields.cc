@@ -108,6 +108,15 @@ FieldList Fields(FrameInput& frames) {
   return fields;
 }
 
+FieldList Fields(FusionInput& fusion) {
+  FieldList fields;
+  fields.Nest("text", Fields(fusion.text))
+      .Nest("picture", Fields(fusion.picture))
+      .Nest("patches", Fields(fusion.patches))
+      .Add("nodes", &fusion.nodes, "names of the graph's nodes", kDerived);
+  return fields;
+}
+
 FieldList Fields(ModelConfig& config) {
   FieldList fields;
   fields.Add("task", &config.task, "what the model does, such as translation", kDerived)
@@ -116,8 +125,8 @@ FieldList Fields(ModelConfig& config) {
            "transformer with: they are trained and run through LibTorch",
            kIdentity)
       .Add("languages", &config.languages, "two languages, the source first")
-      .Add("input", &config.input, {"tokens", "patches", "frames"}, "what the first stack reads",
-           kDerived)
+      .Add("input", &config.input, {"tokens", "patches", "frames", "items"},
+           "what the first stack reads", kDerived)
       .Add("source_vocab_size", &config.source_vocab_size, 0, kMaxVocabulary,
            "rows of the encoder's embedding", kDerived)
       .Add("target_vocab_size", &config.target_vocab_size, 0, kMaxVocabulary,
@@ -143,6 +152,7 @@ FieldList Fields(ModelConfig& config) {
            kDerived);
   if (config.patches) fields.Nest("patches", Fields(*config.patches), kIdentity);
   if (config.frames) fields.Nest("frames", Fields(*config.frames), kIdentity);
+  if (config.fusion) fields.Nest("fusion", Fields(*config.fusion), kIdentity);
   if (config.encoder) fields.Nest("encoder", Fields(*config.encoder), kIdentity);
   if (config.decoder) fields.Nest("decoder", Fields(*config.decoder), kIdentity);
   fields.Nest("", HeadFields(config))
@@ -190,6 +200,7 @@ void TakeParts(const Json& model, ModelConfig* config) {
   if (!has("decoder")) config->decoder.reset();
   if (has("patches")) config->patches.emplace();
   if (has("frames")) config->frames.emplace();
+  if (has("fusion")) config->fusion.emplace();
 }
 
 void TakeHead(ModelConfig from, ModelConfig* to) {

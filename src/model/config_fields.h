@@ -13,13 +13,15 @@ FieldList Fields(StackConfig& config);
 FieldList Fields(SpecialIds& ids);
 FieldList Fields(PatchInput& patches);
 FieldList Fields(FrameInput& frames);
+FieldList Fields(FusionInput& fusion);
 // Of what stands on the last stack: a model that is trained on for another task begins it anew.
 FieldList HeadFields(ModelConfig& config);
 // Gives a default configuration the parts that a JSON form of another one has, and no others.
 void TakeParts(const Json& model, ModelConfig* config);
 // What they say, and what the output layer shares with an embedding.
 void TakeHead(ModelConfig from, ModelConfig* to);
-// What is present of these is nested under `patches.`, `frames.`, `encoder.` and `decoder.`.
+// What is present of these is nested under `patches.`, `frames.`, `fusion.`, `encoder.` and
+// `decoder.`.
 FieldList Fields(ModelConfig& config);
 
 }  // namespace attend

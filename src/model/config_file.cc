@@ -86,7 +86,8 @@ void RemoveKeysOf10(Json* model) { model->erase("patches"); }
 
 // Leaves what versions before 11 had.
 void RemoveKeysOf11(Json* model) {
-  for (const char* key : {"frames", "suppress_tokens", "begin_suppress_tokens"}) model->erase(key);
+  for (const char* key : {"frames", "fusion", "suppress_tokens", "begin_suppress_tokens"})
+    model->erase(key);
 }
 
 // Values that older versions had not, under keys that they had.
@@ -129,6 +130,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (!config.decoder) object.erase("decoder");
   if (!config.patches) object.erase("patches");
   if (!config.frames) object.erase("frames");
+  if (!config.fusion) object.erase("fusion");
   try {
     FieldsFromJson(object, Fields(config), where);
     CheckValues(config, version, where);
@@ -265,7 +267,7 @@ void Damaged(const std::string& where, const std::string& message) {
 
 Json ModelConfigToJson(ModelConfig config) {
   Json object = FieldsToJson(Fields(config));
-  for (const char* part : {"patches", "frames", "encoder", "decoder"}) {
+  for (const char* part : {"patches", "frames", "fusion", "encoder", "decoder"}) {
     if (!object.contains(part)) object[part] = nullptr;
   }
   return object;

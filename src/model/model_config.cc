@@ -307,6 +307,32 @@ void CheckTrees(const ModelConfig& config) {
   }
 }
 
+// What a stack of pictures reads; `names` of the two, for messages.
+void CheckSquares(const PatchInput& patches, const StackConfig& stack,
+                  const std::pair<std::string, std::string>& names) {
+  const auto& [name, of_stack] = names;
+  if (patches.channels == 2) Refuse(fmt::format("{}.channels is 2, expected 1 or 3", name));
+  for (const auto& [which, side] :
+       {std::pair{"height", patches.height}, std::pair{"width", patches.width}}) {
+    if (side % patches.patch == 0) continue;
+    Refuse(fmt::format("{0}.{1} is {2}, expected a multiple of {0}.patch ({3})", name, which, side,
+                       patches.patch));
+  }
+  for (const auto& [which, numbers] :
+       {std::pair{"mean", &patches.mean}, std::pair{"deviation", &patches.deviation}}) {
+    const auto count = std::ssize(*numbers);
+    if (count == 1 || count == patches.channels) continue;
+    Refuse(fmt::format("{}.{} has {} numbers, expected 1 or one for each of {} channels", name,
+                       which, count, patches.channels));
+  }
+  if (stack.positions == PositionKind::kLearned &&
+      stack.max_positions - stack.position_offset != patches.rows()) {
+    Refuse(fmt::format("{}.max_positions is {}, expected {}: the patches of a picture{}", of_stack,
+                       stack.max_positions, patches.rows() + stack.position_offset,
+                       patches.class_token ? " and the class token" : ""));
+  }
+}
+
 void CheckPatches(const ModelConfig& config) {
   if ((config.input == InputKind::kPatches) != config.patches.has_value())
     Refuse("patches and input contradict each other, expected patches where input is patches");
@@ -316,27 +342,7 @@ void CheckPatches(const ModelConfig& config) {
     Refuse("input is patches, expected tokens: patches are for an encoder alone");
   if (config.head == HeadKind::kVocabulary)
     Refuse("head is vocabulary, expected labels or none: an encoder of patches has no vocabulary");
-  if (patches.channels == 2) Refuse("patches.channels is 2, expected 1 or 3");
-  for (const auto& [name, side] :
-       {std::pair{"height", patches.height}, std::pair{"width", patches.width}}) {
-    if (side % patches.patch == 0) continue;
-    Refuse(fmt::format("patches.{} is {}, expected a multiple of patches.patch ({})", name, side,
-                       patches.patch));
-  }
-  for (const auto& [name, numbers] :
-       {std::pair{"mean", &patches.mean}, std::pair{"deviation", &patches.deviation}}) {
-    const auto count = std::ssize(*numbers);
-    if (count == 1 || count == patches.channels) continue;
-    Refuse(fmt::format("patches.{} has {} numbers, expected 1 or one for each of {} channels", name,
-                       count, patches.channels));
-  }
-  const StackConfig& stack = *config.encoder;
-  if (stack.positions == PositionKind::kLearned &&
-      stack.max_positions - stack.position_offset != patches.rows()) {
-    Refuse(fmt::format("encoder.max_positions is {}, expected {}: the patches of a picture{}",
-                       stack.max_positions, patches.rows() + stack.position_offset,
-                       patches.class_token ? " and the class token" : ""));
-  }
+  CheckSquares(patches, *config.encoder, {"patches", "encoder"});
   if (config.pooling == Pooling::kFirst && !patches.class_token)
     Refuse("pooling is first, expected mean: patches.class_token is off");
 }
@@ -397,6 +403,41 @@ void CheckFrameInput(const ModelConfig& config) {
   }
 }
 
+// A stack below the joint encoder, which starts from rows of its own.
+void CheckFusedStack(const StackConfig& stack, const std::string& name) {
+  CheckStack(stack, name);
+  if (stack.positions == PositionKind::kRelative)
+    Refuse(fmt::format("{}.positions is relative, expected another kind", name));
+  if (stack.recurrence != Recurrence::kNone)
+    Refuse(fmt::format("{}.recurrence is ssru, expected none: it is for decoders", name));
+}
+
+void CheckFusion(const ModelConfig& config) {
+  if ((config.input == InputKind::kItems) != config.fusion.has_value())
+    Refuse("fusion and input contradict each other, expected fusion where input is items");
+  if (!config.fusion) return;
+  const FusionInput& fusion = *config.fusion;
+  if (!config.encoder || config.decoder)
+    Refuse("input is items, expected tokens: items are for an encoder alone");
+  if (config.head == HeadKind::kVocabulary)
+    Refuse("head is vocabulary, expected labels: a joint encoder has no vocabulary");
+  if (config.pooling != Pooling::kFirst)
+    Refuse("pooling is not first, but the first row of an item is its summary");
+  if (config.encoder->positions != PositionKind::kNone)
+    Refuse("encoder.positions is given, expected none: the rows of an item have no order");
+  CheckFusedStack(fusion.text, "fusion.text");
+  CheckFusedStack(fusion.picture, "fusion.picture");
+  CheckSquares(fusion.patches, fusion.picture, {"fusion.patches", "fusion.picture"});
+  if (fusion.patches.class_token)
+    Refuse("fusion.patches.class_token is on, expected off: the summary stands for an item");
+  if (fusion.picture.positions == PositionKind::kSinusoidal)
+    Refuse("fusion.picture.positions is sinusoidal, expected learned or none");
+  std::vector<std::string> nodes = fusion.nodes;
+  std::ranges::sort(nodes);
+  if (const auto twice = std::ranges::adjacent_find(nodes); twice != nodes.end())
+    Refuse(fmt::format("fusion.nodes has '{}' twice, expected names that differ", Excerpt(*twice)));
+}
+
 void CheckAlignment(const ModelConfig& config) {
   const int64_t layers = config.encoder && config.decoder ? config.decoder->layers : 0;
   if (config.alignment_layer <= layers) return;
@@ -414,7 +455,7 @@ void CheckModelConfig(const ModelConfig& config) {
   if (config.encoder && config.encoder->recurrence != Recurrence::kNone)
     Refuse("encoder.recurrence is ssru, expected none: it is for decoders");
   if (config.decoder) CheckStack(*config.decoder, "decoder");
-  const bool reads_tokens = config.encoder && config.input == InputKind::kTokens;
+  const bool reads_tokens = config.encoder && config.ReadsTokens();
   if (reads_tokens && config.source_vocab_size < 1)
     Refuse("source_vocab_size is 0, expected at least 1");
   if (config.decoder && config.target_vocab_size < 1)
@@ -440,6 +481,7 @@ void CheckModelConfig(const ModelConfig& config) {
   CheckAlignment(config);
   CheckPatches(config);
   CheckFrameInput(config);
+  CheckFusion(config);
   for (const int64_t id : {config.special_ids.pad, config.special_ids.unk, config.special_ids.bos,
                            config.special_ids.eos}) {
     if ((reads_tokens && id >= config.source_vocab_size) ||

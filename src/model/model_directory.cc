@@ -93,7 +93,7 @@ void CheckVocabularies(const Model& model, int64_t version, const std::string& s
   if (source.empty()) return;
   if (config.frames && source != target)
     Damaged(source_where, "differs from the target's, but an encoder of frames reads no text");
-  if (config.encoder && config.input == InputKind::kTokens)
+  if (config.encoder && config.ReadsTokens())
     CheckVocabulary(source, config.source_vocab_size, config.special_ids, version, source_where);
   if (!config.constituents.empty()) {
     if (source != target)

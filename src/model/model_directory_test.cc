@@ -204,10 +204,11 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
 
 // Which versions 1 and 2 had not.
 constexpr const char* kNewKeys[] = {
-    "architecture",    "labels",  "pooling",      "head_transform",  "head_pooler",
-    "label_scheme",    "crf",     "source_eos",   "source_begin",    "source_end",
-    "target_begin",    "tags",    "constituents", "next_word_input", "pooler_activation",
-    "alignment_layer", "patches", "frames",       "suppress_tokens", "begin_suppress_tokens"};
+    "architecture",         "labels",  "pooling",      "head_transform",  "head_pooler",
+    "label_scheme",         "crf",     "source_eos",   "source_begin",    "source_end",
+    "target_begin",         "tags",    "constituents", "next_word_input", "pooler_activation",
+    "alignment_layer",      "patches", "frames",       "fusion",          "suppress_tokens",
+    "begin_suppress_tokens"};
 constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
                                             "relative_buckets", "relative_max_distance",
                                             "kernel_width",     "attention_window"};
@@ -284,7 +285,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
           for (const char* key : keys) of.erase(key);
       };
       Json& model = c["model"];
-      erase(11, model, {"frames", "suppress_tokens", "begin_suppress_tokens"});
+      erase(11, model, {"frames", "fusion", "suppress_tokens", "begin_suppress_tokens"});
       erase(10, model, {"patches"});
       erase(9, model, {"alignment_layer"});
       erase(8, model, {"architecture", "constituents", "tags", "next_word_input"});
@@ -324,15 +325,17 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackKeys) {
     });
   };
   EXPECT_THAT(with_keys_of(6, {"architecture", "constituents", "tags", "next_word_input",
-                               "alignment_layer", "patches", "frames"}),
+                               "alignment_layer", "patches", "frames", "fusion"}),
               HasSubstr("'model.pooler_activation' is unknown to format_version 6"));
-  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches", "frames"}),
+  EXPECT_THAT(with_keys_of(7, {"alignment_layer", "patches", "frames", "fusion"}),
               HasSubstr("'model.architecture' is unknown to format_version 7"));
-  EXPECT_THAT(with_keys_of(8, {"patches", "frames"}),
+  EXPECT_THAT(with_keys_of(8, {"patches", "frames", "fusion"}),
               HasSubstr("'model.alignment_layer' is unknown to format_versio"));
   EXPECT_THAT(with_keys_of(10, {}), HasSubstr("'model.frames' is unknown to format_version 10"));
-  EXPECT_THAT(with_keys_of(9, {"frames"}),
+  EXPECT_THAT(with_keys_of(9, {"frames", "fusion"}),
               HasSubstr("'model.patches' is unknown to format_version 9"));
+  EXPECT_THAT(with_keys_of(10, {"frames"}),
+              HasSubstr("'model.fusion' is unknown to format_version 10"));
 }
 
 TEST_F(ModelDirectoryTest, ModelFields) {

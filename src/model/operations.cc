@@ -71,7 +71,7 @@ void AddStack(const std::string& name, const StackConfig& config, int64_t length
     counter.AddProduct("recurrence", length, config.d_model, 2 * config.d_model);
   } else {
     counter.AddAttention("self_attention", length, length,
-                         SelfPairs(config, length, /*both_ways=*/name == "encoder"));
+                         SelfPairs(config, length, /*both_ways=*/name != "decoder"));
   }
   if (memory >= 0) counter.AddAttention("cross_attention", length, memory, PairsOf(length, memory));
   counter.AddProduct("feed_forward", length, config.d_model,
@@ -100,6 +100,20 @@ void AddInput(const ModelConfig& config, int64_t rows, std::vector<OperationPart
   const int64_t squares = rows - (config.patches->class_token ? 1 : 0);
   parts->push_back(
       {"encoder.patches", Product(squares, config.patches->patch_size(), config.encoder->d_model)});
+}
+
+// Of a joint encoder and those below it: of an item with so many tokens, a picture and no links.
+void AddFusion(const ModelConfig& config, int64_t tokens, std::vector<OperationPart>* parts) {
+  const FusionInput& fusion = *config.fusion;
+  const int64_t squares = fusion.patches.patches(), width = config.encoder->d_model;
+  parts->push_back({"text.embedding", 0});
+  AddStack("text", fusion.text, tokens, -1, parts);
+  parts->push_back(
+      {"picture.patches", Product(squares, fusion.patches.patch_size(), fusion.picture.d_model)});
+  AddStack("picture", fusion.picture, squares, -1, parts);
+  parts->push_back({"encoder.from_text", Product(tokens, fusion.text.d_model, width)});
+  parts->push_back({"encoder.from_picture", Product(squares, fusion.picture.d_model, width)});
+  AddStack("encoder", *config.encoder, 1 + tokens + squares, -1, parts);
 }
 
 // Of one head, over projections of the stack's width where there are any.
@@ -174,7 +188,9 @@ std::vector<OperationPart> CountOperations(const ModelConfig& config, const Text
     AddHead(config, lengths.outputs, &parts);
     return parts;
   }
-  if (config.encoder) {
+  if (config.fusion) {
+    AddFusion(config, lengths.source, &parts);
+  } else if (config.encoder) {
     AddInput(config, lengths.source, &parts);
     AddStack("encoder", *config.encoder, lengths.source, -1, &parts);
   }

@@ -14,7 +14,7 @@ namespace attend {
 
 // Tokens of one text, each an id that a stack reads: eos or bos counted.
 struct TextLengths {
-  int64_t source = 0;   // that the encoder reads
+  int64_t source = 0;   // that the encoder reads; of a joint encoder, that the text's does
   int64_t target = 0;   // that the decoder reads
   int64_t outputs = 0;  // rows that the head reads
 };

@@ -102,6 +102,23 @@ void ReadFrames(const FrameInput& frames, ModelConfig* config) {
   config->tie_source_target = false;
 }
 
+// A picture of 96 x 96 pixels, words and linked nodes, joined by a small stack.
+void ReadItems(ModelConfig* config) {
+  StackConfig& joint = *config->encoder;
+  config->input = InputKind::kItems;
+  config->head = HeadKind::kNone;
+  config->pooling = Pooling::kFirst;
+  FusionInput& fusion = config->fusion.emplace();
+  fusion.text = fusion.picture = joint;
+  fusion.text.layers = 2;
+  fusion.text.positions = PositionKind::kSinusoidal;
+  fusion.text.scale_embedding = true;  // else sinusoids are far larger than the words
+  fusion.picture.layers = 4;
+  fusion.patches = {.height = 96, .width = 96, .patch = 8, .class_token = false};
+  fusion.picture.max_positions = fusion.patches.rows();
+  joint.positions = PositionKind::kNone;
+}
+
 }  // namespace
 
 ModelConfig PresetConfig(const std::string& name) {
@@ -119,6 +136,7 @@ ModelConfig PresetConfig(const std::string& name) {
       {"vit-base", {Vit(Stack(12, 768, 12, 3072)), std::nullopt}},
       {"speech-tiny", {Whisper(Stack(4, 128, 4, 512)), Whisper(Stack(2, 128, 4, 512), 448)}},
       {"whisper-tiny", {Whisper(Stack(4, 384, 6, 1536)), Whisper(Stack(4, 384, 6, 1536), 448)}},
+      {"fusion-tiny", {Vit(Stack(2, 96, 4, 192)), std::nullopt}},
       {"lstm", {Recurrent(2, 256), Recurrent(2, 256)}},
       {"convolution", {Convolution(4, 256), Convolution(3, 256)}},
   };
@@ -138,6 +156,7 @@ ModelConfig PresetConfig(const std::string& name) {
   if (name == "vit-base") ReadPatches({}, &config);
   if (name == "speech-tiny") ReadFrames({}, &config);
   if (name == "whisper-tiny") ReadFrames({.padded_seconds = 30}, &config);
+  if (name == "fusion-tiny") ReadItems(&config);
   if (name == "lstm") config.architecture = Architecture::kLstm;
   if (name == "convolution") config.architecture = Architecture::kConvolution;
   return config;

@@ -112,18 +112,21 @@ std::optional<std::vector<int16_t>> SoundOfHex(const std::string& digits) {
 
 // What the encoder reads.
 void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sample) {
-  const bool tokens = config.encoder && config.input == InputKind::kTokens;
+  const bool tokens = config.encoder && config.ReadsTokens();
   sample->source = reader.Text("source");
   sample->source_ids = reader.Ids("source_ids", tokens ? config.source_vocab_size : int64_t{0});
-  if (tokens && sample->source_ids.empty()) reader.Fail("has no source_ids, expected at least one");
+  if (tokens && !config.fusion && sample->source_ids.empty())
+    reader.Fail("has no source_ids, expected at least one");
   if (config.frames) {
     const auto sound = SoundOfHex(reader.Text("sound"));
     if (!sound) reader.Fail("has a sound that is not four hexadecimal digits a sample");
     sample->sound = *sound;
   }
-  if (!config.patches) return;
+  if (config.fusion) sample->nodes = reader.Ids("nodes", std::ssize(config.fusion->nodes));
+  if (!config.patches && !config.fusion) return;
   sample->pixels = BytesOfHex(reader.Text("pixels")).value_or(std::vector<uint8_t>());
-  const int64_t expected = config.patches->bytes();
+  if (config.fusion && sample->pixels.empty()) return;
+  const int64_t expected = (config.fusion ? config.fusion->patches : *config.patches).bytes();
   if (std::ssize(sample->pixels) != expected) {
     reader.Fail(fmt::format("has pixels of {} bytes, expected {}, two hexadecimal digits each",
                             sample->pixels.size(), expected));
@@ -135,7 +138,8 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
                                    "target_ids", "score",      "token_log_probabilities",
                                    "top_logits"};
   if (config.next_word_input) keys.emplace_back("next_words");
-  if (config.patches) keys.emplace_back("pixels");
+  if (config.patches || config.fusion) keys.emplace_back("pixels");
+  if (config.fusion) keys.emplace_back("nodes");
   if (config.frames) keys.emplace_back("sound");
   const ObjectReader reader(object, std::move(keys), where);
   Sample sample;
@@ -189,7 +193,8 @@ Json SamplesToJson(const std::vector<Sample>& samples) {
                     {"score", sample.score},
                     {"token_log_probabilities", sample.token_log_probabilities},
                     {"top_logits", std::move(top_logits)}});
-    if (!sample.pixels.empty()) list.back()["pixels"] = HexOf(sample.pixels);
+    if (sample.nodes || !sample.pixels.empty()) list.back()["pixels"] = HexOf(sample.pixels);
+    if (sample.nodes) list.back()["nodes"] = *sample.nodes;
     if (!sample.sound.empty()) list.back()["sound"] = HexOf(BytesOf(sample.sound));
     if (!sample.next_words.empty()) list.back()["next_words"] = sample.next_words;
   }

@@ -4,6 +4,7 @@
 #define ATTEND_MODEL_SAMPLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct Sample {
   std::vector<uint8_t> pixels;
   // Of a model that reads frames, in place of ids: samples of a recording at its rate, times 32768.
   std::vector<int16_t> sound;
+  // Of a joint encoder, beside ids and pixels: rows of the linked nodes. What an item lacks of the
+  // three is empty. None for other models.
+  std::optional<std::vector<int32_t>> nodes;
   std::string target;
   // As the decoder gave them, without bos, with the closing eos where there is one. Without decoder
   // tokens or labels: one for each of source_ids, or one for the text.

@@ -151,6 +151,20 @@ void AddHead(std::vector<TensorSpec>* specs, const ModelConfig& config) {
   if (config.head_pooler) AddLinear(specs, "head.pooler", width, width, true);
 }
 
+// What makes rows of a joint encoder.
+void AddFusion(std::vector<TensorSpec>* specs, const ModelConfig& config) {
+  const FusionInput& fusion = *config.fusion;
+  const int64_t width = config.encoder->d_model;
+  specs->push_back({"text.embedding.weight", {config.source_vocab_size, fusion.text.d_model}});
+  AddStack(specs, "text", fusion.text, /*cross_attention=*/false);
+  AddLinear(specs, "picture.patches", fusion.picture.d_model, fusion.patches.patch_size(), true);
+  AddStack(specs, "picture", fusion.picture, /*cross_attention=*/false);
+  specs->push_back({"encoder.summary", {width}});
+  AddLinear(specs, "encoder.from_text", width, fusion.text.d_model, true);
+  AddLinear(specs, "encoder.from_picture", width, fusion.picture.d_model, true);
+  if (!fusion.nodes.empty()) specs->push_back({kNodesName, {std::ssize(fusion.nodes), width}});
+}
+
 // What makes rows of an encoder of what it reads.
 void AddInput(std::vector<TensorSpec>* specs, const ModelConfig& config) {
   const int64_t width = config.encoder->d_model;
@@ -158,6 +172,7 @@ void AddInput(std::vector<TensorSpec>* specs, const ModelConfig& config) {
     specs->push_back({"encoder.embedding.weight", {config.source_vocab_size, width}});
     return;
   }
+  if (config.input == InputKind::kItems) return AddFusion(specs, config);
   if (config.input == InputKind::kFrames) {
     const FrameInput& frames = *config.frames;
     for (size_t i = 0; i < frames.kernels.size(); ++i) {
@@ -245,7 +260,8 @@ std::vector<TensorSpec> ExpectedTensors(const ModelConfig& config) {
 
 bool MayBeInt8(const TensorSpec& spec) {
   return spec.shape.size() == 2 && !spec.name.ends_with(".positions.weight") &&
-         !spec.name.ends_with(".relative_bias.weight") && spec.name != "head.transitions";
+         !spec.name.ends_with(".relative_bias.weight") && spec.name != "head.transitions" &&
+         spec.name != kNodesName;
 }
 
 std::string DecoderEmbeddingName(const ModelConfig& config) {

@@ -15,6 +15,9 @@
 
 namespace attend {
 
+// The vectors [nodes, d_model] of a graph's nodes, as a joint encoder reads them.
+inline constexpr const char* kNodesName = "encoder.nodes.weight";
+
 enum class TensorType { kF32, kI8, kI32, kI64, kU8 };
 
 size_t TensorTypeSize(TensorType type);       // bytes an element

@@ -10,6 +10,7 @@
 #include "attend/nn/patch_embedding.h"
 #include "attend/nn/positions.h"
 #include "attend/nn/recurrent_model.h"
+#include "attend/nn/relational_graph.h"
 
 namespace attend::nn {
 namespace {
@@ -44,6 +45,14 @@ void FillConvolution(GatedConvolutionImpl& layer, torch::Generator& generator) {
   layer.bias.zero_();
 }
 
+// Each relation's matrix has about the variance of one that is Xavier uniform by itself.
+void FillRelational(RelationalLayerImpl& layer, torch::Generator& generator) {
+  const auto width = static_cast<double>(layer.bases.size(1)),
+             count = static_cast<double>(layer.coefficients.size(1));
+  layer.bases.normal_(0, 1 / std::sqrt(width), generator);
+  layer.coefficients.normal_(0, 1 / std::sqrt(count), generator);
+}
+
 void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
   if (auto* linear = module.as<torch::nn::LinearImpl>()) {
     FillXavierUniform(linear->weight, generator);
@@ -64,6 +73,8 @@ void InitializeOne(torch::nn::Module& module, torch::Generator& generator) {
     for (const torch::Tensor& zeros :
          {head->bias, head->crf.begin_L, head->crf.end_L, head->crf.next_LL})
       if (zeros.defined()) zeros.zero_();
+  } else if (auto* relational = module.as<RelationalLayerImpl>()) {
+    FillRelational(*relational, generator);
   } else if (auto* relative = module.as<RelativePositionBiasImpl>()) {
     relative->weight.zero_();
   } else if (auto* norm = module.as<NormImpl>()) {

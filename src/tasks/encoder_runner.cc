@@ -19,15 +19,18 @@ namespace attend {
 namespace {
 
 EncoderItem ItemOf(const EncoderInput& input) {
-  if (!input.numbers.empty()) return EncoderItem(std::span<const float>(input.numbers));
-  return std::span<const int32_t>(input.ids);
+  EncoderItem item(input.ids);
+  item.numbers = input.numbers;
+  item.nodes = input.nodes;
+  return item;
 }
 
 }  // namespace
 
 int64_t MaxEncoderTokens(const ModelConfig& config) {
   constexpr int64_t kMost = int64_t{1} << 30;
-  return std::clamp<int64_t>(MaxTokens(*config.encoder) - 1, 1, kMost);
+  return std::clamp<int64_t>(MaxTokens(config.fusion ? config.fusion->text : *config.encoder) - 1,
+                             1, kMost);
 }
 
 std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& vocabulary,
@@ -79,8 +82,7 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, int thre
                 fmt::format("the model's task is {}, expected a model of an encoder alone{}",
                             loaded_->config().task, RightCommand(loaded_->config())));
   }
-  if (loaded_->config().input != InputKind::kTokens || loaded_->config().special_ids.bos >= 0)
-    return;
+  if (!loaded_->config().ReadsTokens() || loaded_->config().special_ids.bos >= 0) return;
   throw Error(ErrorKind::kInput, "special_ids.bos is -1, expected an id: texts begin with it");
 }
 
@@ -88,7 +90,7 @@ EncoderRunner::EncoderRunner(std::shared_ptr<const LoadedModel> loaded, const Pu
                              int threads)
     : EncoderRunner((CheckTask(loaded->config(), {purpose.task}), std::move(loaded)), threads) {
   CheckPurpose(loaded_->config(), purpose);
-  if (loaded_->config().input == InputKind::kTokens) loaded_->source();  // throws
+  if (loaded_->config().ReadsTokens()) loaded_->source();  // throws
 }
 
 void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpose) {

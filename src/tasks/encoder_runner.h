@@ -26,6 +26,7 @@ struct EncoderInput {
   std::vector<int32_t> ids;  // bos and eos included
   std::vector<int32_t> rows;
   std::vector<float> numbers = {};  // in place of ids: patches of a picture
+  std::vector<int32_t> nodes = {};  // of a joint encoder, beside both
 };
 
 // Tokens of a text that the model can read beside bos and eos; 2^30 where positions have no end.

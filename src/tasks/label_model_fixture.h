@@ -48,6 +48,30 @@ inline std::shared_ptr<Model> MakePictureModel() {
   return model;
 }
 
+// A classifier of items with a text, a picture of 8 x 8 grey pixels and links to four nodes, with
+// random weights.
+inline std::shared_ptr<Model> MakeItemModel() {
+  const std::shared_ptr<Model> of_text =
+      MakeLabelModel("classification", Pooling::kFirst, {"a", "b", "c"});
+  auto model = std::make_shared<Model>();
+  ModelConfig& config = model->config = PresetConfig("fusion-tiny");
+  config.task = "fusion";
+  config.source_vocab_size = config.target_vocab_size = of_text->config.source_vocab_size;
+  config.special_ids = of_text->config.special_ids;
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c"};
+  FusionInput& fusion = *config.fusion;
+  fusion.text.d_model = 48;
+  fusion.picture.d_model = 64;
+  fusion.picture.layers = 2;
+  fusion.patches = {.height = 8, .width = 8, .channels = 1, .patch = 4, .class_token = false};
+  fusion.picture.max_positions = 4;
+  fusion.nodes = {"cotton", "silk", "village", "weaver"};
+  model->tensors = RandomTensors(config, 7, 0.5);
+  model->source_vocabulary = model->target_vocabulary = of_text->source_vocabulary;
+  return model;
+}
+
 }  // namespace attend
 
 #endif  // ATTEND_TASKS_LABEL_MODEL_FIXTURE_H_

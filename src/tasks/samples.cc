@@ -23,16 +23,22 @@ namespace {
 class SampleInput {
  public:
   SampleInput(const ModelConfig& config, const Sample& sample) : ids_(sample.source_ids) {
+    if (sample.nodes) nodes_ = *sample.nodes;
+    if (config.fusion && !sample.pixels.empty())
+      numbers_ = PatchNumbers(config.fusion->patches).Of(sample.pixels);
     if (config.patches) numbers_ = PatchNumbers(*config.patches).Of(sample.pixels);
     if (config.frames)
       numbers_ = SoundFrames(*config.frames).Of(OfSixteenBits(sample.sound), "a sample");
   }
   EncoderItem item() const {
-    return numbers_.empty() ? EncoderItem(ids_) : EncoderItem(std::span<const float>(numbers_));
+    EncoderItem item(ids_);
+    item.numbers = numbers_;
+    item.nodes = nodes_;
+    return item;
   }
 
  private:
-  std::span<const int32_t> ids_;
+  std::span<const int32_t> ids_, nodes_;
   std::vector<float> numbers_;
 };
 

@@ -17,6 +17,7 @@ struct TaskName {
   const char* python_class;
 };
 inline constexpr TaskName kTaskNames[] = {{"classification", "classify", "Classifier"},
+                                          {"fusion", "classify", "ItemClassifier"},
                                           {"language_model", "generate", "Generator"},
                                           {"masked_language_model", "fill", "Encoder"},
                                           {"parsing", "parse", "Parser"},

@@ -162,6 +162,11 @@ ModelConfig PresetFor(const TaskInfo& task, const std::string& preset) {
                        model.frames ? "sound" : "no sound", task.name,
                        task.reads_sound ? "sound" : "none"));
   }
+  if (model.fusion.has_value() != task.reads_items) {
+    Refuse(fmt::format("preset {} reads {}, and task {} reads {}; choose another preset", preset,
+                       model.fusion ? "items" : "no items", task.name,
+                       task.reads_items ? "items" : "none"));
+  }
   take(task.encoder, "encoder", &model.encoder);
   take(task.decoder, "decoder", &model.decoder);
   return model;
@@ -226,8 +231,8 @@ FieldList Fields(TrainOptions& options) {
       .Add("preset", &options.preset,
            "model to start from: base, big, tiny or student; decoders alone: gpt-char, gpt2-small; "
            "encoders alone: bert-tiny, bert-base; of pictures: vit-tiny, vit-base; of sound: "
-           "speech-tiny, whisper-tiny; of other architectures: lstm, convolution; "
-           "encoder.*, decoder.*, patches.* and frames.* change it",
+           "speech-tiny, whisper-tiny; of items: fusion-tiny; of other architectures: lstm, "
+           "convolution; encoder.*, decoder.*, patches.*, frames.* and fusion.* change it",
            kNotCompared)
       .Nest("", Fields(options.model).Without(kDerived))
       .Nest("adapter", AdapterFields(options.adapter))

@@ -63,6 +63,7 @@ void AddDefaults(nlohmann::json* config) {
                 {"frames", nullptr},
                 {"suppress_tokens", Json::array()},
                 {"begin_suppress_tokens", Json::array()},
+                {"fusion", nullptr},
                 {"pooling", "tokens"},
                 {"label_scheme", "none"},
                 {"crf", false},

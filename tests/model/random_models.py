@@ -48,6 +48,9 @@ def tensors_of(model):
         yield from list(tensors_of_stack("encoder", model["encoder"], 0))[1:]  # without the embedding of tokens
         yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"], cross_attention=True)
         return
+    if model.get("fusion"):
+        yield from tensors_of_items(model)
+        return
     if model["decoder"]:
         yield from tensors_of_stack("decoder", model["decoder"], model["target_vocab_size"])
         return
@@ -61,6 +64,22 @@ def tensors_of(model):
     if labels := len(model["labels"]):
         yield "head.weight", [labels, model["encoder"]["d_model"]]
         yield "head.bias", [labels]
+
+
+def tensors_of_items(model):
+    """Of a model of items: two stacks below one, of which the text's alone has an embedding."""
+    fusion, d_model = model["fusion"], model["encoder"]["d_model"]
+    patches, text, picture = fusion["patches"], fusion["text"], fusion["picture"]
+    yield from tensors_of_stack("text", text, model["source_vocab_size"])
+    yield from [("picture.patches.weight", [picture["d_model"], patches["patch"] ** 2 * patches["channels"]]), ("picture.patches.bias", [picture["d_model"]])]
+    for name, stack in (("picture", picture), ("encoder", model["encoder"])):
+        below = tensors_of_stack(name, stack, 0)
+        next(below)  # of an embedding of tokens
+        yield from below
+    yield from [("encoder.summary", [d_model]), ("encoder.nodes.weight", [len(fusion["nodes"]), d_model])]
+    for name, stack in (("text", text), ("picture", picture)):
+        yield from [(f"encoder.from_{name}.weight", [d_model, stack["d_model"]]), (f"encoder.from_{name}.bias", [d_model])]
+    yield from [("head.weight", [len(model["labels"]), d_model]), ("head.bias", [len(model["labels"])])]
 
 
 def write_safetensors(path, tensors, seed=SEED):
@@ -127,7 +146,8 @@ def newest_config(**model):
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "suppress_tokens": [],
         "begin_suppress_tokens": [], "constituents": [], "tags": [],
-        "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh",
+        "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None, "fusion": None, "head_transform": False,
+        "head_pooler": False, "pooler_activation": "tanh",
         "pooling": "tokens", "labels": [], "label_scheme": "none", "crf": False, **model}
     for stack in ("encoder", "decoder"):
         if config["model"][stack] is not None:
@@ -155,6 +175,20 @@ def write_picture_model(folder):
                            patches=patches, head="labels", labels=["cat", "dog", "owl"], pooling="first")
     config["model"]["encoder"] |= {"positions": "learned", "max_positions": 7}
     config["sha256"] = {name: "" for name in config["sha256"] if name != "vocab.spm"}
+    return write_model(folder, config)
+
+
+def write_item_model(folder):
+    """A classifier of items with a text, a grey picture of 8 by 8 pixels in squares of 4 and links to three nodes, with the golden vocabulary."""
+    patches = {"height": 8, "width": 8, "channels": 1, "patch": 4, "class_token": False, "fit": "stretch", "resampling": "bilinear",
+               "mean": [0.5], "deviation": [0.25]}
+    config = newest_config(task="fusion", languages=[], decoder=None, input="items", head="labels", labels=["cat", "dog", "owl"], pooling="first")
+    model = config["model"]
+    text = dict(model["encoder"])
+    model["fusion"] = {"text": text, "picture": text | {"positions": "learned", "max_positions": 4}, "patches": patches,
+                       "nodes": ["barn", "house", "wood"]}
+    model["encoder"] |= {"positions": "none"}
+    shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)
 
 

@@ -69,6 +69,10 @@ def text_of(task, options, folder, recipe=None):
         names = ("train_", "valid_", "encoder.", "decoder.", "frames.", "vocab_")
         return {name: value for name, value in tiny_run.of_recordings(options, folder).items() if name.startswith(names)} | {
             "test_recordings": tiny_run.write_recordings(folder, "test", 8, 3)}
+    if task == "fusion":
+        names = ("train_", "valid_", "encoder.", "fusion.", "vocab_", "graph")
+        return {name: value for name, value in tiny_run.of_items(options, folder).items() if name.startswith(names)} | {
+            "test_items": tiny_run.write_items(folder, "test", 8, 3)}
     stacks = {"language_model": "decoder.", "parsing": ("encoder.", "decoder.")}.get(task, "encoder.")
     text = {option: value for option, value in options.items() if option.startswith(stacks)} | {"vocab_size": 26}
     change = {"columns": as_columns, "table": as_table, "text": str, "trees": as_tree}[KINDS[task]]

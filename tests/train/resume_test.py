@@ -126,6 +126,7 @@ TASKS = {
     "classification": {},
     "parsing": {"word_dropout": 0.1},
     "transcription": {},
+    "fusion": {},
 }
 
 
@@ -143,6 +144,8 @@ def options_of_kind(kind, options, folder):
         return tiny_run.of_pictures(options, folder)
     if kind == "transcription":
         return tiny_run.of_recordings(options, folder)
+    if kind == "fusion":
+        return tiny_run.of_items(options, folder)
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
         if kind in ("denoising", "infilling"):

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import wave
+import zlib
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 ATTEND, TRAIN = BUILD / "attend", BUILD / "attend-train"
@@ -124,6 +125,40 @@ def write_pictures(folder, name, count, seed, side=8):
     pictures.write_bytes(struct.pack(">4I", 2051, count, side, side) + bytes(pixels))
     (folder / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 2049, count) + bytes(labels))
     return pictures
+
+
+def write_items(folder, name, count, seed):
+    """Items whose label text, picture and links each tell in part: two words, a bright row or column, a village in one of two districts."""
+    draw = random.Random(seed)
+    (folder / name).mkdir()
+    (folder / "graph.tsv").write_text(
+        "".join(f"village {n}\tlies in\t{'north' if n % 2 else 'south'}\n" for n in range(6)), encoding="utf-8")
+    lines = []
+    for number in range(count):
+        label, line = draw.randrange(2), draw.randrange(8)
+        rows = [b"\0" + bytes(255 if line == (row, column)[label] else draw.randrange(120) for column in range(8)) for row in range(8)]
+        chunks = [(b"IHDR", struct.pack(">2I5B", 8, 8, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(b"".join(rows))), (b"IEND", b"")]
+        png = b"".join(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks)
+        (folder / name / f"{number}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + png)
+        text = " ".join(draw.choice("one two three four five six seven eight nine ten".split()) for _ in range(draw.randint(1, 6))) + (" odd" if label else " even")
+        item = {"id": str(number), "text": text, "picture": f"{name}/{number}.png", "links": [f"village {2 * draw.randrange(3) + label}"]}
+        item = {key: value for key, value in item.items() if key == "id" or draw.random() < 0.9} | {"label": ("even", "odd")[label]}
+        lines.append(json.dumps(item if len(item) > 2 else item | {"text": text}) + "\n")
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def of_items(options, folder):
+    """A small fusion of items of which some lack inputs, and lose more as training goes."""
+    text = ("train_", "valid_", "encoder.", "decoder.", "vocab", "beam_size", "preset")
+    kept = {name: value for name, value in options.items() if not name.startswith(text)}
+    shape = {f"{stack}.{name}": value for stack in ("encoder", "fusion.text", "fusion.picture")
+             for name, value in {"layers": 1, "d_model": 16, "heads": 2, "d_ff": 32}.items()}
+    return kept | shape | {
+        "task": "fusion", "preset": "fusion-tiny", "fusion.patches.height": 8, "fusion.patches.width": 8, "fusion.patches.channels": 1,
+        "fusion.patches.patch": 4, "graph_width": 8, "vocab_size": 24, "vocab_type": "word", "augment.shift": 1,
+        "train_items": write_items(folder, "train", 150, 1), "valid_items": write_items(folder, "valid", 40, 2), "graph": folder / "graph.tsv"}
 
 
 def of_pictures(options, folder):

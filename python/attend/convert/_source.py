@@ -114,8 +114,8 @@ def model(**fields: Any) -> dict[str, Any]:
         "special_ids": {"pad": -1, "unk": 1, "bos": -1, "eos": 0}, "source_eos": True, "source_begin": [], "source_end": [],
         "target_begin": [], "suppress_tokens": [], "begin_suppress_tokens": [], "encoder": None, "decoder": None, "head": "vocabulary",
         "head_bias": False, "head_transform": False, "head_pooler": False, "pooler_activation": "tanh", "pooling": "tokens", "labels": [],
-        "label_scheme": "none", "crf": False, "constituents": [], "tags": [], "next_word_input": False, "alignment_layer": 0, "patches": None, "frames": None,
-        "tie_source_target": True, "tie_target_output": True}
+        "label_scheme": "none", "crf": False, "constituents": [], "tags": [], "next_word_input": False, "alignment_layer": 0, "patches": None,
+        "frames": None, "fusion": None, "tie_source_target": True, "tie_target_output": True}
     assert not fields.keys() - usual.keys()
     return usual | fields
 

@@ -7,27 +7,29 @@
 
 namespace attend {
 
-InputLayer::InputLayer(const WeightSource& weights, const ModelConfig& config)
-    : config_(*config.encoder) {
-  if (config.input == InputKind::kTokens) {
-    tokens_.emplace(weights, "encoder.embedding.weight", "encoder", config_);
+InputLayer::InputLayer(const WeightSource& weights, const EncoderShape& shape)
+    : config_(shape.stack) {
+  const std::string& name = shape.name;
+  if (shape.input == InputKind::kTokens) {
+    tokens_.emplace(weights, name + ".embedding.weight", name, config_);
     return;
   }
-  learned_ = weights.tensors.Find("encoder.positions.weight");
-  if (config_.embedding_norm) norm_.emplace(weights, "encoder.embedding_norm", config_);
-  if (config.patches) {
+  learned_ = weights.tensors.Find(name + ".positions.weight");
+  if (config_.embedding_norm) norm_.emplace(weights, name + ".embedding_norm", config_);
+  if (shape.patches) {
     patches_.emplace();
-    patches_->product = Linear(weights, {"encoder.patches.weight"});
-    patches_->patch_size = config.patches->patch_size();
-    if (config.patches->class_token)
-      patches_->class_token_D = weights.tensors.Get("encoder.patches.class_token").f32();
+    patches_->product = Linear(weights, {name + ".patches.weight"});
+    patches_->patch_size = shape.patches->patch_size();
+    if (shape.patches->class_token)
+      patches_->class_token_D = weights.tensors.Get(name + ".patches.class_token").f32();
     return;
   }
-  frames_.emplace(*config.frames);
-  for (size_t i = 0; i < config.frames->kernels.size(); ++i) {
-    const ConvolutionShape shape{i == 0 ? config.frames->mels : config_.d_model,
-                                 config.frames->kernels[i], config.frames->strides[i]};
-    frames_->convolutions.emplace_back(weights, fmt::format("encoder.convolutions.{}", i), shape);
+  frames_.emplace(*shape.frames);
+  for (size_t i = 0; i < shape.frames->kernels.size(); ++i) {
+    const ConvolutionShape convolution{i == 0 ? shape.frames->mels : config_.d_model,
+                                       shape.frames->kernels[i], shape.frames->strides[i]};
+    frames_->convolutions.emplace_back(weights, fmt::format("{}.convolutions.{}", name, i),
+                                       convolution);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/model_config.h"
@@ -14,7 +16,8 @@
 
 namespace attend {
 
-// What an encoder reads of one item: ids of tokens, or rows of numbers. As cheap to copy as a span.
+// What an encoder reads of one item: ids of tokens, or rows of numbers; a joint encoder what the
+// item has of ids, numbers and linked nodes. As cheap to copy as a span.
 struct EncoderItem {
   EncoderItem() = default;
   EncoderItem(std::span<const int32_t> of_tokens) : ids(of_tokens) {}  // NOLINT: the common case
@@ -22,13 +25,32 @@ struct EncoderItem {
 
   std::span<const int32_t> ids;
   std::span<const float> numbers;  // [patches, patch size] or [frames, mels]
+  std::span<const int32_t> nodes;
+};
+
+// A stack over tokens, patches or frames, and the name that its tensors begin with.
+struct EncoderShape {
+  // Precondition: the model has an encoder.
+  explicit EncoderShape(const ModelConfig& model)
+      : stack(*model.encoder), input(model.input), patches(model.patches), frames(model.frames) {}
+  // Those below a joint encoder, of tokens and of patches.
+  EncoderShape(std::string of_text, const StackConfig& config)
+      : name(std::move(of_text)), stack(config), input(InputKind::kTokens) {}
+  EncoderShape(std::string of_pictures, const StackConfig& config, const PatchInput& read)
+      : name(std::move(of_pictures)), stack(config), input(InputKind::kPatches), patches(read) {}
+
+  std::string name = "encoder";
+  StackConfig stack;
+  InputKind input;
+  std::optional<PatchInput> patches;
+  std::optional<FrameInput> frames;
 };
 
 // Immutable; shared between threads, each with a Scratch and PositionTable of its own.
 class InputLayer {
  public:
-  // Precondition: the model has an encoder.
-  InputLayer(const WeightSource& weights, const ModelConfig& config);
+  // Precondition: the shape does not read items.
+  InputLayer(const WeightSource& weights, const EncoderShape& shape);
 
   // Rows of the stack that the item has.
   int64_t RowsOf(const EncoderItem& item) const;

@@ -30,6 +30,7 @@ class Buffer {
 
 struct Scratch {
   Buffer normal_RD, projected, context, inner_RF, gate_RF, weights, near_weights, attention;
+  Buffer part_RD;  // of an encoder below a joint one
   std::vector<const float*> key_rows;
   std::vector<int64_t> lengths;  // rows of each item that an encoder reads
   LinearScratch linear;

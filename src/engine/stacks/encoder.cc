@@ -4,16 +4,23 @@
 
 #include <algorithm>
 
+#include "engine/stacks/fused_input.h"
+
 namespace attend {
 
 Encoder::Encoder(const WeightSource& weights, const ModelConfig& model)
+    : Encoder(weights, EncoderShape(model)) {
+  if (model.fusion) fused_ = std::make_shared<const FusedInput>(weights, model);
+}
+
+Encoder::Encoder(const WeightSource& weights, const EncoderShape& shape)
     : kernels_(&weights.kernels),
-      config_(*model.encoder),
+      config_(shape.stack),
       sizes_(config_),
-      input_(weights, model),
-      relative_bias_(weights, "encoder", config_) {
+      relative_bias_(weights, shape.name, config_) {
+  if (shape.input != InputKind::kItems) input_.emplace(weights, shape);
   for (int64_t i = 0; i < config_.layers; ++i) {
-    const std::string name = fmt::format("encoder.layers.{}.", i);
+    const std::string name = fmt::format("{}.layers.{}.", shape.name, i);
     const std::string self = name + "self_attention";
     layers_.push_back(
         {.query_key_value = Linear(
@@ -24,8 +31,12 @@ Encoder::Encoder(const WeightSource& weights, const ModelConfig& model)
          .feed_forward = FeedForward(weights, name + "feed_forward", config_)});
   }
   if (config_.norm_place == NormPlace::kPre) {
-    norm_ = Norm(weights, "encoder.norm", config_);
+    norm_ = Norm(weights, shape.name + ".norm", config_);
   }
+}
+
+int64_t Encoder::RowsOf(const EncoderItem& item) const {
+  return fused_ ? fused_->RowsOf(item) : input_->RowsOf(item);
 }
 
 void Encoder::SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, Scratch* scratch,
@@ -61,16 +72,17 @@ void Encoder::SelfAttend(int64_t layer, const Batch& batch, const float* x_RD, S
 
 void Encoder::Run(std::span<const EncoderItem> items, PositionTable* positions, Scratch* scratch,
                   const Sinks& sinks, Buffer* output_RD) const {
-  std::vector<int64_t>& lengths = scratch->lengths;
-  lengths.clear();
   int64_t rows = 0, longest = 0;
   for (const EncoderItem& item : items) {
-    lengths.push_back(input_.RowsOf(item));
-    rows += lengths.back();
-    longest = std::max(longest, lengths.back());
+    rows += RowsOf(item);
+    longest = std::max(longest, RowsOf(item));
   }
   float* x_RD = output_RD->Get(rows * config_.d_model);
-  input_.Apply(items, positions, scratch, x_RD);
+  fused_ ? fused_->Apply(items, positions, scratch, x_RD)
+         : input_->Apply(items, positions, scratch, x_RD);
+  std::vector<int64_t>& lengths = scratch->lengths;  // after encoders below have used it
+  lengths.clear();
+  for (const EncoderItem& item : items) lengths.push_back(RowsOf(item));
   const ScoreBias bias = positions->Bias(relative_bias_, longest);
   if (sinks.any()) return RunLayers({lengths, rows, bias}, scratch, sinks, x_RD);
   for (size_t first = 0, last; first < lengths.size(); first = last) {

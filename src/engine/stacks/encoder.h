@@ -3,6 +3,8 @@
 #define ATTEND_ENGINE_STACKS_ENCODER_H_
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,16 +34,20 @@ struct Sinks {
 // together, for a sink counts them.
 constexpr int64_t kRowsTogether = 512;
 
+class FusedInput;
+
 // Immutable; shared between threads, each with a Scratch and PositionTable of its own.
 class Encoder {
  public:
   // Precondition: the model has an encoder.
   Encoder(const WeightSource& weights, const ModelConfig& config);
+  // One below a joint encoder.
+  Encoder(const WeightSource& weights, const EncoderShape& shape);
 
   // Rows that the encoder makes of an item.
-  int64_t RowsOf(const EncoderItem& item) const { return input_.RowsOf(item); }
-  // Writes [rows, D] into `output`; the items' rows follow each other. Precondition: ids are in the
-  // vocabulary.
+  int64_t RowsOf(const EncoderItem& item) const;
+  // Writes [rows, D] into `output`; the items' rows follow each other. Preconditions: ids are in
+  // the vocabulary, nodes in the graph.
   void Run(std::span<const EncoderItem> items, PositionTable* positions, Scratch* scratch,
            const Sinks& sinks, Buffer* output_RD) const;
 
@@ -65,7 +71,8 @@ class Encoder {
   const KernelTable* kernels_;
   StackConfig config_;
   AttentionSizes sizes_;
-  InputLayer input_;
+  std::optional<InputLayer> input_;
+  std::shared_ptr<const FusedInput> fused_;  // of a joint encoder, in its place
   RelativeBias relative_bias_;
   std::vector<Layer> layers_;
   Norm norm_;  // pre-norm only

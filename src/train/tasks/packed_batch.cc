@@ -67,7 +67,7 @@ nn::PackedIds PackPatches(const Examples& examples, int64_t column, const PatchI
 }
 
 nn::PackedIds PackPatches(std::span<const float> patches, const PatchInput& input) {
-  nn::PackedIds packed = EmptyPictures(1, input);
+  nn::PackedIds packed = EmptyPictures(std::ssize(patches) / input.bytes(), input);
   std::ranges::copy(patches, packed.patches_PE.mutable_data_ptr<float>());
   return packed;
 }

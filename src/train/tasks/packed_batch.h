@@ -22,7 +22,7 @@ nn::PackedIds PackIds(std::span<const int32_t> ids, std::span<const int64_t> len
 // One sentence.
 nn::PackedIds PackIds(std::span<const int32_t> ids);
 
-// Pictures: a column of patches, or the patches of one.
+// Pictures: a column of patches, or the patches of some, one picture after another.
 nn::PackedIds PackPatches(const Examples& examples, int64_t column, const PatchInput& input);
 nn::PackedIds PackPatches(std::span<const float> patches, const PatchInput& input);
 

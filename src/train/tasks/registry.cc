@@ -7,6 +7,7 @@
 #include "base/edit_distance.h"
 #include "base/excerpt.h"
 #include "train/tasks/classification/classification.h"
+#include "train/tasks/fusion/fusion.h"
 #include "train/tasks/language_model/language_model.h"
 #include "train/tasks/masked_language_model/masked_language_model.h"
 #include "train/tasks/parsing/parsing.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const TrainableTask& (*kTasks[])() = {
     TrainableTranslation,    TrainableLanguageModel, TrainableMaskedLanguageModel, TrainableTagging,
-    TrainableClassification, TrainableParsing,       TrainableTranscription,
+    TrainableClassification, TrainableParsing,       TrainableTranscription,       TrainableFusion,
 };
 
 }  // namespace

@@ -1,0 +1,103 @@
+// attend.ItemClassifier.
+#include <fmt/format.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "attend/classifier.h"
+#include "attend/error.h"
+#include "python/module/bindings.h"
+#include "python/module/interpreter.h"
+#include "python/module/making.h"
+#include "python/module/model_runner.h"
+#include "python/module/pictures.h"
+#include "python/module/texts.h"
+#include "python/module/windows.h"
+
+namespace attend {
+namespace nb = nanobind;
+namespace {
+
+// A mapping with any of "text", "picture" (a path or bytes) and "links"; None is as good as none.
+ClassifiedItem ItemOf(const nb::handle& given) {
+  if (!PyMapping_Check(given.ptr()) || PyUnicode_Check(given.ptr()))
+    throw nb::type_error("an item is a mapping of text, picture and links");
+  ClassifiedItem item;
+  for (const nb::handle key : nb::borrow<nb::iterable>(given)) {
+    const auto name = nb::cast<std::string>(key);
+    const nb::object value = nb::borrow<nb::object>(given)[key];
+    if (name != "text" && name != "picture" && name != "links") {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("unknown input '{}', expected text, picture or links", name));
+    }
+    if (value.is_none()) continue;
+    if (name == "text") {
+      item.text = TextOf(value);
+    } else if (name == "picture") {
+      nb::list one;
+      one.append(value);
+      item.picture = PicturesOf(nb::borrow<nb::iterable>(one)).files[0];
+    } else {
+      item.links = TextsOf(value);
+    }
+  }
+  return item;
+}
+
+nb::object ResultOf(const ItemClassification& found) {
+  nb::list classes;
+  for (const ClassProbability& each : found.classes)
+    classes.append(nb::make_tuple(each.label, each.probability));
+  nb::dict contributions;
+  for (const InputContribution& each : found.contributions) {
+    nb::object difference = nb::none();
+    if (each.difference) difference = nb::float_(*each.difference);
+    contributions[each.input.c_str()] = difference;
+  }
+  return Make(PythonClass(kResultsModule, "ItemClassification"), nb::tuple(classes), contributions,
+              found.cut);
+}
+
+nb::list ClassifyItems(const Runner<ItemClassifier>& self, const nb::iterable& items,
+                       bool contributions) {
+  std::vector<ClassifiedItem> all;
+  for (const nb::handle item : items) all.push_back(ItemOf(item));
+  nb::list results;
+  InWindows(all, [&](std::span<const ClassifiedItem> window, Windows* windows) {
+    std::vector<ItemClassification> found;
+    windows->Run([&](const std::atomic<bool>* stop) {
+      found = self.task.Classify(window, contributions, stop);
+    });
+    for (const ItemClassification& each : found) results.append(ResultOf(each));
+  });
+  return results;
+}
+
+}  // namespace
+
+void BindItems(nb::module_& module) {
+  nb::class_<Runner<ItemClassifier>> classifier(module, "ItemClassifier",
+                                                "Tells the class of items with a text, a picture "
+                                                "and links to nodes of a graph, any of which\n"
+                                                "may be missing. The same item gets the same "
+                                                "probabilities, bit for bit, whatever else runs.");
+  BindMaking(classifier, "ItemClassifier");
+  classifier
+      .def(
+          "classify", &ClassifyItems, nb::arg("items"), nb::arg("contributions") = false,
+          nb::sig("def classify(self, items: collections.abc.Iterable[collections.abc.Mapping[str, "
+                  "typing.Any]], contributions: bool = False) -> "
+                  "list[attend._results.ItemClassification]"),
+          "The classes of items: mappings with any of `text`, `picture` (a path of a PNG or JPEG\n"
+          "file, or its bytes) and `links` (names of nodes). With `contributions` also how much "
+          "the\n"
+          "log-probability of the chosen class falls without each input.")
+      .def_prop_ro(
+          "labels", [](const Runner<ItemClassifier>& self) { return self.task.labels(); },
+          nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.")
+      .def_prop_ro(
+          "nodes", [](const Runner<ItemClassifier>& self) { return self.task.nodes(); },
+          nb::sig("def nodes(self, /) -> list[str]"), "The names of the graph's nodes.");
+}
+
+}  // namespace attend

@@ -1,0 +1,136 @@
+#include "data/items.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "text/lines.h"
+#include "text/utf8.h"
+
+namespace attend {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& where, const std::string& message) {
+  throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, message));
+}
+
+std::string TextOf(const Json& value, const std::string& key, const std::string& where) {
+  if (!value.is_string())
+    Refuse(where, fmt::format("{} is {}, expected a text or null", key, Excerpt(value.dump())));
+  return value.get<std::string>();
+}
+
+std::vector<std::string> LinksOf(const Json& value, const std::string& where) {
+  std::vector<std::string> links;
+  if (!value.is_array())
+    Refuse(where, fmt::format("links is {}, expected a list of nodes", Excerpt(value.dump())));
+  for (const Json& link : value) {
+    std::string name = TextOf(link, "a link", where);
+    // A node that is named twice says no more.
+    if (std::ranges::find(links, name) == links.end()) links.push_back(std::move(name));
+  }
+  return links;
+}
+
+// Numbers of names that are sorted.
+int64_t NumberOf(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::lower_bound(names, name) - names.begin();
+}
+
+}  // namespace
+
+Item ParseItem(const std::string& line, const std::filesystem::path& folder,
+               const std::string& where) {
+  static const std::vector<std::string> keys = {"id", "text", "picture", "links", "label"};
+  const Json object = ParseJson(line, where);
+  if (!object.is_object()) Refuse(where, fmt::format("'{}' is no JSON object", Excerpt(line)));
+  Item item;
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(keys, key) == keys.end())
+      Refuse(where, fmt::format("unknown key '{}'{}", Excerpt(key), DidYouMean(key, keys)));
+    if (value.is_null()) continue;
+    if (key == "id" && value.is_number_integer())
+      item.id = value.dump();
+    else if (key == "id")
+      item.id = TextOf(value, key, where);
+    if (key == "text") item.text = TextOf(value, key, where);
+    if (key == "picture") item.picture = folder / TextOf(value, key, where);
+    if (key == "links") item.links = LinksOf(value, where);
+    if (key == "label") item.label = TextOf(value, key, where);
+  }
+  return item;
+}
+
+std::vector<Item> ReadItems(const std::vector<std::string>& files) {
+  std::vector<Item> items;
+  for (int64_t file = 0; file < std::ssize(files); ++file) {
+    LineReader reader(files[file], FormatCheck::kText);
+    const std::filesystem::path folder = std::filesystem::path(files[file]).parent_path();
+    std::string line;
+    while (reader.Next(&line)) {
+      const std::string where = fmt::format("{}:{}", files[file], reader.lines());
+      Item& item = items.emplace_back(ParseItem(line, folder, where));
+      if (item.label.empty()) Refuse(where, "the item has no label, expected one");
+      item.origin = {file, reader.lines() - 1};
+    }
+  }
+  if (items.empty())
+    throw Error(ErrorKind::kInput, fmt::format("'{}' is empty, expected items", files[0]));
+  return items;
+}
+
+std::vector<std::string> LabelsIn(const std::vector<Item>& items) {
+  std::set<std::string> labels;
+  for (const Item& item : items) labels.insert(item.label);
+  return {labels.begin(), labels.end()};
+}
+
+KnowledgeGraph ReadGraph(const std::vector<std::string>& files) {
+  std::set<std::array<std::string, 3>> found;
+  std::set<std::string> nodes, relations;
+  for (const std::string& file : files) {
+    LineReader reader(file, FormatCheck::kText);
+    std::string line;
+    while (reader.Next(&line)) {
+      const std::string repaired = RepairUtf8(line);
+      const size_t first = repaired.find('\t');
+      const size_t second = first == line.npos ? first : repaired.find('\t', first + 1);
+      const bool three = second != line.npos && repaired.find('\t', second + 1) == line.npos;
+      if (!three || first == 0 || second == first + 1 || second + 1 == repaired.size()) {
+        Refuse(fmt::format("{}:{}", file, reader.lines()),
+               fmt::format("'{}', expected a node, a tab, a relation, a tab and a node",
+                           Excerpt(line)));
+      }
+      const std::array<std::string, 3> triple = {repaired.substr(0, first),
+                                                 repaired.substr(first + 1, second - first - 1),
+                                                 repaired.substr(second + 1)};
+      nodes.insert({triple[0], triple[2]});
+      relations.insert(triple[1]);
+      found.insert(triple);
+    }
+  }
+  if (found.empty())
+    throw Error(ErrorKind::kInput, fmt::format("'{}' is empty, expected triples", files[0]));
+  KnowledgeGraph graph{{nodes.begin(), nodes.end()}, {relations.begin(), relations.end()}, {}};
+  for (const auto& [from, relation, to] : found) {
+    graph.triples.push_back({NumberOf(graph.nodes, from), NumberOf(graph.relations, relation),
+                             NumberOf(graph.nodes, to)});
+  }
+  return graph;
+}
+
+std::string GraphText(const KnowledgeGraph& graph) {
+  std::string text;
+  for (const auto& [from, relation, to] : graph.triples) {
+    text +=
+        fmt::format("{}\t{}\t{}\n", graph.nodes[from], graph.relations[relation], graph.nodes[to]);
+  }
+  return text;
+}
+
+}  // namespace attend

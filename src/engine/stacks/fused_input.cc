@@ -1,0 +1,65 @@
+#include "engine/stacks/fused_input.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+FusedInput::FusedInput(const WeightSource& weights, const ModelConfig& config)
+    : width_(config.encoder->d_model),
+      text_{Encoder(weights, EncoderShape("text", config.fusion->text)),
+            Linear(weights, {"encoder.from_text.weight"}), config.fusion->text.d_model},
+      picture_{
+          Encoder(weights, EncoderShape("picture", config.fusion->picture, config.fusion->patches)),
+          Linear(weights, {"encoder.from_picture.weight"}), config.fusion->picture.d_model},
+      summary_D_(weights.tensors.Get("encoder.summary").f32()) {
+  if (const TensorView* nodes = weights.tensors.Find(kNodesName)) nodes_ND_ = nodes->f32();
+}
+
+int64_t FusedInput::RowsOf(const EncoderItem& item) const {
+  int64_t rows = 1 + std::ssize(item.nodes);
+  if (!item.ids.empty()) rows += text_.encoder.RowsOf(item.ids);
+  if (!item.numbers.empty()) rows += picture_.encoder.RowsOf(EncoderItem(item.numbers));
+  return rows;
+}
+
+void FusedInput::Write(const Part& part, std::span<const EncoderItem> inputs,
+                       std::span<int64_t> first_rows, PositionTable* positions, Scratch* scratch,
+                       float* x_RD) const {
+  std::vector<EncoderItem> present;
+  for (const EncoderItem& input : inputs)
+    if (!input.ids.empty() || !input.numbers.empty()) present.push_back(input);
+  if (present.empty()) return;
+  part.encoder.Run(present, positions, scratch, {}, &scratch->part_RD);
+  const float* made = scratch->part_RD.Get(0);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].ids.empty() && inputs[i].numbers.empty()) continue;
+    const int64_t rows = part.encoder.RowsOf(inputs[i]);
+    part.product.Apply(made, rows, &scratch->linear, x_RD + first_rows[i] * width_);
+    made += rows * part.width;
+    first_rows[i] += rows;
+  }
+}
+
+void FusedInput::Apply(std::span<const EncoderItem> items, PositionTable* positions,
+                       Scratch* scratch, float* x_RD) const {
+  std::vector<int64_t> next_rows;
+  std::vector<EncoderItem> texts, pictures;
+  int64_t row = 0;
+  for (const EncoderItem& item : items) {
+    std::copy_n(summary_D_, width_, x_RD + row * width_);
+    next_rows.push_back(row + 1);
+    row += RowsOf(item);
+    texts.emplace_back(item.ids);
+    pictures.emplace_back(item.numbers);
+  }
+  Write(text_, texts, next_rows, positions, scratch, x_RD);
+  Write(picture_, pictures, next_rows, positions, scratch, x_RD);
+  for (size_t i = 0; i < items.size(); ++i) {
+    for (const int32_t node : items[i].nodes)
+      std::copy_n(nodes_ND_ + node * width_, width_, x_RD + next_rows[i]++ * width_);
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,151 @@
+#include "attend/nn/fusion_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace attend::nn {
+namespace {
+
+GraphShape SmallGraph() {
+  GraphShape shape;
+  shape.nodes = 6;  // of which the last stands alone
+  shape.relations = 2;
+  shape.triples = {{0, 0, 1}, {0, 0, 2}, {3, 0, 2}, {4, 1, 2}, {1, 1, 3}};
+  shape.width = 5;
+  shape.bases = 3;
+  return shape;
+}
+
+// Equation 2 by loops over triples: relu(W_0 h_i + b + sum_r sum_j W_r h_j / c_ir).
+TEST(RelationalGraphTest, ALayerIsThePapersFormula) {
+  torch::manual_seed(1);
+  const GraphShape shape = SmallGraph();
+  RelationalLayer layer(shape);
+  const torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : layer->parameters()) parameter.normal_();
+  const torch::Tensor nodes_NG = torch::randn({shape.nodes, shape.width});
+  const torch::Tensor bases_BGG = layer->bases.view({shape.bases, shape.width, shape.width});
+  // By node and relation: where its edges come from.
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> into;
+  for (const auto& [from, relation, to] : shape.triples) {
+    into[{to, relation}].push_back(from);
+    into[{from, relation + shape.relations}].push_back(to);
+  }
+  torch::Tensor expected_NG = torch::matmul(nodes_NG, layer->self->weight.t()) + layer->self->bias;
+  for (const auto& [place, from] : into) {
+    const auto [node, relation] = place;
+    torch::Tensor weight_GG = torch::zeros({shape.width, shape.width});
+    for (int64_t b = 0; b < shape.bases; ++b)
+      weight_GG += layer->coefficients[relation][b] * bases_BGG[b];
+    for (const int64_t other : from)
+      expected_NG[node] += torch::mv(weight_GG, nodes_NG[other]) / static_cast<double>(from.size());
+  }
+  const torch::Tensor found_NG = layer(nodes_NG, GraphEdges(shape));
+  EXPECT_LT((found_NG - expected_NG.relu()).abs().max().item<double>(), 1e-5);
+  EXPECT_GT(found_NG.max().item<double>(), 0.1);
+}
+
+TEST(RelationalGraphTest, AnUpdateHidesNodesByItsSeed) {
+  GraphShape shape = SmallGraph();
+  shape.node_dropout = 0.5;
+  RelationalGraph graph(shape, 4);
+  EXPECT_TRUE(graph(7).equal(graph(7)));
+  EXPECT_FALSE(graph(7).equal(graph(8)) && graph(8).equal(graph(9)));
+  graph->eval();
+  EXPECT_TRUE(graph(7).equal(graph(std::nullopt)));
+}
+
+ModelConfig SmallConfig() {
+  ModelConfig config = PresetConfig("fusion-tiny");
+  config.task = "fusion";
+  config.source_vocab_size = 20;
+  config.head = HeadKind::kLabels;
+  config.labels = {"a", "b", "c"};
+  FusionInput& fusion = *config.fusion;
+  for (StackConfig* stack : {&fusion.text, &fusion.picture, &*config.encoder}) {
+    stack->layers = 1;
+    stack->d_model = 16;
+    stack->heads = 2;
+    stack->d_ff = 32;
+  }
+  fusion.patches = {.height = 4, .width = 4, .channels = 1, .patch = 2, .class_token = false};
+  fusion.picture.max_positions = 4;
+  fusion.nodes = {"u", "v", "w", "x", "y", "z"};
+  return config;
+}
+
+PackedIds Texts(const std::vector<std::vector<int64_t>>& texts) {
+  std::vector<int64_t> ids, places, offsets = {0};
+  PackedIds packed;
+  for (const std::vector<int64_t>& text : texts) {
+    for (int64_t t = 0; t < std::ssize(text); ++t) places.push_back(t);
+    ids.insert(ids.end(), text.begin(), text.end());
+    offsets.push_back(std::ssize(ids));
+    packed.longest = std::max<int64_t>(packed.longest, std::ssize(text));
+  }
+  packed.ids_R = torch::tensor(ids, torch::kInt64);
+  packed.positions_R = torch::tensor(places, torch::kInt64);
+  packed.offsets_B1 = torch::tensor(offsets, torch::kInt64);
+  return packed;
+}
+
+PackedIds Pictures(const torch::Tensor& patches_PE) {
+  PackedIds packed;
+  const int64_t pictures = patches_PE.size(0) / 4;
+  packed.longest = 4;
+  packed.offsets_B1 = torch::arange(pictures + 1, torch::kInt64) * 4;
+  packed.positions_R = torch::arange(4, torch::kInt64).repeat({pictures});
+  packed.patches_PE = patches_PE;
+  return packed;
+}
+
+// Items together are what they are alone, whatever inputs they have, and each input counts.
+TEST(FusionModelTest, ItemsAreReadByThemselves) {
+  FusionModel model(SmallConfig(), SmallGraph());
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor patches_PE = torch::rand({8, 4});
+  PackedItems all, first, second, third, fourth;
+  all.items = {{3, 4, 2}, {0, 0, 1}, {2, 0, 0}, {0, 4, 0}};
+  all.texts = Texts({{2, 7, 3}, {2, 3}});
+  all.pictures = Pictures(patches_PE);
+  all.nodes = {1, 4, 5};
+  first.items = {{3, 4, 2}};
+  first.texts = Texts({{2, 7, 3}});
+  first.pictures = Pictures(patches_PE.slice(0, 0, 4));
+  first.nodes = {1, 4};
+  second.items = {{0, 0, 1}};
+  second.nodes = {5};
+  third.items = {{2, 0, 0}};
+  third.texts = Texts({{2, 3}});
+  fourth.items = {{0, 4, 0}};
+  fourth.pictures = Pictures(patches_PE.slice(0, 4));
+  const torch::Tensor alone_BL =
+      torch::cat({model(first), model(second), model(third), model(fourth)});
+  EXPECT_LT((model(all) - alone_BL).abs().max().item<double>(), 1e-5);
+  PackedItems other = first;
+  other.nodes = {1, 3};
+  EXPECT_GT((model(other) - model(first)).abs().max().item<double>(), 1e-4);
+}
+
+// What export keeps of the graph: the vectors that its network makes.
+TEST(FusionModelTest, VectorsOfTheNodesStandForTheGraph) {
+  FusionModel with(SmallConfig(), SmallGraph()), without(SmallConfig());
+  const torch::NoGradGuard no_grad;
+  const auto from = with->named_parameters();
+  for (auto& parameter : without->named_parameters())
+    if (const torch::Tensor* same = from.find(parameter.key())) parameter.value().copy_(*same);
+  without->nodes->weight.copy_(with->Nodes());
+  with->eval();
+  without->eval();
+  PackedItems items;
+  items.items = {{0, 0, 2}};
+  items.nodes = {0, 2};
+  EXPECT_TRUE(with(items).equal(without(items)));
+}
+
+}  // namespace
+}  // namespace attend::nn

@@ -1,0 +1,204 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "attend/classifier.h"
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "base/excerpt.h"
+#include "media/fit_picture.h"
+#include "media/patch_numbers.h"
+#include "model/model_directory.h"
+#include "search/scores.h"
+#include "tasks/encoder_runner.h"
+#include "text/word_ids.h"
+
+namespace attend {
+namespace {
+
+constexpr EncoderRunner::Purpose kFusion = {"fusion", HeadKind::kLabels, /*of_tokens=*/false};
+
+// An item as the engine reads it.
+struct ReadItem {
+  EncoderInput input;
+  bool cut = false;
+};
+
+struct PartOfItem {
+  const char* name;
+  bool (*has)(const EncoderInput& input);
+  void (*leave_out)(EncoderInput* input);
+};
+constexpr PartOfItem kParts[] = {
+    {"text", [](const EncoderInput& input) { return !input.ids.empty(); },
+     [](EncoderInput* input) { input->ids.clear(); }},
+    {"picture", [](const EncoderInput& input) { return !input.numbers.empty(); },
+     [](EncoderInput* input) { input->numbers.clear(); }},
+    {"links", [](const EncoderInput& input) { return !input.nodes.empty(); },
+     [](EncoderInput* input) { input->nodes.clear(); }},
+};
+
+bool HasInput(const EncoderInput& input) {
+  return std::ranges::any_of(kParts, [&](const PartOfItem& part) { return part.has(input); });
+}
+
+double LogProbability(std::span<const float> logits_L, size_t label) {
+  return static_cast<double>(logits_L[label]) - ExpSum(logits_L).Log();
+}
+
+}  // namespace
+
+struct ItemClassifier::Impl {
+  Impl(std::shared_ptr<const LoadedModel> loaded, int threads)
+      : runner(std::move(loaded), kFusion, threads), numbers(config().fusion->patches) {
+    const std::vector<std::string>& nodes = config().fusion->nodes;
+    for (size_t i = 0; i < nodes.size(); ++i) rows[nodes[i]] = static_cast<int32_t>(i);
+  }
+  const ModelConfig& config() const { return runner.loaded().config(); }
+
+  ReadItem Read(const ClassifiedItem& item) const;
+  // Logits of each input.
+  std::vector<std::vector<float>> Run(std::span<const EncoderInput> inputs,
+                                      const std::atomic<bool>* stop) const;
+  // Few items at a time, so that the numbers of few pictures are in memory at once.
+  void ClassifySome(std::span<const ReadItem> items, bool contributions,
+                    const std::atomic<bool>* stop, ItemClassification* found) const;
+
+  EncoderRunner runner;
+  PatchNumbers numbers;
+  std::unordered_map<std::string, int32_t> rows;  // of nodes
+};
+
+ReadItem ItemClassifier::Impl::Read(const ClassifiedItem& item) const {
+  ReadItem read;
+  if (item.text) {
+    TextIds ids = EncodeCut(runner.loaded().source(), *item.text, runner.max_tokens());
+    read.input.ids = std::move(ids.ids);
+    read.cut = ids.cut;
+  }
+  if (!item.picture.empty()) {
+    read.input.numbers =
+        numbers.Of(DecodeFitted(item.picture, "the picture", config().fusion->patches).pixels);
+  } else if (!item.pixels.empty()) {
+    read.input.numbers = numbers.Of(item.pixels);
+  }
+  for (const std::string& link : item.links) {
+    const auto found = rows.find(link);
+    if (found == rows.end()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("link '{}' is no node of the model's graph{}", Excerpt(link),
+                              DidYouMean(link, config().fusion->nodes)));
+    }
+    // A node that is linked twice says no more.
+    if (std::ranges::find(read.input.nodes, found->second) == read.input.nodes.end())
+      read.input.nodes.push_back(found->second);
+  }
+  if (!HasInput(read.input))
+    throw Error(ErrorKind::kInput, "the item has no text, no picture and no links, expected one");
+  return read;
+}
+
+std::vector<std::vector<float>> ItemClassifier::Impl::Run(std::span<const EncoderInput> inputs,
+                                                          const std::atomic<bool>* stop) const {
+  std::vector<std::vector<float>> logits(inputs.size());
+  const auto take = [&](size_t input, std::span<const float> logits_L) {
+    logits[input].assign(logits_L.begin(), logits_L.end());
+  };
+  runner.Run(inputs, take, stop);
+  return logits;
+}
+
+void ItemClassifier::Impl::ClassifySome(std::span<const ReadItem> items, bool contributions,
+                                        const std::atomic<bool>* stop,
+                                        ItemClassification* found) const {
+  std::vector<EncoderInput> inputs;
+  for (const ReadItem& item : items) inputs.push_back(item.input);
+  const std::vector<std::vector<float>> logits = Run(inputs, stop);
+  std::vector<size_t> best(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::span<const float> logits_L(logits[i]);
+    const ExpSum sum(logits_L);
+    best[i] = std::ranges::max_element(logits[i]) - logits[i].begin();
+    for (size_t label = 0; label < logits[i].size(); ++label)
+      found[i].classes.push_back(
+          {runner.labels()[label], sum.Share(static_cast<double>(logits[i][label]))});
+    std::ranges::stable_sort(found[i].classes, std::greater<>(), &ClassProbability::probability);
+    found[i].cut = items[i].cut;
+  }
+  if (!contributions) return;
+  std::vector<EncoderInput> without;
+  std::vector<std::pair<size_t, size_t>> places;  // item and number of its contribution
+  for (size_t i = 0; i < items.size(); ++i) {
+    for (const PartOfItem& part : kParts) {
+      if (!part.has(inputs[i])) continue;
+      found[i].contributions.push_back({part.name, std::nullopt});
+      EncoderInput rest = inputs[i];
+      part.leave_out(&rest);
+      if (!HasInput(rest)) continue;
+      without.push_back(std::move(rest));
+      places.emplace_back(i, found[i].contributions.size() - 1);
+    }
+  }
+  const std::vector<std::vector<float>> others = Run(without, stop);
+  for (size_t k = 0; k < places.size(); ++k) {
+    const auto [i, number] = places[k];
+    found[i].contributions[number].difference =
+        LogProbability(logits[i], best[i]) - LogProbability(others[k], best[i]);
+  }
+}
+
+std::unique_ptr<ItemClassifier> ItemClassifier::Load(const std::string& directory,
+                                                     const ClassifierOptions& options) {
+  return std::make_unique<ItemClassifier>(LoadModel(directory), options);
+}
+
+ItemClassifier::ItemClassifier(std::shared_ptr<const Model> model, const ClassifierOptions& options)
+    : ItemClassifier(LoadWith(std::move(model), options), options.threads) {}
+
+ItemClassifier::ItemClassifier(std::shared_ptr<const LoadedModel> loaded, int threads)
+    : impl_(new Impl(std::move(loaded), threads)) {}
+
+ItemClassifier::~ItemClassifier() = default;
+
+std::vector<ItemClassification> ItemClassifier::Classify(std::span<const ClassifiedItem> items,
+                                                         bool contributions,
+                                                         const std::atomic<bool>* stop) const {
+  constexpr size_t kTogether = 64;
+  std::vector<ItemClassification> found(items.size());
+  for (size_t first = 0; first < items.size(); first += kTogether) {
+    std::vector<ReadItem> some;
+    for (size_t i = first; i < std::min(items.size(), first + kTogether); ++i) {
+      try {
+        some.push_back(impl_->Read(items[i]));
+      } catch (const Error& error) {
+        throw Error(error.kind(), fmt::format("item {}: {}", i + 1, error.what()));
+      }
+    }
+    impl_->ClassifySome(some, contributions, stop, &found[first]);
+  }
+  return found;
+}
+
+std::string ItemClassifier::ReasonAgainst(const ClassifiedItem& item) const {
+  try {
+    impl_->Read(item);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+const std::vector<std::string>& ItemClassifier::labels() const { return impl_->runner.labels(); }
+
+const std::vector<std::string>& ItemClassifier::nodes() const {
+  return impl_->config().fusion->nodes;
+}
+
+std::string ItemClassifier::instruction_set() const {
+  return impl_->runner.loaded().weights.kernels.name;
+}
+
+}  // namespace attend

@@ -1,0 +1,185 @@
+#include "train/tasks/fusion/fusion_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "media/picture_codec.h"
+#include "metrics/classes.h"
+#include "model/config_file.h"
+#include "nn/bf16_products.h"
+#include "tasks/encoder_runner.h"
+#include "train/loop/training_speed.h"
+#include "train/tasks/fusion/fusion.h"
+#include "train/tasks/fusion/fusion_export.h"
+#include "train/tasks/fusion/fusion_options.h"
+#include "train/tasks/fusion/item_scores.h"
+#include "train/tasks/validation.h"
+
+namespace attend {
+namespace {
+
+nn::FusionModel MakeModel(const TrainOptions& options, const KnowledgeGraph& graph) {
+  TrainOptions copy = options;
+  const auto shape = GraphShapeOf(graph, FieldsToJson(RecordedFields(copy)), "options");
+  const OptimizationOptions& how = options.optimization;
+  return nn::FusionModel(
+      options.model, shape,
+      nn::Dropout{how.dropout, how.dropout, how.attention_dropout, how.activation_dropout},
+      static_cast<uint64_t>(options.seed));
+}
+
+torch::Tensor LabelsOf(const Examples& examples) {
+  std::vector<int64_t> labels;
+  for (const Example example : examples) labels.push_back(example.Ids(kItemLabelColumn)[0]);
+  return torch::tensor(labels, torch::kInt64);
+}
+
+std::string Shown(const Item& item) {
+  if (item.text) return *item.text;
+  return item.id.empty() ? item.picture.filename().string() : item.id;
+}
+
+}  // namespace
+
+FusionTask::FusionTask(const TaskSetup& setup, ItemCorpora items)
+    : options_(*setup.options),
+      threads_(setup.settings->threads),
+      items_(std::move(items)),
+      model_(MakeModel(options_, items_.graph)),
+      loss_(options_.optimization.label_smoothing, /*pad_id=*/-1,
+            options_.optimization.label_smoothing_mass),
+      picture_work_(ProductOperations(options_.model, 0, 1)) {
+  token_work_ = ProductOperations(options_.model, 1, 1) - picture_work_;
+}
+
+const TaskInfo& FusionTask::info() const { return TrainableFusion().info; }
+
+double FusionTask::Work(const Example& example) const {
+  const bool picture = example.Length(kItemPatchColumn) > 0;
+  return token_work_ * static_cast<double>(1 + example.Length(kItemTextColumn)) +
+         (picture ? picture_work_ : 0);
+}
+
+torch::Tensor FusionTask::LogitsOf(const Examples& examples,
+                                   const std::optional<nn::FusionDropoutKey>& key) {
+  return model_->forward(PackItems(examples, patches()), key);
+}
+
+torch::Tensor FusionTask::Loss(const Shard& shard, uint64_t seed) {
+  const nn::Bf16Products bf16(torch::kCPU, options_.optimization.Bf16Products());
+  nn::FusionDropoutKey key;
+  key.seed = seed;
+  key.text_row = shard.tokens_before[kItemTextColumn];
+  key.picture_row = shard.tokens_before[kItemPatchColumn];
+  key.joint_row =
+      shard.examples_before + key.text_row + key.picture_row + shard.tokens_before[kItemNodeColumn];
+  return loss_->forward(LogitsOf(shard.examples, key), LabelsOf(shard.examples)).loss;
+}
+
+std::vector<int32_t> FusionTask::PredictValidation(double* loss) {
+  const ItemCorpus& valid = *items_.valid;
+  std::vector<int32_t> found(valid.size());
+  double nll = 0;
+  for (int64_t first = 0; first < valid.size(); first += valid.window_size()) {
+    const int64_t end = std::min(valid.size(), first + valid.window_size());
+    const ExampleTable table = valid.Table(first, end);
+    const auto sums = MeasureBatches<nn::LossSums>(
+        table, options_.optimization, torch::kCPU, threads_, [&](std::span<const int64_t> rows) {
+          const Examples examples(&table, rows);
+          const torch::Tensor logits_BL = LogitsOf(examples, std::nullopt);
+          const torch::Tensor best_B = logits_BL.argmax(-1);
+          for (size_t i = 0; i < rows.size(); ++i)
+            found[first + rows[i]] = static_cast<int32_t>(best_B.const_data_ptr<int64_t>()[i]);
+          return loss_->forward(logits_BL, LabelsOf(examples));
+        });
+    for (const nn::LossSums& each : sums) nll += each.nll.item<double>();
+  }
+  *loss = nll / static_cast<double>(valid.size());
+  return found;
+}
+
+ValidationResult FusionTask::Validate() {
+  constexpr int64_t kShown = 8;
+  const ItemCorpus& valid = *items_.valid;
+  double loss = 0;
+  std::vector<std::string> found, expected;
+  for (const int32_t label : PredictValidation(&loss))
+    found.push_back(options_.model.labels[label]);
+  for (int64_t i = 0; i < valid.size(); ++i) expected.push_back(valid.item(i).label);
+  const ClassScores scores = ScoreClasses(found, expected);
+  ValidationResult result;
+  result.metrics = {
+      {"loss", loss}, {"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()}};
+  for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i) {
+    std::string picture;
+    if (std::vector<uint8_t> pixels = valid.Pixels(i); !pixels.empty()) {
+      Picture shown(patches().width, patches().height, patches().channels);
+      shown.pixels = std::move(pixels);
+      picture = PngDataUrl(shown);
+    }
+    result.samples.push_back({Shown(valid.item(i)), expected[i], found[i], std::move(picture)});
+  }
+  return result;
+}
+
+Json FusionTask::Digests() const {
+  Json digests = Json::object();
+  digests["train_items"] = items_.train->sha256();
+  if (items_.valid != nullptr) digests["valid_items"] = items_.valid->sha256();
+  if (!items_.graph.nodes.empty()) digests["graph"] = Sha256(GraphText(items_.graph));
+  digests["vocabulary"] = Sha256(items_.vocabulary->bytes());
+  return digests;
+}
+
+Json FusionTask::ForExport() const {
+  const ItemCorpus& from = items_.valid != nullptr ? *items_.valid : *items_.train;
+  return {{"sample_items", SampleItems(from, patches())}};
+}
+
+void FusionTask::SaveFiles(const std::filesystem::path& directory) const {
+  WriteFileAtomically(directory / kJointVocabularyFile, items_.vocabulary->bytes());
+  if (!items_.graph.nodes.empty())
+    WriteFileAtomically(directory / kGraphFile, GraphText(items_.graph));
+}
+
+void FusionTask::Describe(const Log& log) const {
+  const auto tell = [&](const char* name, const ItemCorpus* items) {
+    if (items == nullptr) return;
+    log(LogLevel::kInfo, fmt::format("{}: {}", name, items->Summary()));
+    if (items->cut() == 0) return;
+    log(LogLevel::kWarning,
+        fmt::format("{} texts of these are longer than the {} tokens that the model can read and "
+                    "are cut",
+                    items->cut(), MaxEncoderTokens(options_.model)));
+  };
+  tell("training items", items_.train.get());
+  tell("validation items", items_.valid.get());
+  const KnowledgeGraph& graph = items_.graph;
+  log(LogLevel::kInfo,
+      fmt::format("{} labels; a graph of {} nodes, {} relations and {} triples", Choices(),
+                  graph.nodes.size(), graph.relations.size(), graph.triples.size()));
+}
+
+Json FusionTask::CheckData(const Log& /*log*/) const { return Json::object(); }
+
+Json FusionTask::Plan(const CorpusReport& /*read*/) const {
+  Json plan = Json::object();
+  plan["train"] = items_.train->Summary();
+  if (items_.valid != nullptr) plan["valid"] = items_.valid->Summary();
+  if (items_.test != nullptr) plan["test"] = items_.test->Summary();
+  plan["labels"] = options_.model.labels;
+  return plan;
+}
+
+Json FusionTask::Test(const TestSetting& setting) {
+  if (items_.test == nullptr) return {};
+  setting.tell(fmt::format("classifying the test items: {}", items_.test->Summary()));
+  return TestItems(setting, *items_.test, threads_);
+}
+
+}  // namespace attend

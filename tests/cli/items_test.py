@@ -1,0 +1,89 @@
+"""attend classify with a model of fusion: items that lack inputs, what each contributes, and what can't be read."""
+
+import json
+import math
+
+import numpy
+import pytest
+import random_models
+from PIL import Image
+from programs import attend, refused
+
+TEXTS = ["lumi tavo keri", "neri", "olin lumi"]
+
+
+@pytest.fixture(name="model", scope="module")
+def random_model(tmp_path_factory):
+    return random_models.write_item_model(tmp_path_factory.mktemp("items"))
+
+
+@pytest.fixture(name="items")
+def some_items(tmp_path):
+    """Whole ones, and one of each input alone."""
+    draw = numpy.random.default_rng(3)
+    items = []
+    for number, text in enumerate(TEXTS):
+        Image.fromarray(draw.integers(0, 256, (8, 8), dtype=numpy.uint8)).save(tmp_path / f"{number}.png")
+        items.append({"id": str(number), "text": text, "picture": f"{number}.png", "links": ["wood", "barn"][: 1 + number % 2]})
+    items += [{"id": "text", "text": "neri"}, {"id": "picture", "picture": "1.png", "text": None}, {"id": "links", "links": ["house"]}]
+    write(tmp_path, items)
+    return items
+
+
+def write(folder, items):
+    (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items), encoding="utf-8")
+
+
+def answers(model, folder, *arguments):
+    done = attend("classify", "--model", model, folder / "items.jsonl", "--json", "--top", "3", *arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("type", ["f32", "int8"])
+def test_an_item_gets_the_same_answer_whatever_shares_the_call(model, items, type, tmp_path):
+    together = answers(model, tmp_path, "--threads", "2", "--type", type)
+    assert [answer["id"] for answer in together] == [item["id"] for item in items]
+    write(tmp_path, items[::-1])
+    assert answers(model, tmp_path, "--threads", "1", "--type", type)[::-1] == together
+    write(tmp_path, items[1:2])
+    assert answers(model, tmp_path, "--threads", "1", "--type", type) == together[1:2]
+
+
+def test_contributions_are_what_answers_without_an_input_lose(model, items, tmp_path):
+    whole = answers(model, tmp_path)
+    assert [set(answer["contributions"]) for answer in whole[3:]] == [{"text"}, {"picture"}, {"links"}]
+    assert [list(answer["contributions"].values()) for answer in whole[3:]] == [[None]] * 3
+    write(tmp_path, items[:3])
+    for left_out in ("text", "picture", "links"):
+        for answer, rest in zip(whole, answers(model, tmp_path, "--without", left_out), strict=False):
+            assert left_out not in rest["contributions"]
+            label, probability = answer["classes"][0]["label"], answer["classes"][0]["probability"]
+            [other] = [each["probability"] for each in rest["classes"] if each["label"] == label]
+            assert answer["contributions"][left_out] == pytest.approx(math.log(probability) - math.log(other), abs=1e-5)
+
+
+def test_lines_without_json(model, items, tmp_path):
+    done = attend("classify", "--model", model, stdin=json.dumps(items[3]) + "\n")
+    label, probability = done.stdout.rstrip("\n").split("\t")
+    write(tmp_path, items[3:4])
+    best = answers(model, tmp_path)[0]["classes"][0]
+    assert (label, probability) == (best["label"], f"{best['probability']:.4f}")
+
+
+def test_what_can_not_be_read_is_named_and_counted(model, items, tmp_path):
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    bad = [{"id": "a", "picture": "broken.png"}, {"id": "b", "links": ["wod"]}, {"id": "c"}, {"id": "d", "txt": "x"}]
+    write(tmp_path, [items[0], *bad])
+    done = attend("classify", "--model", model, tmp_path / "items.jsonl", "--json")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and "4 of 5 items could not be read and have no answer; the first: " in done.stderr
+    assert "classes" in found[0]
+    for answer, why in zip(found[1:], ["broken.png", "did you mean 'wood'?", "no text, no picture and no links", "did you mean 'text'?"], strict=True):
+        assert why in answer["error"]
+    write(tmp_path, bad)
+    for arguments, why in ([], "broken.png"), (["--without", "text,picture,links"], "no text, no picture"):
+        done = attend("classify", "--model", model, tmp_path / "items.jsonl", *arguments)
+        assert done.returncode == 3 and why in done.stderr and not done.stdout.strip()
+    write(tmp_path, items[:1])
+    refused(attend("classify", "--model", model, tmp_path / "items.jsonl", "--without", "txt"), 2, "without has 'txt'")
