@@ -33,11 +33,15 @@ void Write(const Sound& sound) {
   WriteNumbers(sound.rate, std::ssize(sound.samples), sound.samples);
 }
 
-template <class Options>
-Options OptionsOf(const std::vector<std::string>& arguments) {
-  Options options;
-  if (arguments.size() > 1)
-    FieldsFromJson(attend::ParseJson(arguments[1], "options"), Fields(options), "options");
+attend::SilenceOptions SilenceOptionsOf(const std::vector<std::string>& arguments) {
+  const attend::Json given =
+      attend::ParseJson(arguments.size() > 1 ? arguments[1] : "{}", "options");
+  attend::SilenceOptions options;
+  for (const auto& [name, number] : {std::pair{"max_seconds", &options.max_seconds},
+                                     {"min_silence", &options.min_silence},
+                                     {"threshold", &options.threshold},
+                                     {"margin", &options.margin}})
+    *number = given.value(name, *number);
   return options;
 }
 
@@ -86,7 +90,7 @@ void Run(const std::string& what, const std::vector<std::string>& arguments) {
                    attend::LogMel(input).Frames(sound.samples));
     } else if (what == "cut") {
       for (const auto& [begin, end] :
-           CutAtSilence(sound.samples, sound.rate, OptionsOf<attend::SilenceOptions>(arguments)))
+           CutAtSilence(sound.samples, sound.rate, SilenceOptionsOf(arguments)))
         std::cout << fmt::format("{} {}\n", begin, end);
     } else {
       throw std::runtime_error("unknown word " + what);
