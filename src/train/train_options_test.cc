@@ -140,8 +140,8 @@ TEST(TrainOptionsTest, AnUnknownTaskIsRefusedWithThoseThereAre) {
   EXPECT_EQ(
       MessageOf([] { TrainOptions options("translatoin"); }),
       "unknown task 'translatoin', expected translation or language_model or "
-      "masked_language_model or tagging or classification or parsing or transcription; did you "
-      "mean 'translation'?");
+      "masked_language_model or tagging or classification or parsing or transcription or fusion; "
+      "did you mean 'translation'?");
   TrainOptions options;
   EXPECT_THAT(MessageOf([&] { Fields(options).Get("task", "t").Parse("speaking", "t"); }),
               HasSubstr("t: task is 'speaking', expected one of translation"));
