@@ -29,7 +29,7 @@ written: attend.Generation = generator.generate("a", max_tokens=9, stop=["b", "c
 several: list[attend.Generation] = generator.generate(["a", "b"], n=3, top_k=5)
 whole: str = written + "".join(generator.stream("a", seed=7)) + several[0].outputs[1].text
 likely: float = generator.score("a", stride=4).log_probability + generator.score(["a"])[0].token_log_probabilities[0]
-any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder | attend.Transcriber = attend.load("model", type="f32")
+any_of: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.ItemClassifier | attend.Encoder | attend.Transcriber = attend.load("model", type="f32")
 tagged: attend.TaggedText = attend.Tagger("model", threads=2).tag("a")
 entity: str = attend.Tagger("model").tag(["a"])[0].entities[0].label
 words: list[attend.LabelledText] = [*attend.Tagger("model").tag_words(["a", "b"]).words]
@@ -46,7 +46,7 @@ said: str = attend.Transcriber("model", threads=2).transcribe(["a.wav"])[0].text
 spoken: float = attend.Transcriber("model").transcribe(["a.wav"], word_times=True)[0].segments[0].words[0].begin
 run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
-trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.Encoder | attend.Transcriber = run.load()
+trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.ItemClassifier | attend.Encoder | attend.Transcriber = run.load()
 """
 WRONG = [
     'attend.Translator("model", type="int4")',

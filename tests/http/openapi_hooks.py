@@ -69,6 +69,8 @@ def map_case(context, case):
         if context.operation.path == "/v1/embeddings" and isinstance(case.body, dict) and case.body.get("model", "") == "":
             case.body["model"] = "tagger"
         return case
+    if context.operation.path == "/v1/audio/transcriptions":
+        return case
     unsaid = ("auto", "", None) if context.operation.path == "/translate" else ("auto", "")
     if isinstance(case.body, dict) and context.operation.path not in ("/detect", "/v1/completions") and case.body.get("source", "auto") in unsaid:
         case.body["source"] = "ka"

@@ -71,6 +71,9 @@ def trained_as_written(encoders, tmp_path_factory):
     (folder / "out/demo/digits_run/model").mkdir(parents=True)
     random_models.write_picture_model(folder / "out/demo/digits_run/model")
     subprocess.run([BUILD / "tools/made_digits", "pictures", folder / "out/demo/digits", "10"], check=True)
+    (folder / "out/demo/sounds_run/model").mkdir(parents=True)
+    random_models.write_transcriber(folder / "out/demo/sounds_run/model")
+    subprocess.run([BUILD / "tools/made_digits", "sounds", folder / "out/demo/sounds", "10"], check=True)
     for command in commands("README.md"):
         run(folder, command)
     return folder
