@@ -113,6 +113,7 @@ ExampleTable RecordingCorpus::Table(int64_t first, int64_t end) const {
 // As they are where they would be more than the model reads.
 std::vector<float> RecordingCorpus::ChangedSamples(int64_t i, Random* random) const {
   std::vector<float> samples = Samples(i);
+  if (options_.augmentation.speed <= 0) return samples;
   Sound changed = ChangeSpeed(options_.augmentation, {options_.input.rate, samples}, random);
   const int64_t count = std::ssize(changed.samples), padded = options_.input.padded_samples();
   const bool fits = options_.input.RowsOf(frames_.Count(count)) <= options_.max_rows &&

@@ -14,14 +14,14 @@ from attend.convert._ctranslate2_weights import Weights
 from attend.convert._files import Keys, optional_keys, read_json
 from attend.convert._packages import needed
 from attend.convert._source import Converted, Languages, Source
-from attend.convert._whisper import FIRST_OF_MANY, SAMPLES, TEXTS_LEFT_OUT, Decoding, features, frames, make_model, put_kernel
+from attend.convert._whisper import FIRST_OF_MANY, SAMPLES, TIMES_LEFT_OUT, Decoding, features, frames, make_model, put_kernel
 
 SPECIFICATION, NEWEST = "WhisperSpec", 3
 EPSILON = 1e-5
 # How far CTranslate2 is from transformers, which attend agrees with, on unlikely tokens of tiny.en's samples.
 ROUNDING = 0.1
 GELU = 3  # an activation's number; the encoder's is not in the file
-KEYS = ("alignment_heads", "lang_ids", "suppress_ids", "suppress_ids_begin")
+KEYS = ("alignment_heads", "suppress_ids", "suppress_ids_begin")
 
 
 def _read(folder: pathlib.Path) -> ModelFile:
@@ -54,7 +54,7 @@ def _convert_between(folder: pathlib.Path, languages: Languages) -> Converted:
     preprocessor = optional_keys(folder / "preprocessor_config.json")
     sound = frames(mels, padded_seconds=float(preprocessor.get("chunk_length", int, 30)))
     shape, vocabulary = make_model(folder, stacks, rows, sound, _decoding(folder, rows), languages)
-    left_out = [TEXTS_LEFT_OUT, *(["the rounding of sines and cosines: attend makes them in f32"] if weights.rounding > 0 else [])]
+    left_out = [TIMES_LEFT_OUT, *(["the rounding of sines and cosines: attend makes them in f32"] if weights.rounding > 0 else [])]
     return Converted(
         kind="CTranslate2's Whisper", model=shape | {"tie_target_output": ties["tie_target_output"]}, tensors=weights.finish(),
         source_vocabulary=vocabulary.content, target_vocabulary=vocabulary.content, texts=SAMPLES, left_out=left_out,

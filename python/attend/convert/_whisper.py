@@ -23,14 +23,12 @@ from attend.convert._sinusoids import position_fields
 from attend.convert._source import Converted, Languages, Source, Tensors, model, stack
 from attend.convert._tokenizer_files import TokenizerFile, loaded
 
-SECONDS = 30.0
-STRIDES = [1, 2]
 FIRST_OF_MANY = 51865  # tokens of the smallest model of many languages
 START, TRANSCRIBE, TRANSLATE, WITHOUT_TIMES, END = (
     f"<|{name}|>" for name in ("startoftranscript", "transcribe", "translate", "notimestamps", "endoftext"))
 KNOWN_LENGTHS = (2, 3)  # of a language's code
 SAMPLES = ["made digits 1", "made digits 2"]
-TEXTS_LEFT_OUT = "tokens of times: attend finds times of words by cross-attention"
+TIMES_LEFT_OUT = "tokens of times: attend finds times of words by cross-attention"
 
 
 @dataclass
@@ -50,8 +48,8 @@ class Decoding:
 
 def frames(mels: int, **more: Any) -> dict[str, Any]:
     return {
-        "rate": 16000, "fft": 400, "hop": 160, "mels": mels, "low": 0.0, "high": 0.0, "scale": "whisper", "kernels": [3, 3], "strides": STRIDES,
-        "padded_seconds": SECONDS} | more
+        "rate": 16000, "fft": 400, "hop": 160, "mels": mels, "low": 0.0, "high": 0.0, "scale": "whisper", "kernels": [3, 3], "strides": [1, 2],
+        "padded_seconds": 30.0} | more
 
 
 def put_kernel(renamed: Renamed, number: int, given: str) -> int:
@@ -176,7 +174,7 @@ def _convert_between(folder: pathlib.Path, languages: Languages) -> Converted:
     shape, vocabulary = make_model(folder, stacks, rows, sound, _decoding(folder, config), languages)
     return Converted(
         kind="transformers Whisper", model=shape, tensors=tensors, source_vocabulary=vocabulary.content, target_vocabulary=vocabulary.content,
-        texts=SAMPLES, left_out=[TEXTS_LEFT_OUT], provenance={"config": json.dumps(config.values, sort_keys=True)})
+        texts=SAMPLES, left_out=[TIMES_LEFT_OUT], provenance={"config": json.dumps(config.values, sort_keys=True)})
 
 
 def _convert(folder: pathlib.Path) -> Converted:
