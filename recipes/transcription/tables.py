@@ -22,9 +22,11 @@ WORDS = "zero one two three four five six seven eight nine".split()
 
 
 def unpack(archive, folder):
-    if not any(folder.rglob("*.wav")):
+    if not folder.exists():
+        part = folder.with_name(folder.name + ".part")
         with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+            packed.extractall(part, filter="data")
+        part.rename(folder)
     return sorted(folder.rglob("*.wav"))
 
 
@@ -87,7 +89,7 @@ def words_of(path, count):
     loud = [i for i, each in enumerate(loudness) if each > threshold]
     pauses = sorted(((after - before, before, after) for before, after in zip(loud, loud[1:]) if after - before > 1), reverse=True)[: count - 1]
     cuts = sorted((before + after) // 2 for _, before, after in pauses)
-    if any(not 40 <= end - begin <= 80 for begin, end in zip(cuts, cuts[1:])):  # hundredths of a second
+    if len(cuts) != count - 1 or any(not 40 <= end - begin <= 80 for begin, end in zip(cuts, cuts[1:])):  # hundredths of a second
         return []
     ends = [max(0, cuts[0] - 70), *cuts, cuts[-1] + 70]
     return [b"".join(pieces[begin:end]) for begin, end in zip(ends, ends[1:])]
@@ -101,7 +103,8 @@ def yesno(data, directory):
         part = "test" if number >= 31 else "valid" if number >= 24 else "train"
         yield part, path, " ".join(text)
         if part == "train":
-            words += zip(words_of(path, len(text)), text)
+            found = words_of(path, len(text))
+            words += zip(found, text[: len(found)], strict=True)
     draw = random.Random(1)
     for number in range(3000):
         picks = draw.choices(words, k=draw.randint(1, 10))

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Makes recordings of the ten digits by synthetic voices, and DIRECTORY/train.tsv (`path<TAB>text`) of them.
 
-usage: voices.py DIRECTORY [COUNT]
+usage: voices.py DIRECTORY [COUNT]     needs NumPy
 
 COUNT (4,000) recordings of espeak-ng, flite and festival, of those that are installed: Debian's packages espeak-ng, flite, festival,
 festvox-kallpc16k, festvox-kdlpc16k and festvox-us-slt-hts. espeak-ng has by far the most voices, so it makes eight of ten. Each
-recording draws its voice, its pitch and its speed. Silence before and after the word goes, as in the corpus of spoken digits.
+recording draws its voice, its pitch and its speed. As in the corpus of spoken digits there are 8,000 samples a second, and no silence
+before and after the word.
 """
 
-import array
 import pathlib
 import random
 import re
@@ -17,6 +17,9 @@ import subprocess
 import sys
 import wave
 
+import numpy
+
+RATE = 8000
 WORDS = "zero one two three four five six seven eight nine".split()
 ESPEAK_VOICES = "en-gb en-us en-gb-scotland en-gb-x-gbclan en-gb-x-rp en-gb-x-gbcwmd en-029".split()
 FLITE_VOICES = "kal awb kal16 rms slt".split()
@@ -49,18 +52,25 @@ def festival(word, path, draw):
                    capture_output=True, check=True)
 
 
-def trim(path):
-    """Leaves what is louder than a fiftieth of the loudest sample, and a hundredth of a second around it."""
+def at_rate(samples, rate):
+    """Without the frequencies that RATE can't have."""
+    count = len(samples) * RATE // rate
+    return numpy.fft.irfft(numpy.fft.rfft(samples)[: count // 2 + 1], count) * count / len(samples)
+
+
+def finish(path):
+    """Leaves what is louder than a fiftieth of the loudest sample, and a hundredth of a second around it. False: nothing is."""
     with wave.open(str(path)) as file:
-        rate, samples = file.getframerate(), array.array("h", file.readframes(file.getnframes()))
-    most = max(map(abs, samples), default=0)
-    if most == 0:
+        rate, samples = file.getframerate(), numpy.frombuffer(file.readframes(file.getnframes()), "<i2")
+    if not samples.any():
         return False
-    loud = [i for i, sample in enumerate(samples) if abs(sample) * 50 > most]
-    around = rate // 100
+    samples = at_rate(samples, rate)
+    (loud,) = numpy.nonzero(abs(samples) * 50 > abs(samples).max())
+    around = RATE // 100
+    samples = samples[max(0, loud[0] - around) : loud[-1] + around]
     with wave.open(str(path), "wb") as file:
-        file.setparams((1, 2, rate, 0, "NONE", None))
-        file.writeframes(samples[max(0, loud[0] - around) : loud[-1] + around].tobytes())
+        file.setparams((1, 2, RATE, 0, "NONE", None))
+        file.writeframes(samples.round().clip(-32768, 32767).astype("<i2").tobytes())
     return True
 
 
@@ -84,7 +94,7 @@ def main():
         word, (kind, speak) = WORDS[number % 10], draw.choice(speakers)
         path = directory / "voices" / f"{number}_{word}_{kind}.wav"
         speak(word, str(path), draw)
-        if trim(path):
+        if finish(path):
             lines.append(f"{path.relative_to(directory)}\t{word}\n")
     (directory / "train.tsv").write_text("".join(lines), encoding="utf-8")
     print(f"{len(lines)} recordings")

@@ -49,17 +49,15 @@ void Check(const TranscribeOptions& options, const CommonOptions& common, size_t
                                                files));
   }
   if (options.search.word_times && options.format == Format::kText && !common.json) {
-    throw Error(ErrorKind::kUsage,
-                "--word-times are in JSON, and divide long subtitles; add --format json, srt or "
-                "vtt");
+    throw Error(ErrorKind::kUsage, "--word-times are in JSON; add --format json");
   }
 }
 
 // One line; a recording that can't be read has an empty one.
 std::string Lines(const Transcription& found) {
-  std::string line;
-  for (const Hypothesis& each : found.hypotheses) line += (line.empty() ? "" : "\t") + each.text;
-  return Printable(line) + '\n';
+  std::vector<std::string> texts;
+  for (const Hypothesis& each : found.hypotheses) texts.push_back(each.text);
+  return Printable(fmt::format("{}", fmt::join(texts, "\t"))) + '\n';
 }
 
 std::string Formatted(Format format, const std::string& path, const Transcription& found) {
@@ -100,6 +98,7 @@ int RunTranscribe(const std::vector<std::string>& arguments) {
   Check(options, common, files.size());
   const Format format = common.json ? Format::kJson : options.format;
   const bool subtitles = format == Format::kSrt || format == Format::kVtt;
+  if (subtitles) options.search.word_times = true;  // long ones are divided between words
   const Transcriber transcriber(
       Load(options.model,
            {.type = options.type, .instruction_set = {}, .adapter = options.adapter}),

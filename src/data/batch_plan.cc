@@ -14,12 +14,14 @@ constexpr int64_t kStretchBatches = 100;
 constexpr uint64_t kShuffleKey = 0x62617463686573;  // "batches"
 
 int64_t Cost(const ExampleTable& table, int64_t row) {
-  int64_t cost = 0;
+  int64_t longest = 0, sum = 0;
   for (int64_t column = 0; column < table.columns(); ++column) {
-    if (table.type(column).kind != ColumnKind::kLabels)
-      cost = std::max(cost, table[row].Length(column));
+    if (table.type(column).kind == ColumnKind::kLabels) continue;
+    const int64_t length = table[row].Length(column);
+    longest = std::max(longest, length);
+    sum += length;
   }
-  return cost;
+  return table.read_as() == ReadAs::kSequence ? sum : longest;
 }
 
 // By cost, then by each column from the last (what is predicted) to the first.
@@ -39,24 +41,27 @@ std::vector<int64_t> AllOf(const ExampleTable& table) {
   return order;
 }
 
-// Sorts [begin, end) of `order` by length and cuts it where the next example would go over the
-// bounds.
+// Sorts [begin, end) of `order` by length, where padding depends on it, and cuts it where the next
+// example would go over the bounds.
 void SortAndCut(const ExampleTable& table, const BatchLimits& limits, int64_t* begin, int64_t* end,
                 BatchPlan* batches) {
-  std::stable_sort(begin, end, [&](int64_t a, int64_t b) { return Longer(table, a, b); });
+  const bool sequences = table.read_as() == ReadAs::kSequence;
+  if (!sequences)
+    std::stable_sort(begin, end, [&](int64_t a, int64_t b) { return Longer(table, a, b); });
   std::vector<int64_t> batch;
-  int64_t longest = 0;
+  int64_t longest = 0, sum = 0;
   for (const int64_t* row = begin; row != end; ++row) {
     const int64_t rows = std::ssize(batch) + 1;
     const int64_t cost = Cost(table, *row);
-    const bool full = rows * std::max(longest, cost) > limits.tokens ||
-                      (limits.sentences > 0 && rows > limits.sentences);
+    const int64_t tokens = sequences ? sum + cost : rows * std::max(longest, cost);
+    const bool full = tokens > limits.tokens || (limits.sentences > 0 && rows > limits.sentences);
     if (full && !batch.empty()) {
       batches->push_back(std::move(batch));
       batch.clear();
-      longest = 0;
+      longest = sum = 0;
     }
     longest = std::max(longest, cost);
+    sum += cost;
     batch.push_back(*row);
   }
   if (!batch.empty()) batches->push_back(std::move(batch));

@@ -38,6 +38,30 @@ TEST(BatchesByLength, CoversAllAndSorts) {
   EXPECT_EQ(order, all);
 }
 
+// Every third example lacks one column, and the next third the other.
+TEST(ShuffledBatches, SequencesAreBoundedByTheirSumsAndMixed) {
+  ExampleTable table({{ColumnKind::kIds}, {ColumnKind::kIds}}, ReadAs::kSequence);
+  for (int64_t i = 0; i < 300; ++i) {
+    const std::vector<int32_t> first(i % 3 == 0 ? 0 : 10), second(i % 3 == 1 ? 0 : 6);
+    AddExample({0, i}, {first, second}, &table);
+  }
+  const BatchLimits limits{.tokens = 100, .sentences = 0};
+  std::vector<int64_t> seen;
+  int64_t full = 0;
+  for (const auto& batch : ShuffledBatches(table, limits, 1, 0, 0)) {
+    int64_t sums[2] = {0, 0};
+    for (const int64_t row : batch)
+      for (int64_t column = 0; column < 2; ++column) sums[column] += table[row].Length(column);
+    EXPECT_LE(sums[0] + sums[1], limits.tokens);
+    full += sums[0] + sums[1] > limits.tokens - 16;
+    EXPECT_TRUE(batch.size() < 6 || (sums[0] > 0 && sums[1] > 0));
+    seen.insert(seen.end(), batch.begin(), batch.end());
+  }
+  EXPECT_GE(full, 30);
+  std::ranges::sort(seen);
+  for (int64_t i = 0; i < 300; ++i) EXPECT_EQ(seen[i], i);
+}
+
 // Share of padding in batches: positions that hold no token, over all columns.
 double PaddingShare(const ExampleTable& table, const BatchPlan& batches) {
   int64_t tokens = 0, positions = 0;

@@ -48,7 +48,8 @@ class ByteReader {
 
 }  // namespace
 
-ExampleTable::ExampleTable(const std::vector<ColumnType>& columns) {
+ExampleTable::ExampleTable(const std::vector<ColumnType>& columns, ReadAs read_as)
+    : read_as_(read_as) {
   for (const ColumnType& type : columns) {
     if (type.width < 1 || type.width > kMostWidth ||
         (type.kind != ColumnKind::kNumbers && type.width != 1))

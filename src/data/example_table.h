@@ -32,17 +32,24 @@ struct ColumnType {
   bool operator==(const ColumnType&) const = default;
 };
 
+// How a model reads the columns of an example.
+enum class ReadAs {
+  kSides,     // each by itself, such as the sides of a pair
+  kSequence,  // one behind the other, such as the inputs of an item, of which any may be empty
+};
+
 class Example;
 
 // Examples with the same columns each: 4 bytes for an id, a label or a number, and 8 for the length
 // of a list. Safe to read from many threads.
 class ExampleTable {
  public:
-  explicit ExampleTable(const std::vector<ColumnType>& columns);
+  explicit ExampleTable(const std::vector<ColumnType>& columns, ReadAs read_as = ReadAs::kSides);
 
   int64_t columns() const { return std::ssize(columns_); }
   const ColumnType& type(int64_t column) const { return columns_[column].type; }
   std::vector<ColumnType> types() const;
+  ReadAs read_as() const { return read_as_; }
   int64_t size() const { return std::ssize(origins_); }
   // The table must outlive the example, and not grow in the meantime.
   Example operator[](int64_t row) const;
@@ -75,6 +82,7 @@ class ExampleTable {
   }
 
   std::vector<Column> columns_;
+  ReadAs read_as_;
   std::vector<Origin> origins_;  // by row
 };
 

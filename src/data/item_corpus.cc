@@ -162,7 +162,8 @@ ExampleTable ItemCorpus::EmptyTable() const {
   return ExampleTable({{ColumnKind::kIds},
                        {ColumnKind::kNumbers, options_.input.patches.patch_size()},
                        {ColumnKind::kIds},
-                       {ColumnKind::kLabels}});
+                       {ColumnKind::kLabels}},
+                      ReadAs::kSequence);
 }
 
 void ItemCorpus::Add(int64_t i, const ItemInputs& inputs, const std::vector<float>& patches,

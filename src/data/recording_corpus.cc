@@ -51,7 +51,7 @@ RecordingCorpus::RecordingCorpus(std::vector<RecordingItem> items, const Vocabul
 
 std::string RecordingCorpus::ReasonAgainst(const RecordingItem& item, const SeenRecording& seen,
                                            int64_t tokens) const {
-  if (!seen.reason.empty()) return seen.reason;
+  if (!seen.reason.empty() || options_.any_length) return seen.reason;
   const FrameInput& input = options_.input;
   const double seconds = static_cast<double>(seen.samples) / static_cast<double>(input.rate);
   for (const double most : {options_.max_seconds, input.padded_seconds}) {

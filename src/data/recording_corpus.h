@@ -31,6 +31,8 @@ struct RecordingCorpusOptions {
   double max_seconds = 0;                // longer recordings are left out; 0: none are
   int64_t max_rows = std::numeric_limits<int64_t>::max();    // of a recording in the encoder
   int64_t max_tokens = std::numeric_limits<int64_t>::max();  // of a text
+  // Recordings and texts of any length stay: those that are read by themselves, not as a table.
+  bool any_length = false;
 };
 
 struct LeftOutRecording {

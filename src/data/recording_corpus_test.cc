@@ -107,6 +107,10 @@ TEST_F(RecordingCorpusTest, WhatIsTooLongIsLeftOut) {
   options = {};
   options.max_tokens = std::ssize(vocabulary_->Encode("ab cd "));
   EXPECT_THAT(MakeCorpus(table, options).LeftOutMessage(), testing::HasSubstr("its text has"));
+  options.max_rows = 3;
+  options.max_seconds = 0.001;
+  options.any_length = true;
+  EXPECT_EQ(MakeCorpus(table, options).size(), 4);
 }
 
 TEST_F(RecordingCorpusTest, TablesNeedAPathAndATab) {

@@ -50,6 +50,7 @@ std::vector<SeenRecording> SeeRecordings(const std::vector<RecordingItem>& items
   pool->ParallelFor(std::ssize(items), [&](int64_t i, int /*worker*/) {
     try {
       const Sound sound = ReadSound(items[i].path);
+      CheckResample(sound, rate);
       seen[i].samples = SamplesAt(rate, sound);
       seen[i].sha256 = Sha256({reinterpret_cast<const char*>(sound.samples.data()),
                                sound.samples.size() * sizeof(float)});

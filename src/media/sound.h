@@ -26,11 +26,14 @@ struct SoundLimits {
   int64_t max_samples = int64_t{1} << 28;  // of one channel, before and after another rate
 };
 
-// Decodes WAV, FLAC, Opus in Ogg, AIFF, AU, CAF and W64 by libsndfile; several channels
-// become their mean. `name` stands in messages. Throws Error(kInput) that names the sound for one
-// of another format, one beyond a limit (from its header, before memory is taken), one that is
-// damaged, cut short or empty, and one with numbers that are no sound (NaN). Safe to call from many
-// threads.
+// What is louder is no sound; the sums that frames are made of stay finite. NaN is none either.
+inline constexpr float kLoudest = 1e6;
+inline bool IsSample(float sample) { return sample >= -kLoudest && sample <= kLoudest; }
+
+// Decodes WAV, FLAC, Opus in Ogg, AIFF and AU by libsndfile; several channels become their mean.
+// `name` stands in messages. Throws Error(kInput) that names the sound for one of another format,
+// one beyond a limit (from its header, before memory is taken), one that is damaged, cut short or
+// empty, and one with numbers that are no sound. Safe to call from many threads.
 Sound DecodeSound(std::string_view bytes, const std::string& name, const SoundLimits& limits = {});
 Sound ReadSound(const std::filesystem::path& path, const SoundLimits& limits = {});
 // That the file's header tells, so that long ones need not be in memory together; 0 for what can't
@@ -40,13 +43,16 @@ double SecondsOfFile(const std::filesystem::path& path);
 // A WAV file of 16 bits, one channel; what is beyond -1 and 1 is cut.
 std::string EncodeWav(const Sound& sound);
 
-enum class ResampleQuality { kBest, kFast };
+enum class ResampleQuality { kGood, kFast };
 
-// The same sound at another rate, by libsamplerate's best or fastest sinc filter; ceil(samples *
-// rate / its rate) samples. Throws Error(kInput) for rates that are more than 256 times apart, and
-// for a result beyond `limits`.
+// Throws Error(kInput) for rates that are more than 256 times apart, and for a result beyond
+// `limits`.
+void CheckResample(const Sound& sound, int64_t rate, const SoundLimits& limits = {});
+
+// The same sound at another rate, by libsamplerate's medium or fastest sinc filter; ceil(samples *
+// rate / its rate) samples. Throws as CheckResample.
 Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits = {},
-               ResampleQuality quality = ResampleQuality::kBest);
+               ResampleQuality quality = ResampleQuality::kGood);
 
 }  // namespace attend
 

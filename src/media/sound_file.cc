@@ -23,10 +23,10 @@ constexpr int64_t kPieceValues = 1 << 16;
 }
 
 // libsndfile reads more. MP3's library writes to standard error, libsndfile 1.2 loses memory with
-// each Ogg Vorbis file, and nobody needs old formats for speech. Those stay shut.
+// each Ogg Vorbis file, files of formats such as CAF may be cut short in silence, and nobody needs
+// old formats for speech. Those stay shut.
 bool IsKnownFormat(std::string_view bytes) {
-  constexpr std::string_view kBeginnings[] = {"RIFF", "RIFX", "RF64", "riff",
-                                              "fLaC", "FORM", ".snd", "caff"};
+  constexpr std::string_view kBeginnings[] = {"RIFF", "fLaC", "FORM", ".snd"};
   constexpr size_t kFirstPacket = 28;  // of an Ogg page with one segment
   if (bytes.starts_with("OggS"))
     return bytes.size() > kFirstPacket && bytes.substr(kFirstPacket).starts_with("OpusHead");
@@ -66,9 +66,14 @@ sf_count_t WriteNothing(const void*, sf_count_t, void*) { return 0; }
 
 sf_count_t TellStream(void* stream) { return static_cast<ByteStream*>(stream)->at; }
 
-// A WAV file whose sound is shorter than its header says, which libsndfile takes in silence.
+[[noreturn]] void RefuseCut(const std::string& name, const char* format, uint64_t there,
+                            uint64_t expected) {
+  RefuseSound(name, fmt::format("is {} file that is cut short: it has {} bytes of sound, expected "
+                                "{}",
+                                format, there, expected));
+}
+
 void CheckWavLength(std::string_view bytes, const std::string& name) {
-  if (!bytes.starts_with("RIFF")) return;
   const auto number = [&](size_t at) {
     uint32_t value = 0;
     for (size_t i = 4; i-- > 0;) value = value << 8 | static_cast<uint8_t>(bytes[at + i]);
@@ -79,14 +84,36 @@ void CheckWavLength(std::string_view bytes, const std::string& name) {
     const size_t size = number(at + 4), there = bytes.size() - at - 8;
     if (bytes.substr(at, 4) == "data") {
       if (size > there && size < kUnknown && size != 0x7FFFFFFF)
-        RefuseSound(name, fmt::format("is a WAV file that is cut short: it has {} bytes of sound, "
-                                      "expected {}",
-                                      there, size));
+        RefuseCut(name, "a WAV", there, size);
       return;
     }
     if (size > there) return;
     at += 8 + size + size % 2;
   }
+}
+
+// Their numbers are big-endian, and the header has the length.
+void CheckLengthAhead(std::string_view bytes, const std::string& name, bool aiff) {
+  constexpr size_t kHeader = 12;
+  if (bytes.size() < kHeader) return;
+  const auto number = [&](size_t at) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(bytes[at + i]);
+    return value;
+  };
+  // AIFF tells the bytes of its one chunk; AU where sound begins, and its bytes.
+  const uint64_t begin = aiff ? 8 : number(4), size = number(aiff ? 4 : 8);
+  constexpr uint64_t kUnknown = 0xFFFFFFFF;
+  if (size != kUnknown && begin + size > bytes.size())
+    RefuseCut(name, aiff ? "an AIFF" : "an AU",
+              bytes.size() - std::min<uint64_t>(begin, bytes.size()), size);
+}
+
+// A file whose sound is shorter than its header says, which libsndfile takes in silence.
+void CheckLength(std::string_view bytes, const std::string& name) {
+  if (bytes.starts_with("RIFF")) CheckWavLength(bytes, name);
+  if (bytes.starts_with("FORM")) CheckLengthAhead(bytes, name, /*aiff=*/true);
+  if (bytes.starts_with(".snd")) CheckLengthAhead(bytes, name, /*aiff=*/false);
 }
 
 class SoundReader {
@@ -158,12 +185,12 @@ class SoundReader {
     for (size_t i = 0; i < frames.size(); i += info_.channels) {
       float sum = 0;
       for (int c = 0; c < info_.channels; ++c) sum += frames[i + c];
-      if (!std::isfinite(sum)) {
-        RefuseSound(name_,
-                    fmt::format("has a number that is no sound (NaN or infinite) at sample {}",
-                                samples->size()));
-      }
       samples->push_back(sum / channels);
+      if (!IsSample(samples->back())) {
+        RefuseSound(name_, fmt::format("has a number that is no sound (NaN, or above {}) at sample "
+                                       "{}",
+                                       kLoudest, samples->size() - 1));
+      }
     }
   }
 
@@ -184,15 +211,14 @@ Sound DecodeSound(std::string_view bytes, const std::string& name, const SoundLi
     RefuseSound(name,
                 fmt::format("has {} bytes, expected at most {}", bytes.size(), limits.max_bytes));
   if (!IsKnownFormat(bytes)) {
-    RefuseSound(
-        name,
-        bytes.empty()
-            ? "is empty, expected a sound file such as WAV or FLAC"
-            : fmt::format("begins with '{}', expected WAV, FLAC, Opus in Ogg, AIFF, AU or CAF; "
-                          "convert it by a program such as ffmpeg",
-                          Excerpt(bytes.substr(0, 8))));
+    RefuseSound(name,
+                bytes.empty()
+                    ? "is empty, expected a sound file such as WAV or FLAC"
+                    : fmt::format("begins with '{}', expected WAV, FLAC, Opus in Ogg, AIFF or AU; "
+                                  "convert it by a program such as ffmpeg",
+                                  Excerpt(bytes.substr(0, 8))));
   }
-  CheckWavLength(bytes, name);
+  CheckLength(bytes, name);
   return SoundReader(bytes, name).Decode(limits);
 }
 

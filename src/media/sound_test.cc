@@ -94,10 +94,10 @@ constexpr int kOpus = SF_FORMAT_OGG | SF_FORMAT_OPUS;
 
 TEST(SoundTest, FlacAndOthersHoldTheSameSound) {
   const Sound sound = Tone(440, 16000, 1);
-  for (const int format : {kFlac, SF_FORMAT_AIFF | SF_FORMAT_PCM_16, SF_FORMAT_AU | SF_FORMAT_FLOAT,
-                           SF_FORMAT_CAF | SF_FORMAT_PCM_24, SF_FORMAT_W64 | SF_FORMAT_PCM_16,
-                           SF_FORMAT_RF64 | SF_FORMAT_PCM_16, kOpus}) {
+  for (const int format :
+       {kFlac, SF_FORMAT_AIFF | SF_FORMAT_PCM_16, SF_FORMAT_AU | SF_FORMAT_FLOAT, kOpus}) {
     const std::string bytes = EncodeAs(format, sound);
+    EXPECT_NE(SoundRefusal(bytes.substr(0, bytes.size() / 2)), "") << format;
     const Sound read = DecodeSound(bytes, "s");
     EXPECT_EQ(read.rate, 16000);
     ASSERT_EQ(read.samples.size(), sound.samples.size()) << format;

@@ -40,13 +40,18 @@ class Decoding:
     never_first: list[int] = field(default_factory=list)
     alignment_heads: list[list[int]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        heads = self.alignment_heads
+        if not all(isinstance(head, list) and len(head) == 2 and all(isinstance(i, int) and i >= 0 for i in head) for head in heads):
+            raise InputError(f"alignment_heads is {shown(heads)}, expected pairs of a layer and a head")
+
     def alignment_layer(self) -> int:
         """The one with most heads that align, from 1; the later of equal ones; 0: nothing is known of heads."""
         layers = Counter(layer for layer, _ in self.alignment_heads)
         return max(layers, key=lambda layer: (layers[layer], layer)) + 1 if layers else 0
 
 
-def frames(mels: int, **more: Any) -> dict[str, Any]:
+def _frames(mels: int, **more: Any) -> dict[str, Any]:
     return {
         "rate": 16000, "fft": 400, "hop": 160, "mels": mels, "low": 0.0, "high": 0.0, "scale": "whisper", "kernels": [3, 3], "strides": [1, 2],
         "padded_seconds": 30.0} | more
@@ -115,21 +120,19 @@ def make_model(
         alignment_layer=min(decoding.alignment_layer(), stacks["decoder"]["layers"]), tie_source_target=False, **stacks), vocabulary
 
 
-def _sound(folder: pathlib.Path, config: Keys) -> dict[str, Any]:
+def frames_of(folder: pathlib.Path, mels: int) -> dict[str, Any]:
     keys = optional_keys(folder / "preprocessor_config.json")
     keys.refuse(sampling_rate=16000, hop_length=160, n_fft=400, padding_value=0.0, dither=0.0)
-    return frames(config.count("num_mel_bins", 80), padded_seconds=float(keys.get("chunk_length", int, 30)))
+    return _frames(mels, padded_seconds=float(keys.get("chunk_length", int, 30)))
 
 
 def _decoding(folder: pathlib.Path, config: Keys) -> Decoding:
     path = folder / "generation_config.json"
     given = optional_keys(path).values or config.values
-    heads, many = given.get("alignment_heads") or [], given.get("is_multilingual")
-    if not all(isinstance(head, list) and len(head) == 2 and all(isinstance(i, int) and i >= 0 for i in head) for head in heads):
-        raise InputError(f"{path}: alignment_heads is {shown(heads)}, expected pairs of a layer and a head")
+    many = given.get("is_multilingual")
     return Decoding(
         is_multilingual=many if isinstance(many, bool) else config.count("vocab_size") >= FIRST_OF_MANY,
-        never=given.get("suppress_tokens") or [], never_first=given.get("begin_suppress_tokens") or [], alignment_heads=heads)
+        never=given.get("suppress_tokens") or [], never_first=given.get("begin_suppress_tokens") or [], alignment_heads=given.get("alignment_heads") or [])
 
 
 def _stacks(config: Keys, renamed: Renamed, prefix: str) -> dict[str, dict[str, Any]]:
@@ -167,9 +170,9 @@ def _convert_between(folder: pathlib.Path, languages: Languages) -> Converted:
     config = Keys(folder / "config.json")
     config.refuse(scale_embedding=False, tie_word_embeddings=True)
     tensors, stacks, mels = _rename(config, read_weights(folder), str(folder))
-    sound = _sound(folder, config)
-    if sound["mels"] != mels:
-        raise InputError(f"{config.path}: num_mel_bins is {sound['mels']}, but the first convolution reads {mels}")
+    sound = frames_of(folder, mels)
+    if config.count("num_mel_bins", 80) != mels:
+        raise InputError(f"{config.path}: num_mel_bins is {config.count('num_mel_bins', 80)}, but the first convolution reads {mels}")
     rows = len(tensors["decoder.embedding.weight"])
     shape, vocabulary = make_model(folder, stacks, rows, sound, _decoding(folder, config), languages)
     return Converted(

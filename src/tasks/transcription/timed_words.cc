@@ -45,15 +45,19 @@ void AddWords(const LoadedModel& loaded, const SoundFrames& frames, std::span<co
   // Rows of the silence that fills a recording up are not looked at.
   const int64_t columns = input.RowsOf(input.FramesOf(std::ssize(samples)));
   const std::vector<float> numbers = frames.Of(samples, "a segment");
+  // An output that is cut may have a token more than the decoder has positions to read.
+  const int64_t read = std::min(std::ssize(best.ids), loaded.config().MaxTargetTokens());
   std::vector<float> weights_TS =
-      WritingAttention(loaded.weights, numbers, best.ids, columns, decoding);
-  const auto rows = std::ssize(best.ids) + 1;  // the last writes what ends the text
+      WritingAttention(loaded.weights, numbers, std::span(best.ids).first(read), columns, decoding);
+  const int64_t rows = read + 1;  // the last writes what ends the text
   StandardiseColumns(rows, weights_TS);
-  int64_t column = input.hop;  // samples from one to the next
+  std::vector<int64_t> first_columns = WarpRows(rows, weights_TS);
+  first_columns.resize(best.ids.size() + 1, columns);  // of what is not read, at the end
+  int64_t column = input.hop;                          // samples from one to the next
   for (const int64_t stride : input.strides) column *= stride;
   const auto rate = static_cast<double>(input.rate);
   segment->words =
-      TimeWords(best.text, loaded.target().WordsOfIds(best.ids), WarpRows(rows, weights_TS),
+      TimeWords(best.text, loaded.target().WordsOfIds(best.ids), first_columns,
                 static_cast<double>(column) / rate, static_cast<double>(samples.size()) / rate);
   for (TimedWord& word : segment->words) {
     word.begin = std::min(word.begin + segment->begin, segment->end);

@@ -166,6 +166,11 @@ std::vector<Transcription> Transcriber::Transcribe(std::span<const RecordingSamp
   const auto hear = [&](size_t i) {
     const std::string name = fmt::format("recording {}", i + 1);
     if (recordings[i].samples.empty()) throw Error(ErrorKind::kInput, name + ": has no sound");
+    if (!std::ranges::all_of(recordings[i].samples, IsSample)) {
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("{}: has a number that is no sound (NaN, or above {})", name, kLoudest));
+    }
     return Heard{name, AtRate(recordings[i], rate()), ""};
   };
   const auto seconds = [&](size_t i) {

@@ -159,9 +159,12 @@ TEST(LongRecordingsTest, HaveTimesOfWords) {
   const Sound sound = DigitsWithPauses(3, &begins);
   const Sound other = Digits(9, 4);
   const std::vector<RecordingSamples> recordings = {{sound.samples, 8000}, {other.samples, 8000}};
-  for (const double padded : {0.0, 2.0}) {
+  auto positions = MakeSpeechModel();  // outputs are cut where the decoder's positions end
+  positions->config.decoder->positions = PositionKind::kLearned;
+  positions->config.decoder->max_positions = 6;
+  positions->tensors = RandomTensors(positions->config, 7, 0.1);
+  for (const auto& model : {MakeSpeechModel(), MakeSpeechModel(/*padded_seconds=*/2), positions}) {
     TranscriptionOptions options{.max_length = 12, .max_seconds = 2};
-    const auto model = MakeSpeechModel(padded);
     const Transcriber transcriber(model, {.threads = 1});
     const auto without = transcriber.Transcribe(recordings, options);
     options.word_times = true;
@@ -171,6 +174,7 @@ TEST(LongRecordingsTest, HaveTimesOfWords) {
     EXPECT_EQ(found[1].segments[0].words, alone[0].segments[0].words);
     for (size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(found[i].hypotheses[0].score, without[i].hypotheses[0].score);
+      if (model == positions) EXPECT_EQ(found[i].segments[0].hypotheses[0].ids.size(), 6);
       ASSERT_EQ(found[i].segments.size(), i == 0 ? 3 : 1);
       for (const TranscriptSegment& segment : found[i].segments) {
         std::string text;

@@ -42,7 +42,7 @@ Json RequestSchema(const ModelStore& models) {
       {"file",
        {{"type", "string"},
         {"format", "binary"},
-        {"description", "WAV, FLAC, Opus in Ogg, AIFF, AU or CAF, of an hour at most"}}},
+        {"description", "WAV, FLAC, Opus in Ogg, AIFF or AU, of an hour at most"}}},
       {"timestamp_granularities[]",
        {{"type", "array"},
         {"items", {{"type", "string"}, {"enum", {"word", "segment"}}}},

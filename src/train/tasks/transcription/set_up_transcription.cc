@@ -82,7 +82,7 @@ std::unique_ptr<TrainingTask> SetUpTranscription(const TaskSetup& setup) {
   recordings.train = corpus(std::move(items), reading);
   if (!own.valid.empty()) recordings.valid = corpus(ReadRecordings(own.valid), reading);
   RecordingCorpusOptions testing = reading;
-  testing.max_seconds = 0;
+  testing.any_length = true;
   if (!own.test.empty() && setup.group->first())
     recordings.test = corpus(ReadRecordings(own.test), testing);
   return std::make_unique<TranscriptionTask>(setup, std::move(recordings));
