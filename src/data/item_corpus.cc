@@ -16,6 +16,7 @@
 #include "data/item_windows.h"
 #include "data/picture_corpus.h"
 #include "media/fit_picture.h"
+#include "media/picture_codec.h"
 #include "text/word_ids.h"
 
 namespace attend {
@@ -121,7 +122,7 @@ void ItemCorpus::SeePictures(ThreadPool* pool) {
       item.picture.clear();
     }
     pictures_ += item.picture.empty() ? 0 : 1;
-    facts += fmt::format("{}\n{}\n{}\n{}\n", item.label, item.text.value_or(""),
+    facts += fmt::format("{}\n{}\n{}\n{}\n", item.label, item.text ? "=" + *item.text : "",
                          fmt::join(item.links, "\t"), digests[i]);
   }
   if (pictures_ == 0 && !damaged_.empty()) {
@@ -200,7 +201,10 @@ ExampleTable ItemCorpus::Changed(const std::vector<int64_t>& order, int64_t epoc
     const ItemInputs inputs = Kept(i, key);
     std::vector<float> patches;
     if (inputs[kPictureInput]) {
-      const Picture picture = ReadFitted(items_[i].picture, input);
+      // A part that is cut at random comes from all pixels that the file has.
+      const Picture picture = options_.augmentation.crop_area < 1
+                                  ? ReadPicture(items_[i].picture, input.channels)
+                                  : ReadFitted(items_[i].picture, input);
       patches = numbers_.Of(
           Augment(picture, options_.augmentation, input.width, input.height, fill_, key).pixels);
     }
