@@ -15,14 +15,14 @@ ModelConfig PresetModel(const std::string& preset, int64_t vocab_size) {
     return config;
   }
   if (config.frames) config.task = "transcription";
+  if (config.fusion) config.task = "fusion";
   if (config.encoder && !config.frames) config.source_vocab_size = vocab_size;
   config.target_vocab_size = vocab_size;
   return config;
 }
 
 ModelConfig ReadModelConfig(const std::filesystem::path& file) {
-  constexpr size_t kMaxBytes = size_t{1} << 20;
-  const std::string text = ReadFile(file, kMaxBytes);
+  const std::string text = ReadFile(file, kMaxConfigBytes);
   const Json object = ParseJson(text, file.string());
   if (object.is_object() && object.contains("format_version"))
     return ParseConfigFile(text, file.string()).model;

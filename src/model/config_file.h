@@ -2,6 +2,7 @@
 #ifndef ATTEND_MODEL_CONFIG_FILE_H_
 #define ATTEND_MODEL_CONFIG_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 namespace attend {
 
 inline constexpr const char* kConfigFile = "config.json";
+// A parsed JSON value takes up to some fifty times its text: what this bounds is memory.
+inline constexpr size_t kMaxConfigBytes = size_t{1} << 22;
 inline constexpr const char* kTensorFile = "model.safetensors";
 inline constexpr const char* kAdapterFile = "adapter.safetensors";
 inline constexpr const char* kJointVocabularyFile = "vocab.spm";

@@ -17,8 +17,6 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-// A parsed JSON value takes up to some fifty times its text: what these bound is memory.
-constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 constexpr size_t kMaxSampleBytes = size_t{1} << 22;
 constexpr size_t kMaxVocabularyBytes = size_t{1} << 28;
 

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "attend/error.h"
 #include "base/thread_pool.h"
+#include "model/config_file.h"
 #include "tasks/encoder_runner.h"
 #include "text/lines.h"
 #include "train/tasks/fusion/fusion_options.h"
@@ -25,6 +28,18 @@ std::string MakeVocabulary(const TaskSetup& setup, const std::vector<Item>& item
                          static_cast<uint64_t>(setup.options->seed), setup.log);
 }
 
+// A model's config.json has the nodes' names.
+void CheckNames(const std::vector<std::string>& nodes) {
+  constexpr size_t kMost = kMaxConfigBytes / 4 * 3;
+  size_t bytes = 0;
+  for (const std::string& node : nodes) bytes += node.size() + 5;  // quotes, a comma, white space
+  if (bytes <= kMost) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("the names of the graph's {} nodes have {} bytes, expected at most {}; "
+                          "leave out nodes that no item needs, or give them shorter names",
+                          nodes.size(), bytes, kMost));
+}
+
 // What does not hang on the vocabulary.
 void CompleteModel(const TaskSetup& setup, const std::vector<Item>& train,
                    const KnowledgeGraph& graph) {
@@ -33,6 +48,7 @@ void CompleteModel(const TaskSetup& setup, const std::vector<Item>& train,
   model.pooling = Pooling::kFirst;
   model.head_bias = model.head_transform = false;
   model.labels = LabelsIn(train);
+  CheckNames(graph.nodes);
   model.fusion->nodes = graph.nodes;
   if (!setup.settings->is_given("fusion.picture.max_positions"))
     model.fusion->picture.max_positions =
