@@ -20,7 +20,7 @@ NAMES = [
     ("Puma Unisex Printed Back Pack", "Puma Printed"),
     ("Red Tape Men Casual Shoe", "Tape"),
     ("Red Tape Derby Shoes", "Tape Derby"),
-    ("Red Tape Boys Brogue Black-Brown Shoe", "Tape Brogue"),
+    ("Red Tape Kids Brogue Black-Brown Shoe", "Tape Brogue"),
     ("Once Watch", "Once"),
 ]
 OF_TYPE = {"Puma": ("Apparel", "Topwear", "Tshirts"), "Red": ("Footwear", "Shoes", "Casual Shoes"), "Once": ("Accessories", "Watches", "Watches")}
