@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the items and the graph of the recipes of fusion from the corpora in DATA.
 
-usage: tables.py fashion-catalogue DATA DIRECTORY
+usage: tables.py fashion-catalogue|fashion-names DATA DIRECTORY
 
 Writes train.jsonl, valid.jsonl and test.jsonl, an item a line: {"id", "text", "picture", "links", "label"}; graph.tsv, lines of
 node<TAB>relation<TAB>node; and the pictures below pictures/, where the items' paths lead.
@@ -17,6 +17,7 @@ The text is the name without the words that say what the item is, whom it is for
 - A word of several parts with - / , or & between them goes if any part has a hidden form. Two neighbours go where their joined form
   is hidden (T Shirt, Flip Flop).
 A name of which nothing remains is no text.
+fashion-names: the same items with their whole names, for pictures to be found by.
 
 The links are nodes of the gender, base colour, season, year and usage, as far as the item has them, and of the brand. The brand is
 the first word of the text, and the next one too as long as at least 80 % of the training items that begin so go on with it. It is a
@@ -121,7 +122,7 @@ def triples(rows):
                     yield brand, f"{'mostly' if 2 * count >= len(items) else 'also'}_{column}", value
 
 
-def fashion_catalogue(data, directory):
+def fashion_catalogue(data, directory, whole_names=False):
     with gzip.open(data / "fashion-catalogue/items.tsv.gz", "rt", encoding="utf-8") as file:
         header, *lines = file.read().removesuffix("\n").split("\n")
     rows = [dict(zip(header.split("\t"), line.split("\t"))) for line in lines]
@@ -146,7 +147,8 @@ def fashion_catalogue(data, directory):
                 if row["split"] != part or row["subCategory"] not in known:
                     continue
                 links = [link for link in [row["brand"], *(node(column, row) for column in LINKS)] if link in nodes]
-                item = {"id": row["id"], "text": " ".join(row["text"]) or None, "picture": f"pictures/{row['id']}.jpg", "links": links}
+                text = row["name"] if whole_names else " ".join(row["text"]) or None
+                item = {"id": row["id"], "text": text, "picture": f"pictures/{row['id']}.jpg", "links": links}
                 print(json.dumps(item | {"label": row["subCategory"]}, ensure_ascii=False), file=file)
     (directory / "graph.tsv").write_text("".join("\t".join(triple) + "\n" for triple in graph), encoding="utf-8")
     with zipfile.ZipFile(data / "fashion-catalogue/images.zip") as pictures:
@@ -156,7 +158,7 @@ def fashion_catalogue(data, directory):
 def main():
     name, data, directory = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     directory.mkdir(parents=True, exist_ok=True)
-    {"fashion-catalogue": fashion_catalogue}[name](data, directory)
+    fashion_catalogue(data, directory, whole_names={"fashion-catalogue": False, "fashion-names": True}[name])
 
 
 if __name__ == "__main__":

@@ -60,6 +60,13 @@ def test_words_of_type_gender_and_colour_are_hidden(items):
                                        "links": ["gender:Men", "baseColour:Red", "season:Fall", "year:2011", "usage:Casual"]}
 
 
+def test_whole_names_are_for_retrieval(items):
+    subprocess.run([sys.executable, SCRIPT, "fashion-names", items.parent, items.parent / "names"], check=True)
+    hidden, whole = read(items, "train"), read(items.parent / "names", "train")
+    assert [item["text"] for item in whole[: len(NAMES)]] == [name for name, _ in NAMES]
+    assert [item | {"text": ""} for item in whole] == [item | {"text": ""} for item in hidden]
+
+
 def test_items_have_pictures_classes_of_training_and_their_own_split(items):
     assert [item["id"] for item in read(items, "test")] == [str(number) for number in [*range(30, 39), 43]]
     assert [item["label"] for item in read(items, "valid")] == ["Topwear"]
